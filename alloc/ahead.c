@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work done ahead of need: sweeping every page of the last cycle, and clearing the bitmap for the
+ * next.  Usually on the service thread; the collecting thread finishes what is left.
+ *
+ *   clear.next      arenas given out so far; atomic add gives each arena to one thread
+ *   clear.done      arenas cleared; release by each, acquire by who waits for all of them
+ *   clear.arenas    how many there are; written with the world stopped
+ */
+#include <limits.h>
+
+#include "alloc/orphan.h"
+#include "alloc/policy.h"
+#include "alloc/span.h"
+#include "alloc/sweep.h"
+
+struct clearing {
+    sgc_a32_t next, done, arenas;
+};
+
+SGC_STATE static struct clearing clearing;
+
+/* ---- sweeping ahead ---- */
+
+static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t *most,
+                        struct sgc_section *self)
+{
+    struct sgc_page_lists *lists = &cache->bin[kind][cls].lists;
+    struct sgc_sweep_step step = { .swept = true };
+
+    while (step.swept && *most > 0) {
+        sgc_lock(&cache->lock, self);
+        step = sgc_lists_sweep_one(lists, sgc_tag(cache->id, sgc_heap.epoch));
+        sgc_unlock(&cache->lock, self);
+        if (step.empty != SGC_NO_PAGE)
+            sgc_policy_give_page(step.empty, self);
+        *most -= step.swept;
+    }
+    return step.swept;
+}
+
+/* Sizes that were never used have no pages. */
+static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t half,
+                             struct sgc_section *self)
+{
+    uint64_t used = 0;
+
+    sgc_lock(&cache->lock, self);
+    for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
+        for (int list = 0; list < SGC_LISTS; list++)
+            if (cache->bin[kind][cls].lists.head[list] != SGC_NO_PAGE)
+                used |= UINT64_C(1) << (cls % 64);
+    sgc_unlock(&cache->lock, self);
+    return used;
+}
+
+static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self)
+{
+    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+        for (uint32_t half = 0; half < 2; half++) {
+            uint64_t used = used_classes(cache, kind, half, self);
+
+            for (; used != 0; used &= used - 1) {
+                uint32_t cls = half * 64 + (uint32_t)__builtin_ctzll(used);
+
+                if (sweep_class(cache, kind, cls, most, self))
+                    return true;
+            }
+        }
+    return false;
+}
+
+bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
+{
+    uint32_t count = sgc_a32_load_acq(&sgc_cache_count);
+
+    if (sgc_span_sweep(most, self))
+        return true;
+    for (uint32_t id = 1; id < count; id++)
+        if (sweep_cache(sgc_cache_of(id), &most, self))
+            return true;
+    return sgc_orphan_sweep(most, self);
+}
+
+/* ---- clearing ---- */
+
+void sgc_clear_begin(void)
+{
+    uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
+
+    sgc_a32_store(&clearing.next, 0);
+    sgc_a32_store(&clearing.done, 0);
+    sgc_a32_store_rel(&clearing.arenas, arenas);
+}
+
+/* A page that is set up meanwhile clears its own bits, so a free page need not be touched. */
+static void clear_page(uint32_t page, uint32_t role)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+    uint32_t words = sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN ? 1 : SGC_PAGE_WORDS;
+
+    for (size_t w = word; w < word + words; w++)
+        sgc_aw_store(sgc_bits_word(w, role), 0);
+}
+
+static void clear_arena(uint32_t arena)
+{
+    uint32_t role = sgc_mark_role();
+
+    for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++) {
+        uint32_t page = arena * SGC_ARENA_PAGES + i;
+        uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
+
+        if (state == SGC_PAGE_SMALL || state == SGC_PAGE_SPAN)
+            clear_page(page, role);
+    }
+}
+
+bool sgc_clear_some(uint32_t arenas)
+{
+    uint32_t all = sgc_a32_load_acq(&clearing.arenas);
+
+    for (; arenas > 0; arenas--) {
+        uint32_t arena;
+
+        if (sgc_a32_load(&clearing.next) >= all)
+            return false;
+        arena = sgc_a32_add(&clearing.next, 1);
+        if (arena >= all)
+            return false;
+        clear_arena(arena);
+        if (sgc_a32_add(&clearing.done, 1) + 1 == all)
+            sgc_wake(&clearing.done, INT_MAX);
+    }
+    return true;
+}
+
+void sgc_clear_finish(void)
+{
+    uint32_t all = sgc_a32_load_acq(&clearing.arenas);
+    uint32_t done;
+
+    while (sgc_clear_some(UINT32_MAX))
+        continue;
+    while ((done = sgc_a32_load_acq(&clearing.done)) < all)
+        sgc_wait(&clearing.done, done, 1000000);
+}

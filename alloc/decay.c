@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Giving memory back.  Runs on the service thread, or on a thread that asked for it
+ * (GC_gcollect_and_unmap), never on the allocation path.
+ *
+ * The pages of one arena that are due leave the pool while they are discarded, outside the lock,
+ * and come back as pages without contents.  The mapping stays as it is: protection and binding are
+ * kept, and no mapping is split.
+ */
+#include "alloc/page.h"
+#include "alloc/pool.h"
+
+/* Takes an arena's dirty pages out of the pool if they are due. */
+static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sgc_section *self)
+{
+    struct sgc_arena *arena = &sgc_heap.arenas[a];
+    uint64_t due = 0;
+
+    sgc_lock(&sgc_pool.lock, self);
+    if (arena->dirty != 0 && arena->freed_at <= oldest && (!whole_only || ~arena->free == 0)) {
+        due = arena->dirty;
+        arena->free &= ~due;
+        arena->dirty = 0;
+        sgc_aw_store(&sgc_pool.dirty,
+                     sgc_aw_load(&sgc_pool.dirty) - (size_t)__builtin_popcountll(due));
+    }
+    sgc_unlock(&sgc_pool.lock, self);
+    return due;
+}
+
+static void put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_section *self)
+{
+    struct sgc_arena *arena = &sgc_heap.arenas[a];
+
+    sgc_lock(&sgc_pool.lock, self);
+    arena->free |= pages;
+    arena->dirty |= kept;
+    sgc_aw_store(&sgc_pool.dirty,
+                 sgc_aw_load(&sgc_pool.dirty) + (size_t)__builtin_popcountll(kept));
+    if (kept != 0)
+        arena->freed_at = sgc_clock_ns();
+    if (a < sgc_pool.lowest)
+        sgc_pool.lowest = a;
+    sgc_unlock(&sgc_pool.lock, self);
+}
+
+/* Discards each run of set bits; returns the pages that the system would not take (locked memory). */
+static uint64_t discard(uint32_t a, uint64_t pages)
+{
+    uint64_t kept = 0;
+
+    while (pages != 0) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(pages);
+        uint64_t ones = ~(pages >> bit);
+        uint32_t count = ones == 0 ? SGC_ARENA_PAGES : (uint32_t)__builtin_ctzll(ones);
+        uint64_t run = (count == SGC_ARENA_PAGES ? UINT64_MAX : (UINT64_C(1) << count) - 1) << bit;
+        void *start = (void *)sgc_page_start(a * SGC_ARENA_PAGES + bit);
+
+        if (!sgc_mem_discard(start, (size_t)count * SGC_PAGE))
+            kept |= run;
+        pages &= ~run;
+    }
+    return kept;
+}
+
+static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc_section *self)
+{
+    uint64_t due = take_due(a, oldest, whole_only, self);
+    uint64_t kept;
+
+    if (due == 0)
+        return false;
+    kept = discard(a, due);
+    put_back(a, due, kept, self);
+    sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);
+    return true;
+}
+
+/* When the arena that has waited longest will be due. */
+static uint64_t next_due(uint64_t age, struct sgc_section *self)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    sgc_lock(&sgc_pool.lock, self);
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        if (sgc_heap.arenas[a].dirty != 0 && sgc_heap.arenas[a].freed_at < oldest)
+            oldest = sgc_heap.arenas[a].freed_at;
+    sgc_unlock(&sgc_pool.lock, self);
+    return oldest == UINT64_MAX ? UINT64_MAX : oldest + age;
+}
+
+uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_section *self)
+{
+    if (age == UINT64_MAX)
+        return UINT64_MAX;
+    if (now < age)
+        return age;
+    for (int whole_only = 1; whole_only >= 0; whole_only--)
+        for (uint32_t a = sgc_pool.committed; a-- > 0;) {
+            if (arenas == 0)
+                return now;
+            if (decay_arena(a, now - age, whole_only, self))
+                arenas--;
+        }
+    return next_due(age, self);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Freeing: the local way first, then the slower ones.  On any mutator.
+ */
+#include "alloc/free.h"
+
+#include "alloc/object.h"
+#include "alloc/remote.h"
+#include "alloc/span.h"
+#include "alloc/sweep.h"
+
+/* A page of ours that has not been swept in this epoch: after that the local way works. */
+static void sweep_ours(struct sgc_cache *cache, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_lock(&cache->lock, &cache->section);
+    if (sgc_page_owner(page) == cache->id &&
+        sgc_aw_load(&sgc_heap.records[page].tag) != cache->tag) {
+        struct sgc_page_lists *lists = &cache->bin[d->kind][d->cls].lists;
+
+        sgc_lists_renew(lists);
+        sgc_page_sweep(page, cache->tag);
+        if (sgc_list_of(lists, page) == SGC_LIST_TODO)
+            sgc_list_move(lists, SGC_LIST_USABLE, page);
+    }
+    sgc_unlock(&cache->lock, &cache->section);
+}
+
+/* The page may change hands at any stop outside sections, so the owner is looked at again inside. */
+static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct sgc_object *o)
+{
+    enum sgc_free_result result = SGC_FREE_NOT_ALLOCATED;
+
+    sgc_section_enter(&cache->section);
+    if (sgc_page_owner(o->page) == cache->id)
+        result = SGC_FREE_NOT_HERE;
+    else if (sgc_object_allocated(o) && sgc_remote_free(o->page, o->granule))
+        result = SGC_FREE_DONE;
+    if (result == SGC_FREE_DONE)
+        cache->freed_bytes += o->bytes;
+    sgc_section_leave(&cache->section);
+    return result;
+}
+
+static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc_object *o)
+{
+    for (;;) {
+        enum sgc_free_result result = sgc_small_free_local(cache, (void *)o->start);
+
+        if (result != SGC_FREE_NOT_HERE)
+            return result;
+        if (sgc_page_owner(o->page) == cache->id)
+            sweep_ours(cache, o->page);
+        else if ((result = free_remotely(cache, o)) != SGC_FREE_NOT_HERE)
+            return result;
+    }
+}
+
+enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
+{
+    enum sgc_free_result result = sgc_small_free_local(cache, object);
+    struct sgc_object o;
+
+    if (result != SGC_FREE_NOT_HERE)
+        return result;
+    if (!sgc_object_slot((uintptr_t)object, &o))
+        return SGC_FREE_NOT_HERE;
+    if (o.start != (uintptr_t)object)
+        return SGC_FREE_INTERIOR;
+    if (o.span)
+        return sgc_span_free(&cache->section, o.page) ? SGC_FREE_DONE : SGC_FREE_NOT_ALLOCATED;
+    return free_small(cache, &o);
+}

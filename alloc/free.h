@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Freeing an object explicitly, whoever allocated it.
+ */
+#ifndef SGC_ALLOC_FREE_H
+#define SGC_ALLOC_FREE_H
+
+#include "alloc/small.h"
+
+/* Frees the object that begins at `object`, an address in the heap's range.  SGC_FREE_NOT_HERE: no
+ * object lies there.  Outside sections. */
+enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object);
+
+#endif

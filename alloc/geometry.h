@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sizes everything else is built on.  Constants only.
+ *
+ * Why 64 KB pages: a descriptor table of 16 bytes a page then covers 256 MB with 64 KB, which stays
+ * in the first- and second-level caches while marking; a thread refills rarely; and every class up
+ * to a third of a page can share pages.  A page that is used only in part costs only the OS pages
+ * touched, since objects are handed out in ascending order.
+ */
+#ifndef SGC_ALLOC_GEOMETRY_H
+#define SGC_ALLOC_GEOMETRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SGC_GRANULE_LOG = 4,
+    SGC_PAGE_LOG = 16,
+    SGC_ARENA_LOG = 22,
+
+    SGC_GRANULE = 1 << SGC_GRANULE_LOG,
+    SGC_PAGE = 1 << SGC_PAGE_LOG,
+    SGC_ARENA = 1 << SGC_ARENA_LOG,
+
+    SGC_PAGE_GRANULES = SGC_PAGE / SGC_GRANULE,         /* 4096 */
+    SGC_PAGE_WORDS = SGC_PAGE_GRANULES / 64,            /* bitmap words a page: 64 */
+    SGC_ARENA_PAGES = SGC_ARENA / SGC_PAGE,             /* 64: one machine word of page bits */
+
+    SGC_SMALL_MAX = 21840,      /* largest class: three objects a page */
+};
+
+_Static_assert(SGC_ARENA_PAGES == 64, "an arena's pages are the bits of one word");
+
+static inline size_t sgc_round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) & ~(unit - 1);
+}
+
+static inline size_t sgc_round_down(size_t n, size_t unit)
+{
+    return n & ~(unit - 1);
+}
+
+#endif

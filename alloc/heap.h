@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap's address space and its side tables.
+ *
+ * One reservation holds the pages and, at fixed offsets behind them, every table that describes them:
+ *
+ *   pages | bits | remote bits | page descriptors | page records | arenas
+ *
+ * Nothing is backed until the arena it belongs to is committed (alloc/pool.c).  "Is this word a heap
+ * pointer" is one subtraction and one comparison with `limit`; a page's descriptor is found by a shift.
+ *
+ * bits holds two bitmaps, one bit a granule, word by word in turn: word 2w+r is word w of bitmap r.
+ * One says what is allocated, the other is being marked; `alloc_role` says which is which and is flipped at
+ * the end of a mark.  They lie together because the marker looks at both for each edge: one cache
+ * line serves both.
+ *
+ *   what          written by                               read by        ordering
+ *   base, tables  sgc_heap_init, before any thread         everybody      thread creation
+ *   limit         whoever commits an arena, under the      everybody      release after the tables of the arena
+ *                 pool's lock                                             are there / acquire
+ *   alloc_role,   the collecting thread, world stopped     everybody      stopping and resuming the world
+ *   epoch
+ *   alloc bits    small: the page's owner; span: under     everybody      relaxed atomics: a reader that has
+ *                 the spans' lock                                         not been handed the object by its
+ *                                                                         owner has no claim to see it
+ *   mark bits     markers, world stopped; cleared by the   markers        stopping the world
+ *                 collector or service thread before
+ *   remote bits   any thread: atomic or; taken by the      owner, markers acquire-release read-modify-write
+ *                 page's owner: atomic exchange                           (doc/design/remote-free.md)
+ */
+#ifndef SGC_ALLOC_HEAP_H
+#define SGC_ALLOC_HEAP_H
+
+#include <stdbool.h>
+
+#include "alloc/geometry.h"
+#include "platform/atomics.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+
+struct sgc_page;
+struct sgc_page_record;
+struct sgc_arena;
+
+/* Fixed before the heap is used. */
+struct sgc_heap_config {
+    size_t reserve;                 /* address space for pages; 0: automatic */
+    size_t limit;                   /* most bytes in pages at a time; 0: none */
+    bool interior_pointers;         /* any address inside an object keeps it */
+    bool end_byte;                  /* each request gets one byte more */
+    bool poison;                    /* fill what is reclaimed, to catch uses of it */
+    uint64_t decay_ns;              /* free pages go back after this time; UINT64_MAX: never */
+};
+
+struct sgc_heap {
+    uintptr_t base;
+    sgc_aw_t limit;                 /* bytes from base to the end of the highest committed arena */
+    size_t reserved;                /* bytes of pages reserved */
+    sgc_aw_t *bits;
+    sgc_aw_t *remote_bits;
+    struct sgc_page *pages;
+    struct sgc_page_record *records;
+    struct sgc_arena *arenas;
+    uint32_t alloc_role;            /* 0 or 1: which bitmap says what is allocated */
+    uint32_t epoch;                 /* number of the last finished cycle, from 1 */
+    size_t os_page;
+    void *reservation;
+    size_t reservation_bytes;
+    struct sgc_heap_config config;
+};
+extern struct sgc_heap sgc_heap;
+
+/* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once, before
+ * any other function of this layer. */
+bool sgc_heap_init(const struct sgc_heap_config *config);
+
+/* Commits an arena and its part of the tables.  False if the system refuses. */
+bool sgc_heap_commit_arena(uint32_t arena);
+
+static inline bool sgc_heap_contains(uintptr_t address)
+{
+    return address - sgc_heap.base < sgc_aw_load(&sgc_heap.limit);
+}
+
+static inline uint32_t sgc_page_number(uintptr_t address)
+{
+    return (uint32_t)((address - sgc_heap.base) >> SGC_PAGE_LOG);
+}
+
+static inline uintptr_t sgc_page_start(uint32_t page)
+{
+    return sgc_heap.base + ((uintptr_t)page << SGC_PAGE_LOG);
+}
+
+/* The number of an address's granule in the heap, and within its page. */
+static inline size_t sgc_granule_number(uintptr_t address)
+{
+    return (address - sgc_heap.base) >> SGC_GRANULE_LOG;
+}
+
+static inline uint32_t sgc_granule_in_page(uintptr_t address)
+{
+    return (uint32_t)(address - sgc_heap.base) % SGC_PAGE >> SGC_GRANULE_LOG;
+}
+
+static inline void *sgc_granule_address(size_t granule)
+{
+    return (void *)(sgc_heap.base + (granule << SGC_GRANULE_LOG));
+}
+
+#endif

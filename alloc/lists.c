@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lists of pages of one size class and kind, linked by page number through the page records.
+ * Everything runs under the lock of whoever has the lists: a cache, the spans, the orphans.
+ */
+#include "alloc/cache.h"
+
+static struct sgc_page_record *record(uint32_t page)
+{
+    return &sgc_heap.records[page];
+}
+
+/*
+ * A page's label says which list it is on, and since which epoch of the lists.  When the lists are
+ * renewed, everything on `usable` and `done` is appended to `todo` in O(1): labels of an older epoch
+ * then mean `todo`.  (The epoch is kept in 30 bits; a page would have to stay unswept for 2^30 cycles to be
+ * mistaken.)
+ */
+static uint32_t label(const struct sgc_page_lists *lists, enum sgc_page_list list)
+{
+    return lists->epoch << 2 | (list + 1);
+}
+
+enum sgc_page_list sgc_list_of(const struct sgc_page_lists *lists, uint32_t page)
+{
+    uint32_t l = record(page)->list;
+
+    sgc_assert(l != 0);
+    return l >> 2 == lists->epoch << 2 >> 2 ? (l & 3) - 1 : SGC_LIST_TODO;
+}
+
+void sgc_list_push(struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t page)
+{
+    struct sgc_page_record *r = record(page);
+
+    sgc_assert(r->list == 0);
+    r->list = label(lists, list);
+    r->prev = SGC_NO_PAGE;
+    r->next = lists->head[list];
+    if (r->next != SGC_NO_PAGE)
+        record(r->next)->prev = page;
+    else
+        lists->tail[list] = page;
+    lists->head[list] = page;
+}
+
+void sgc_list_remove(struct sgc_page_lists *lists, uint32_t page)
+{
+    struct sgc_page_record *r = record(page);
+    enum sgc_page_list list = sgc_list_of(lists, page);
+
+    if (r->prev != SGC_NO_PAGE)
+        record(r->prev)->next = r->next;
+    else
+        lists->head[list] = r->next;
+    if (r->next != SGC_NO_PAGE)
+        record(r->next)->prev = r->prev;
+    else
+        lists->tail[list] = r->prev;
+    r->list = 0;
+}
+
+void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t page)
+{
+    sgc_list_remove(lists, page);
+    sgc_list_push(lists, to, page);
+}
+
+static void append_to_todo(struct sgc_page_lists *lists, enum sgc_page_list from)
+{
+    uint32_t head = lists->head[from];
+
+    if (head == SGC_NO_PAGE)
+        return;
+    if (lists->tail[SGC_LIST_TODO] != SGC_NO_PAGE) {
+        record(lists->tail[SGC_LIST_TODO])->next = head;
+        record(head)->prev = lists->tail[SGC_LIST_TODO];
+    } else {
+        lists->head[SGC_LIST_TODO] = head;
+    }
+    lists->tail[SGC_LIST_TODO] = lists->tail[from];
+    lists->head[from] = lists->tail[from] = SGC_NO_PAGE;
+}
+
+void sgc_lists_renew(struct sgc_page_lists *lists)
+{
+    if (lists->epoch == sgc_heap.epoch)
+        return;
+    append_to_todo(lists, SGC_LIST_USABLE);
+    append_to_todo(lists, SGC_LIST_DONE);
+    lists->epoch = sgc_heap.epoch;
+}
+
+static void check_list(const struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t owner)
+{
+    uint32_t prev = SGC_NO_PAGE;
+
+    for (uint32_t page = lists->head[list]; page != SGC_NO_PAGE; page = record(page)->next) {
+        sgc_assert(sgc_list_of(lists, page) == list);
+        sgc_assert(record(page)->prev == prev);
+        sgc_assert(sgc_page_owner(page) == owner);
+        prev = page;
+    }
+    sgc_assert(lists->tail[list] == prev);
+    (void)owner, (void)prev;
+}
+
+void sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner)
+{
+    for (int list = 0; list < SGC_LISTS; list++)
+        check_list(lists, (enum sgc_page_list)list, owner);
+}

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+# The heap.
+
+alloc_sources =

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address to its object, for the API.  Takes no lock; any thread.  (The marker has its own,
+ * inlined and prefetching, in mark/.)
+ */
+#include "alloc/object.h"
+
+#include "alloc/cache.h"
+#include "alloc/remote.h"
+
+static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *object)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uint32_t slot = sgc_slot_of(sgc_granule_in_page(address), d->reciprocal);
+    uint32_t g = slot * d->granules;
+
+    if (g + d->granules > SGC_PAGE_GRANULES)
+        return false;
+    object->start = sgc_page_start(page) + (size_t)g * SGC_GRANULE;
+    object->bytes = (size_t)d->granules * SGC_GRANULE;
+    object->span = false;
+    return true;
+}
+
+static bool span_slot(uintptr_t address, uint32_t page, struct sgc_object *object)
+{
+    object->start = sgc_page_start(page);
+    object->bytes = sgc_aw_load(&sgc_heap.records[page].span_bytes);
+    object->span = true;
+    return address - object->start < object->bytes;
+}
+
+bool sgc_object_slot(uintptr_t address, struct sgc_object *object)
+{
+    uint32_t page;
+    const struct sgc_page *d;
+    bool found;
+
+    if (address - sgc_heap.base >= sgc_aw_load_acq(&sgc_heap.limit))
+        return false;
+    page = sgc_page_number(address);
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN_TAIL)
+        page -= sgc_heap.pages[page].back;
+    d = &sgc_heap.pages[page];
+    if (sgc_page_state(d) == SGC_PAGE_SMALL)
+        found = small_slot(address, page, object);
+    else
+        found = sgc_page_state(d) == SGC_PAGE_SPAN && span_slot(address, page, object);
+    if (!found)
+        return false;
+    object->granule = sgc_granule_number(object->start);
+    object->page = page;
+    object->kind = d->kind;
+    return true;
+}
+
+/* The bit of a claimed slot is set before it is handed out.  Only of the calling thread's own claims do
+ * we know without stopping anybody. */
+static bool claimed_only(const struct sgc_object *object)
+{
+    const struct sgc_page *d = &sgc_heap.pages[object->page];
+    const struct sgc_bin *bin;
+
+    if (object->span || sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
+        return false;
+    bin = &sgc_self->bin[d->kind][d->cls];
+    return object->start - (uintptr_t)bin->cur < (uintptr_t)bin->limit - (uintptr_t)bin->cur;
+}
+
+bool sgc_object_allocated(const struct sgc_object *object)
+{
+    return sgc_alloc_bit(object->granule) &&
+           !sgc_freed_remotely(&sgc_heap.pages[object->page], object->granule) &&
+           !claimed_only(object);
+}
+
+bool sgc_object_find(uintptr_t address, struct sgc_object *object)
+{
+    return sgc_object_slot(address, object) && sgc_object_allocated(object);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address to the object it lies in.
+ */
+#ifndef SGC_ALLOC_OBJECT_H
+#define SGC_ALLOC_OBJECT_H
+
+#include "alloc/page.h"
+
+struct sgc_object {
+    uintptr_t start;
+    size_t bytes;               /* all of it, end byte included */
+    size_t granule;             /* of its start, in the heap */
+    uint32_t page;              /* of its start */
+    uint32_t kind;
+    bool span;
+};
+
+/* The slot or span that the address lies in, allocated or not.  False if there is none: outside the
+ * heap, in a free page, or in the unused end of a page.  Any thread, any time. */
+bool sgc_object_slot(uintptr_t address, struct sgc_object *object);
+
+/* Is it allocated now, as the marker would see it if the world stopped here?  Exact for the calling
+ * thread's own and for settled objects; racing with another thread's allocation or free, either
+ * answer may come. */
+bool sgc_object_allocated(const struct sgc_object *object);
+
+/* Both: the allocated object that the address lies in. */
+bool sgc_object_find(uintptr_t address, struct sgc_object *object);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leaving pages behind and adopting them.  The lists are under the orphans' lock.
+ */
+#include "alloc/orphan.h"
+
+#include "alloc/policy.h"
+#include "alloc/remote.h"
+#include "alloc/sweep.h"
+
+struct orphans {
+    struct sgc_lock lock;
+    sgc_aw_t count;             /* of orphans, so that nobody looks when there are none */
+    struct sgc_page_lists lists[SGC_KINDS][SGC_CLASSES_MAX];
+};
+
+SGC_STATE static struct orphans orphans = { .lock = SGC_LOCK_INIT(SGC_RANK_ORPHANS) };
+
+enum { ADOPT_STEP = 8 };
+
+/* Moves one page from our lists to the orphans'.  Both locks held. */
+static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs, uint32_t page)
+{
+    struct sgc_page_record *r = &sgc_heap.records[page];
+    uint32_t epoch = sgc_tag_epoch(sgc_aw_load(&r->tag));
+
+    sgc_list_remove(ours, page);
+    sgc_aw_store_rel(&r->tag, sgc_tag(SGC_NO_OWNER, epoch));
+    sgc_list_push(theirs, SGC_LIST_TODO, page);
+    sgc_aw_add(&orphans.count, 1);
+}
+
+static uint32_t any_page(const struct sgc_page_lists *lists)
+{
+    for (int list = 0; list < SGC_LISTS; list++)
+        if (lists->head[list] != SGC_NO_PAGE)
+            return lists->head[list];
+    return SGC_NO_PAGE;
+}
+
+bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+{
+    struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
+    uint32_t page;
+
+    sgc_lock(&orphans.lock, &cache->section);
+    for (; most > 0 && (page = any_page(ours)) != SGC_NO_PAGE; most--)
+        leave_one(ours, &orphans.lists[kind][cls], page);
+    sgc_unlock(&orphans.lock, &cache->section);
+    return any_page(ours) != SGC_NO_PAGE;
+}
+
+/* The next orphan with free slots becomes ours.  Both locks held. */
+static uint32_t adopt_one(struct sgc_cache *cache, struct sgc_page_lists *theirs, bool *more)
+{
+    uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch),
+                                          ADOPT_STEP, more);
+
+    if (page != SGC_NO_PAGE) {
+        sgc_list_remove(theirs, page);
+        sgc_aw_add(&orphans.count, (uintptr_t)-1);
+        sgc_aw_store_rel(&sgc_heap.records[page].tag, cache->tag);
+        sgc_page_merge(page);
+    }
+    return page;
+}
+
+/* Both locks are taken, since a page must always be on somebody's list. */
+static bool adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool *more)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+    uint32_t page;
+
+    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(&orphans.lock, &cache->section);
+    sgc_lists_renew(&bin->lists);
+    sgc_lists_renew(&orphans.lists[kind][cls]);
+    page = adopt_one(cache, &orphans.lists[kind][cls], more);
+    if (page != SGC_NO_PAGE)
+        sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
+    sgc_unlock(&orphans.lock, &cache->section);
+    if (page != SGC_NO_PAGE) {
+        bin->page = page;
+        bin->next_slot = 0;
+        bin->active_epoch = sgc_heap.epoch;
+    }
+    sgc_unlock(&cache->lock, &cache->section);
+    return page != SGC_NO_PAGE;
+}
+
+static bool has_candidates(const struct sgc_page_lists *lists)
+{
+    return lists->epoch != sgc_heap.epoch || lists->head[SGC_LIST_TODO] != SGC_NO_PAGE ||
+           lists->head[SGC_LIST_USABLE] != SGC_NO_PAGE;
+}
+
+static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
+{
+    const struct sgc_page_lists *lists = &orphans.lists[kind][cls];
+    bool worth;
+
+    if (sgc_aw_load(&orphans.count) == 0)
+        return false;
+    sgc_lock(&orphans.lock, self);
+    worth = any_page(lists) != SGC_NO_PAGE && has_candidates(lists);
+    sgc_unlock(&orphans.lock, self);
+    return worth;
+}
+
+bool sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    bool more;
+
+    if (!worth_a_look(kind, cls, &cache->section))
+        return false;
+    do {
+        if (adopt_step(cache, kind, cls, &more))
+            return true;
+    } while (more);
+    return false;
+}
+
+static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc_section *self)
+{
+    struct sgc_sweep_step step = { .swept = true };
+
+    while (step.swept && *most > 0) {
+        sgc_lock(&orphans.lock, self);
+        step = sgc_lists_sweep_one(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
+        sgc_unlock(&orphans.lock, self);
+        if (step.empty != SGC_NO_PAGE) {
+            sgc_policy_give_page(step.empty, self);
+            sgc_aw_add(&orphans.count, (uintptr_t)-1);
+        }
+        *most -= step.swept;
+    }
+    return step.swept;
+}
+
+bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
+{
+    if (sgc_aw_load(&orphans.count) == 0)
+        return false;
+    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            if (sweep_class(&orphans.lists[kind][cls], &most, self))
+                return true;
+    return false;
+}
+
+void sgc_orphan_check(void)
+{
+    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+        for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
+            sgc_lists_check(&orphans.lists[kind][cls], SGC_NO_OWNER);
+}
+
+void sgc_orphans_lock(struct sgc_section *self)
+{
+    sgc_lock(&orphans.lock, self);
+}
+
+void sgc_orphans_unlock(struct sgc_section *self)
+{
+    sgc_unlock(&orphans.lock, self);
+}
+
+void sgc_orphan_after_fork(void)
+{
+    sgc_lock_reset(&orphans.lock);
+}

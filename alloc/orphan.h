@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages whose owner has ended, by kind and size class.
+ *
+ *   lists        under the orphans' lock, by anybody
+ *   page tags    SGC_NO_OWNER while here; whoever adopts writes its own, under the same lock
+ */
+#ifndef SGC_ALLOC_ORPHAN_H
+#define SGC_ALLOC_ORPHAN_H
+
+#include "alloc/cache.h"
+
+/* Takes over an ended thread's page with free slots and opens it for claiming.  Outside sections. */
+bool sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* Makes the pages of a list orphans, at most `most`; true if there are more.  Under the cache's
+ * lock. */
+bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
+
+/* Sweeps up to `most` orphans, giving empty ones back.  False if none was left.  Outside sections. */
+bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self);
+
+void sgc_orphan_check(void);
+/* For fork: see gc/fork.c. */
+void sgc_orphans_lock(struct sgc_section *self);
+void sgc_orphans_unlock(struct sgc_section *self);
+void sgc_orphan_after_fork(void);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Setting pages up and checking them.  By whoever holds the page.
+ */
+#include "alloc/page.h"
+
+#include "alloc/pool.h"
+
+static void clear_bits(uint32_t page)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
+        sgc_aw_store(sgc_bits_word(w, 0), 0);
+        sgc_aw_store(sgc_bits_word(w, 1), 0);
+        if (sgc_aw_load(&sgc_heap.remote_bits[w]) != 0)
+            sgc_aw_store(&sgc_heap.remote_bits[w], 0);
+    }
+}
+
+void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero)
+{
+    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
+    struct sgc_page *d = &sgc_heap.pages[page];
+    struct sgc_page_record *r = &sgc_heap.records[page];
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_FREE || sgc_page_state(d) == SGC_PAGE_RESERVED);
+    clear_bits(page);
+    d->reciprocal = c->reciprocal;
+    d->granules = c->granules;
+    d->back = 0;
+    d->kind = (uint8_t)kind;
+    d->cls = (uint8_t)cls;
+    sgc_a8_store(&d->remote, 0);
+    r->zero_from = zero ? 0 : SGC_PAGE_GRANULES;
+    r->list = 0;
+    sgc_page_set_state(d, SGC_PAGE_SMALL);
+    if (sgc_kind_uncollectable(kind))
+        sgc_aw_or(&sgc_arena_of_page(page)->uncollectable, sgc_arena_bit(page));
+    sgc_aw_store_rel(&r->tag, tag);
+}
+
+uint32_t sgc_page_live(uint32_t page)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+    uint32_t live = 0;
+
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
+        live += (uint32_t)__builtin_popcountll(
+            sgc_aw_load(sgc_bits_word(w, sgc_heap.alloc_role)));
+    return live;
+}
+
+/* Allocation bits may stand only where an object begins. */
+static void check_small_bits(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    size_t first = sgc_page_first_granule(page);
+    uint32_t per_page = sgc_size_classes.of[d->cls].per_page;
+
+    for (uint32_t g = 0; g < SGC_PAGE_GRANULES; g++) {
+        uint32_t slot = sgc_slot_of(g, d->reciprocal);
+
+        if (slot * d->granules == g && slot < per_page)
+            continue;
+        if (sgc_alloc_bit(first + g))
+            sgc_fatal("page %u: allocation bit at granule %u, where no object of %u granules begins",
+                      page, g, d->granules);
+    }
+}
+
+static void check_span(uint32_t page)
+{
+    const struct sgc_page_record *r = &sgc_heap.records[page];
+
+    sgc_assert(r->span_pages >= 1);
+    sgc_assert(sgc_aw_load(&r->span_bytes) <= (size_t)r->span_pages * SGC_PAGE);
+    for (uint32_t i = 1; i < r->span_pages; i++) {
+        sgc_assert(sgc_page_state(&sgc_heap.pages[page + i]) == SGC_PAGE_SPAN_TAIL);
+        sgc_assert(sgc_heap.pages[page + i].back == i);
+    }
+    (void)r;
+}
+
+void sgc_page_check(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) == SGC_PAGE_SMALL) {
+        sgc_assert(d->kind < SGC_KINDS && d->cls < sgc_size_classes.count);
+        sgc_assert(d->granules == sgc_size_classes.of[d->cls].granules);
+        sgc_assert(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
+        check_small_bits(page);
+    } else if (sgc_page_state(d) == SGC_PAGE_SPAN) {
+        check_span(page);
+    }
+}
+
+const char *sgc_page_state_name(uint32_t state)
+{
+    static const char *const names[] = { "free", "reserved", "small", "span", "span tail" };
+
+    return state < sizeof names / sizeof names[0] ? names[state] : "unknown";
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a page: a small descriptor that the marker reads for every edge, and a record with the
+ * rest.
+ *
+ *   what                 written by                            read by             ordering
+ *   descriptor           whoever holds the page while it is    everybody           the release of its first
+ *                        SGC_PAGE_RESERVED (fresh from the                         alloc bit; markers: the
+ *                        pool, or on its way back)                                 stopped world
+ *   remote               remote freers: 1; the owner: 0        owner, markers      see doc/design/remote-free.md
+ *   tag                  the holder of the owner's cache       everybody           release / acquire
+ *                        lock, adoption
+ *   next, prev, list     under the owner's cache lock          same lock           the lock
+ *                        (orphans: the orphans' lock; spans:
+ *                        the spans' lock)
+ *   zero_from            the owner                             owner               program order; the tag
+ *                                                                                  hands it over
+ *   inbox_next, queued   see alloc/remote.c
+ *   span_bytes           who reserved the span                 everybody           as the descriptor
+ */
+#ifndef SGC_ALLOC_PAGE_H
+#define SGC_ALLOC_PAGE_H
+
+#include "alloc/bits.h"
+#include "alloc/size_class.h"
+
+enum sgc_page_state {
+    SGC_PAGE_FREE = 0,          /* in the pool, or never used */
+    SGC_PAGE_RESERVED,          /* being set up or taken down: holds no object */
+    SGC_PAGE_SMALL,             /* objects of one size class */
+    SGC_PAGE_SPAN,              /* the first page of a span */
+    SGC_PAGE_SPAN_TAIL,         /* its others: `back` pages after the first */
+};
+
+/* Kinds known so far.  The numbers 0 and 1 are part of the ABI. */
+enum sgc_kind_number {
+    SGC_KIND_POINTER_FREE = 0,
+    SGC_KIND_CONSERVATIVE = 1,
+    SGC_KIND_UNCOLLECTABLE = 2,
+    SGC_KIND_POINTER_FREE_UNCOLLECTABLE = 3,
+    SGC_KINDS = 4,
+};
+
+static inline bool sgc_kind_has_pointers(uint32_t kind)
+{
+    return (kind & 1) != (kind >> 1);
+}
+
+static inline bool sgc_kind_uncollectable(uint32_t kind)
+{
+    return kind >= SGC_KIND_UNCOLLECTABLE;
+}
+
+struct sgc_page {
+    uint32_t reciprocal;        /* of the object size: see sgc_slot_of */
+    uint32_t granules;          /* object size; 0 for spans */
+    uint32_t back;              /* span tails: pages to the span's first */
+    sgc_a8_t state;             /* enum sgc_page_state */
+    uint8_t kind;
+    uint8_t cls;
+    sgc_a8_t remote;            /* remote bits of this page may be set */
+};
+_Static_assert(sizeof(struct sgc_page) == 16, "four descriptors a cache line");
+
+/* Acquire and release: whoever sees a state sees the descriptor that goes with it. */
+static inline uint8_t sgc_page_state(const struct sgc_page *d)
+{
+    return sgc_a8_load_acq(&d->state);
+}
+
+static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state state)
+{
+    sgc_a8_store_rel(&d->state, (uint8_t)state);
+}
+
+enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
+
+struct sgc_page_record {
+    sgc_aw_t tag;               /* owner << 32 | epoch */
+    sgc_aw_t span_bytes;        /* bytes of the span's object, end byte included */
+    uint32_t next, prev;
+    uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
+    uint32_t zero_from;         /* granules from here on have never been handed out and are zero */
+    uint32_t inbox_next;
+    sgc_a32_t queued;
+    uint32_t span_pages;
+};
+
+static inline uintptr_t sgc_tag(uint32_t owner, uint32_t epoch)
+{
+    return (uintptr_t)owner << 32 | epoch;
+}
+
+static inline uint32_t sgc_tag_owner(uintptr_t tag)
+{
+    return (uint32_t)(tag >> 32);
+}
+
+static inline uint32_t sgc_tag_epoch(uintptr_t tag)
+{
+    return (uint32_t)tag;
+}
+
+static inline uint32_t sgc_page_owner(uint32_t page)
+{
+    return sgc_tag_owner(sgc_aw_load_acq(&sgc_heap.records[page].tag));
+}
+
+static inline size_t sgc_page_first_granule(uint32_t page)
+{
+    return (size_t)page * SGC_PAGE_GRANULES;
+}
+
+/* Makes a RESERVED page one of small objects, without any; writes all of its bits. */
+void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero);
+
+/* Allocated slots, remote frees not yet taken over counted as allocated. */
+uint32_t sgc_page_live(uint32_t page);
+
+/* Panics if the page's descriptor, record and bits contradict each other.  World stopped, or by the owner. */
+void sgc_page_check(uint32_t page);
+
+const char *sgc_page_state_name(uint32_t state);
+
+#endif

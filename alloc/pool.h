@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool of free pages.
+ *
+ * An arena's free pages are the bits of one word, so neighbours coalesce by being neighbours and a
+ * run of pages is found by looking at words, lowest address first, which keeps the heap dense and leaves
+ * whole arenas free at its end.  A second word says which of the free pages have contents (`dirty`);
+ * the others read as zero and have no backing.
+ *
+ * Arenas are committed one after the other, so [0, committed) has no holes.
+ *
+ *   what                     written by                  read by            ordering
+ *   free, dirty, freed_at    under the pool's lock       same               the lock
+ *   uncollectable, rescan    any thread, atomic or/and   collecting thread  stopping the world
+ *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
+ *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
+ */
+#ifndef SGC_ALLOC_POOL_H
+#define SGC_ALLOC_POOL_H
+
+#include "alloc/heap.h"
+#include "platform/lock.h"
+
+struct sgc_arena {
+    uint64_t free;              /* pages nobody uses */
+    uint64_t dirty;             /* of these, the ones with contents */
+    uint64_t freed_at;          /* when a page last became free, ns */
+    sgc_aw_t uncollectable;     /* pages of uncollectable kinds */
+    sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
+    uint64_t spare[3];          /* a cache line each: the two words above are written by all */
+};
+_Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
+
+struct sgc_pool {
+    struct sgc_lock lock;
+    uint32_t committed;         /* arenas */
+    uint32_t lowest;            /* no arena below has a free page */
+    bool growing;               /* somebody commits the next arenas; nobody else may */
+    sgc_a32_t grown;            /* counts growths: waiters sleep on it */
+    sgc_aw_t in_use;            /* pages handed out */
+    sgc_aw_t dirty;             /* free pages with contents */
+    sgc_aw_t limit;             /* most pages in use and dirty together; SIZE_MAX: none */
+    sgc_aw_t returned;          /* bytes given back to the system so far */
+};
+extern struct sgc_pool sgc_pool;
+
+bool sgc_pool_init(void);
+
+/* Takes `count` adjacent pages out of the pool, growing the heap if need be, and says whether they
+ * all read as zero.  They are SGC_PAGE_FREE still.  SGC_NO_PAGE if the limit or the system forbids.
+ * Outside sections. */
+uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
+
+/* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
+void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
+
+/* Makes sure that `pages` more pages are committed.  Outside sections. */
+bool sgc_pool_expand(size_t pages, struct sgc_section *self);
+
+/* Gives the backing of pages that became free more than `age` ns before `now` back to the system,
+ * whole arenas first; at most `arenas` of them.  Returns when the next will be due (ns), UINT64_MAX if none
+ * is waiting, `now` if more is due already.  Outside sections. */
+uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_section *self);
+
+void sgc_pool_set_limit(size_t bytes);          /* 0: none */
+
+/* Bytes in pages in use plus free pages with contents: what the heap costs. */
+size_t sgc_pool_heap_bytes(void);
+size_t sgc_pool_in_use_bytes(void);
+size_t sgc_pool_dirty_bytes(void);
+
+/* Panics on a contradiction.  World stopped, or under the lock. */
+void sgc_pool_check(void);
+
+/* In the child of a fork. */
+void sgc_pool_after_fork(void);
+
+static inline struct sgc_arena *sgc_arena_of_page(uint32_t page)
+{
+    return &sgc_heap.arenas[page / SGC_ARENA_PAGES];
+}
+
+static inline uintptr_t sgc_arena_bit(uint32_t page)
+{
+    return (uintptr_t)1 << (page % SGC_ARENA_PAGES);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Remote frees and inboxes.  See alloc/remote.h and doc/design/remote-free.md for the protocol and
+ * for why each order suffices.
+ */
+#include "alloc/remote.h"
+
+enum { INBOX_EMPTY = 0 };
+static const uintptr_t INBOX_CLOSED = UINTPTR_MAX;
+
+static bool push(struct sgc_cache *cache, uint32_t page)
+{
+    for (;;) {
+        uintptr_t head = sgc_aw_load_acq(&cache->inbox);
+
+        if (head == INBOX_CLOSED)
+            return false;
+        sgc_heap.records[page].inbox_next = (uint32_t)head;
+        if (sgc_aw_cas(&cache->inbox, head, page))
+            return true;
+    }
+}
+
+/*
+ * `queued` is 1 while the page is in an inbox or on its way there, so the link is never written
+ * while in use.  A page without an owner needs no notice (adopting it merges), but the owner is read
+ * again after `queued` went back to 0: whoever found it 1 meanwhile relies on us.
+ */
+void sgc_page_notify(uint32_t page)
+{
+    struct sgc_page_record *r = &sgc_heap.records[page];
+
+    for (;;) {
+        uint32_t owner;
+
+        if (sgc_a32_swap(&r->queued, 1) == 1)
+            return;
+        owner = sgc_page_owner(page);
+        if (owner != SGC_NO_OWNER && push(sgc_cache_of(owner), page))
+            return;
+        sgc_a32_swap(&r->queued, 0);
+        if (sgc_page_owner(page) == SGC_NO_OWNER)
+            return;
+    }
+}
+
+bool sgc_remote_free(uint32_t page, size_t granule)
+{
+    uintptr_t bit = sgc_bit_mask(granule);
+
+    if (sgc_aw_or(sgc_remote_word(granule), bit) & bit)
+        return false;
+    sgc_a8_store_rel(&sgc_heap.pages[page].remote, 1);
+    sgc_page_notify(page);
+    return true;
+}
+
+void sgc_page_merge(uint32_t page)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+
+    if (sgc_a8_load(&sgc_heap.pages[page].remote) == 0)
+        return;
+    sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
+        uintptr_t freed;
+        sgc_aw_t *alloc;
+
+        if (sgc_aw_load(&sgc_heap.remote_bits[w]) == 0)
+            continue;
+        freed = sgc_aw_swap(&sgc_heap.remote_bits[w], 0);
+        alloc = sgc_bits_word(w, sgc_heap.alloc_role);
+        sgc_aw_store(alloc, sgc_aw_load(alloc) & ~freed);
+    }
+}
+
+static void deliver(struct sgc_cache *cache, uint32_t page)
+{
+    if (sgc_page_owner(page) == cache->id)
+        sgc_cache_page_usable(cache, page);
+    else
+        sgc_page_notify(page);
+}
+
+static void deliver_all(struct sgc_cache *cache, uintptr_t page)
+{
+    while (page != INBOX_EMPTY) {
+        uint32_t next = sgc_heap.records[page].inbox_next;
+
+        sgc_a32_swap(&sgc_heap.records[page].queued, 0);
+        deliver(cache, (uint32_t)page);
+        page = next;
+    }
+}
+
+void sgc_cache_drain(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_aw_load(&cache->inbox) != INBOX_CLOSED);
+    if (sgc_aw_load(&cache->inbox) != INBOX_EMPTY)
+        deliver_all(cache, sgc_aw_swap(&cache->inbox, INBOX_EMPTY));
+}
+
+void sgc_inbox_open(struct sgc_cache *cache)
+{
+    uintptr_t old = sgc_aw_swap(&cache->inbox, INBOX_EMPTY);
+
+    sgc_assert(old == INBOX_CLOSED || old == INBOX_EMPTY);
+    (void)old;
+}
+
+/* None of our pages is ours any more, so everything left in the inbox is passed on. */
+void sgc_inbox_close(struct sgc_cache *cache)
+{
+    deliver_all(cache, sgc_aw_swap(&cache->inbox, INBOX_CLOSED));
+}

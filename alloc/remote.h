@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Freeing an object of a page that another thread owns, and pages whose owner changes.
+ *
+ * The protocol, its proof and who may write what: doc/design/remote-free.md; checked by
+ * tests/model/remote_free.pml.  In short: only the owner writes a page's allocation bits, so
+ * that it needs no atomic operation; others set the object's remote bit with one atomic or, which
+ * also catches a second free, and put the page into its owner's inbox once.  A slot is allocated if its
+ * allocation bit is set and its remote bit is not.
+ */
+#ifndef SGC_ALLOC_REMOTE_H
+#define SGC_ALLOC_REMOTE_H
+
+#include "alloc/cache.h"
+
+/* Frees an allocated object (its granule) of a page that we don't own.  False if it has been freed
+ * already.  In a section. */
+bool sgc_remote_free(uint32_t page, size_t granule);
+
+/* Has the object been freed remotely?  Only to be asked of pages whose `remote` is set. */
+static inline bool sgc_freed_remotely(const struct sgc_page *d, size_t granule)
+{
+    return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
+}
+
+/* The owner (or who holds the lock of the lists of an orphan) makes remote frees its own. */
+void sgc_page_merge(uint32_t page);
+
+/* Sees to it that the page's owner, if any, will look at the page. */
+void sgc_page_notify(uint32_t page);
+
+/* Inboxes. */
+void sgc_inbox_open(struct sgc_cache *cache);
+void sgc_inbox_close(struct sgc_cache *cache);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building the size class tables.  Runs once, on the initialising thread.
+ */
+#include "alloc/size_class.h"
+
+#include "platform/platform.h"
+#include "platform/report.h"
+
+SGC_STATE struct sgc_size_classes sgc_size_classes;
+
+enum { LINEAR_GRANULES = 16 };      /* one class a granule up to here */
+
+/* The largest size, in granules, of which as many fit into a page as of `granules`.  */
+static uint32_t widened(uint32_t granules)
+{
+    return SGC_PAGE_GRANULES / (SGC_PAGE_GRANULES / granules);
+}
+
+static uint32_t reciprocal_of(uint32_t granules)
+{
+    return ((UINT32_C(1) << 31) + granules - 1) / granules;
+}
+
+static void add_class(uint32_t granules)
+{
+    sgc_assert(sgc_size_classes.count < SGC_CLASSES_MAX);
+    sgc_size_classes.of[sgc_size_classes.count++] = (struct sgc_size_class){
+        .granules = granules,
+        .reciprocal = reciprocal_of(granules),
+        .per_page = SGC_PAGE_GRANULES / granules,
+    };
+}
+
+/* Eight steps to a doubling: an eighth of the power of two below. */
+static uint32_t next_geometric(uint32_t granules)
+{
+    uint32_t power = 31u - (uint32_t)__builtin_clz(granules);
+
+    return granules + ((1u << power) + 7) / 8;
+}
+
+static void add_all(void)
+{
+    uint32_t last = SGC_SMALL_MAX / SGC_GRANULE;
+    uint32_t g;
+
+    for (g = 1; g <= LINEAR_GRANULES; g++)
+        add_class(g);
+    for (g = LINEAR_GRANULES + 1; g < last; g = next_geometric(g)) {
+        g = widened(g);
+        add_class(g);
+    }
+    if (sgc_size_classes.of[sgc_size_classes.count - 1].granules < last)
+        add_class(last);
+}
+
+void sgc_size_classes_init(void)
+{
+    uint32_t cls = 0;
+
+    if (sgc_size_classes.count != 0)
+        return;
+    add_all();
+    for (uint32_t g = 0; g <= SGC_SMALL_MAX / SGC_GRANULE; g++) {
+        if (g > sgc_size_classes.of[cls].granules)
+            cls++;
+        sgc_size_classes.by_granules[g] = (uint8_t)cls;
+    }
+}
+
+static void check_class(uint32_t cls)
+{
+    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
+
+    sgc_assert(c->per_page >= 3 && c->per_page * c->granules <= SGC_PAGE_GRANULES);
+    for (uint32_t g = 0; g < SGC_PAGE_GRANULES; g++)
+        if (sgc_slot_of(g, c->reciprocal) != g / c->granules)
+            sgc_fatal("size class %u: granule %u is put into the wrong slot", cls, g);
+}
+
+void sgc_size_classes_check(void)
+{
+    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+        check_class(cls);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Size classes: which object size serves a request.
+ *
+ * Up to 256 bytes there is a class a granule.  Above, eight classes to a doubling, each then widened to
+ * the largest size of which as many fit into a page: the rest of a page is never wasted on a
+ * smaller size than it could hold.  Dividing the page this way puts a class just above
+ * every power of two, where requests crowd once the end byte is added.
+ *
+ * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap.md and
+ * is computed by tests/test_size_class.c.
+ *
+ * Tables are written once, by sgc_size_classes_init before the first allocation, and only read
+ * afterwards.
+ */
+#ifndef SGC_ALLOC_SIZE_CLASS_H
+#define SGC_ALLOC_SIZE_CLASS_H
+
+#include <stdbool.h>
+
+#include "alloc/geometry.h"
+
+enum { SGC_CLASSES_MAX = 80 };
+
+struct sgc_size_class {
+    uint32_t granules;          /* object size */
+    uint32_t reciprocal;        /* ceil(2^31 / granules): see sgc_slot_of */
+    uint32_t per_page;          /* objects a page */
+};
+
+struct sgc_size_classes {
+    uint32_t count;
+    struct sgc_size_class of[SGC_CLASSES_MAX];
+    uint8_t by_granules[SGC_SMALL_MAX / SGC_GRANULE + 1];
+};
+extern struct sgc_size_classes sgc_size_classes;
+
+void sgc_size_classes_init(void);
+void sgc_size_classes_check(void);
+
+/* The class for `granules` (1 .. SGC_SMALL_MAX / SGC_GRANULE). */
+static inline uint32_t sgc_class_for(size_t granules)
+{
+    return sgc_size_classes.by_granules[granules];
+}
+
+static inline uint32_t sgc_class_bytes(uint32_t cls)
+{
+    return sgc_size_classes.of[cls].granules * SGC_GRANULE;
+}
+
+/*
+ * The number of the slot that holds a page's granule `g`.  With r = ceil(2^31/d) and g < 4096,
+ * g*r/2^31 exceeds g/d by less than 4096/2^31 = 2^-19, while g/d lies at least 1/d > 2^-12 below the
+ * next integer unless it is one: the integer parts agree.  (2^31, so that d = 1 fits into 32 bits.)
+ */
+static inline uint32_t sgc_slot_of(uint32_t g, uint32_t reciprocal)
+{
+    return (uint32_t)(((uint64_t)g * reciprocal) >> 31);
+}
+
+#endif

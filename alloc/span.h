@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Large objects.  Each has a span of pages of its own; every page of it leads to the first in one step.
+ *
+ *   what                 written by                          read by     ordering
+ *   descriptors          who reserved the span, before it    everybody   the release of the allocation bit;
+ *                        is published; who takes it down                 markers: the stopped world
+ *   allocation bit,      under the spans' lock               everybody   acquire-release RMW (a span's word holds
+ *   lists                                                                no other object's bit)
+ *
+ * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
+ * and no cycle frees it, so it can be zeroed outside sections.
+ */
+#ifndef SGC_ALLOC_SPAN_H
+#define SGC_ALLOC_SPAN_H
+
+#include "alloc/cache.h"
+
+/* A large object of `bytes` (end byte included), at a multiple of `align` (a power of two; at least the
+ * page size counts).  Zeroed for kinds with pointers.  NULL if no pages can be had.  Outside
+ * sections. */
+void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align);
+
+/* Frees the span that begins with `page`.  False if it is not allocated.  Outside sections. */
+bool sgc_span_free(struct sgc_section *self, uint32_t page);
+
+/* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back.
+ * Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by whoever owns the object. */
+bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
+
+/* Sweeps up to `most` spans, giving dead ones back.  False if none was left.  Outside sections. */
+bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
+
+/* Bytes allocated in spans since this was last asked, and freed explicitly. */
+size_t sgc_span_take_allocated(void);
+size_t sgc_span_take_freed(void);
+
+void sgc_span_check(void);
+/* For fork: see gc/fork.c. */
+void sgc_spans_lock(struct sgc_section *self);
+void sgc_spans_unlock(struct sgc_section *self);
+void sgc_span_after_fork(void);
+
+#endif

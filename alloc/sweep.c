@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sweeping one page and the lists of one owner.  Locks: see alloc/sweep.h.
+ */
+#include "alloc/sweep.h"
+
+#include <string.h>
+
+#include "alloc/pool.h"
+#include "alloc/remote.h"
+
+enum { POISON = 0xdb };
+
+/* Fills the slots that hold nothing, so that a use of a reclaimed object shows. */
+static void poison_free_slots(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    struct sgc_page_record *r = &sgc_heap.records[page];
+    uint32_t used = r->zero_from / d->granules;
+    size_t first = sgc_page_first_granule(page);
+
+    for (uint32_t slot = 0; slot < used; slot++)
+        if (!sgc_alloc_bit(first + slot * d->granules))
+            memset(sgc_granule_address(first + slot * d->granules), POISON,
+                   (size_t)d->granules * SGC_GRANULE);
+}
+
+uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag)
+{
+    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
+    sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
+    sgc_page_merge(page);
+    if (sgc_heap.config.poison)
+        poison_free_slots(page);
+    sgc_aw_store_rel(&sgc_heap.records[page].tag, tag);
+    return sgc_page_live(page);
+}
+
+static bool is_full(uint32_t page, uint32_t live)
+{
+    return live == sgc_size_classes.of[sgc_heap.pages[page].cls].per_page;
+}
+
+uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more)
+{
+    uint32_t page;
+
+    *more = false;
+    page = lists->head[SGC_LIST_USABLE];
+    if (page != SGC_NO_PAGE) {
+        sgc_list_move(lists, SGC_LIST_DONE, page);
+        sgc_page_merge(page);
+        return page;
+    }
+    for (; most > 0; most--) {
+        page = lists->head[SGC_LIST_TODO];
+        if (page == SGC_NO_PAGE)
+            return SGC_NO_PAGE;
+        sgc_list_move(lists, SGC_LIST_DONE, page);
+        if (!is_full(page, sgc_page_sweep(page, tag)))
+            return page;
+    }
+    *more = true;
+    return SGC_NO_PAGE;
+}
+
+void sgc_page_take_down(uint32_t page)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && sgc_heap.records[page].list == 0);
+    sgc_assert(sgc_page_live(page) == 0);
+    if (sgc_kind_uncollectable(d->kind))
+        sgc_aw_and(&sgc_arena_of_page(page)->uncollectable, ~sgc_arena_bit(page));
+    sgc_aw_store_rel(&sgc_heap.records[page].tag, sgc_tag(SGC_NO_OWNER, 0));
+    sgc_page_set_state(d, SGC_PAGE_FREE);
+}
+
+struct sgc_sweep_step sgc_lists_sweep_one(struct sgc_page_lists *lists, uintptr_t tag)
+{
+    struct sgc_sweep_step step = { false, SGC_NO_PAGE };
+    uint32_t page, live;
+
+    sgc_lists_renew(lists);
+    page = lists->head[SGC_LIST_TODO];
+    if (page == SGC_NO_PAGE)
+        return step;
+    step.swept = true;
+    live = sgc_page_sweep(page, tag);
+    if (live == 0) {
+        sgc_list_remove(lists, page);
+        sgc_page_take_down(page);
+        step.empty = page;
+    } else {
+        sgc_list_move(lists, is_full(page, live) ? SGC_LIST_DONE : SGC_LIST_USABLE, page);
+    }
+    return step;
+}

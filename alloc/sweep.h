@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sweeping: finding out, from the bitmaps alone, which pages of the last cycle are empty, partly used or full.
+ *
+ * Dead objects are unallocated from the flip on; sweeping only makes their space findable.  It is
+ * done page by page, by the owner when it needs a page, or ahead of need by the service thread.
+ */
+#ifndef SGC_ALLOC_SWEEP_H
+#define SGC_ALLOC_SWEEP_H
+
+#include "alloc/cache.h"
+
+/* Takes the last cycle's result over for a small page and gives it the tag.  Returns the number of
+ * live objects.  Under the lock of the lists the page is on. */
+uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag);
+
+/* Takes the next page with a free slot from the lists; sweeps at most `most` pages on the way, and
+ * sets *more if there was no page but more could be swept.  Under the lists' lock. */
+uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more);
+
+/* Sweeps one page that was not swept in this epoch.  An empty one leaves the lists and is taken down:
+ * the caller gives it to the pool.  Under the lists' lock. */
+struct sgc_sweep_step {
+    bool swept;                 /* false: nothing was left to sweep */
+    uint32_t empty;             /* the page if it was empty, else SGC_NO_PAGE */
+};
+struct sgc_sweep_step sgc_lists_sweep_one(struct sgc_page_lists *lists, uintptr_t tag);
+
+/* Takes down an empty page that is on no list; the caller gives it to the pool. */
+void sgc_page_take_down(uint32_t page);
+
+/* Sweeps ahead: up to `most` pages of all caches, orphans and spans, giving empty ones back.
+ * False when nothing is left to do for this epoch.  By the service thread, or a thread that needs
+ * pages; outside sections. */
+bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
+
+/* Clears the bitmap that will be marked next, arena by arena.  After each cycle, before the next.
+ * The work is shared: any number of threads may call it.  Returns when all is clear. */
+void sgc_clear_begin(void);             /* by the collecting thread, world stopped, after the flip */
+bool sgc_clear_some(uint32_t arenas);   /* false when nothing is left to take */
+void sgc_clear_finish(void);            /* clears what is left and waits for the others */
+
+#endif

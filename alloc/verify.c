@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every check of this layer in one call.  World stopped.
+ */
+#include "alloc/verify.h"
+
+#include "alloc/cache.h"
+#include "alloc/orphan.h"
+#include "alloc/pool.h"
+#include "alloc/span.h"
+
+/* Marked implies allocated, between cycles only when the mark bitmap is being cleared; a page that
+ * is in use is not in the pool. */
+static void check_page(uint32_t page)
+{
+    const struct sgc_arena *arena = sgc_arena_of_page(page);
+    bool in_pool = (arena->free & sgc_arena_bit(page)) != 0;
+    uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
+
+    if (in_pool && state != SGC_PAGE_FREE)
+        sgc_fatal("page %u is in the pool but %s", page, sgc_page_state_name(state));
+    sgc_page_check(page);
+}
+
+void sgc_heap_check(void)
+{
+    uint32_t caches = sgc_a32_load(&sgc_cache_count);
+
+    sgc_pool_check();
+    sgc_span_check();
+    sgc_orphan_check();
+    for (uint32_t page = 1; page < sgc_pool.committed * SGC_ARENA_PAGES; page++)
+        check_page(page);
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_cache_check(sgc_cache_of(id));
+}

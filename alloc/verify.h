@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checking every invariant of the heap, for debug builds, torture and SGC_check.
+ */
+#ifndef SGC_ALLOC_VERIFY_H
+#define SGC_ALLOC_VERIFY_H
+
+#include <stdbool.h>
+
+/* Panics with a message at the first contradiction.  World stopped (or one thread only). */
+void sgc_heap_check(void);
+
+#endif

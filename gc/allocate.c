@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow path of allocation.  On the allocating mutator, outside sections.
+ */
+#include "gc/allocate.h"
+
+#include "alloc/pool.h"
+#include "alloc/span.h"
+#include "gc/cycle.h"
+#include "gc/init.h"
+#include "gc/options.h"
+#include "gc/pacing.h"
+#include "gc/torture.h"
+
+struct allocate {
+    sgc_aw_t oom;               /* sgc_oom_t */
+    sgc_aw_t stop;              /* int (*)(void) */
+    sgc_aw_t retries;
+    sgc_a32_t manual;
+    sgc_a32_t said_oom;
+};
+
+SGC_STATE static struct allocate allocate;
+
+/* What is asked for, worked out once. */
+struct request {
+    size_t bytes;               /* end byte included */
+    uint32_t kind;
+    size_t align;
+    uint32_t cls;               /* small objects */
+    bool small;
+};
+
+/* The smallest class whose objects all lie at multiples of `align`: pages do, so the size must. */
+static bool find_class(struct request *r)
+{
+    size_t granules = (r->bytes + SGC_GRANULE - 1) / SGC_GRANULE;
+
+    if (r->bytes > SGC_SMALL_MAX || r->align > SGC_PAGE)
+        return false;
+    for (r->cls = sgc_class_for(granules); r->cls < sgc_size_classes.count; r->cls++)
+        if (sgc_class_bytes(r->cls) % r->align == 0)
+            return true;
+    return false;
+}
+
+static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t align)
+{
+    *r = (struct request){ .bytes = bytes + sgc_heap.config.end_byte, .kind = kind, .align = align };
+    if (r->bytes == 0)
+        r->bytes = 1;
+    if (bytes > PTRDIFF_MAX - SGC_PAGE)
+        return false;
+    r->small = find_class(r);
+    return true;
+}
+
+static void *attempt(struct sgc_mutator *self, const struct request *r)
+{
+    void *object;
+
+    if (!r->small)
+        return sgc_span_alloc(sgc_section_of(self), r->bytes, r->kind, r->align);
+    object = sgc_small_try(&self->cache, r->kind, r->cls);
+    return object != NULL ? object : sgc_small_refill(&self->cache, r->kind, r->cls);
+}
+
+static void collect_if_due(struct sgc_mutator *self)
+{
+    bool due = sgc_pacing_poll(self);
+
+    if (sgc_torture_due(self))
+        sgc_collect(self, SGC_REASON_TORTURE, NULL);
+    else if (due && !sgc_allocate_manual())
+        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+}
+
+/* Memory has run out: collections may help, the more so as another thread may have freed
+ * something in between. */
+static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r)
+{
+    void *object = NULL;
+
+    for (size_t round = 0; object == NULL && round <= sgc_allocate_retries(); round++) {
+        if (sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
+            return attempt(self, r);
+        object = attempt(self, r);
+    }
+    return object;
+}
+
+static void *out_of_memory(size_t bytes)
+{
+    sgc_oom_t hook = sgc_allocate_oom();
+
+    if (hook != NULL)
+        return hook(bytes);
+    if (sgc_a32_swap(&allocate.said_oom, 1) == 0)
+        sgc_warn("out of memory: %zu bytes are not to be had (heap %zu bytes); NULL is returned. Raise "
+                 "GC_MAXIMUM_HEAP_SIZE or the system's limits, or set GC_oom_fn",
+                 bytes, sgc_pool_heap_bytes());
+    return NULL;
+}
+
+void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct request r;
+    void *object;
+
+    if (self == NULL)
+        self = sgc_mutator_adopt();
+    if (self == NULL || !make_request(&r, bytes, kind, align))
+        return out_of_memory(bytes);
+    collect_if_due(self);
+    object = attempt(self, &r);
+    if (object == NULL)
+        object = collect_and_attempt(self, &r);
+    return object != NULL ? object : out_of_memory(bytes);
+}
+
+/* No end byte: what the client hands out piece by piece is exactly what it asked for. */
+void *sgc_allocate_many(size_t bytes, uint32_t kind)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    size_t granules = bytes == 0 ? 1 : (bytes + SGC_GRANULE - 1) / SGC_GRANULE;
+    void *first;
+
+    if (self == NULL)
+        self = sgc_mutator_adopt();
+    if (self == NULL)
+        return out_of_memory(bytes);
+    if (granules > SGC_SMALL_MAX / SGC_GRANULE)
+        return sgc_allocate(bytes, kind);
+    collect_if_due(self);
+    for (int round = 0; round < 2; round++) {
+        first = sgc_small_many(&self->cache, kind, sgc_class_for(granules), UINT32_MAX);
+        if (first != NULL || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
+            break;
+    }
+    return first != NULL ? first : out_of_memory(bytes);
+}
+
+/* ---- settings: any thread, one atomic store each ---- */
+
+void sgc_allocate_set_oom(sgc_oom_t hook)
+{
+    sgc_aw_store_rel(&allocate.oom, (uintptr_t)hook);
+}
+
+sgc_oom_t sgc_allocate_oom(void)
+{
+    return (sgc_oom_t)sgc_aw_load_acq(&allocate.oom);
+}
+
+void sgc_allocate_set_retries(size_t retries)
+{
+    sgc_aw_store(&allocate.retries, retries);
+}
+
+size_t sgc_allocate_retries(void)
+{
+    return sgc_aw_load(&allocate.retries);
+}
+
+void sgc_allocate_set_stop(int (*stop)(void))
+{
+    sgc_aw_store_rel(&allocate.stop, (uintptr_t)stop);
+}
+
+int (*sgc_allocate_stop(void))(void)
+{
+    return (int (*)(void))sgc_aw_load_acq(&allocate.stop);
+}
+
+void sgc_allocate_set_manual(bool manual)
+{
+    sgc_a32_store(&allocate.manual, manual);
+}
+
+bool sgc_allocate_manual(void)
+{
+    return sgc_a32_load(&allocate.manual) != 0;
+}

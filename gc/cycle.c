@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collection cycles, stop-parallel mode.  Everything runs on the collecting thread, which has the
+ * gate; what runs while the world is stopped says so.
+ */
+#include "gc/cycle.h"
+
+#include "alloc/pool.h"
+#include "alloc/sweep.h"
+#include "alloc/verify.h"
+#include "gc/options.h"
+#include "gc/pacing.h"
+#include "gc/roots.h"
+#include "gc/service.h"
+#include "gc/torture.h"
+#include "gc/world.h"
+#include "mark/marker.h"
+
+struct cycle {
+    sgc_a32_t gate;                     /* thread id of the holder; futex word */
+    sgc_a32_t waiting;                  /* threads waiting for the gate */
+    sgc_aw_t finished;
+    sgc_a32_t disabled;
+    struct sgc_marker marker;
+    struct sgc_cycle_record record;
+    bool stopped;
+    size_t returned;                    /* bytes given back up to the last cycle */
+};
+
+SGC_STATE static struct cycle cycle;
+
+/* What the collecting thread hands down into the pause. */
+struct pause {
+    struct sgc_mutator *self;
+    int (*stop)(void);
+    bool complete;
+};
+
+/* ---- the gate ---- */
+
+bool sgc_gate_mine(void)
+{
+    return sgc_a32_load(&cycle.gate) == (uint32_t)sgc_thread_id();
+}
+
+static bool try_gate(uint32_t tid)
+{
+    return sgc_a32_cas(&cycle.gate, 0, tid);
+}
+
+void sgc_gate_close(struct sgc_mutator *self)
+{
+    uint32_t tid = (uint32_t)sgc_thread_id();
+
+    sgc_assert(self == NULL || !sgc_section_inside(sgc_section_of(self)));
+    sgc_assert(!sgc_gate_mine());
+    sgc_a32_add(&cycle.waiting, 1);
+    for (;;) {
+        uint32_t holder = sgc_a32_load_acq(&cycle.gate);
+
+        if (holder == 0 && try_gate(tid))
+            break;
+        if (holder != 0)
+            sgc_wait(&cycle.gate, holder, -1);
+    }
+    sgc_a32_add(&cycle.waiting, (uint32_t)-1);
+    (void)self;
+}
+
+void sgc_gate_open(void)
+{
+    sgc_assert(sgc_gate_mine());
+    sgc_a32_swap(&cycle.gate, 0);
+    if (sgc_a32_load_sc(&cycle.waiting) != 0)
+        sgc_wake(&cycle.gate, 1);
+}
+
+uint64_t sgc_cycles_finished(void)
+{
+    return sgc_aw_load_acq(&cycle.finished);
+}
+
+/* ---- the parts of a pause: world stopped ---- */
+
+/* Claimed slots are unallocated for the marker.  Counts must be taken over before. */
+static void retire_caches(void)
+{
+    sgc_pacing_take_all();
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        sgc_cache_retire(&m->cache);
+}
+
+/* Marks become allocation bits.  The tags of caches follow, so that pages swept before the flip
+ * are no longer taken for swept. */
+static void flip(void)
+{
+    sgc_heap.alloc_role = sgc_mark_role();
+    sgc_heap.epoch++;
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        m->cache.tag = sgc_tag(m->cache.id, sgc_heap.epoch);
+    sgc_clear_begin();
+}
+
+static bool mark(struct pause *p)
+{
+    struct sgc_marker *marker = &cycle.marker;
+    struct sgc_cycle_record *record = &cycle.record;
+    bool done;
+
+    sgc_marker_begin(marker);
+    sgc_roots_mark(marker, p->self);
+    record->root_bytes = marker->root_bytes;
+    sgc_cycle_phase(record, SGC_PHASE_ROOTS);
+    SGC_EVENT(roots_done, record);
+    done = sgc_mark_drain(marker, p->stop);
+    sgc_cycle_phase(record, SGC_PHASE_MARK);
+    done = done && sgc_mark_rescan(marker, p->stop);
+    sgc_cycle_phase(record, SGC_PHASE_RESCAN);
+    if (!done) {
+        sgc_marker_abandon(marker);
+        sgc_clear_begin();
+    }
+    SGC_EVENT(marked, record);
+    return done;
+}
+
+static void fill_record(void)
+{
+    struct sgc_cycle_record *r = &cycle.record;
+    const struct sgc_marker *m = &cycle.marker;
+    size_t returned = sgc_aw_load(&sgc_pool.returned);
+
+    r->marked_objects = m->objects;
+    r->marked_bytes = r->live_bytes_after = m->bytes;
+    r->rescans = m->rescans;
+    r->mark_stack_depth = m->stack.deepest;
+    r->heap_bytes = sgc_pool_heap_bytes();
+    r->returned_bytes = returned - cycle.returned;
+    cycle.returned = returned;
+    r->free_bytes = r->heap_bytes > m->bytes ? r->heap_bytes - m->bytes : 0;
+}
+
+static void stopped_world(struct pause *p)
+{
+    struct sgc_cycle_record *record = &cycle.record;
+
+    SGC_EVENT(stopped, record);
+    retire_caches();
+    record->live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
+    sgc_torture_check();
+    sgc_cycle_phase(record, SGC_PHASE_RETIRE);
+    p->complete = mark(p);
+    if (p->complete) {
+        flip();
+        sgc_torture_check();
+    }
+    fill_record();
+    sgc_cycle_phase(record, SGC_PHASE_FLIP);
+    SGC_EVENT(flipped, record);
+}
+
+static void stop_at_snapshot(void *arg)
+{
+    struct pause *p = arg;
+
+    cycle.stopped = sgc_world_stop(p->self, &cycle.record);
+}
+
+/* Its own registers and stack count from here on, as those of a stopped thread do. */
+static void pause_from(void *arg, uintptr_t sp)
+{
+    struct pause *p = arg;
+
+    p->self->sp = sp;
+    p->self->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    cycle.stopped = false;
+    if (!sgc_roots_snapshot(stop_at_snapshot, p) || !cycle.stopped)
+        return;
+    stopped_world(p);
+    sgc_world_resume(p->self);
+    sgc_cycle_phase(&cycle.record, SGC_PHASE_RESUME);
+}
+
+/* ---- around the pause ---- */
+
+static void clear_before(void)
+{
+    uint64_t began = sgc_clock_ns();
+
+    sgc_clear_finish();
+    cycle.record.clear_ns = sgc_clock_ns() - began;
+}
+
+static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
+{
+    struct pause p = { .self = self, .stop = stop };
+
+    sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
+    SGC_EVENT(cycle_start, &cycle.record);
+    clear_before();
+    SGC_EVENT(stop_requested, &cycle.record);
+    sgc_with_registers(pause_from, &p);
+    if (!cycle.stopped)
+        return false;
+    SGC_EVENT(resumed, &cycle.record);
+    sgc_work_stack_trim(&cycle.marker.stack);
+    if (!p.complete)
+        return false;
+    cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.marker.bytes);
+    sgc_aw_store_rel(&cycle.finished, cycle.record.cycle);
+    SGC_EVENT(cycle_end, &cycle.record);
+    return true;
+}
+
+static bool another_collects(void)
+{
+    return sgc_a32_load(&cycle.gate) != 0;
+}
+
+enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
+{
+    uint64_t before = sgc_cycles_finished();
+    bool waited = another_collects();
+    bool done;
+
+    if (sgc_collect_disabled())
+        return SGC_COLLECT_DISABLED;
+    if (sgc_gate_mine()) {
+        sgc_warn("a collection was asked for from within a collection (by a callback); it is not "
+                 "made. Ask for it when the callback has returned");
+        return SGC_COLLECT_NESTED;
+    }
+    sgc_gate_close(self);
+    if (waited && reason != SGC_REASON_EXPLICIT && sgc_cycles_finished() != before) {
+        sgc_gate_open();
+        return SGC_COLLECTED;
+    }
+    done = run(self, reason, stop);
+    sgc_gate_open();
+    if (done)
+        sgc_service_wake();
+    return done ? SGC_COLLECTED : SGC_COLLECT_GIVEN_UP;
+}
+
+/* ---- stops without a cycle ---- */
+
+static void external_stop_from(void *arg, uintptr_t sp)
+{
+    struct sgc_mutator *self = arg;
+    struct sgc_cycle_record record;
+
+    sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
+    self->sp = sp;
+    cycle.stopped = sgc_world_stop(self, &record);
+}
+
+bool sgc_external_stop(struct sgc_mutator *self)
+{
+    sgc_gate_close(self);
+    sgc_with_registers(external_stop_from, self);
+    if (!cycle.stopped)
+        sgc_gate_open();
+    return cycle.stopped;
+}
+
+void sgc_external_resume(struct sgc_mutator *self)
+{
+    sgc_world_resume(self);
+    sgc_gate_open();
+}
+
+void sgc_check_everything(struct sgc_mutator *self)
+{
+    if (!sgc_external_stop(self))
+        return;
+    sgc_heap_check();
+    sgc_registry_check();
+    sgc_roots_check();
+    sgc_external_resume(self);
+}
+
+/* ---- disabling ---- */
+
+void sgc_collect_disable(void)
+{
+    sgc_a32_add(&cycle.disabled, 1);
+}
+
+bool sgc_collect_enable(void)
+{
+    for (;;) {
+        uint32_t depth = sgc_a32_load(&cycle.disabled);
+
+        if (depth == 0)
+            return false;
+        if (sgc_a32_cas(&cycle.disabled, depth, depth - 1))
+            return true;
+    }
+}
+
+int sgc_collect_disabled(void)
+{
+    return (int)sgc_a32_load(&cycle.disabled);
+}
+
+/* ---- start and fork ---- */
+
+bool sgc_cycle_init(void)
+{
+    struct sgc_mark_config config = {
+        .interior_pointers = sgc_options.all_interior_pointers,
+        .end_word = sgc_options.end_byte == SGC_END_BYTE_ROOTS,
+        .split_bytes = sgc_options.split_bytes,
+        .edges = (uint32_t)sgc_options.prefetch,
+        .stack_bytes = sgc_options.mark_stack_limit,
+    };
+
+    if (sgc_options.dont_gc)
+        sgc_a32_store(&cycle.disabled, 1);
+    if (sgc_marker_init(&cycle.marker, &config))
+        return true;
+    sgc_error("the system refuses address space for a mark stack; raise the limit (ulimit -v)");
+    return false;
+}
+
+void sgc_cycle_after_fork(void)
+{
+    sgc_a32_store(&cycle.gate, 0);
+    sgc_a32_store(&cycle.waiting, 0);
+}

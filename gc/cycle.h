@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collection cycles.
+ *
+ *   gate        one cycle, fork or external stop at a time.  Its holder may be stopped by nobody, since only
+ *               the holder stops the world.  Waiting for it happens outside sections, so a waiting
+ *               thread can be stopped.
+ *   finished    cycles finished; written by the gate's holder, release; read by anybody, acquire
+ */
+#ifndef SGC_GC_CYCLE_H
+#define SGC_GC_CYCLE_H
+
+#include "gc/events.h"
+#include "gc/mutator.h"
+
+enum sgc_collect_result {
+    SGC_COLLECTED,              /* by us, or by another thread while we waited for it */
+    SGC_COLLECT_GIVEN_UP,       /* the stop function said so, or a thread could not be stopped */
+    SGC_COLLECT_DISABLED,       /* GC_disable is in force */
+    SGC_COLLECT_NESTED,         /* called from within a collection: reported */
+};
+
+bool sgc_cycle_init(void);
+
+/* Runs a cycle.  An allocation that finds another thread collecting waits for that and is done.
+ * stop() (NULL: never) is asked now and then whether to give up.  Outside sections. */
+enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void));
+
+uint64_t sgc_cycles_finished(void);
+
+/* Calls that must not overlap a cycle. */
+void sgc_gate_close(struct sgc_mutator *self);
+void sgc_gate_open(void);
+bool sgc_gate_mine(void);
+
+/* Stops the world for the client, without a cycle, until sgc_external_resume. */
+bool sgc_external_stop(struct sgc_mutator *self);
+void sgc_external_resume(struct sgc_mutator *self);
+
+/* Collections are disabled while this is not zero. */
+void sgc_collect_disable(void);
+bool sgc_collect_enable(void);              /* false: it was not disabled */
+int sgc_collect_disabled(void);
+
+/* World stopped, nothing else going on: checks everything.  Outside sections. */
+void sgc_check_everything(struct sgc_mutator *self);
+
+void sgc_cycle_after_fork(void);
+
+#endif

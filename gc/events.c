@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The array of listeners and the clock of a cycle record.  Runs on any thread without a lock; the
+ * table above struct sgc_listeners says what orders what.
+ */
+#include "gc/events.h"
+
+#include <string.h>
+
+#include "platform/report.h"
+
+struct sgc_listeners sgc_listeners SGC_STATE;
+
+static const char *const reason_names[SGC_REASONS] = {
+    [SGC_REASON_EXPLICIT] = "explicit", [SGC_REASON_ALLOCATION] = "allocation",
+    [SGC_REASON_LIMIT] = "limit",       [SGC_REASON_TORTURE] = "torture",
+    [SGC_REASON_FORK] = "fork",         [SGC_REASON_UNLOAD] = "unload",
+};
+
+static const char *const phase_names[SGC_PHASES] = {
+    [SGC_PHASE_STOP] = "stop",     [SGC_PHASE_RETIRE] = "retire", [SGC_PHASE_ROOTS] = "roots",
+    [SGC_PHASE_MARK] = "mark",     [SGC_PHASE_RESCAN] = "rescan", [SGC_PHASE_FLIP] = "flip",
+    [SGC_PHASE_RESUME] = "resume",
+};
+
+const char *sgc_reason_name(enum sgc_reason reason)
+{
+    sgc_assert((unsigned)reason < SGC_REASONS);
+    return reason_names[reason];
+}
+
+const char *sgc_phase_name(enum sgc_phase phase)
+{
+    sgc_assert((unsigned)phase < SGC_PHASES);
+    return phase_names[phase];
+}
+
+bool sgc_listener_add(const struct sgc_listener *listener)
+{
+    sgc_assert(listener != NULL);
+    for (int i = 0; i < SGC_LISTENERS_MAX; i++) {
+        if (sgc_aw_cas(&sgc_listeners.slot[i], 0, (uintptr_t)listener)) {
+            sgc_a32_or(&sgc_listeners.used, UINT32_C(1) << i);
+            return true;
+        }
+    }
+    return false;
+}
+
+void sgc_listener_remove(const struct sgc_listener *listener)
+{
+    for (int i = 0; i < SGC_LISTENERS_MAX; i++) {
+        if (sgc_aw_load_acq(&sgc_listeners.slot[i]) != (uintptr_t)listener)
+            continue;
+        /* The bit first: while it is clear nobody looks into the slot, so it can be given away. */
+        sgc_a32_and(&sgc_listeners.used, ~(UINT32_C(1) << i));
+        sgc_aw_store_rel(&sgc_listeners.slot[i], 0);
+    }
+}
+
+const struct sgc_listener *sgc_listener_next(uint32_t *walk)
+{
+    sgc_assert(*walk != 0);
+    int i = __builtin_ctz(*walk);
+    *walk &= *walk - 1;
+    return (const struct sgc_listener *)sgc_aw_load_acq(&sgc_listeners.slot[i]);
+}
+
+void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason)
+{
+    memset(record, 0, sizeof *record);
+    record->cycle = cycle;
+    record->reason = reason;
+    record->request_ns = sgc_clock_ns();
+}
+
+void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
+{
+    record->stop_begin_ns = sgc_clock_ns();
+    record->last_ns = record->stop_begin_ns;
+}
+
+void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
+{
+    uint64_t now = sgc_clock_ns();
+
+    sgc_assert(record->stop_begin_ns != 0);         /* the pause has begun */
+    sgc_assert(record->resumed_ns == 0);            /* and is not over */
+    record->phase_ns[phase] += now - record->last_ns;
+    record->last_ns = now;
+    if (phase == SGC_PHASE_STOP)
+        record->stopped_ns = now;
+    if (phase == SGC_PHASE_RESUME)
+        record->resumed_ns = now;
+}
+
+bool sgc_cycle_check(const struct sgc_cycle_record *record)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < SGC_PHASES; i++)
+        sum += record->phase_ns[i];
+    return (unsigned)record->reason < SGC_REASONS && record->request_ns <= record->stop_begin_ns &&
+           record->stop_begin_ns <= record->stopped_ns && record->stopped_ns <= record->resumed_ns &&
+           sum == sgc_cycle_pause_ns(record);
+}

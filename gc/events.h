@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the collector tells about itself.  Whoever wants to know (statistics, the log, tests, client
+ * hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument) and knows
+ * none of them.  With no listener an event costs one load.
+ *
+ * A callback marked [stopped] runs on the collecting thread while the world is stopped: it must not
+ * allocate, take a lock, wait, or call into the C library beyond raw system calls.  One marked
+ * [running] runs on the collecting thread with the world running, the lock of the collection held:
+ * it must not allocate from the heap.  One marked [any] runs on whatever thread it happens on,
+ * perhaps on several at once and perhaps under locks of the heap: only lock-free counting.
+ */
+#ifndef SGC_GC_EVENTS_H
+#define SGC_GC_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/platform.h"
+
+/* Why there is a collection. */
+enum sgc_reason {
+    SGC_REASON_EXPLICIT,            /* the program asked: GC_gcollect and its family */
+    SGC_REASON_ALLOCATION,          /* enough was allocated since the last one */
+    SGC_REASON_LIMIT,               /* the heap may not or cannot grow */
+    SGC_REASON_TORTURE,             /* SGC_TORTURE */
+    SGC_REASON_FORK,                /* finished before a fork */
+    SGC_REASON_UNLOAD,              /* before a module's data goes away */
+    SGC_REASONS
+};
+
+/* "explicit", "allocation", ... */
+const char *sgc_reason_name(enum sgc_reason reason);
+
+/* The parts of a pause.  They may be entered more than once (marking and rescanning alternate). */
+enum sgc_phase {
+    SGC_PHASE_STOP,                 /* from the first signal until the last thread stands still */
+    SGC_PHASE_RETIRE,               /* taking what threads hold in their caches into account */
+    SGC_PHASE_ROOTS,                /* finding and scanning static data, stacks, registers */
+    SGC_PHASE_MARK,
+    SGC_PHASE_RESCAN,               /* pages flagged because a mark stack could not grow */
+    SGC_PHASE_FLIP,                 /* marks become allocation bits, with what follows from it */
+    SGC_PHASE_RESUME,               /* letting the threads go */
+    SGC_PHASES
+};
+
+const char *sgc_phase_name(enum sgc_phase phase);
+
+/*
+ * One cycle.  Times are nanoseconds of sgc_clock_ns.  Written by the collecting thread only, complete
+ * when cycle_end is called.
+ */
+struct sgc_cycle_record {
+    uint64_t cycle;                 /* 1 for the first */
+    enum sgc_reason reason;
+
+    uint64_t request_ns;            /* when the collection was decided */
+    uint64_t stop_begin_ns;         /* before the first thread was signalled: the pause begins */
+    uint64_t stopped_ns;            /* the last thread stands still */
+    uint64_t resumed_ns;            /* all threads were told to go: the pause ends */
+    uint64_t phase_ns[SGC_PHASES];  /* the parts; their sum is resumed_ns - stop_begin_ns */
+    uint64_t last_ns;               /* where the next part begins */
+    uint64_t clear_ns;              /* clearing the other bitmap before the stop, outside the pause */
+
+    uint64_t threads_stopped;       /* threads that were signalled and stopped */
+    uint64_t threads_blocked;       /* threads found in GC_do_blocking, not signalled */
+    uint64_t root_bytes;            /* static data, stacks, registers, thread-local variables */
+    uint64_t marked_objects;
+    uint64_t marked_bytes;
+    uint64_t live_bytes_before;     /* allocated when the world stopped, dead or not */
+    uint64_t live_bytes_after;
+    uint64_t heap_bytes;            /* committed */
+    uint64_t free_bytes;            /* committed, not allocated */
+    uint64_t returned_bytes;        /* given back to the system since the last cycle */
+    uint64_t allocated_bytes;       /* allocated since the last cycle */
+    uint64_t rescans;               /* pages rescanned */
+    uint64_t mark_stack_depth;      /* entries, the most there were */
+};
+
+/* Starts a record: number, reason, the time of the request; everything else zero. */
+void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason);
+
+/* The pause begins now. */
+void sgc_cycle_stop_begin(struct sgc_cycle_record *record);
+
+/* The part `phase` ends now; the next one begins at the same instant, so the parts leave no gap.
+ * SGC_PHASE_STOP sets stopped_ns, SGC_PHASE_RESUME resumed_ns.  Makes one clock reading. */
+void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase);
+
+/* Whether a finished record makes sense: the parts sum up to the pause, the times are in order. */
+bool sgc_cycle_check(const struct sgc_cycle_record *record);
+
+static inline uint64_t sgc_cycle_pause_ns(const struct sgc_cycle_record *record)
+{
+    return record->resumed_ns - record->stop_begin_ns;
+}
+
+/* Any callback may be NULL.  `context` is handed to each. */
+struct sgc_listener {
+    void *context;
+    void (*cycle_start)(void *context, const struct sgc_cycle_record *record);      /* [running] */
+    void (*stop_requested)(void *context, const struct sgc_cycle_record *record);   /* [running] */
+    void (*stopped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
+    void (*roots_done)(void *context, const struct sgc_cycle_record *record);       /* [stopped] */
+    void (*marked)(void *context, const struct sgc_cycle_record *record);           /* [stopped] */
+    void (*flipped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
+    void (*resumed)(void *context, const struct sgc_cycle_record *record);          /* [running] */
+    void (*cycle_end)(void *context, const struct sgc_cycle_record *record);        /* [running] */
+    void (*heap_grown)(void *context, size_t bytes);                                /* [any] */
+    void (*heap_returned)(void *context, size_t bytes);                             /* [any] */
+    void (*thread_registered)(void *context, sgc_tid_t tid);                        /* [any] */
+    void (*thread_gone)(void *context, sgc_tid_t tid);                              /* [any] */
+};
+
+#define SGC_LISTENERS_MAX 8
+
+/*
+ * The registered listeners.
+ *
+ *   field   written by                        read by         ordering
+ *   slot[i] sgc_listener_add (CAS from 0),    SGC_EVENT       written before bit i of `used` is set by a
+ *           sgc_listener_remove (to 0)                        read-modify-write (release); read after an
+ *                                                             acquire load of `used` that showed the bit
+ *   used    the same two, by or / and         SGC_EVENT       acquire
+ *
+ * An event that runs while its listener is removed may still call it once: a listener and what its
+ * context points at must outlive the cycle in which they are removed.
+ */
+struct sgc_listeners {
+    sgc_a32_t used;
+    sgc_aw_t slot[SGC_LISTENERS_MAX];
+};
+
+extern struct sgc_listeners sgc_listeners;
+
+/* Called from any thread.  False when all slots are taken. */
+bool sgc_listener_add(const struct sgc_listener *listener);
+void sgc_listener_remove(const struct sgc_listener *listener);
+
+/* Takes the lowest bit out of *walk; the listener of that slot, NULL if it was removed meanwhile. */
+const struct sgc_listener *sgc_listener_next(uint32_t *walk);
+
+/* Calls `event` of every listener: SGC_EVENT(stopped, &record); SGC_EVENT(heap_grown, bytes). */
+#define SGC_EVENT(event, argument)                                                                  \
+    do {                                                                                            \
+        uint32_t sgc_walk_ = sgc_a32_load_acq(&sgc_listeners.used);                                 \
+        while (sgc_walk_ != 0) {                                                                    \
+            const struct sgc_listener *sgc_to_ = sgc_listener_next(&sgc_walk_);                     \
+            if (sgc_to_ != NULL && sgc_to_->event != NULL)                                          \
+                sgc_to_->event(sgc_to_->context, (argument));                                       \
+        }                                                                                           \
+    } while (0)
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fork handlers.  prepare and parent run on the forking thread; child on the only thread there is.
+ */
+#include "gc/fork.h"
+
+#include <pthread.h>
+
+#include "alloc/orphan.h"
+#include "alloc/pool.h"
+#include "alloc/span.h"
+#include "gc/cycle.h"
+#include "gc/init.h"
+#include "gc/roots.h"
+#include "gc/service.h"
+#include "gc/world.h"
+
+struct fork_state {
+    bool installed;
+    bool prepared;              /* this thread is between prepare and parent or child */
+    int mode;
+};
+
+SGC_STATE static struct fork_state fork_state = { .mode = 1 };
+
+/* In rank order.  No thread ever holds two caches' locks, so theirs may be taken one after the other. */
+static void lock_all(struct sgc_section *self)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
+    sgc_lock(&sgc_registry.lock, self);
+    sgc_roots_lock(self);
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_lock(&sgc_cache_of(id)->lock, NULL);
+    sgc_spans_lock(self);
+    sgc_orphans_lock(self);
+    sgc_lock(&sgc_pool.lock, self);
+}
+
+static void unlock_all(struct sgc_section *self)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
+    sgc_unlock(&sgc_pool.lock, self);
+    sgc_orphans_unlock(self);
+    sgc_spans_unlock(self);
+    for (uint32_t id = caches; id-- > 1;)
+        sgc_unlock(&sgc_cache_of(id)->lock, NULL);
+    sgc_roots_unlock(self);
+    sgc_unlock(&sgc_registry.lock, self);
+}
+
+/* A thread that is not registered may fork, too: it cannot be stopped, and has no section. */
+static struct sgc_section *section_self(void)
+{
+    return sgc_self != NULL ? &sgc_self->section : NULL;
+}
+
+void sgc_fork_prepare(void)
+{
+    if (!sgc_init_done())
+        return;
+    if (sgc_gate_mine()) {
+        sgc_error("fork from within a collection (by a callback) cannot work: the heap is half "
+                  "marked; fork when the callback has returned");
+        return;
+    }
+    sgc_gate_close(sgc_mutator_self());
+    lock_all(section_self());
+    fork_state.prepared = true;
+}
+
+void sgc_fork_parent(void)
+{
+    if (!sgc_init_done() || !fork_state.prepared)
+        return;
+    fork_state.prepared = false;
+    unlock_all(section_self());
+    sgc_gate_open();
+}
+
+/* Locks other than our own thread's section are simply free again here; the others' caches are
+ * closed, as if their threads had ended. */
+static void forget_others(void)
+{
+    struct sgc_section *self = section_self();
+    sigset_t signals;
+
+    if (self != NULL) {
+        signals = self->signals;
+        self->held = 0;
+        self->sp = 0;
+    }
+    sgc_world_after_fork();
+    sgc_pool_after_fork();
+    sgc_span_after_fork();
+    sgc_orphan_after_fork();
+    sgc_roots_after_fork();
+    sgc_cycle_after_fork();
+    sgc_service_after_fork();
+    sgc_registry_after_fork(sgc_mutator_self());
+    if (self != NULL)
+        sgc_signals_restore(&signals);
+}
+
+void sgc_fork_child(void)
+{
+    if (!sgc_init_done() || !fork_state.prepared)
+        return;
+    fork_state.prepared = false;
+    forget_others();
+}
+
+void sgc_fork_init(void)
+{
+    if (fork_state.installed || fork_state.mode != 1)
+        return;
+    fork_state.installed = true;
+    pthread_atfork(sgc_fork_prepare, sgc_fork_parent, sgc_fork_child);
+}
+
+void sgc_fork_handle(int mode)
+{
+    fork_state.mode = mode;
+}
+
+int sgc_fork_mode(void)
+{
+    return fork_state.mode;
+}

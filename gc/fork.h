@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fork.  Before it, the forking thread takes the gate and every lock, so no cycle runs and no thread is
+ * inside a section with a lock; sections without one may be abandoned at any instruction.  The
+ * world is not stopped across fork itself: the C library takes its own locks there (malloc, stdio), which a stopped
+ * thread might hold.
+ */
+#ifndef SGC_GC_FORK_H
+#define SGC_GC_FORK_H
+
+/* Installs the handlers, unless the client has chosen to call them itself (GC_set_handle_fork). */
+void sgc_fork_init(void);
+void sgc_fork_handle(int mode);         /* 1: by pthread_atfork; 0: not at all; -1: the client calls */
+int sgc_fork_mode(void);
+
+void sgc_fork_prepare(void);
+void sgc_fork_parent(void);
+void sgc_fork_child(void);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting the collector: a fixed order of small steps.  `state` is the only shared variable: IDLE,
+ * then BUSY by a compare-and-swap of the starting thread, then DONE or FAILED by its release.
+ */
+#include "gc/init.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "alloc/heap.h"
+#include "gc/cycle.h"
+#include "gc/fork.h"
+#include "gc/log.h"
+#include "gc/options.h"
+#include "gc/pacing.h"
+#include "gc/stats.h"
+#include "gc/world.h"
+#include "mark/marker.h"
+
+enum { IDLE, BUSY, DONE, FAILED };
+
+SGC_STATE static sgc_a32_t state;
+SGC_STATE static sgc_a32_t starter;
+
+bool sgc_init_done(void)
+{
+    return sgc_a32_load_acq(&state) == DONE;
+}
+
+bool sgc_init_mine(void)
+{
+    return sgc_a32_load_acq(&state) == BUSY && sgc_a32_load(&starter) == (uint32_t)sgc_thread_id();
+}
+
+/* A limit of the cgroup bounds the heap like one the user set: being killed is worse than
+ * collecting more often.  An eighth is left for everything else. */
+static size_t heap_limit(void)
+{
+    size_t limit = sgc_options.maximum_heap;
+    size_t cgroup = sgc_limit_cgroup_memory();
+
+    if (cgroup != SIZE_MAX && (limit == 0 || limit > cgroup / 8 * 7))
+        limit = cgroup / 8 * 7;
+    return limit;
+}
+
+static bool start_heap(void)
+{
+    struct sgc_heap_config config = {
+        .reserve = sgc_options.reserve,
+        .limit = heap_limit(),
+        .interior_pointers = sgc_options.all_interior_pointers,
+        .end_byte = sgc_options.all_interior_pointers && sgc_options.end_byte == SGC_END_BYTE_ALL,
+        .poison = sgc_options.torture > 0,
+    };
+
+    return sgc_heap_init(&config);
+}
+
+static bool start_all(void)
+{
+    sgc_platform_init();
+    sgc_options_read();
+    if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
+        return false;
+    sgc_pacing_init();
+    sgc_stats_start();
+    sgc_log_start();
+    if (sgc_options.print_stats)
+        sgc_stats_print_start();
+    if (!sgc_tls_layout_verified())
+        sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
+                 "dlopened modules are not scanned. Keep such pointers reachable otherwise");
+    if (sgc_options.print_options)
+        sgc_options_print();
+    sgc_fork_init();
+    return true;
+}
+
+static bool wait_for_start(void)
+{
+    uint32_t now;
+
+    while ((now = sgc_a32_load_acq(&state)) == BUSY)
+        sgc_wait(&state, BUSY, -1);
+    return now == DONE;
+}
+
+static void finish(uint32_t result)
+{
+    sgc_a32_store_rel(&state, result);
+    sgc_wake(&state, INT_MAX);
+}
+
+bool sgc_init_now(void)
+{
+    if (sgc_init_mine())
+        return false;
+    if (!sgc_a32_cas(&state, IDLE, BUSY))
+        return wait_for_start();
+    sgc_a32_store(&starter, (uint32_t)sgc_thread_id());
+    if (!start_all()) {
+        finish(FAILED);
+        return false;
+    }
+    finish(DONE);
+    return sgc_mutator_register(0) != NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting the collector.
+ *
+ * It starts once, at GC_INIT, SGC_init or the first allocation, on whatever thread comes first; others that come
+ * meanwhile wait.  The starting thread is registered.
+ */
+#ifndef SGC_GC_INIT_H
+#define SGC_GC_INIT_H
+
+#include <stdbool.h>
+
+/* Has the collector started?  One acquire load. */
+bool sgc_init_done(void);
+
+/* Starts it, or waits for who does.  False, after a message, if it cannot start; every allocation
+ * then returns NULL.  Outside sections. */
+bool sgc_init_now(void);
+
+/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.) */
+bool sgc_init_mine(void);
+
+#endif

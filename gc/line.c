@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of text.  The buffer belongs to the caller; no state, any thread.
+ */
+#include "gc/line.h"
+
+#include <string.h>
+
+void sgc_line_start(struct sgc_line *line)
+{
+    line->used = 0;
+    line->text[0] = '\0';
+}
+
+void sgc_line_add(struct sgc_line *line, const char *format, ...)
+{
+    size_t room = sizeof line->text - line->used;
+    va_list args;
+
+    va_start(args, format);
+    size_t wanted = sgc_vformat(line->text + line->used, room, format, args);
+    va_end(args);
+    line->used += wanted < room ? wanted : room - 1;
+}
+
+void sgc_line_fixed(struct sgc_line *line, uint64_t value, uint64_t unit, int digits)
+{
+    uint64_t scale = 1;
+
+    sgc_assert(digits >= 0 && digits <= 9);
+    for (int i = 0; i < digits; i++)
+        scale *= 10;
+    /* The rest is less than the unit, so scaling it cannot overflow (units are below 2^34). */
+    uint64_t whole = value / unit;
+    uint64_t places = (value % unit * scale + unit / 2) / unit;
+    whole += places / scale;
+    places %= scale;
+    sgc_line_add(line, "%lu", (unsigned long)whole);
+    if (digits > 0)
+        sgc_line_add(line, ".");
+    for (scale /= 10; scale > 0; scale /= 10)
+        sgc_line_add(line, "%c", (int)('0' + places / scale % 10));
+}
+
+void sgc_line_ms(struct sgc_line *line, uint64_t ns)
+{
+    sgc_line_fixed(line, ns, 1000000, 3);
+}
+
+void sgc_line_mib(struct sgc_line *line, uint64_t bytes)
+{
+    sgc_line_fixed(line, bytes, UINT64_C(1) << 20, 1);
+}
+
+const char *sgc_quote(const char *text, size_t length, char *buffer, size_t size)
+{
+    static const char cut[] = "...";
+
+    sgc_assert(size > sizeof cut);
+    size_t shown = length < size - sizeof cut ? length : size - sizeof cut;
+    for (size_t i = 0; i < shown; i++)
+        buffer[i] = text[i] >= ' ' && text[i] != 0x7f ? text[i] : '?';
+    strcpy(buffer + shown, shown < length ? cut : "");
+    return buffer;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and SGC_LOG (a
+ * JSON object a collection, see doc/log-format.md).
+ *
+ * Opened at start; written on the collecting thread after the world runs again, a line a write(2),
+ * from fixed buffers.
+ */
+#ifndef SGC_GC_LOG_H
+#define SGC_GC_LOG_H
+
+#include "gc/events.h"
+#include "gc/line.h"
+
+#define SGC_LOG_VERSION 1           /* of the format; see doc/log-format.md */
+
+/* Opens what the options name and begins to listen.  A file that cannot be opened is reported, and
+ * the program goes on without it.  Once, after sgc_options_read. */
+void sgc_log_start(void);
+
+/* Writes a line of statistics, "SGC: " before it, to GC_LOG_FILE or where messages go. */
+void sgc_log_text(const struct sgc_line *line);
+
+/* The JSON object of a record, without the newline. */
+void sgc_log_json(const struct sgc_cycle_record *record, long pid, struct sgc_line *line);
+
+/* Closes both files and stops listening.  For tests. */
+void sgc_log_stop(void);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files of lines.  See the header for who may call.
+ */
+#include "gc/log_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gc/line.h"
+#include "gc/options.h"
+#include "platform/report.h"
+
+enum { HIGH_DESCRIPTOR = 200 };         /* above what programs count on getting from open */
+
+static const struct { int number; const char *text; } known_errors[] = {
+    { EACCES, "permission denied" },         { ENOENT, "no such directory" },
+    { ENOTDIR, "not a directory" },          { EISDIR, "it is a directory" },
+    { EROFS, "read-only file system" },      { ENOSPC, "no space left" },
+    { EMFILE, "too many open files" },       { ENXIO, "nobody reads the pipe, or no such device" },
+    { EPIPE, "nobody reads the pipe" },      { EFBIG, "file size limit reached" },
+    { ENAMETOOLONG, "the name is too long" }, { EDQUOT, "disk quota reached" },
+};
+
+/* strerror may allocate and translate. */
+static const char *error_text(int number)
+{
+    for (size_t i = 0; i < sizeof known_errors / sizeof known_errors[0]; i++)
+        if (known_errors[i].number == number)
+            return known_errors[i].text;
+    return "system error";
+}
+
+bool sgc_log_file_name(const char *name, long pid, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    while (*name != '\0' && used < size) {
+        if (name[0] == '%' && name[1] == 'p') {
+            used += sgc_format(buffer + used, size - used, "%ld", pid);
+            name += 2;
+        } else {
+            buffer[used++] = *name++;
+        }
+    }
+    if (used >= size)
+        return false;
+    buffer[used] = '\0';
+    return true;
+}
+
+/* Without O_NONBLOCK the opening of a pipe would wait for a reader. */
+static int open_for_append(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+
+    if (fd < 0)
+        return -1;
+    fcntl(fd, F_SETFL, O_APPEND);       /* and writing waits again */
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    if (high < 0)
+        return fd;                      /* a limit on descriptors: where it is will do */
+    close(fd);
+    return high;
+}
+
+static bool remember(struct sgc_log_file *file, int fd)
+{
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return false;
+    file->fd = fd;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    file->pid = getpid();
+    file->is_open = true;
+    return true;
+}
+
+static void report(const struct sgc_log_file *file, const char *what, int error, const char *advice)
+{
+    char quoted[200];
+
+    sgc_warn("%s=%s: cannot be %s (%s, errno %d), %s", file->option,
+             sgc_quote(file->name, strlen(file->name), quoted, sizeof quoted), what, error_text(error), error, advice);
+}
+
+bool sgc_log_file_open(struct sgc_log_file *file)
+{
+    char path[SGC_OPTION_TEXT + 64];
+    bool fits = sgc_log_file_name(file->name, getpid(), path, sizeof path);
+
+    errno = ENAMETOOLONG;
+    file->is_open = false;
+    if (fits && remember(file, open_for_append(path)))
+        return true;
+    report(file, "opened", errno, "so nothing is written; name a file that can be created or appended to");
+    return false;
+}
+
+static bool still_ours(const struct sgc_log_file *file)
+{
+    struct stat status;
+
+    return fstat(file->fd, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode;
+}
+
+void sgc_log_file_close(struct sgc_log_file *file)
+{
+    if (!file->is_open)
+        return;
+    if (sgc_report_fd() == file->fd)
+        sgc_report_to(STDERR_FILENO);   /* before it is gone: the next message may be about that */
+    if (still_ours(file))
+        close(file->fd);
+    file->is_open = false;
+}
+
+bool sgc_log_file_ready(struct sgc_log_file *file)
+{
+    if (!file->is_open)
+        return false;
+    if (file->pid != getpid()) {
+        if (strstr(file->name, "%p") != NULL) {
+            sgc_log_file_close(file);
+            return sgc_log_file_open(file);
+        }
+        if (!file->share)
+            sgc_log_file_close(file);
+        file->pid = getpid();
+    }
+    if (file->is_open && !still_ours(file))
+        sgc_log_file_close(file);       /* the program closed it: its descriptor now, or nobody's */
+    return file->is_open;
+}
+
+void sgc_log_file_write(struct sgc_log_file *file, const char *text, size_t length)
+{
+    while (length > 0 && file->is_open) {
+        ssize_t written = write(file->fd, text, length);
+
+        if (written > 0) {
+            text += written;
+            length -= (size_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            int error = written == 0 ? ENOSPC : errno;
+            sgc_log_file_close(file);
+            report(file, "written", error, "so it ends here; make room and start the program again");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that lines are appended to, on a descriptor that the program knows nothing of.  Opened by
+ * raw system calls, far above the descriptors programs use; before each write it is checked that the
+ * descriptor is still ours (programs that become daemons close all they find and open others).
+ *
+ * A struct sgc_log_file is used by one thread at a time: the initialising one, then the collecting
+ * one under the lock of the collection.
+ */
+#ifndef SGC_GC_LOG_FILE_H
+#define SGC_GC_LOG_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct sgc_log_file {
+    const char *option;             /* for messages: "SGC_LOG" */
+    const char *name;               /* as the option says; %p stands for the process id */
+    bool share;                     /* a child of a fork goes on writing to its parent's file */
+    bool is_open;
+    int fd;
+    pid_t pid;                      /* who opened it */
+    dev_t device;                   /* which file it is */
+    ino_t inode;
+};
+
+/* False, with a message, if it cannot be opened. */
+bool sgc_log_file_open(struct sgc_log_file *file);
+
+/* Makes the file right for this process: after a fork the child opens its own if the name says %p,
+ * shares its parent's, or stops.  False when there is no file to write to (any more). */
+bool sgc_log_file_ready(struct sgc_log_file *file);
+
+/* Appends `length` bytes.  A failure is reported once and ends the file. */
+void sgc_log_file_write(struct sgc_log_file *file, const char *text, size_t length);
+
+/* Messages that went to the file go to stderr again. */
+void sgc_log_file_close(struct sgc_log_file *file);
+
+/* Writes `name` with each %p replaced by pid; false if it does not fit. */
+bool sgc_log_file_name(const char *name, long pid, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A registered thread, and the registry of all of them.
+ *
+ *   what                     written by                        read by            ordering
+ *   next, prev, count        under the registry's lock         same               the lock; held through a stop
+ *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
+ *                            as stopped                                           `state` / acquire
+ *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
+ *   cache                    alloc/cache.h
+ *
+ * Records are never unmapped: an ended thread's record waits for the next thread.
+ */
+#ifndef SGC_GC_MUTATOR_H
+#define SGC_GC_MUTATOR_H
+
+#include <pthread.h>
+
+#include "alloc/cache.h"
+#include "platform/platform.h"
+
+struct sgc_mutator {
+    struct sgc_cache cache;             /* first: sgc_self points here */
+    struct sgc_mutator *next, *prev;
+    sgc_tid_t tid;
+    pthread_t handle;
+    uintptr_t sp;                       /* scan from here while it is stopped or blocked */
+    struct sgc_stack_bounds altstack;   /* of the signal stack it was stopped on; low 0: none */
+    struct sgc_stack_bounds stack;      /* its own, as the system gave it */
+    uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
+    uintptr_t thread_pointer;
+    bool service;                       /* one of ours: nothing of it is a root */
+    bool warned;                        /* named in a message because it did not stop */
+    bool signalled;                     /* in the current stop */
+    uint32_t inactive;                  /* depth of GC_call_with_gc_active within GC_do_blocking */
+    uint32_t allocations;               /* torture: since the last collection */
+    uint64_t random;                    /* torture: where delays come from */
+};
+
+struct sgc_registry {
+    struct sgc_lock lock;
+    struct sgc_mutator *first;
+    struct sgc_mutator *unused;         /* records waiting for a thread, linked by next */
+    uint32_t count;
+};
+extern struct sgc_registry sgc_registry;
+
+static inline struct sgc_mutator *sgc_mutator_self(void)
+{
+    return (struct sgc_mutator *)(void *)sgc_self;
+}
+
+static inline struct sgc_section *sgc_section_of(struct sgc_mutator *m)
+{
+    return &m->cache.section;
+}
+
+/* Makes the calling thread a mutator with the given stack end (0: ask the system).  NULL, with a
+ * message, when the system or our tables have no room; the record if it is registered already.
+ * Outside sections. */
+struct sgc_mutator *sgc_mutator_register(uintptr_t bottom);
+
+/* The same for a service thread of ours. */
+struct sgc_mutator *sgc_mutator_register_service(void);
+
+/* The calling thread's registration ends; its pages become orphans.  Outside sections. */
+void sgc_mutator_unregister(struct sgc_mutator *m);
+
+/* The calling thread's record; registers a thread that was not, with a warning: the first allocation
+ * of a thread that never registered.  NULL when it cannot be registered. */
+struct sgc_mutator *sgc_mutator_adopt(void);
+
+/* In the child of a fork: everybody else is gone. */
+void sgc_registry_after_fork(struct sgc_mutator *self);
+
+void sgc_registry_check(void);
+
+#endif

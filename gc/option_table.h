@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of options as data, and how a value is read from and written as text.  Internal to the
+ * option files and their tests; everybody else includes gc/options.h.
+ */
+#ifndef SGC_GC_OPTION_TABLE_H
+#define SGC_GC_OPTION_TABLE_H
+
+#include "gc/options.h"
+
+enum sgc_option_type {
+    SGC_OPTION_BOOL,
+    SGC_OPTION_INT,
+    SGC_OPTION_SIZE,
+    SGC_OPTION_MS,
+    SGC_OPTION_ENUM,
+    SGC_OPTION_TEXT_TYPE,
+    SGC_OPTION_SIGNAL,
+};
+
+#define SGC_NONE INT64_MIN              /* no special value */
+
+struct sgc_option_row {
+    const char *name;
+    const char *words;                  /* ENUM: "a|b"; otherwise NULL */
+    const char *help;
+    int64_t initial, min, max, special; /* TEXT: min and max bound the length */
+    enum sgc_option_type type;
+    size_t field;                       /* offset in struct sgc_options */
+};
+
+struct sgc_unsupported_row {
+    const char *name, *advice;
+};
+
+extern const struct sgc_option_row sgc_option_table[SGC_OPTIONS];
+extern const struct sgc_unsupported_row sgc_unsupported_table[];
+extern const int sgc_unsupported_count;
+
+/* The index of the option (or unsupported option) whose name is the first `length` characters of
+ * `name`; -1: none. */
+int sgc_option_find(const char *name, size_t length);
+int sgc_unsupported_find(const char *name, size_t length);
+
+/* Whether it is a name that begins with SGC_ but is not the library's. */
+bool sgc_option_is_foreign(const char *name, size_t length);
+
+/* The known name that is most like this one; NULL if none is near. */
+const char *sgc_option_nearest(const char *name, size_t length);
+
+/* The number in an option's field (not for TEXT). */
+int64_t sgc_option_number(const struct sgc_option_row *row);
+void sgc_option_store(const struct sgc_option_row *row, int64_t value);
+char *sgc_option_text(const struct sgc_option_row *row);
+
+/* What `text` says for this option.  NULL if it is accepted, with the number in *value; otherwise
+ * what is wrong with it ("not a number").  *value stays untouched for a TEXT. */
+const char *sgc_option_parse(const struct sgc_option_row *row, const char *text, int64_t *value);
+
+/* The accepted values ("1 to 64, or 0"), a value ("4m"), and the current one (a text that does not fit is
+ * cut).  The first two return `buffer`. */
+#define SGC_OPTION_WORDS 128
+char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t size);
+char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size);
+const char *sgc_option_current(const struct sgc_option_row *row, char *buffer, size_t size);
+const char *sgc_option_type_name(enum sgc_option_type type);
+const char *sgc_origin_name(enum sgc_origin origin);
+
+/* Signals (option_signal.c): the number of "SIGUSR1", "USR1" or "RTMIN+3", 0 if it is no name; the
+ * name of a number, NULL if it has none; whether it can be used to stop threads. */
+int sgc_signal_number(const char *name);
+const char *sgc_signal_name(int signal);
+bool sgc_signal_can_suspend(int signal);
+
+/* sgc_options_read with the environment given; secure: ignore it.  For tests. */
+void sgc_options_read_from(char *const *environment, bool secure);
+
+/* Puts every option back to its default, as before sgc_options_read.  For tests. */
+void sgc_options_reset(void);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Option values from text and as text.  Pure functions: no malloc, no stdio, no locale, so they may
+ * run before main and inside the first allocation.
+ */
+#include "gc/option_table.h"
+
+#include <string.h>
+
+#include "gc/line.h"
+#include "platform/report.h"
+
+/* ---- from text --------------------------------------------------------------------------------------- */
+
+static const char not_a_number[] = "not a number";
+static const char too_many_digits[] = "a number with too many digits";
+static const char out_of_range[] = "out of range";
+
+/* Decimal digits with an optional minus sign; *end is what follows them. */
+static const char *parse_decimal(const char *text, const char **end, int64_t *value)
+{
+    bool negative = *text == '-';
+    int64_t number = 0;
+
+    text += negative;
+    if (*text < '0' || *text > '9')
+        return not_a_number;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *text - '0', &number))
+            return too_many_digits;
+    *end = text;
+    *value = negative ? -number : number;
+    return NULL;
+}
+
+static const char *parse_int(const char *text, int64_t *value)
+{
+    const char *end;
+    const char *wrong = parse_decimal(text, &end, value);
+
+    if (wrong == NULL && *end != '\0')
+        wrong = not_a_number;
+    return wrong;
+}
+
+/* The shift a size suffix stands for; -1: it is none. */
+static int suffix_shift(const char *suffix)
+{
+    static const char letters[] = "kKmMgGtT";
+
+    if (*suffix == '\0')
+        return 0;
+    const char *letter = strchr(letters, *suffix);
+    return letter != NULL && suffix[1] == '\0' ? 10 + 10 * (int)((letter - letters) / 2) : -1;
+}
+
+static const char *parse_size(const char *text, int64_t *value)
+{
+    const char *end;
+    const char *wrong = parse_decimal(text, &end, value);
+
+    if (wrong != NULL)
+        return wrong;
+    int shift = suffix_shift(end);
+    if (shift < 0)
+        return "not a size in bytes, with k, m, g or t";
+    return __builtin_mul_overflow(*value, INT64_C(1) << shift, value) ? "a size far too large" : NULL;
+}
+
+/* The position of `text` among words separated by '|'; -1: not there. */
+static int64_t word_position(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+    int64_t position = 0;
+
+    for (;;) {
+        size_t word = strcspn(words, "|");
+        if (word == length && strncmp(words, text, length) == 0)
+            return position;
+        if (words[word] == '\0')
+            return -1;
+        words += word + 1;
+        position++;
+    }
+}
+
+static const char *parse_word(const char *words, const char *text, int64_t *value)
+{
+    *value = word_position(words, text);
+    return *value < 0 ? "not one of the known words" : NULL;
+}
+
+static const char bool_words[] = "0|1|off|on|no|yes|false|true";
+
+static const char *parse_bool(const char *text, int64_t *value)
+{
+    const char *wrong = parse_word(bool_words, text, value);
+
+    *value &= 1;                        /* each pair of words is (false, true) */
+    return wrong;
+}
+
+static const char *parse_signal(const char *text, int64_t *value)
+{
+    *value = sgc_signal_number(text);
+    if (*value == 0 && parse_int(text, value) != NULL)
+        return "not a signal";
+    if (1 <= *value && *value <= 64 && !sgc_signal_can_suspend((int)*value))
+        return "a signal that cannot be used to stop threads";
+    return NULL;
+}
+
+static const char *parse_number(const struct sgc_option_row *row, const char *text, int64_t *value)
+{
+    switch (row->type) {
+    case SGC_OPTION_BOOL:   return parse_bool(text, value);
+    case SGC_OPTION_SIZE:   return parse_size(text, value);
+    case SGC_OPTION_ENUM:   return parse_word(row->words, text, value);
+    case SGC_OPTION_SIGNAL: return parse_signal(text, value);
+    default:                return parse_int(text, value);
+    }
+}
+
+const char *sgc_option_parse(const struct sgc_option_row *row, const char *text, int64_t *value)
+{
+    int64_t number;
+
+    if (*text == '\0')
+        return "empty";
+    if (row->type == SGC_OPTION_TEXT_TYPE)
+        return strlen(text) > (size_t)row->max ? "too long" : NULL;
+    const char *wrong = parse_number(row, text, &number);
+    if (wrong != NULL)
+        return wrong;
+    if ((number < row->min || number > row->max) && (row->special == SGC_NONE || number != row->special))
+        return out_of_range;
+    *value = number;
+    return NULL;
+}
+
+/* ---- as text ----------------------------------------------------------------------------------------- */
+
+static void show_size(int64_t bytes, char *buffer, size_t size)
+{
+    static const char letters[] = "tgmk";
+
+    for (int i = 0; i < 4; i++) {
+        int64_t unit = INT64_C(1) << (40 - 10 * i);
+        if (bytes != 0 && bytes % unit == 0) {
+            sgc_format(buffer, size, "%ld%c", (long)(bytes / unit), letters[i]);
+            return;
+        }
+    }
+    sgc_format(buffer, size, "%ld", (long)bytes);
+}
+
+static void show_word(const char *words, int64_t position, char *buffer, size_t size)
+{
+    while (position-- > 0)
+        words += strcspn(words, "|") + 1;
+    size_t length = strcspn(words, "|");
+    if (length >= size)
+        length = size - 1;
+    memcpy(buffer, words, length);
+    buffer[length] = '\0';
+}
+
+static void show_signal(int signal, char *buffer, size_t size)
+{
+    const char *name = sgc_signal_name(signal);
+
+    if (name != NULL)
+        sgc_format(buffer, size, "%s", name);
+    else
+        sgc_format(buffer, size, "%d", signal);
+}
+
+char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size)
+{
+    if (row->type == SGC_OPTION_SIZE)
+        show_size(value, buffer, size);
+    else if (row->type == SGC_OPTION_ENUM)
+        show_word(row->words, value, buffer, size);
+    else if (row->type == SGC_OPTION_SIGNAL)
+        show_signal((int)value, buffer, size);
+    else
+        sgc_format(buffer, size, "%ld", (long)value);
+    return buffer;
+}
+
+const char *sgc_option_current(const struct sgc_option_row *row, char *buffer, size_t size)
+{
+    if (row->type != SGC_OPTION_TEXT_TYPE)
+        return sgc_option_show(row, sgc_option_number(row), buffer, size);
+    const char *text = sgc_option_text(row);
+    return *text != '\0' ? sgc_quote(text, strlen(text), buffer, size) : "none";
+}
+
+static void show_interval(const struct sgc_option_row *row, char *buffer, size_t size)
+{
+    char low[32], high[32], special[40] = "";
+
+    sgc_option_show(row, row->min, low, sizeof low);
+    sgc_option_show(row, row->max, high, sizeof high);
+    if (row->special != SGC_NONE)
+        sgc_format(special, sizeof special, ", or %ld", (long)row->special);
+    sgc_format(buffer, size, "%s to %s%s", low, high, special);
+}
+
+char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t size)
+{
+    switch (row->type) {
+    case SGC_OPTION_BOOL:
+        sgc_format(buffer, size, "%s", bool_words);
+        break;
+    case SGC_OPTION_ENUM:
+        sgc_format(buffer, size, "%s", row->words);
+        break;
+    case SGC_OPTION_TEXT_TYPE:
+        sgc_format(buffer, size, "a file name of %ld to %ld bytes", (long)row->min, (long)row->max);
+        break;
+    case SGC_OPTION_SIGNAL:
+        sgc_format(buffer, size, "a number of %ld to %ld or a name like SIGUSR1", (long)row->min, (long)row->max);
+        break;
+    default:
+        show_interval(row, buffer, size);
+    }
+    return buffer;
+}
+
+const char *sgc_option_type_name(enum sgc_option_type type)
+{
+    static const char *const names[] = { "bool", "int", "size", "ms", "enum", "text", "signal" };
+
+    sgc_assert((size_t)type < sizeof names / sizeof names[0]);
+    return names[type];
+}
+
+const char *sgc_origin_name(enum sgc_origin origin)
+{
+    static const char *const names[] = { "default", "environment", "program", "clamped" };
+
+    sgc_assert((size_t)origin < sizeof names / sizeof names[0]);
+    return names[origin];
+}

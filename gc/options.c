@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the environment, setting, clamping and listing the options.  Runs on the initialising
+ * thread before there is another one that reads what it writes (see gc/options.h).
+ */
+#include "gc/options.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "gc/line.h"
+#include "gc/option_table.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+
+extern char **environ;
+
+static unsigned char origins[SGC_OPTIONS] SGC_STATE;    /* enum sgc_origin */
+static bool was_read SGC_STATE;
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+enum { QUOTED = 64 };
+
+static void report_bad_value(enum sgc_option_id id, const char *value, const char *wrong)
+{
+    const struct sgc_option_row *row = &sgc_option_table[id];
+    char quoted[QUOTED], range[SGC_OPTION_WORDS], current[SGC_OPTION_WORDS];
+
+    sgc_warn("%s=%s: %s; accepted: %s; the %s %s is used", row->name,
+             sgc_quote(value, strlen(value), quoted, QUOTED), wrong, sgc_option_range(row, range, sizeof range),
+             origins[id] == SGC_ORIGIN_DEFAULT ? "default" : "earlier value",
+             sgc_option_current(row, current, sizeof current));
+}
+
+static void report_unknown_name(const char *name, size_t length)
+{
+    const char *near = sgc_option_nearest(name, length);
+    char quoted[QUOTED];
+
+    sgc_warn("%s: no such option, ignored%s%s; SGC_PRINT_OPTIONS=1 lists all options",
+             sgc_quote(name, length, quoted, QUOTED),
+             near != NULL ? "; did you mean " : "", near != NULL ? near : "");
+}
+
+static void report_unsupported(int index)
+{
+    const struct sgc_unsupported_row *row = &sgc_unsupported_table[index];
+
+    sgc_warn("%s: not supported, ignored; %s", row->name, row->advice);
+}
+
+/* ---- setting ----------------------------------------------------------------------------------------- */
+
+static bool assign(enum sgc_option_id id, const char *text, enum sgc_origin origin)
+{
+    const struct sgc_option_row *row = &sgc_option_table[id];
+    int64_t value = 0;
+    const char *wrong = sgc_option_parse(row, text, &value);
+
+    if (wrong != NULL) {
+        report_bad_value(id, text, wrong);
+        return false;
+    }
+    if (row->type == SGC_OPTION_TEXT_TYPE)
+        strcpy(sgc_option_text(row), text);         /* its length was checked */
+    else
+        sgc_option_store(row, value);
+    origins[id] = (unsigned char)origin;
+    return true;
+}
+
+void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why)
+{
+    const struct sgc_option_row *row = &sgc_option_table[id];
+    char before[SGC_OPTION_WORDS], after[SGC_OPTION_WORDS];
+
+    sgc_option_current(row, before, sizeof before);
+    if (why != NULL)
+        sgc_warn("%s=%s: %s is used: %s", row->name, before, sgc_option_show(row, value, after, sizeof after), why);
+    sgc_option_store(row, value);
+    origins[id] = SGC_ORIGIN_CLAMPED;
+}
+
+/* What is in the accepted range but more than this build, or another option, allows. */
+static void clamp_all(void)
+{
+    if (sgc_options.markers > SGC_MARKERS_BUILT)
+        sgc_option_clamp(SGC_OPT_GC_MARKERS, SGC_MARKERS_BUILT, "this build marks with one thread");
+    if (sgc_options.enable_incremental && sgc_options.disable_incremental)
+        sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, NULL);
+    if (sgc_options.enable_incremental)
+        sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, "not supported in this build");
+    if (sgc_options.maximum_heap != 0 && sgc_options.initial_heap > sgc_options.maximum_heap)
+        sgc_option_clamp(SGC_OPT_GC_INITIAL_HEAP_SIZE, (int64_t)sgc_options.maximum_heap,
+                         origins[SGC_OPT_GC_INITIAL_HEAP_SIZE] == SGC_ORIGIN_DEFAULT
+                             ? NULL : "GC_MAXIMUM_HEAP_SIZE allows no more");
+}
+
+bool sgc_option_set(const char *name, const char *value)
+{
+    int id = sgc_option_find(name, strlen(name));
+
+    if (id < 0) {
+        report_unknown_name(name, strlen(name));
+        return false;
+    }
+    if (!assign((enum sgc_option_id)id, value, SGC_ORIGIN_PROGRAM))
+        return false;
+    clamp_all();
+    return true;
+}
+
+enum sgc_origin sgc_option_origin(enum sgc_option_id id)
+{
+    return (enum sgc_origin)origins[id];
+}
+
+/* ---- the environment --------------------------------------------------------------------------------- */
+
+/* One entry NAME=VALUE.  A name that occurs twice counts the first time, as for getenv. */
+static void read_entry(const char *entry, uint64_t *seen)
+{
+    _Static_assert(SGC_OPTIONS <= 64, "one bit an option");
+    size_t length = strcspn(entry, "=");
+    int id, unsupported;
+
+    if (entry[length] == '\0')
+        return;                                     /* no '=': the environment is damaged, not ours to repair */
+    if ((id = sgc_option_find(entry, length)) >= 0) {
+        if ((*seen & UINT64_C(1) << id) == 0)
+            assign((enum sgc_option_id)id, entry + length + 1, SGC_ORIGIN_ENVIRONMENT);
+        *seen |= UINT64_C(1) << id;
+    } else if ((unsupported = sgc_unsupported_find(entry, length)) >= 0) {
+        report_unsupported(unsupported);
+    } else if (strncmp(entry, "SGC_", 4) == 0 && !sgc_option_is_foreign(entry, length)) {
+        report_unknown_name(entry, length);
+    }
+}
+
+void sgc_options_read_from(char *const *environment, bool secure)
+{
+    uint64_t seen = 0;
+
+    if (was_read)
+        return;
+    was_read = true;
+    if (!secure && environment != NULL)
+        for (; *environment != NULL; environment++)
+            if (strncmp(*environment, "GC_", 3) == 0 || strncmp(*environment, "SGC_", 4) == 0)
+                read_entry(*environment, &seen);
+    clamp_all();
+}
+
+void sgc_options_read(void)
+{
+    /* A program with more rights than whoever started it must not write files or change its
+     * signals because of the starter's environment. */
+    sgc_options_read_from(environ, getauxval(AT_SECURE) != 0);
+}
+
+void sgc_options_reset(void)
+{
+    for (int i = 0; i < SGC_OPTIONS; i++) {
+        const struct sgc_option_row *row = &sgc_option_table[i];
+        if (row->type == SGC_OPTION_TEXT_TYPE)
+            sgc_option_text(row)[0] = '\0';
+        else
+            sgc_option_store(row, row->initial);
+        origins[i] = SGC_ORIGIN_DEFAULT;
+    }
+    was_read = false;
+}
+
+void sgc_options_print(void)
+{
+    for (int i = 0; i < SGC_OPTIONS; i++) {
+        const struct sgc_option_row *row = &sgc_option_table[i];
+        char range[SGC_OPTION_WORDS], current[512];    /* the whole line must fit into a message */
+
+        sgc_say("%s=%s (%s; accepted: %s) %s", row->name, sgc_option_current(row, current, sizeof current),
+                sgc_origin_name(sgc_option_origin((enum sgc_option_id)i)),
+                sgc_option_range(row, range, sizeof range), row->help);
+    }
+}

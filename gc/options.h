@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of the collector: one struct of values, filled once at start, read everywhere.
+ *
+ * Every option stands in one table, gc/option_table.def: name, type, range, default, help and the
+ * field it sets.  Parsing, messages, SGC_PRINT_OPTIONS and the check of doc/options.md come from it.
+ *
+ * Who writes sgc_options: the initialising thread (sgc_options_read, sgc_option_set and
+ * sgc_option_clamp before the first helper thread exists), later only a caller that holds the lock
+ * of whoever uses that value.  Who reads: anybody, without synchronisation, for values that no
+ * longer change.  A value that an API function can change at run time is copied at start into the
+ * module that uses it.
+ */
+#ifndef SGC_GC_OPTIONS_H
+#define SGC_GC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SGC_OPTION_TEXT 1024        /* room for an option that is a text, its end included */
+#define SGC_MARKERS_BUILT 1         /* what GC_MARKERS is clamped to until marking is parallel */
+
+enum sgc_end_byte {
+    SGC_END_BYTE_ALL,               /* every request gets one byte more */
+    SGC_END_BYTE_ROOTS,             /* a root word just past an object keeps it; no byte is added */
+};
+
+struct sgc_options {
+    /* heap */
+    size_t initial_heap;            /* bytes allocated before the first collection is considered */
+    size_t maximum_heap;            /* 0: no limit but the system's */
+    int free_space_divisor;
+    size_t reserve;                 /* bytes of address space; 0: automatic */
+    int decay_ms;                   /* until free memory goes back; 0: at once, -1: never */
+    bool force_unmap_on_gcollect;
+    bool service;                   /* the idle helper that sweeps ahead and gives memory back */
+    bool dont_gc;
+    /* which words are pointers */
+    bool all_interior_pointers;
+    int end_byte;                   /* enum sgc_end_byte */
+    /* marking */
+    int markers;
+    int processors;                 /* 0: as many as sgc_limit_cpus() says */
+    bool enable_incremental, disable_incremental;
+    size_t split_bytes;             /* pieces of large objects; 0: not split */
+    int prefetch;                   /* length of the prefetch FIFO; 0: none */
+    size_t mark_stack_limit;        /* bytes a marker may commit; 0: all that is reserved */
+    /* stopping the world */
+    int stop_warn_ms;               /* -1: never */
+    int suspend_signal;
+    /* reports */
+    bool print_stats, print_verbose_stats, print_options, only_log_to_file;
+    char log_file[SGC_OPTION_TEXT]; /* GC_LOG_FILE: messages and statistics; "": stderr */
+    char log[SGC_OPTION_TEXT];      /* SGC_LOG: a JSON object a collection; "": none */
+    /* tests of the collector itself */
+    int torture;                    /* collect at every n-th allocation; 0: off */
+    int torture_seed;
+};
+
+extern struct sgc_options sgc_options;
+
+/* One identifier an option: SGC_OPT_GC_MARKERS, SGC_OPT_SGC_DECAY_MS, ... in the table's order. */
+enum sgc_option_id {
+#define SGC_OPTION(type, name, field, initial, min, max, special, words, help) SGC_OPT_##name,
+#include "gc/option_table.def"
+    SGC_OPTIONS
+};
+
+/* Where a value came from, as SGC_PRINT_OPTIONS shows it. */
+enum sgc_origin {
+    SGC_ORIGIN_DEFAULT,
+    SGC_ORIGIN_ENVIRONMENT,
+    SGC_ORIGIN_PROGRAM,
+    SGC_ORIGIN_CLAMPED,
+};
+
+/* Reads the environment, once; later calls do nothing.  A process that gained privileges when it
+ * was executed ignores its environment.  Values that this build cannot honour are clamped, with a
+ * message.  Calls no malloc, stdio or locale. */
+void sgc_options_read(void);
+
+/* Sets an option for the program.  False, with a message, if there is no such option or the value
+ * is not accepted; the value is then as before.  Called before sgc_options_read, the environment
+ * has the last word; called after it, the program has. */
+bool sgc_option_set(const char *name, const char *value);
+
+/* Replaces a value that turned out to be more (or less) than can be had.  `why` ends the message
+ * "GC_MARKERS=8: 1 is used: <why>"; NULL: no message. */
+void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why);
+
+enum sgc_origin sgc_option_origin(enum sgc_option_id id);
+
+/* The listing of SGC_PRINT_OPTIONS.  For the end of the start, when everything is clamped. */
+void sgc_options_print(void);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registering and unregistering threads.  Each function runs on the thread it is about.
+ */
+#include "gc/mutator.h"
+
+#include <stdlib.h>
+
+#include "alloc/orphan.h"
+#include "gc/events.h"
+#include "gc/init.h"
+#include "gc/options.h"
+
+SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
+
+/* ---- a last chance to unregister: the destructor of thread-specific data ---- */
+
+SGC_STATE static pthread_key_t exit_key;
+SGC_STATE static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+SGC_STATE static bool exit_key_made;
+
+enum { LAST_ROUNDS = 2 };       /* let other destructors, which may still allocate, run first */
+
+/* The value counts the rounds of destructors that we have waited. */
+static void at_thread_exit(void *value)
+{
+    uintptr_t round = (uintptr_t)value;
+    struct sgc_mutator *m = sgc_mutator_self();
+
+    if (m == NULL)
+        return;
+    if (round < LAST_ROUNDS)
+        pthread_setspecific(exit_key, (void *)(round + 1));
+    else
+        sgc_mutator_unregister(m);
+}
+
+static void make_exit_key(void)
+{
+    exit_key_made = pthread_key_create(&exit_key, at_thread_exit) == 0;
+}
+
+static void watch_exit(void)
+{
+    pthread_once(&exit_key_once, make_exit_key);
+    if (exit_key_made)
+        pthread_setspecific(exit_key, (void *)1);
+}
+
+/* ---- records ---- */
+
+static struct sgc_mutator *map_record(void)
+{
+    size_t bytes = sgc_round_up(sizeof(struct sgc_mutator), sgc_os_page_size());
+    struct sgc_mutator *m = sgc_mem_reserve(bytes, sgc_os_page_size());
+
+    if (m == NULL)
+        return NULL;
+    if (!sgc_mem_commit(m, bytes)) {
+        sgc_mem_release(m, bytes);
+        return NULL;
+    }
+    return m;
+}
+
+/* The lock is taken without a section: the thread has none yet.  It cannot be stopped meanwhile,
+ * since nobody knows of it. */
+static struct sgc_mutator *take_record(void)
+{
+    struct sgc_mutator *m;
+
+    sgc_lock(&sgc_registry.lock, NULL);
+    m = sgc_registry.unused;
+    if (m != NULL)
+        sgc_registry.unused = m->next;
+    sgc_unlock(&sgc_registry.lock, NULL);
+    return m != NULL ? m : map_record();
+}
+
+static void give_record(struct sgc_mutator *m)
+{
+    sgc_lock(&sgc_registry.lock, NULL);
+    m->next = sgc_registry.unused;
+    sgc_registry.unused = m;
+    sgc_unlock(&sgc_registry.lock, NULL);
+}
+
+static void link_record(struct sgc_mutator *m)
+{
+    m->prev = NULL;
+    m->next = sgc_registry.first;
+    if (m->next != NULL)
+        m->next->prev = m;
+    sgc_registry.first = m;
+    sgc_registry.count++;
+}
+
+static void unlink_record(struct sgc_mutator *m)
+{
+    if (m->prev != NULL)
+        m->prev->next = m->next;
+    else
+        sgc_registry.first = m->next;
+    if (m->next != NULL)
+        m->next->prev = m->prev;
+    sgc_registry.count--;
+}
+
+/* ---- registering ---- */
+
+static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
+{
+    if (!sgc_stack_bounds_self(&m->stack)) {
+        m->stack.low = sgc_round_down(sgc_stack_pointer(), sgc_os_page_size());
+        m->stack.high = bottom != 0 ? bottom : m->stack.low + sgc_os_page_size();
+    }
+    m->bottom = m->stack.high;
+    if (bottom != 0 && (bottom < m->stack.low || bottom > m->stack.high))
+        m->bottom = bottom;
+}
+
+static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
+{
+    m->tid = sgc_thread_id();
+    m->handle = pthread_self();
+    m->thread_pointer = sgc_tls_thread_pointer();
+    m->service = service;
+    m->warned = m->signalled = false;
+    m->inactive = 0;
+    m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
+    m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    find_stack(m, bottom);
+    sgc_a32_store(&m->cache.section.state, 0);
+    m->cache.section.sp = 0;
+    m->cache.section.held = 0;
+}
+
+/* From the moment the record is linked the thread is stopped with the others, so `sgc_self` must be
+ * set before; with all signals blocked until then, since the suspend handler looks at it. */
+static bool join_registry(struct sgc_mutator *m)
+{
+    sigset_t saved;
+    bool opened;
+
+    sgc_signals_block(&saved);
+    sgc_lock(&sgc_registry.lock, NULL);
+    opened = sgc_cache_open(&m->cache, sgc_options.torture > 0);
+    if (opened) {
+        sgc_self = &m->cache;
+        link_record(m);
+    }
+    sgc_unlock(&sgc_registry.lock, NULL);
+    sgc_signals_restore(&saved);
+    return opened;
+}
+
+static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
+{
+    struct sgc_mutator *m = sgc_mutator_self();
+
+    if (m != NULL)
+        return m;
+    m = take_record();
+    if (m == NULL) {
+        sgc_warn("thread %d cannot be registered: the system has no %zu bytes for its record; "
+                 "free memory or end other threads", sgc_thread_id(), sizeof *m);
+        return NULL;
+    }
+    describe_self(m, bottom, service);
+    if (!join_registry(m)) {
+        sgc_warn("thread %d cannot be registered: there are %d threads already; "
+                 "end some of them", sgc_thread_id(), SGC_CACHES_MAX - 1);
+        give_record(m);
+        return NULL;
+    }
+    sgc_signal_unblock(sgc_options.suspend_signal);
+    return m;
+}
+
+struct sgc_mutator *sgc_mutator_register(uintptr_t bottom)
+{
+    bool fresh = sgc_self == NULL;
+    struct sgc_mutator *m = register_self(bottom, false);
+
+    if (m != NULL && fresh) {
+        watch_exit();
+        SGC_EVENT(thread_registered, m->tid);
+    }
+    return m;
+}
+
+struct sgc_mutator *sgc_mutator_register_service(void)
+{
+    return register_self(0, true);
+}
+
+struct sgc_mutator *sgc_mutator_adopt(void)
+{
+    static SGC_STATE sgc_a32_t said;
+
+    if (!sgc_init_done())
+        return sgc_init_now() ? sgc_mutator_self() : NULL;
+    if (sgc_self == NULL && sgc_a32_swap(&said, 1) == 0)
+        sgc_warn("thread %d allocates without being registered; it is registered from now on. Create "
+                 "threads with GC_pthread_create (define GC_THREADS before including gc.h), call "
+                 "GC_register_my_thread first, or start the program with sgc-run",
+                 sgc_thread_id());
+    return sgc_mutator_register(0);
+}
+
+/* ---- unregistering ---- */
+
+/* Signals stay blocked from before the record is unlinked until sgc_self is NULL, so that no suspend
+ * handler sees a record that is not linked.  (The stopper holds the lock throughout a stop, so it
+ * never signals us after.) */
+static void leave_registry(struct sgc_mutator *m)
+{
+    sigset_t saved;
+
+    sgc_lock(&sgc_registry.lock, sgc_section_of(m));
+    saved = m->cache.section.signals;
+    unlink_record(m);
+    sgc_self = NULL;
+    m->cache.section.sp = 0;
+    m->cache.section.held = 0;
+    m->tid = 0;
+    m->next = sgc_registry.unused;
+    sgc_registry.unused = m;
+    sgc_unlock(&sgc_registry.lock, NULL);
+    sgc_signals_restore(&saved);
+}
+
+void sgc_mutator_unregister(struct sgc_mutator *m)
+{
+    sgc_tid_t tid = m->tid;
+
+    sgc_assert(m == sgc_mutator_self());
+    sgc_cache_close(&m->cache, sgc_section_of(m));
+    leave_registry(m);
+    SGC_EVENT(thread_gone, tid);
+}
+
+/* ---- fork and checks ---- */
+
+/* The records of threads that do not exist here are closed: their sections, if they were in one, are
+ * abandoned, which sections without a lock allow at any instruction; nobody held a lock. */
+void sgc_registry_after_fork(struct sgc_mutator *self)
+{
+    struct sgc_mutator *m = sgc_registry.first;
+
+    sgc_lock_reset(&sgc_registry.lock);
+    while (m != NULL) {
+        struct sgc_mutator *next = m->next;
+
+        if (m != self) {
+            m->cache.section.sp = 0;
+            m->cache.section.held = 0;
+            sgc_a32_store(&m->cache.section.state, 0);
+            sgc_lock_reset(&m->cache.lock);
+            sgc_cache_close(&m->cache, sgc_section_of(m));
+            unlink_record(m);
+            m->tid = 0;
+            m->next = sgc_registry.unused;
+            sgc_registry.unused = m;
+        }
+        m = next;
+    }
+    if (self != NULL) {
+        self->tid = sgc_thread_id();
+        sgc_lock_reset(&self->cache.lock);
+    }
+}
+
+void sgc_registry_check(void)
+{
+    uint32_t count = 0;
+
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        sgc_assert(m->tid != 0 && m->cache.id != 0);
+        sgc_assert(sgc_cache_of(m->cache.id) == &m->cache);
+        sgc_assert(m->next == NULL || m->next->prev == m);
+        count++;
+    }
+    sgc_assert(count == sgc_registry.count);
+    (void)count;
+}

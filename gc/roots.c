@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Roots: the ranges the client added, the modules' static data, stacks and thread-local variables.
+ * Locks and threads: gc/roots.h.
+ */
+#include "gc/roots.h"
+
+#include "gc/ranges.h"
+#include "gc/stack_roots.h"
+#include "platform/lock.h"
+
+struct roots {
+    struct sgc_lock lock;
+    struct sgc_ranges added, excluded;
+    struct sgc_modules modules;
+    bool no_modules;
+    sgc_aw_t filter;                /* sgc_roots_filter_t */
+};
+
+SGC_STATE static struct roots roots = { .lock = SGC_LOCK_INIT(SGC_RANK_ROOTS) };
+
+/* ---- what the client says ---- */
+
+typedef bool (*change_fn)(struct sgc_ranges *set, struct sgc_range range);
+
+static bool change(struct sgc_ranges *set, uintptr_t lo, uintptr_t hi, change_fn fn,
+                   struct sgc_section *self)
+{
+    bool done;
+
+    if (lo >= hi) {
+        if (lo > hi)
+            sgc_warn("the root range from %p to %p ends before it begins; it is ignored. Pass the lower "
+                     "address first", (void *)lo, (void *)hi);
+        return false;
+    }
+    sgc_lock(&roots.lock, self);
+    done = fn(set, (struct sgc_range){ lo, hi });
+    sgc_unlock(&roots.lock, self);
+    if (!done)
+        sgc_warn("no memory for another root range (%p to %p); it is ignored. Add fewer and larger "
+                 "ranges", (void *)lo, (void *)hi);
+    return done;
+}
+
+bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
+{
+    return change(&roots.added, lo, hi, sgc_ranges_add, self);
+}
+
+bool sgc_roots_remove(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
+{
+    return change(&roots.added, lo, hi, sgc_ranges_remove, self);
+}
+
+bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
+{
+    return change(&roots.excluded, lo, hi, sgc_ranges_add, self);
+}
+
+void sgc_roots_clear(struct sgc_section *self)
+{
+    sgc_lock(&roots.lock, self);
+    sgc_ranges_clear(&roots.added);
+    sgc_unlock(&roots.lock, self);
+}
+
+bool sgc_roots_contain(uintptr_t address)
+{
+    return sgc_ranges_contain(&roots.added, address);
+}
+
+/* A change of mind about modules is heard when the list is made anew. */
+void sgc_roots_no_modules(bool no_modules)
+{
+    roots.no_modules = no_modules;
+    roots.modules.adds = 0;
+}
+
+void sgc_roots_set_filter(sgc_roots_filter_t filter)
+{
+    sgc_aw_store_rel(&roots.filter, (uintptr_t)filter);
+    roots.modules.adds = 0;
+}
+
+/* ---- modules ---- */
+
+/* The program itself has an empty name. */
+static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
+{
+    sgc_roots_filter_t filter = (sgc_roots_filter_t)sgc_aw_load_acq(&roots.filter);
+
+    if (roots.no_modules && name[0] != '\0')
+        return true;
+    return filter != NULL && name[0] != '\0' && !filter(name, (void *)lo, bytes);
+}
+
+static void *resized(void *old, size_t old_bytes, size_t bytes)
+{
+    void *fresh = sgc_mem_reserve(bytes, sgc_os_page_size());
+
+    if (fresh == NULL)
+        return NULL;
+    if (!sgc_mem_commit(fresh, bytes)) {
+        sgc_mem_release(fresh, bytes);
+        return NULL;
+    }
+    if (old != NULL)
+        sgc_mem_release(old, old_bytes);
+    return fresh;
+}
+
+/* The contents are not kept: the list is made anew anyway. */
+static bool grow_modules(int more)
+{
+    struct sgc_modules *m = &roots.modules;
+    size_t entry = sizeof *m->range + sizeof *m->tls;
+    size_t old = sgc_round_up((size_t)m->range_capacity * entry, sgc_os_page_size());
+    size_t bytes = sgc_round_up((size_t)(m->range_capacity + more + 64) * 2 * entry, sgc_os_page_size());
+    char *memory = resized(m->range, old, bytes);
+
+    if (memory == NULL)
+        return false;
+    m->range_capacity = m->tls_capacity = (int)(bytes / entry);
+    m->range = (struct sgc_range *)(void *)memory;
+    m->tls = (struct sgc_module_tls *)(void *)(m->range + m->range_capacity);
+    m->adds = 0;
+    return true;
+}
+
+bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
+{
+    while (!sgc_modules_snapshot(&roots.modules, leave_out, stop, arg))
+        if (!grow_modules(roots.modules.overflow)) {
+            sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
+                     "is made. Free memory or raise the limit on it",
+                     roots.modules.range_capacity + roots.modules.overflow);
+            return false;
+        }
+    return true;
+}
+
+/* ---- scanning, world stopped ---- */
+
+/* The range without its excluded parts. */
+static void mark_range(struct sgc_marker *marker, struct sgc_range range)
+{
+    size_t i = sgc_ranges_first_after(&roots.excluded, range.lo);
+
+    for (; i < roots.excluded.count && roots.excluded.of[i].lo < range.hi; i++) {
+        if (roots.excluded.of[i].lo > range.lo)
+            sgc_mark_roots(marker, (void *)range.lo, (void *)roots.excluded.of[i].lo);
+        range.lo = roots.excluded.of[i].hi;
+    }
+    if (range.lo < range.hi)
+        sgc_mark_roots(marker, (void *)range.lo, (void *)range.hi);
+}
+
+static void mark_static(struct sgc_marker *marker)
+{
+    for (int i = 0; i < roots.modules.ranges; i++)
+        mark_range(marker, roots.modules.range[i]);
+    for (size_t i = 0; i < roots.added.count; i++)
+        mark_range(marker, roots.added.of[i]);
+}
+
+static bool inside_any(struct sgc_range r, const struct sgc_range *part, int parts)
+{
+    for (int i = 0; i < parts; i++)
+        if (r.lo >= part[i].lo && r.hi <= part[i].hi)
+            return true;
+    return false;
+}
+
+/* Beside the thread-local variables of modules: the thread's control block, where the C library
+ * keeps the first values of thread-specific data.  On most threads it lies within the stack's
+ * mapping. */
+enum { CONTROL_BLOCK = 0x900 };
+
+static void mark_thread_local(struct sgc_marker *marker, const struct sgc_mutator *m,
+                              const struct sgc_range *part, int parts)
+{
+    struct sgc_range block = { m->thread_pointer, m->thread_pointer + CONTROL_BLOCK };
+    uintptr_t lo, hi;
+
+    if (!inside_any(block, part, parts) && sgc_mem_mapping_of(block.lo, &lo, &hi))
+        sgc_mark_roots(marker, (void *)block.lo, (void *)(block.hi < hi ? block.hi : hi));
+    for (int i = 0; i < roots.modules.tlses; i++)
+        if (sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block) &&
+            !inside_any(block, part, parts))
+            mark_range(marker, block);
+}
+
+static void mark_mutator(struct sgc_marker *marker, const struct sgc_mutator *m)
+{
+    struct sgc_range part[SGC_STACK_PARTS];
+    int parts;
+
+    if (m->service)
+        return;
+    parts = sgc_stack_parts(m, part);
+    for (int i = 0; i < parts; i++)
+        sgc_mark_roots(marker, (void *)part[i].lo, (void *)part[i].hi);
+    mark_thread_local(marker, m, part, parts);
+}
+
+void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
+{
+    mark_static(marker);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        mark_mutator(marker, m);
+    sgc_mark_uncollectable(marker);
+    (void)self;
+}
+
+void sgc_roots_check(void)
+{
+    sgc_ranges_check(&roots.added);
+    sgc_ranges_check(&roots.excluded);
+}
+
+void sgc_roots_lock(struct sgc_section *self)
+{
+    sgc_lock(&roots.lock, self);
+}
+
+void sgc_roots_unlock(struct sgc_section *self)
+{
+    sgc_unlock(&roots.lock, self);
+}
+
+void sgc_roots_after_fork(void)
+{
+    sgc_lock_reset(&roots.lock);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the collector scans besides the heap: static data of all modules, ranges the client added,
+ * stacks and registers, thread-local variables.
+ *
+ *   what               written by                              read by            ordering
+ *   added, excluded    under the roots' lock                   collecting thread  the world is stopped, so nobody
+ *                                                                                 is inside that lock
+ *   modules            collecting thread, loader's list locked collecting thread  the cycle's gate
+ */
+#ifndef SGC_GC_ROOTS_H
+#define SGC_GC_ROOTS_H
+
+#include "gc/mutator.h"
+#include "mark/marker.h"
+
+/* Adds [lo, hi) to the roots; overlapping ranges become one.  False when memory for the list runs out or the range
+ * is empty or reversed (with a message).  Any registered thread, outside sections. */
+bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
+
+/* Takes [lo, hi) out of the added ranges; parts of a range may stay. */
+bool sgc_roots_remove(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
+
+/* Forgets all ranges that were added, and, until the next cycle's look at the modules, nothing else. */
+void sgc_roots_clear(struct sgc_section *self);
+
+/* Never scans [lo, hi), whatever module it lies in. */
+bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
+
+/* Is the address inside an added range? */
+bool sgc_roots_contain(uintptr_t address);
+
+/* Static data of modules counts (GC_no_dls: only that of the program itself). */
+void sgc_roots_no_modules(bool no_modules);
+typedef int (*sgc_roots_filter_t)(const char *module, void *start, size_t bytes);    /* 0: leave out */
+void sgc_roots_set_filter(sgc_roots_filter_t filter);
+
+/* Brings the list of modules up to date and calls stop(arg) while the loader's list is still locked.  False, with
+ * a message and without that call, when memory for the list runs out.  Outside sections. */
+bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
+
+/* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */
+void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self);
+
+void sgc_roots_check(void);
+/* For fork: see gc/fork.c. */
+void sgc_roots_lock(struct sgc_section *self);
+void sgc_roots_unlock(struct sgc_section *self);
+void sgc_roots_after_fork(void);
+
+#endif

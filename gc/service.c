@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The service thread.  See gc/service.h. */
+#include "gc/service.h"
+
+#include "alloc/pool.h"
+#include "alloc/sweep.h"
+#include "gc/events.h"
+#include "gc/options.h"
+
+struct service {
+    sgc_a32_t started;
+    sgc_a32_t wanted;
+};
+
+SGC_STATE static struct service service;
+
+enum { ARENAS_AT_ONCE = 8, PAGES_AT_ONCE = 64 };
+
+static uint64_t decay_age(void)
+{
+    return sgc_options.decay_ms < 0 ? UINT64_MAX : (uint64_t)sgc_options.decay_ms * 1000000;
+}
+
+static uint64_t give_back(uint64_t age, struct sgc_mutator *self)
+{
+    size_t before = sgc_aw_load(&sgc_pool.returned);
+    uint64_t due = sgc_pool_decay(sgc_clock_ns(), age, ARENAS_AT_ONCE, sgc_section_of(self));
+    size_t returned = sgc_aw_load(&sgc_pool.returned) - before;
+
+    if (returned != 0)
+        SGC_EVENT(heap_returned, returned);
+    return due;
+}
+
+/* Sleeps until somebody wants us or memory is due.  The wait is no section: we can be stopped. */
+static void sleep_until(uint64_t due, uint32_t seen)
+{
+    uint64_t now = sgc_clock_ns();
+
+    if (due == UINT64_MAX)
+        sgc_wait(&service.wanted, seen, -1);
+    else if (due > now)
+        sgc_wait(&service.wanted, seen, (int64_t)(due - now));
+}
+
+static void serve(struct sgc_mutator *self)
+{
+    for (;;) {
+        uint32_t seen = sgc_a32_load_acq(&service.wanted);
+
+        while (sgc_clear_some(ARENAS_AT_ONCE))
+            continue;
+        while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
+            continue;
+        sleep_until(give_back(decay_age(), self), seen);
+    }
+}
+
+static void body(void *argument)
+{
+    struct sgc_mutator *self = sgc_mutator_register_service();
+
+    (void)argument;
+    if (self != NULL)
+        serve(self);
+}
+
+static void start(void)
+{
+    if (sgc_a32_load(&service.started) != 0 || !sgc_a32_cas(&service.started, 0, 1))
+        return;
+    if (!sgc_thread_start_service(body, NULL, "sgc-service"))
+        sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
+                 "goes back only when the program asks (GC_gcollect_and_unmap). "
+                 "SGC_SERVICE=off silences this");
+}
+
+void sgc_service_wake(void)
+{
+    if (!sgc_options.service)
+        return;
+    start();
+    sgc_a32_add(&service.wanted, 1);
+    sgc_wake(&service.wanted, 1);
+}
+
+/* Locked memory cannot be given back, so the rounds are bounded by what is there at the start. */
+void sgc_service_do_all(struct sgc_mutator *self)
+{
+    size_t rounds = sgc_pool_dirty_bytes() / SGC_PAGE + 1;
+
+    while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
+        continue;
+    rounds += sgc_pool_dirty_bytes() / SGC_PAGE;
+    for (; rounds > 0 && sgc_pool_dirty_bytes() != 0; rounds--)
+        give_back(0, self);
+}
+
+void sgc_service_after_fork(void)
+{
+    sgc_a32_store(&service.started, 0);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The service thread: after a cycle it clears the bitmap for the next, sweeps ahead, and gives
+ * memory back when it has decayed.
+ *
+ * It starts after the first cycle that leaves it something to do, on the thread that collected, outside
+ * every lock; in the child of a fork it starts anew.  It is registered like a mutator, so that it is stopped with
+ * the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no thread to be had)
+ * the same work is done by whoever needs it, and memory goes back only at explicit collections.
+ *
+ *   wanted     anybody: add, then wake           service thread: futex word
+ *   started    who starts it, by compare-and-swap
+ */
+#ifndef SGC_GC_SERVICE_H
+#define SGC_GC_SERVICE_H
+
+#include "gc/mutator.h"
+
+/* There is work after a cycle.  Outside sections, gate open. */
+void sgc_service_wake(void);
+
+/* Does all of it now on the calling thread, and gives back whatever is free regardless of age. */
+void sgc_service_do_all(struct sgc_mutator *self);
+
+void sgc_service_after_fork(void);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which part of which stack a stopped thread uses.  On the collecting thread, world stopped.
+ *
+ * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also
+ * stand
+ *   - on an alternate signal stack: that is scanned, and of its own stack everything from where it was
+ *     interrupted, which is found among the words the kernel saved on the alternate stack;
+ *   - on a stack of a coroutine that the client told us the bottom of (GC_set_stackbottom);
+ *   - on a stack nobody told us of: then the mapping it lies in is scanned up to its end, and its
+ *     own stack whole.
+ */
+#include "gc/stack_roots.h"
+
+SGC_STATE static sgc_aw_t corrector;
+
+void sgc_stack_set_corrector(sgc_sp_corrector_t fn)
+{
+    sgc_aw_store_rel(&corrector, (uintptr_t)fn);
+}
+
+sgc_sp_corrector_t sgc_stack_corrector(void)
+{
+    return (sgc_sp_corrector_t)sgc_aw_load_acq(&corrector);
+}
+
+static uintptr_t corrected_sp(const struct sgc_mutator *m)
+{
+    void *sp = (void *)m->sp;
+    sgc_sp_corrector_t fn = sgc_stack_corrector();
+
+    if (fn != NULL)
+        fn(&sp, (void *)m->handle);
+    return (uintptr_t)sp;
+}
+
+static bool within(uintptr_t address, uintptr_t lo, uintptr_t hi)
+{
+    return address >= lo && address < hi;
+}
+
+/* The lowest word on the alternate stack that may be the interrupted stack pointer: every saved
+ * stack pointer of the own stack is among these words, so none of them lies below the result. */
+__attribute__((no_sanitize("address", "thread")))
+static uintptr_t lowest_saved_sp(struct sgc_range used, struct sgc_stack_bounds own)
+{
+    uintptr_t lowest = own.high;
+
+    for (const uintptr_t *p = (const uintptr_t *)used.lo; (uintptr_t)p < used.hi; p++)
+        if (within(*p, own.low, lowest))
+            lowest = *p;
+    return lowest & ~(uintptr_t)(sizeof(uintptr_t) - 1);
+}
+
+/* A word that only looks like a stack pointer may lie where the kernel has not grown the stack to. */
+static struct sgc_range own_from(const struct sgc_mutator *m, uintptr_t from)
+{
+    return (struct sgc_range){ sgc_mem_mapped_from(from, m->stack.high), m->stack.high };
+}
+
+static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_range *part)
+{
+    struct sgc_range used = { sp & ~(uintptr_t)7, m->altstack.high };
+
+    part[0] = used;
+    part[1] = own_from(m, lowest_saved_sp(used, m->stack));
+    if (part[1].lo < m->stack.low)
+        part[1].lo = m->stack.low;
+    return 2;
+}
+
+/* Everything of the own stack that the kernel backs. */
+static int on_unknown_stack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_range *part)
+{
+    uintptr_t lo, hi;
+    int n = 0;
+
+    if (sgc_mem_mapping_of(sp, &lo, &hi))
+        part[n++] = (struct sgc_range){ sp, hi };
+    part[n++] = own_from(m, m->stack.low);
+    return n;
+}
+
+static bool told_bottom_fits(const struct sgc_mutator *m, uintptr_t sp)
+{
+    uintptr_t lo, hi;
+
+    return m->bottom != m->stack.high && sp < m->bottom && sgc_mem_mapping_of(sp, &lo, &hi) &&
+           m->bottom <= hi;
+}
+
+int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_range part[SGC_STACK_PARTS])
+{
+    uintptr_t sp = corrected_sp(m);
+
+    if (m->altstack.low != 0 && within(sp, m->altstack.low, m->altstack.high))
+        return on_altstack(m, sp, part);
+    if (within(sp, m->stack.low, m->stack.high)) {
+        part[0] = (struct sgc_range){ sp, m->stack.high };
+        return 1;
+    }
+    if (told_bottom_fits(m, sp)) {
+        part[0] = (struct sgc_range){ sp, m->bottom };
+        part[1] = own_from(m, m->stack.low);
+        return 2;
+    }
+    return on_unknown_stack(m, sp, part);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What GC_PRINT_STATS prints: a line a collection, on the collecting thread once the world runs
+ * again, and a summary at exit.
+ */
+#include "gc/stats.h"
+
+#include "gc/line.h"
+#include "gc/log.h"
+#include "gc/options.h"
+
+/* ---- a line a collection ----------------------------------------------------------------------------- */
+
+static void add_parts(struct sgc_line *line, const uint64_t phase_ns[SGC_PHASES])
+{
+    for (int i = 0; i < SGC_PHASES; i++) {
+        sgc_line_add(line, "%s%s ", i == 0 ? " = " : " + ", sgc_phase_name((enum sgc_phase)i));
+        sgc_line_ms(line, phase_ns[i]);
+    }
+}
+
+static void add_mib(struct sgc_line *line, const char *before, uint64_t bytes, const char *after)
+{
+    sgc_line_add(line, "%s", before);
+    sgc_line_mib(line, bytes);
+    sgc_line_add(line, "%s", after);
+}
+
+static void print_cycle(const struct sgc_cycle_record *r)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    sgc_line_add(&line, "cycle %lu (%s): pause ", (unsigned long)r->cycle, sgc_reason_name(r->reason));
+    sgc_line_ms(&line, sgc_cycle_pause_ns(r));
+    sgc_line_add(&line, " ms");
+    add_parts(&line, r->phase_ns);
+    add_mib(&line, "; marked ", r->marked_bytes, " MiB");
+    sgc_line_add(&line, " in %lu objects", (unsigned long)r->marked_objects);
+    add_mib(&line, " at ", sgc_stats_rate(r->marked_bytes, sgc_stats_mark_ns(r->phase_ns)), " MiB/s");
+    add_mib(&line, "; live ", r->live_bytes_before, " -> ");
+    add_mib(&line, "", r->live_bytes_after, " MiB");
+    add_mib(&line, ", heap ", r->heap_bytes, " MiB");
+    sgc_line_add(&line, "; %lu threads stopped", (unsigned long)r->threads_stopped);
+    sgc_log_text(&line);
+}
+
+static void print_details(const struct sgc_cycle_record *r)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    sgc_line_add(&line, "cycle %lu: stop began ", (unsigned long)r->cycle);
+    sgc_line_ms(&line, r->stop_begin_ns - r->request_ns);
+    sgc_line_add(&line, " ms after the request, bitmap cleared in ");
+    sgc_line_ms(&line, r->clear_ns);
+    sgc_line_add(&line, " ms before it; %lu threads blocked", (unsigned long)r->threads_blocked);
+    add_mib(&line, "; roots ", r->root_bytes, " MiB");
+    add_mib(&line, "; since the last cycle ", r->allocated_bytes, " MiB allocated");
+    add_mib(&line, ", ", r->returned_bytes, " MiB given back");
+    add_mib(&line, "; free ", r->free_bytes, " MiB");
+    sgc_line_add(&line, "; %lu pages rescanned; mark stack %lu deep", (unsigned long)r->rescans,
+                 (unsigned long)r->mark_stack_depth);
+    sgc_log_text(&line);
+}
+
+static bool wanted(void)
+{
+    return sgc_options.print_stats || sgc_options.print_verbose_stats;
+}
+
+static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    print_cycle(record);
+    if (sgc_options.print_verbose_stats)
+        print_details(record);
+}
+
+static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
+
+void sgc_stats_print_start(void)
+{
+    if (wanted() && !sgc_listener_add(&listener))
+        sgc_warn("GC_PRINT_STATS=1: %d listeners are registered already, so only the summary is printed",
+                 SGC_LISTENERS_MAX);
+}
+
+/* ---- the summary ------------------------------------------------------------------------------------- */
+
+static void print_collections(const struct sgc_totals *t)
+{
+    struct sgc_line line;
+    const char *before = " (";
+
+    sgc_line_start(&line);
+    sgc_line_add(&line, "%lu collections", (unsigned long)t->cycle.cycles);
+    for (int i = 0; i < SGC_REASONS; i++) {
+        if (t->cycle.by_reason[i] == 0)
+            continue;
+        sgc_line_add(&line, "%s%lu %s", before, (unsigned long)t->cycle.by_reason[i],
+                     sgc_reason_name((enum sgc_reason)i));
+        before = ", ";
+    }
+    sgc_line_add(&line, "%s", t->cycle.cycles > 0 ? ")" : "");
+    add_mib(&line, "; ", t->cycle.allocated_bytes, " MiB allocated until the last");
+    sgc_line_add(&line, "; threads: %lu registered, at most %lu at once", (unsigned long)t->threads_registered,
+                 (unsigned long)t->threads_max);
+    sgc_log_text(&line);
+}
+
+static void print_distribution(const char *what, const struct sgc_distribution *d)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    sgc_line_add(&line, "%s: p50 ", what);
+    sgc_line_ms(&line, d->p50);
+    sgc_line_add(&line, " ms, p99 ");
+    sgc_line_ms(&line, d->p99);
+    sgc_line_add(&line, " ms, max ");
+    sgc_line_ms(&line, d->max);
+    sgc_line_add(&line, " ms, total ");
+    sgc_line_ms(&line, d->total);
+    sgc_line_add(&line, " ms");
+    sgc_log_text(&line);
+}
+
+static void print_marking(const struct sgc_cycle_totals *c, uint64_t mark_ns)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    sgc_line_add(&line, "marked: %lu objects, ", (unsigned long)c->marked_objects);
+    add_mib(&line, "", c->marked_bytes, " MiB");
+    add_mib(&line, " at ", sgc_stats_rate(c->marked_bytes, mark_ns), " MiB/s, ");
+    sgc_line_fixed(&line, sgc_stats_rate(c->marked_objects, mark_ns), 1000000, 1);
+    sgc_line_add(&line, " million objects/s; %lu pages rescanned", (unsigned long)c->rescans);
+    sgc_log_text(&line);
+}
+
+static void print_heap(const struct sgc_totals *t)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    add_mib(&line, "heap: ", t->cycle.heap_bytes, " MiB");
+    add_mib(&line, " (at most ", t->cycle.heap_bytes_max, ")");
+    add_mib(&line, ", live ", t->cycle.live_bytes, " MiB after the last collection");
+    add_mib(&line, "; grown by ", t->grown_bytes, " MiB");
+    sgc_line_add(&line, " in %lu steps", (unsigned long)t->grown_times);
+    add_mib(&line, ", given back ", t->returned_bytes, " MiB");
+    sgc_line_add(&line, " in %lu steps", (unsigned long)t->returned_times);
+    sgc_log_text(&line);
+}
+
+void sgc_stats_at_exit(void)
+{
+    static bool done SGC_STATE;
+    struct sgc_totals totals;
+
+    if (!wanted() || done)
+        return;
+    done = true;
+    sgc_stats_get(&totals);
+    print_collections(&totals);
+    if (totals.cycle.cycles > 0) {
+        print_distribution("pause", &totals.pause);
+        print_distribution("time to stop", &totals.stop);
+        print_distribution("marking", &totals.mark);
+        print_marking(&totals.cycle, totals.mark.total);
+    }
+    print_heap(&totals);
+}

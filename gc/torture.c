@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Torture mode.  Each function says in its header where it runs.
+ */
+#include "gc/torture.h"
+
+#include "alloc/verify.h"
+#include "gc/options.h"
+
+/* xorshift64: a sequence of its own for each thread, from SGC_TORTURE_SEED. */
+static uint64_t next_random(struct sgc_mutator *m)
+{
+    uint64_t x = m->random | 1;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    m->random = x;
+    return x;
+}
+
+bool sgc_torture_due(struct sgc_mutator *m)
+{
+    if (sgc_options.torture <= 0 || ++m->allocations < (uint32_t)sgc_options.torture)
+        return false;
+    m->allocations = 0;
+    return true;
+}
+
+void sgc_torture_delay(struct sgc_mutator *m)
+{
+    uint64_t r;
+
+    if (sgc_options.torture <= 0)
+        return;
+    r = next_random(m) >> 20;
+    if (r % 4 == 0)
+        sgc_yield();
+    for (uint64_t spins = r % 7 == 0 ? r / 7 % 4096 : 0; spins > 0; spins--)
+        sgc_spin_hint();
+}
+
+void sgc_torture_check(void)
+{
+    if (sgc_options.torture <= 0)
+        return;
+    sgc_heap_check();
+    sgc_registry_check();
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stopping the world.  The stopper's functions run on the collecting thread, the others on the thread that
+ * is stopped; the protocol is in doc/design/world.md.
+ *
+ *   what       written by                            read by           ordering
+ *   gen        the stopper (odd: a stop is in force) parked threads    release / acquire; futex
+ *   missing    stopper and each stopping thread      stopper           acquire-release RMW; futex
+ *   state      see platform/section.h
+ *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
+ */
+#include "gc/world.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "gc/options.h"
+#include "gc/torture.h"
+
+struct world {
+    sgc_a32_t gen;
+    sgc_a32_t missing;
+};
+
+SGC_STATE static struct world world;
+
+static const int64_t FIRST_WAIT_NS = 20 * 1000000;      /* before asking again */
+static const uint32_t GIVE_UP_FACTOR = 10;              /* times SGC_STOP_WARN_MS */
+
+bool sgc_world_stopped(void)
+{
+    return sgc_a32_load(&world.gen) & 1;
+}
+
+/* ---- the thread that stops ---- */
+
+/* Counts this thread as stopped, once a stop, whoever asks.  False if no stop wants it (any more).
+ * *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
+ * does not end, nor is it given up, before everyone who acknowledged has counted. */
+static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
+{
+    for (;;) {
+        uint32_t state = sgc_a32_load_acq(&s->state);
+
+        if (!(state & SGC_STATE_STOPREQ) || (state & SGC_STATE_ACKED))
+            return false;
+        if (sgc_a32_cas(&s->state, state, state | SGC_STATE_ACKED | also))
+            break;
+    }
+    *gen = sgc_a32_load_acq(&world.gen);
+    sgc_assert(*gen & 1);
+    if (sgc_a32_add(&world.missing, (uint32_t)-1) == 1)
+        sgc_wake(&world.missing, 1);
+    return true;
+}
+
+/* Sleeps until that stop is over.  The next one may have begun when we wake: it asks us again. */
+static void sleep_through(uint32_t gen)
+{
+    while (sgc_a32_load_acq(&world.gen) == gen)
+        sgc_wait(&world.gen, gen, -1);
+}
+
+static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
+{
+    uint32_t gen;
+
+    m->sp = sp;
+    if (context == NULL || !sgc_context_altstack(context, &m->altstack))
+        m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    sgc_torture_delay(m);
+    if (acknowledge(sgc_section_of(m), 0, &gen))
+        sleep_through(gen);
+}
+
+static void park_with_registers(void *arg, uintptr_t sp)
+{
+    park_at(arg, sp, NULL);
+}
+
+/* Leaving a section with a stop requested.  Signals may be blocked (a lock was held), so a next stop that began
+ * before we woke is looked for here. */
+static void park_leaving_section(struct sgc_section *s)
+{
+    int saved = errno;
+
+    while (sgc_a32_load_acq(&s->state) & SGC_STATE_STOPREQ)
+        sgc_with_registers(park_with_registers, s);
+    errno = saved;
+}
+
+/* The frame of an interrupted section is still there if the interrupted stack pointer is not above
+ * what the section recorded, or lies on another stack: then a client's handler runs on its alternate stack.
+ * With locks held it cannot have been left: all signals were blocked. */
+static bool abandoned(const struct sgc_mutator *m, const void *context)
+{
+    uintptr_t recorded = m->cache.section.sp;
+    uintptr_t now = sgc_context_sp(context);
+
+    if (m->cache.section.held != 0 || now <= recorded)
+        return false;
+    return recorded >= m->stack.low && now < m->stack.high;
+}
+
+static void repair(struct sgc_section *s)
+{
+    struct sgc_cache *cache = (struct sgc_cache *)(void *)s;
+
+    sgc_cache_retire(cache);
+}
+
+static void on_suspend(int signal, siginfo_t *info, void *context)
+{
+    struct sgc_mutator *m = sgc_mutator_self();
+    int saved = errno;
+
+    (void)signal, (void)info;
+    if (m == NULL || !(sgc_a32_load_acq(&m->cache.section.state) & SGC_STATE_STOPREQ))
+        return;
+    if (sgc_section_inside(sgc_section_of(m))) {
+        if (!abandoned(m, context))
+            return;
+        repair(sgc_section_of(m));
+        m->cache.section.sp = 0;
+    }
+    park_at(m, sgc_stack_pointer(), context);
+    errno = saved;
+}
+
+/* ---- blocked regions ---- */
+
+/* A stop that began before we were seen as blocked counts on us: then we count ourselves. */
+void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
+{
+    struct sgc_section *s = sgc_section_of(self);
+    uint32_t gen;
+
+    self->sp = sp;
+    self->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    for (;;) {
+        uint32_t state = sgc_a32_load_acq(&s->state);
+
+        sgc_assert(!(state & SGC_STATE_BLOCKED));
+        if (state & SGC_STATE_STOPREQ) {
+            if (acknowledge(s, SGC_STATE_BLOCKED, &gen))
+                return;
+        } else if (sgc_a32_cas(&s->state, state, state | SGC_STATE_BLOCKED)) {
+            return;
+        }
+    }
+}
+
+/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends. */
+void sgc_world_leave_blocked(struct sgc_mutator *self)
+{
+    struct sgc_section *s = sgc_section_of(self);
+
+    for (;;) {
+        uint32_t gen = sgc_a32_load_acq(&world.gen);
+        uint32_t state = sgc_a32_load_acq(&s->state);
+
+        if (state & SGC_STATE_STOPREQ) {
+            if (gen & 1)
+                sleep_through(gen);
+        } else if (sgc_a32_cas(&s->state, state, state & ~(uint32_t)SGC_STATE_BLOCKED)) {
+            return;
+        }
+    }
+}
+
+/* ---- the stopper ---- */
+
+static void ask(struct sgc_mutator *m, struct sgc_cycle_record *record)
+{
+    uint32_t old;
+
+    sgc_a32_add(&world.missing, 1);
+    old = sgc_a32_or(&m->cache.section.state, SGC_STATE_STOPREQ);
+    sgc_assert(!(old & (SGC_STATE_STOPREQ | SGC_STATE_ACKED)));
+    m->signalled = !(old & SGC_STATE_BLOCKED);
+    if (!m->signalled) {
+        sgc_a32_add(&world.missing, (uint32_t)-1);
+        record->threads_blocked++;
+        return;
+    }
+    record->threads_stopped++;
+    sgc_thread_kill(m->tid, sgc_options.suspend_signal);
+}
+
+static bool has_stopped(const struct sgc_mutator *m)
+{
+    return !m->signalled || (sgc_a32_load_acq(&m->cache.section.state) & SGC_STATE_ACKED);
+}
+
+/* A section that was abandoned by a longjmp swallowed the first signal; a thread that blocks the
+ * signal is named once. */
+static void ask_again(struct sgc_mutator *self, bool warn)
+{
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        if (m == self || has_stopped(m))
+            continue;
+        sgc_thread_kill(m->tid, sgc_options.suspend_signal);
+        if (!warn || m->warned)
+            continue;
+        m->warned = true;
+        if (sgc_thread_blocks_signal(m->tid, sgc_options.suspend_signal))
+            sgc_warn("thread %d blocks signal %d and cannot be stopped for a collection; let it leave "
+                     "that signal unblocked, choose another one (GC_set_suspend_signal, "
+                     "SGC_SUSPEND_SIGNAL), or wrap the blocking part in GC_do_blocking",
+                     m->tid, sgc_options.suspend_signal);
+        else
+            sgc_warn("thread %d has not stopped for a collection yet; if it is stopped by a "
+                     "debugger or by SIGSTOP, let it go on", m->tid);
+    }
+}
+
+/* Takes every request back.  Returns how many threads were asked and had not acknowledged: they
+ * never will, while whoever acknowledged has decremented `missing` or is about to. */
+static uint32_t withdraw_requests(struct sgc_mutator *self)
+{
+    uint32_t unanswered = 0;
+
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        uint32_t old;
+
+        if (m == self)
+            continue;
+        old = sgc_a32_and(&m->cache.section.state,
+                          ~(uint32_t)(SGC_STATE_STOPREQ | SGC_STATE_ACKED));
+        unanswered += m->signalled && !(old & SGC_STATE_ACKED);
+    }
+    return unanswered;
+}
+
+static uint64_t warn_after_ns(void)
+{
+    return sgc_options.stop_warn_ms < 0 ? UINT64_MAX
+                                        : (uint64_t)sgc_options.stop_warn_ms * 1000000;
+}
+
+/* Waits until nobody is missing; false when a thread took too long. */
+static bool wait_for_all(struct sgc_mutator *self)
+{
+    uint64_t began = sgc_clock_ns();
+    uint64_t warn_ns = warn_after_ns();
+    int64_t slice = FIRST_WAIT_NS;
+    uint32_t missing;
+
+    while ((missing = sgc_a32_load_acq(&world.missing)) != 0) {
+        uint64_t waited = sgc_clock_ns() - began;
+
+        if (sgc_wait(&world.missing, missing, slice))
+            continue;
+        ask_again(self, waited >= warn_ns);
+        if (waited / GIVE_UP_FACTOR >= warn_ns)
+            return false;
+        slice = slice < 1000000000 ? slice * 2 : slice;
+    }
+    return true;
+}
+
+/* The stop is given up.  Those that acknowledged must have finished counting before the next stop
+ * counts anew. */
+static void settle_missing(struct sgc_mutator *self)
+{
+    uint32_t unanswered = withdraw_requests(self);
+
+    while (sgc_a32_load_acq(&world.missing) != unanswered)
+        sgc_yield();
+    sgc_a32_store(&world.missing, 0);
+}
+
+static void let_go(void)
+{
+    sgc_a32_add(&world.gen, 1);
+    sgc_wake(&world.gen, INT_MAX);
+}
+
+bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record)
+{
+    sgc_lock(&sgc_registry.lock, sgc_section_of(self));
+    sgc_cycle_stop_begin(record);
+    sgc_assert(sgc_a32_load(&world.missing) == 0);
+    sgc_a32_store(&world.missing, 1);
+    sgc_a32_add(&world.gen, 1);
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (m != self)
+            ask(m, record);
+    sgc_a32_add(&world.missing, (uint32_t)-1);
+    if (wait_for_all(self)) {
+        sgc_cycle_phase(record, SGC_PHASE_STOP);
+        return true;
+    }
+    settle_missing(self);
+    let_go();
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    return false;
+}
+
+void sgc_world_resume(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_world_stopped());
+    withdraw_requests(self);
+    let_go();
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+}
+
+/* ---- start and fork ---- */
+
+bool sgc_world_init(void)
+{
+    sgc_section_hooks.park = park_leaving_section;
+    sgc_section_hooks.repair = repair;
+    if (sgc_signal_install(sgc_options.suspend_signal, on_suspend))
+        return true;
+    sgc_error("the system refuses a handler for signal %d, which stops threads for a collection; "
+              "choose another with SGC_SUSPEND_SIGNAL or GC_set_suspend_signal",
+              sgc_options.suspend_signal);
+    return false;
+}
+
+void sgc_world_after_fork(void)
+{
+    sgc_a32_store(&world.gen, 0);
+    sgc_a32_store(&world.missing, 0);
+}

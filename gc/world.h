@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stopping the world and letting it run again.  The protocol, its states and its proof are in
+ * doc/design/world.md; tests/model/stop.pml checks it.
+ */
+#ifndef SGC_GC_WORLD_H
+#define SGC_GC_WORLD_H
+
+#include "gc/events.h"
+#include "gc/mutator.h"
+
+/* Installs the suspend handler and the section hooks.  False, with a message, if the system
+ * refuses the signal. */
+bool sgc_world_init(void);
+
+/* Stops every other registered thread.  True when all stand still: the registry's lock is then held, the
+ * calling thread is inside a section with its signals blocked, until sgc_world_resume.  False, with
+ * a message and everything running again, when some thread could not be stopped in
+ * time.  Outside sections; one thread at a time (the cycle's gate). */
+bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record);
+void sgc_world_resume(struct sgc_mutator *self);
+
+/* Is a stop in force?  For assertions. */
+bool sgc_world_stopped(void);
+
+/* The calling thread touches no heap until sgc_world_leave_blocked: it counts as stopped, and
+ * what lies above `sp` on its stack is scanned. */
+void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp);
+void sgc_world_leave_blocked(struct sgc_mutator *self);
+
+void sgc_world_after_fork(void);
+
+#endif

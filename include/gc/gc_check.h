@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part of gc.h: checks of pointer arithmetic, for programs and preprocessors that insert them, and dumps.
+ *
+ * A failed check calls a hook; the default one writes what is wrong with which addresses, and ends the process.
+ */
+#ifndef GC_H
+#error "Include <gc/gc.h> instead of its parts."
+#endif
+#ifndef GC_CHECK_H
+#define GC_CHECK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Fails unless p and q are in the same object, or both outside the heap.  Returns p. */
+GC_API void *GC_CALL GC_same_obj(void *p, void *q);
+
+/* *p += bytes, checked by GC_same_obj; the new value, or the old one. */
+GC_API void *GC_CALL GC_pre_incr(void **p, ptrdiff_t bytes) GC_ATTR_NONNULL(1);
+GC_API void *GC_CALL GC_post_incr(void **p, ptrdiff_t bytes) GC_ATTR_NONNULL(1);
+
+/* Fails unless a pointer stored at p would be seen by the collector: p is in a root or in an object that is
+ * scanned.  Returns p. */
+GC_API void *GC_CALL GC_is_visible(void *p);
+
+/* Fails if p points into the heap but not at an object, or at a displacement that does not count.  Returns
+ * p. */
+GC_API void *GC_CALL GC_is_valid_displacement(void *p);
+
+/* The hooks: never NULL. */
+GC_API void (GC_CALLBACK *GC_same_obj_print_proc)(void *p, void *q);
+GC_API void (GC_CALLBACK *GC_is_visible_print_proc)(void *p);
+GC_API void (GC_CALLBACK *GC_is_valid_displacement_print_proc)(void *p);
+
+/* Pointer arithmetic that is checked with GC_DEBUG, and plain without.  They may evaluate their first
+ * argument more than once. */
+#if defined(GC_DEBUG) && defined(__GNUC__)
+#define GC_PTR_ADD(p, n) ((__typeof__(p))GC_same_obj((p) + (n), (p)))
+#define GC_PRE_INCR(p, n) \
+    ((__typeof__(p))GC_pre_incr((void **)&(p), (ptrdiff_t)(n) * (ptrdiff_t)sizeof(*(p))))
+#define GC_POST_INCR(p) ((__typeof__(p))GC_post_incr((void **)&(p), (ptrdiff_t)sizeof(*(p))))
+#define GC_POST_DECR(p) ((__typeof__(p))GC_post_incr((void **)&(p), -(ptrdiff_t)sizeof(*(p))))
+#else
+#define GC_PTR_ADD(p, n) ((p) + (n))
+#define GC_PRE_INCR(p, n) ((p) += (n))
+#define GC_POST_INCR(p) ((p)++)
+#define GC_POST_DECR(p) ((p)--)
+#endif
+
+/* *p = q for pointers, with GC_DEBUG both checked. */
+#if defined(GC_DEBUG)
+#define GC_PTR_STORE(p, q) (*(void **)GC_is_visible((void *)(p)) = GC_is_valid_displacement((void *)(q)))
+#else
+#define GC_PTR_STORE(p, q) (*(void **)(p) = (void *)(q))
+#endif
+
+/* ---- dumps ----------------------------------------------------------------------------------- */
+
+/* Writes a description of the heap to the log: roots, pages by size class and kind, threads.  For people;
+ * its format changes. */
+GC_API void GC_CALL GC_dump(void);
+
+/* The same under a name, or under the number of the last collection if name is NULL, for a caller that holds
+ * the allocation lock. [callback] */
+GC_API void GC_CALL GC_dump_named(const char *name);
+
+/* Only the pages, region by region. */
+GC_API void GC_CALL GC_dump_regions(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

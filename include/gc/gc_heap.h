@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part of gc.h: the heap as a whole.  Collect, say when to collect, bound the heap, read statistics.  Sizes are
+ * bytes.
+ *
+ * Most settings have a setter, a getter and a variable of the same name.  The variable is read when the
+ * collector next needs it; assigning to it is the old way and is not checked.  Setters and getters are
+ * [unregistered, callback] and change one word; setters report a value out of range and leave the setting as it
+ * was.
+ */
+#ifndef GC_H
+#error "Include <gc/gc.h> instead of its parts."
+#endif
+#ifndef GC_HEAP_H
+#define GC_HEAP_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- collect --------------------------------------------------------------------------------- */
+
+/* Asked between steps of a collection whether to give up: nonzero means yes.  Runs with the allocation lock
+ * held and maybe with the world stopped: it must be short, must not allocate, and must not call into the
+ * collector. */
+typedef int (GC_CALLBACK *GC_stop_func)(void);
+
+/* Collects the whole heap and returns when the unreachable objects are unallocated.  Nothing happens while
+ * collections are disabled, or when the stop function says so. */
+GC_API void GC_CALL GC_gcollect(void);
+
+/* The same, whatever the stop function says, and gives as much memory as possible back to the system at
+ * once. */
+GC_API void GC_CALL GC_gcollect_and_unmap(void);
+
+/* A collection with a stop function of its own.  1: done.  0: given up, nothing changed; or collections are
+ * disabled. */
+GC_API int GC_CALL GC_try_to_collect(GC_stop_func stop) GC_ATTR_NONNULL(1);
+
+/* The stop function of collections that name none, except those made because memory has run out. */
+GC_API void GC_CALL GC_set_stop_func(GC_stop_func stop) GC_ATTR_NONNULL(1);
+GC_API GC_stop_func GC_CALL GC_get_stop_func(void);
+
+/* For idle loops: collects if a collection is due.  Returns nonzero while there is more to do, so call it
+ * until it returns 0; without the incremental mode that is at once. */
+GC_API int GC_CALL GC_collect_a_little(void);
+
+/* No collection, not even an explicit one, until enabled as often as disabled.  An allocation for which the
+ * heap would have to grow beyond its limit fails. */
+GC_API void GC_CALL GC_disable(void);
+GC_API void GC_CALL GC_enable(void);        /* one call too many is reported and ignored */
+GC_API int GC_CALL GC_is_disabled(void);    /* [unregistered, callback, signal] */
+
+/* How often collections are disabled; nonzero means none. */
+GC_API
+#if !defined(GC_DONT_GC)
+GC_ATTR_DEPRECATED
+#endif
+int GC_dont_gc;
+
+/* Nonzero: never start a collection because enough has been allocated; explicit ones, and one before memory is
+ * refused, still happen. */
+GC_API void GC_CALL GC_set_disable_automatic_collection(int on);
+GC_API int GC_CALL GC_get_disable_automatic_collection(void);
+
+/* ---- how large, how often -------------------------------------------------------------------- */
+
+/* Adds at least `bytes` to the heap now, beyond what it holds.  1: done; 0: the system or the heap limit
+ * refuses. */
+GC_API int GC_CALL GC_expand_hp(size_t bytes);
+
+/* The most the heap may hold; 0: no limit.  A heap that is larger already does not shrink by force; it does
+ * not grow. */
+GC_API void GC_CALL GC_set_max_heap_size(GC_word bytes);
+
+/* The larger, the smaller the heap and the more collections: about live / divisor bytes are allocated
+ * between two collections.  At least 1; 3 by default. */
+GC_API void GC_CALL GC_set_free_space_divisor(GC_word divisor);
+GC_API GC_word GC_CALL GC_get_free_space_divisor(void);
+GC_API GC_ATTR_DEPRECATED GC_word GC_free_space_divisor;
+
+/* At least so many bytes are allocated between two collections.  At least 1, which is the default. */
+GC_API void GC_CALL GC_set_min_bytes_allocd(size_t bytes);
+GC_API size_t GC_CALL GC_get_min_bytes_allocd(void);
+
+/* Nonzero: grow the heap only when it is asked for, or when a collection did not free enough. */
+GC_API void GC_CALL GC_set_dont_expand(int on);
+GC_API int GC_CALL GC_get_dont_expand(void);
+GC_API GC_ATTR_DEPRECATED int GC_dont_expand;
+
+/* Nonzero: use the whole heap before collecting. */
+GC_API GC_ATTR_DEPRECATED int GC_use_entire_heap;
+
+/* How many more collections to try, once the heap cannot grow, before the out-of-memory hook is called. */
+GC_API void GC_CALL GC_set_max_retries(GC_word count);
+GC_API GC_word GC_CALL GC_get_max_retries(void);
+GC_API GC_ATTR_DEPRECATED GC_word GC_max_retries;
+
+/* Bytes that no collection can free, left out when deciding whether one would pay.  Uncollectable objects
+ * add to it. */
+GC_API void GC_CALL GC_set_non_gc_bytes(GC_word bytes);
+GC_API GC_word GC_CALL GC_get_non_gc_bytes(void);
+GC_API GC_ATTR_DEPRECATED GC_word GC_non_gc_bytes;
+
+/* Nonzero: every explicit collection gives memory back at once instead of after the decay time. */
+GC_API void GC_CALL GC_set_force_unmap_on_gcollect(int on);
+GC_API int GC_CALL GC_get_force_unmap_on_gcollect(void);
+
+/* bdwgc collects while it starts, unless told not to; SGC never does.  Kept and answered, without effect. */
+GC_API void GC_CALL GC_set_dont_precollect(int on);
+GC_API int GC_CALL GC_get_dont_precollect(void);
+GC_API GC_ATTR_DEPRECATED int GC_dont_precollect;
+
+/* Executable heap memory.  SGC has none: a nonzero value is reported, and the getter answers 0. */
+GC_API void GC_CALL GC_set_pages_executable(int on);
+GC_API int GC_CALL GC_get_pages_executable(void);
+
+/* ---- markers --------------------------------------------------------------------------------- */
+
+#ifdef GC_THREADS
+/* How many threads mark, the collecting one included; 0: SGC decides.  GC_MARKERS in the environment wins.
+ * [before init] */
+GC_API void GC_CALL GC_set_markers_count(unsigned count);
+
+/* The number of helper threads, one less than the markers; 0 before they are needed.  [unregistered,
+ * callback] */
+GC_API int GC_CALL GC_get_parallel(void);
+GC_API GC_ATTR_DEPRECATED int GC_parallel;
+#endif
+
+/* Creates the helper threads now, rather than when a collection first needs them.  Useful in the child after
+ * a fork.  Does nothing with one marker. */
+GC_API void GC_CALL GC_start_mark_threads(void);
+
+/* ---- incremental mode: SGC answers as a build without it ------------------------------------- */
+
+GC_API void GC_CALL GC_enable_incremental(void);            /* only GC_INIT() */
+GC_API int GC_CALL GC_is_incremental_mode(void);            /* 0.  [unregistered, callback, signal] */
+GC_API void GC_CALL GC_start_incremental_collection(void);  /* nothing */
+
+/* Which memory the incremental mode write-protects: GC_PROTECTS_NONE. */
+GC_API int GC_CALL GC_incremental_protection_needs(void);
+#define GC_PROTECTS_NONE 0
+#define GC_PROTECTS_POINTER_HEAP 1
+#define GC_PROTECTS_PTRFREE_HEAP 2
+#define GC_PROTECTS_STATIC_DATA 4
+#define GC_PROTECTS_STACK 8
+
+/* Settings of that mode: checked, kept and answered; they have no effect without it. */
+GC_API void GC_CALL GC_set_manual_vdb_allowed(int on);      /* the client reports its writes itself */
+GC_API int GC_CALL GC_get_manual_vdb_allowed(void);
+GC_API void GC_CALL GC_set_full_freq(int partial);          /* partial collections between two full ones */
+GC_API int GC_CALL GC_get_full_freq(void);
+GC_API GC_ATTR_DEPRECATED int GC_full_freq;
+GC_API void GC_CALL GC_set_rate(int pages);                 /* the work of one GC_collect_a_little, at least 1 */
+GC_API int GC_CALL GC_get_rate(void);
+GC_API void GC_CALL GC_set_max_prior_attempts(int count);   /* attempts that the time limit may end */
+GC_API int GC_CALL GC_get_max_prior_attempts(void);
+
+#define GC_TIME_UNLIMITED 999999
+GC_API void GC_CALL GC_set_time_limit(unsigned long ms);    /* aim of a pause, milliseconds */
+GC_API unsigned long GC_CALL GC_get_time_limit(void);
+GC_API GC_ATTR_DEPRECATED unsigned long GC_time_limit;
+
+struct GC_timeval_s {
+    unsigned long tv_ms;
+    unsigned long tv_nsec;                                  /* less than 1 000 000 */
+};
+GC_API void GC_CALL GC_set_time_limit_tv(struct GC_timeval_s limit);
+GC_API struct GC_timeval_s GC_CALL GC_get_time_limit_tv(void);
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* Collections so far; it may wrap.  [unregistered, callback, signal] */
+GC_API GC_word GC_CALL GC_get_gc_no(void);
+GC_API GC_ATTR_DEPRECATED GC_word GC_gc_no;
+
+/* All of these are [unregistered, callback, counter]. */
+GC_API size_t GC_CALL GC_get_heap_size(void);                   /* pages held, used or free; not what was given back */
+GC_API size_t GC_CALL GC_get_free_bytes(void);                  /* of these, at least so many hold no object */
+GC_API size_t GC_CALL GC_get_unmapped_bytes(void);              /* given back to the system */
+GC_API size_t GC_CALL GC_get_bytes_since_gc(void);              /* allocated since the last collection */
+GC_API size_t GC_CALL GC_get_expl_freed_bytes_since_gc(void);   /* freed by GC_free since then */
+GC_API size_t GC_CALL GC_get_total_bytes(void);                 /* allocated since the start; it may wrap */
+GC_API size_t GC_CALL GC_get_obtained_from_os_bytes(void);      /* ever taken from the system; never decreases */
+
+/* Five of them at one moment.  Any pointer may be NULL. */
+GC_API void GC_CALL GC_get_heap_usage_safe(GC_word *heap_size, GC_word *free_bytes, GC_word *unmapped_bytes,
+                                           GC_word *bytes_since_gc, GC_word *total_bytes);
+
+/* Bytes in allocated objects now. */
+GC_API size_t GC_CALL GC_get_memory_use(void);
+
+/* New members come at the end only. */
+struct GC_prof_stats_s {
+    GC_word heapsize_full;              /* GC_get_heap_size() + GC_get_unmapped_bytes() */
+    GC_word free_bytes_full;            /* GC_get_free_bytes() + GC_get_unmapped_bytes() */
+    GC_word unmapped_bytes;             /* GC_get_unmapped_bytes() */
+    GC_word bytes_allocd_since_gc;      /* GC_get_bytes_since_gc() */
+    GC_word allocd_bytes_before_gc;     /* GC_get_total_bytes() - GC_get_bytes_since_gc() */
+    GC_word non_gc_bytes;               /* GC_get_non_gc_bytes() */
+    GC_word gc_no;                      /* GC_get_gc_no() */
+    GC_word markers_m1;                 /* helper threads that mark */
+    GC_word bytes_reclaimed_since_gc;   /* found free by sweeping since the last collection */
+    GC_word reclaimed_bytes_before_gc;  /* and before it; it may wrap */
+    GC_word expl_freed_bytes_since_gc;  /* GC_get_expl_freed_bytes_since_gc() */
+    GC_word obtained_from_os_bytes;     /* GC_get_obtained_from_os_bytes() */
+};
+
+/* Fills the first `size` bytes of *stats, all values from one moment, and returns how many bytes it knew;
+ * what lies beyond, for a client with a newer header than the library, becomes all ones. */
+GC_API size_t GC_CALL GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size);
+#ifdef GC_THREADS
+GC_API size_t GC_CALL GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size); /* [callback, counter] */
+#endif
+
+/* Starts to measure time; then the milliseconds spent in full collections since. */
+GC_API void GC_CALL GC_start_performance_measurement(void);
+GC_API unsigned long GC_CALL GC_get_full_gc_total_time(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part of gc.h: objects.  Allocate, resize and free them; ask what an address belongs to.
+ *
+ * What all allocation functions have in common:
+ *   - Sizes are bytes.  The object is aligned to 16 bytes and at least as large as asked for; with interior
+ *     pointers on (the default) a collectable one is a byte larger, so that a pointer just past it still points
+ *     inside.  Size 0 gives an object of its own, of the smallest size.
+ *   - A new object is zeroed, unless its name says atomic (pointer-free): that one's contents are undefined.
+ *   - They may start a collection.
+ *   - When the memory cannot be had, and for sizes beyond PTRDIFF_MAX, they return what the out-of-memory hook
+ *     returns (GC_set_oom_fn): NULL unless the client says otherwise.  The heap stays usable.
+ *   - A calling thread that is not registered is told so and how to register; see gc_threads.h.
+ */
+#ifndef GC_H
+#error "Include <gc/gc.h> instead of its parts."
+#endif
+#ifndef GC_OBJECTS_H
+#define GC_OBJECTS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- allocate -------------------------------------------------------------------------------- */
+
+/* An object whose words may be pointers. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc(size_t size);
+
+/* A pointer-free object: its contents keep nothing alive, and nobody scans it. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_atomic(size_t size);
+
+/* An object that lives until GC_free, whether or not anything points at it.  Its words may be pointers and are
+ * roots.  Its bytes count as GC_get_non_gc_bytes(). */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_uncollectable(size_t size);
+
+/* The same without pointers in it: malloc() from the collector's heap. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_atomic_uncollectable(size_t size);
+
+/* Large objects of which the client promises to hold, while they are in use, a pointer into the first 256
+ * bytes.  Fewer accidental words then keep them alive.  The promise is used for objects of more than one
+ * page. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_ignore_off_page(size_t size);
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_atomic_ignore_off_page(size_t size);
+
+/* At least one object like GC_malloc's, and as many as are cheap, linked through their first words:
+ * GC_NEXT(p) is the next, NULL ends the list.  All other words are zero.  The whole list is the client's;
+ * the objects live as long as the list is reachable.  NULL, without asking the out-of-memory hook, when not
+ * even one can be had. */
+GC_API GC_ATTR_MALLOC void *GC_CALL GC_malloc_many(size_t size);
+#define GC_NEXT(p) (*(void **)(p))
+
+/* Copies of strings, pointer-free.  The second copies at most `limit` bytes and adds the final zero.  NULL
+ * with errno ENOMEM when the memory cannot be had.  GC_strdup(NULL) is NULL. */
+GC_API GC_ATTR_MALLOC char *GC_CALL GC_strdup(const char *string);
+GC_API GC_ATTR_MALLOC char *GC_CALL GC_strndup(const char *string, size_t limit) GC_ATTR_NONNULL(1);
+
+#if defined(GC_REQUIRE_WCSDUP)      /* because it needs wchar_t, declared on request */
+#include <wchar.h>
+GC_API GC_ATTR_MALLOC wchar_t *GC_CALL GC_wcsdup(const wchar_t *string) GC_ATTR_NONNULL(1);
+#endif
+
+/* An object like GC_malloc's whose address is a multiple of `alignment`, a power of two; 0 stands for the
+ * usual 16. The address is the object's first, so GC_free, GC_realloc and GC_size take it.  An alignment
+ * that is no power of two is reported and NULL returned; one larger than the heap can serve is a case for
+ * the out-of-memory hook. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(2) void *GC_CALL GC_memalign(size_t alignment, size_t size);
+
+/* The same with POSIX's rules: stores the object in *result and returns 0, or leaves *result alone and
+ * returns EINVAL (the alignment is no power of two or smaller than a pointer) or ENOMEM. */
+GC_API int GC_CALL GC_posix_memalign(void **result, size_t alignment, size_t size) GC_ATTR_NONNULL(1);
+
+/* Aligned to an OS page; the second also rounds the size up to whole OS pages. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_valloc(size_t size);
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_pvalloc(size_t size);
+
+/* ---- resize and free ------------------------------------------------------------------------- */
+
+/*
+ * Makes an object larger or smaller; its kind stays.  Contents are kept up to the smaller size; what is added
+ * is zero unless the object is pointer-free.  The result may be the same object or a new one; then the old one
+ * has been freed.  NULL as object: GC_malloc(size).  Size 0: GC_free(object), and NULL is returned.  When the
+ * memory cannot be had, NULL (or what the hook returns), and the object is as before.  An address that is not
+ * the first one of an allocated object is reported; NULL is returned, nothing changes.
+ */
+GC_API void *GC_CALL GC_realloc(void *object, size_t size) GC_ATTR_ALLOC_SIZE(2);
+
+/*
+ * Frees an object before the collector would; any thread may free any object.  NULL: nothing happens.  An
+ * interior or foreign address, one on a stack, and an object that is free already are reported with the
+ * address, and nothing happens.
+ */
+GC_API void GC_CALL GC_free(void *object);
+
+/* ---- what an address belongs to -------------------------------------------------------------- */
+
+/* The first address of the allocated object that `address` points at or into; NULL if there is none.
+ * [callback] */
+GC_API void *GC_CALL GC_base(void *address);
+
+/* Nonzero if the address is in the heap, allocated or not: faster than GC_base.  [unregistered, callback,
+ * signal] */
+GC_API int GC_CALL GC_is_heap_ptr(const void *address);
+
+/* The bytes of the object that the client may use, at least what was asked for; the end byte counts.  An
+ * address that is not the first one of an allocated object is reported and the result is 0.  [callback] */
+GC_API size_t GC_CALL GC_size(const void *object) GC_ATTR_NONNULL(1);
+
+/* The bytes of an object for which `request` bytes are asked; SIZE_MAX if that is negative or more than the
+ * largest size that shares a page with others.  [unregistered, callback] */
+GC_API size_t GC_CALL GC_get_size_map_at(int request);
+
+/* ---- which words count as pointers ----------------------------------------------------------- */
+
+/*
+ * Nonzero (the default): every address inside an object keeps it alive, found on a stack or in the heap.  Zero:
+ * words in the heap and in static data count only if they point at an object's start plus a registered
+ * displacement.  1 or 0. [before init]
+ */
+GC_API void GC_CALL GC_set_all_interior_pointers(int on);
+GC_API int GC_CALL GC_get_all_interior_pointers(void);
+GC_API GC_ATTR_DEPRECATED int GC_all_interior_pointers;
+
+/* With interior pointers off, start + n counts as a pointer to the object: for tagged pointers.  Register
+ * displacements before objects are pointed at this way; an n beyond the largest small object is reported. */
+GC_API void GC_CALL GC_register_displacement(size_t n);
+
+/* A pointer that the collector must not see, and back.  Revealing one whose object may have been collected
+ * needs the allocation lock. */
+typedef GC_word GC_hidden_pointer;
+#define GC_HIDE_POINTER(p) (~(GC_hidden_pointer)(p))
+#define GC_REVEAL_POINTER(p) ((void *)GC_HIDE_POINTER(p))
+#if defined(I_HIDE_POINTERS) || defined(GC_I_HIDE_POINTERS)
+#define HIDE_POINTER(p) GC_HIDE_POINTER(p)
+#define REVEAL_POINTER(p) GC_REVEAL_POINTER(p)
+#endif
+
+/* Keeps the object alive up to here, whatever the optimiser makes of the last use of the pointer. */
+#if defined(__GNUC__)
+#define GC_reachable_here(p) __asm__ __volatile__("" : : "X"(p) : "memory")
+#else
+#define GC_reachable_here(p) GC_noop1((GC_word)(p))
+#endif
+/* Does nothing, which the compiler cannot know.  [unregistered, callback, signal] */
+GC_API void GC_CALL GC_noop1(GC_word word);
+
+/* ---- writes that the collector is told of ---------------------------------------------------- */
+
+/* Says that pointers were stored in the object.  It matters only to a client that chose to report its writes
+ * itself (GC_set_manual_vdb_allowed); otherwise it does nothing. */
+GC_API void GC_CALL GC_end_stubborn_change(const void *object) GC_ATTR_NONNULL(1);
+
+/* Stores a pointer and says so. */
+GC_API void GC_CALL GC_ptr_store_and_dirty(void *address, const void *value);
+
+/* Objects that seldom change were once a kind of their own.  They are like others now. */
+GC_API GC_ATTR_DEPRECATED void *GC_CALL GC_malloc_stubborn(size_t size);
+GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
+
+/* ---- macros: the names to write -------------------------------------------------------------- */
+
+/* With GC_DEBUG defined these will add positions and overwrite checks.  Until SGC has debugging allocation
+ * they are the plain functions in both cases: a program built for debugging runs, without the checks. */
+#define GC_MALLOC(size) GC_malloc(size)
+#define GC_MALLOC_ATOMIC(size) GC_malloc_atomic(size)
+#define GC_MALLOC_UNCOLLECTABLE(size) GC_malloc_uncollectable(size)
+#define GC_MALLOC_ATOMIC_UNCOLLECTABLE(size) GC_malloc_atomic_uncollectable(size)
+#define GC_MALLOC_IGNORE_OFF_PAGE(size) GC_malloc_ignore_off_page(size)
+#define GC_MALLOC_ATOMIC_IGNORE_OFF_PAGE(size) GC_malloc_atomic_ignore_off_page(size)
+#define GC_MALLOC_STUBBORN(size) GC_MALLOC(size)
+#define GC_STRDUP(string) GC_strdup(string)
+#define GC_STRNDUP(string, limit) GC_strndup(string, limit)
+#if defined(GC_REQUIRE_WCSDUP)
+#define GC_WCSDUP(string) GC_wcsdup(string)
+#endif
+#define GC_REALLOC(object, size) GC_realloc(object, size)
+#define GC_FREE(object) GC_free(object)
+#define GC_CHANGE_STUBBORN(object) GC_change_stubborn(object)
+#define GC_END_STUBBORN_CHANGE(object) GC_end_stubborn_change(object)
+#define GC_PTR_STORE_AND_DIRTY(address, value) GC_ptr_store_and_dirty(address, value)
+#define GC_REGISTER_DISPLACEMENT(n) GC_register_displacement(n)
+
+#define GC_NEW(type) ((type *)GC_MALLOC(sizeof(type)))
+#define GC_NEW_ATOMIC(type) ((type *)GC_MALLOC_ATOMIC(sizeof(type)))
+#define GC_NEW_UNCOLLECTABLE(type) ((type *)GC_MALLOC_UNCOLLECTABLE(sizeof(type)))
+#define GC_NEW_STUBBORN(type) GC_NEW(type)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# The public headers.  public_headers go to PREFIX/include/sgc, public_gc_headers to PREFIX/include/sgc/gc.
+
+public_headers = \
+	include/gc.h \
+	include/sgc.h
+
+public_gc_headers = \
+	include/gc/gc.h \
+	include/gc/gc_check.h \
+	include/gc/gc_config_macros.h \
+	include/gc/gc_heap.h \
+	include/gc/gc_hooks.h \
+	include/gc/gc_mark.h \
+	include/gc/gc_objects.h \
+	include/gc/gc_pthread_redirects.h \
+	include/gc/gc_roots.h \
+	include/gc/gc_threads.h \
+	include/gc/gc_version.h

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# The two libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics.
+
+# SGC_HWLOC: --with-hwloc=yes|no|auto.
+AC_DEFUN([SGC_HWLOC], [
+  AC_ARG_WITH([hwloc],
+    [AS_HELP_STRING([--with-hwloc], [read the topology of the machine with hwloc (default: if it is there)])],
+    [], [with_hwloc=auto])
+  sgc_have_hwloc=no
+  AS_IF([test "$with_hwloc" != no], [
+    AC_CHECK_HEADER([hwloc.h], [AC_CHECK_LIB([hwloc], [hwloc_topology_init], [sgc_have_hwloc=yes])])
+    AS_IF([test "$with_hwloc" != auto && test "$sgc_have_hwloc" = no],
+      [AC_MSG_ERROR([--with-hwloc: hwloc.h or libhwloc not found; install it (Debian: libhwloc-dev) or configure --without-hwloc])])
+  ])
+  sgc_topology_text="/sys (without hwloc)"
+  AS_IF([test "$sgc_have_hwloc" = yes], [
+    SGC_LIBS="$SGC_LIBS -lhwloc"
+    sgc_topology_text="hwloc"
+  ])
+  AM_CONDITIONAL([SGC_HWLOC], [test "$sgc_have_hwloc" = yes])
+])
+
+# SGC_LIBATOMIC_OPS: --with-libatomic-ops.  On the architectures SGC runs on it is headers only.
+AC_DEFUN([SGC_LIBATOMIC_OPS], [
+  AC_ARG_WITH([libatomic-ops],
+    [AS_HELP_STRING([--with-libatomic-ops], [use libatomic_ops instead of C11 atomics (default: no)])],
+    [], [with_libatomic_ops=no])
+  sgc_atomics_text="C11"
+  AS_IF([test "$with_libatomic_ops" != no], [
+    AC_CHECK_HEADER([atomic_ops.h], [],
+      [AC_MSG_ERROR([--with-libatomic-ops: atomic_ops.h not found; install it (Debian: libatomic-ops-dev) or leave the option out])])
+    SGC_CPPFLAGS="$SGC_CPPFLAGS -DSGC_USE_LIBATOMIC_OPS"
+    sgc_atomics_text="libatomic_ops"
+  ])
+])

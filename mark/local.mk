@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+# Marking.
+
+mark_sources =

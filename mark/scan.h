@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Scanning the words of an object: between the marker's loop and the edges. */
+#ifndef SGC_MARK_SCAN_H
+#define SGC_MARK_SCAN_H
+
+#include "mark/marker.h"
+
+/* Looks at each aligned word of [start, start+bytes), part of an object. */
+void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes);
+
+#endif

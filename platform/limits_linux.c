@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the system lets this process use.  Owns nothing; runs on any thread.
+ *
+ * A cgroup's limit holds for everything below it, so each group from the process's own up to the
+ * root is asked and the smallest answer counts.  In a container the path in /proc/self/cgroup may
+ * lead outside of what is mounted; its groups are then missing, and the mounted root still answers.
+ * Files that are missing, empty or not understood set no limit.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+#include "platform/platform.h"
+#include "platform/reader_linux.h"
+#include "platform/report.h"
+#include "platform/syscall_linux.h"
+
+enum { SGC_PATH = 4096 + 512 };
+
+/* ---- the process and the machine ------------------------------------------------------------------ */
+
+size_t sgc_limit_address_space(void)
+{
+    struct rlimit limit;
+    char line[64];
+    const char *at = line;
+    uint64_t pages;
+    if (sgc_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    if (!sgc_read_line_of("/proc/self/statm", line, sizeof line) || !sgc_parse_number(&at, 10, &pages))
+        return limit.rlim_cur;
+    uint64_t used = pages * sgc_os_page_size();
+    return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
+}
+
+size_t sgc_limit_physical_memory(void)
+{
+    struct sysinfo info;
+    return sysinfo(&info) == 0 ? (size_t)info.totalram * info.mem_unit : SIZE_MAX;
+}
+
+/* The kernel says how many bytes of the mask it has filled. */
+static int affinity_cpus(void)
+{
+    unsigned char mask[1024];           /* 8192 processors, the most Linux can be built for */
+    long bytes = sgc_syscall(SYS_sched_getaffinity, 0, sizeof mask, (long)mask, 0);
+    int cpus = 0;
+    for (long i = 0; i < bytes; i++)
+        cpus += __builtin_popcount(mask[i]);
+    return cpus > 0 ? cpus : 1;
+}
+
+/* ---- the files of a cgroup ------------------------------------------------------------------------- */
+
+static bool read_in(const char *directory, const char *name, char *line, size_t size)
+{
+    char path[SGC_PATH + 64];
+    return sgc_format(path, sizeof path, "%s/%s", directory, name) < sizeof path
+        && sgc_read_line_of(path, line, size);
+}
+
+static bool at_end(const char *text)
+{
+    return *text == '\0' || *text == ' ' || *text == '\t';
+}
+
+/* A positive number, or UINT64_MAX for none ("max", -1, nothing, nonsense). */
+static uint64_t number_or_none(const char **at)
+{
+    uint64_t number;
+    while (**at == ' ' || **at == '\t')
+        ++*at;
+    if (!sgc_parse_number(at, 10, &number) || !at_end(*at) || number == 0)
+        return UINT64_MAX;
+    return number;
+}
+
+static uint64_t read_number(const char *directory, const char *name)
+{
+    char line[64];
+    const char *at = line;
+    return read_in(directory, name, line, sizeof line) ? number_or_none(&at) : UINT64_MAX;
+}
+
+static uint64_t min_number(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Above memory.high a group is slowed down until it has shrunk: as good as a limit.  Version 1 writes
+ * a number near 2^63 for none. */
+static uint64_t memory_of_group(const char *directory)
+{
+    uint64_t limit = min_number(read_number(directory, "memory.max"), read_number(directory, "memory.high"));
+    limit = min_number(limit, read_number(directory, "memory.limit_in_bytes"));
+    return limit < UINT64_C(1) << 62 ? limit : UINT64_MAX;
+}
+
+static uint64_t whole_cpus(uint64_t quota, uint64_t period)
+{
+    if (quota == UINT64_MAX || period == UINT64_MAX)
+        return UINT64_MAX;
+    return quota / period + (quota % period != 0);
+}
+
+static uint64_t cpus_of_group(const char *directory)
+{
+    char line[64];
+    uint64_t new_style = UINT64_MAX;
+    if (read_in(directory, "cpu.max", line, sizeof line)) {
+        const char *at = line;
+        uint64_t quota = number_or_none(&at);
+        new_style = whole_cpus(quota, quota == UINT64_MAX ? UINT64_MAX : number_or_none(&at));
+    }
+    return min_number(new_style, whole_cpus(read_number(directory, "cpu.cfs_quota_us"),
+                                            read_number(directory, "cpu.cfs_period_us")));
+}
+
+/* ---- the groups of a process ------------------------------------------------------------------------ */
+
+typedef uint64_t (*group_reader)(const char *directory);
+
+/* The smallest answer of root/mount/path and of each directory above it, root/mount included. */
+static uint64_t tightest_above(const char *root, const char *mount, const char *path, group_reader reader)
+{
+    char directory[SGC_PATH];
+    size_t base = sgc_format(directory, sizeof directory, "%s/%s", root, mount);
+    bool outside = strstr(path, "/..") != NULL;         /* of the cgroup namespace */
+    size_t length = sgc_format(directory, sizeof directory, "%s/%s%s", root, mount, outside ? "" : path);
+    uint64_t limit = UINT64_MAX;
+    if (length >= sizeof directory)
+        return limit;
+    for (;;) {
+        limit = min_number(limit, reader(directory));
+        if (length <= base)
+            return limit;
+        while (length > base && directory[--length] != '/')
+            ;
+        directory[length] = '\0';
+    }
+}
+
+static bool names_controller(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (; list; list = strchr(list, ',')) {
+        list += *list == ',';
+        if (strncmp(list, name, length) == 0 && (list[length] == '\0' || list[length] == ','))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A line is "number:controllers:path"; no controllers means version 2, which is mounted at the root or,
+ * beside version 1, at root/unified.  Version 1 is mounted by the controllers' names.
+ */
+static uint64_t limit_of_line(const char *root, char *line, const char *controller, group_reader reader)
+{
+    char *list = strchr(line, ':');
+    char *path = list ? strchr(++list, ':') : NULL;
+    if (!path || path[1] != '/')
+        return UINT64_MAX;
+    *path++ = '\0';
+    if (*list == '\0')
+        return min_number(tightest_above(root, ".", path, reader),
+                          tightest_above(root, "unified", path, reader));
+    if (!names_controller(list, controller))
+        return UINT64_MAX;
+    return min_number(tightest_above(root, list, path, reader),
+                      tightest_above(root, controller, path, reader));
+}
+
+static uint64_t tightest_of_process(const char *root, const char *self_file, const char *controller,
+                                    group_reader group)
+{
+    struct sgc_reader reader;
+    char line[SGC_PATH];
+    uint64_t limit = UINT64_MAX;
+    if (!sgc_reader_open(&reader, self_file))
+        return limit;
+    while (sgc_reader_line(&reader, line, sizeof line))
+        limit = min_number(limit, limit_of_line(root, line, controller, group));
+    sgc_reader_close(&reader);
+    return limit;
+}
+
+size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file)
+{
+    return tightest_of_process(root, self_file, "memory", memory_of_group);
+}
+
+int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
+{
+    uint64_t cpus = tightest_of_process(root, self_file, "cpu", cpus_of_group);
+    return cpus < INT_MAX ? (int)cpus : INT_MAX;
+}
+
+size_t sgc_limit_cgroup_memory(void)
+{
+    return sgc_limit_cgroup_memory_at("/sys/fs/cgroup", "/proc/self/cgroup");
+}
+
+int sgc_limit_cpus(void)
+{
+    int mask = affinity_cpus();
+    int quota = sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
+    return mask < quota ? mask : quota;
+}

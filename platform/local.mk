@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# The operating system and the processor.  One file an operating system or architecture, chosen here.
+
+platform_sources = \
+	platform/atomics.h \
+	platform/atomics_ao.h \
+	platform/atomics_c11.h \
+	platform/lock.c \
+	platform/lock.h \
+	platform/platform.c \
+	platform/platform.h \
+	platform/registers.h \
+	platform/report.c \
+	platform/report.h \
+	platform/section.c \
+	platform/section.h
+
+if SGC_OS_LINUX
+platform_sources += \
+	platform/clock_posix.c \
+	platform/limits_linux.c \
+	platform/memory_linux.c \
+	platform/modules_linux.c \
+	platform/reader_linux.c \
+	platform/reader_linux.h \
+	platform/stack_linux.c \
+	platform/syscall_linux.h \
+	platform/threads_linux.c \
+	platform/tls_linux.c \
+	platform/topology_sysfs.c \
+	platform/topology_sysfs.h \
+	platform/wait_linux.c
+endif
+
+if SGC_ARCH_X86_64
+platform_sources += platform/registers_x86_64.c platform/registers_x86_64.h
+endif
+
+if SGC_ARCH_AARCH64
+platform_sources += platform/registers_aarch64.c platform/registers_aarch64.h
+endif
+
+if SGC_HWLOC
+platform_sources += platform/topology_hwloc.c
+else
+platform_sources += platform/topology_none.c
+endif

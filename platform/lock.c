@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranked locks on a futex word.  Runs on any mutator and on the service thread.
+ */
+#include "platform/lock.h"
+
+#include "platform/platform.h"
+
+enum { FREE, HELD, CONTENDED };
+
+enum { SPINS = 64 };
+
+static bool try_once(struct sgc_lock *lock)
+{
+    return sgc_a32_cas(&lock->word, FREE, HELD);
+}
+
+static bool try_spinning(struct sgc_lock *lock)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (sgc_a32_load(&lock->word) == FREE && try_once(lock))
+            return true;
+        sgc_spin_hint();
+    }
+    return false;
+}
+
+/* Announces a sleeper and sleeps once.  True when the lock was taken instead: it then stays marked
+ * as contended, which costs at most one wake too many. */
+static bool take_or_sleep(struct sgc_lock *lock)
+{
+    if (sgc_a32_swap(&lock->word, CONTENDED) == FREE)
+        return true;
+    sgc_wait(&lock->word, CONTENDED, -1);
+    return false;
+}
+
+static void check_rank(const struct sgc_lock *lock, const struct sgc_section *self)
+{
+    (void)lock, (void)self;
+    sgc_assert(lock->rank < SGC_RANK_COUNT);
+    sgc_assert((self->held >> lock->rank) == 0);
+}
+
+static void lock_inner(struct sgc_lock *lock)
+{
+    if (try_once(lock) || try_spinning(lock))
+        return;
+    while (!take_or_sleep(lock))
+        continue;
+}
+
+/* Each round is a section of its own; the sleep lies outside, with the client's signal mask. */
+static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
+{
+    for (;;) {
+        sgc_signals_block(&self->signals);
+        sgc_section_enter(self);
+        if (try_once(lock) || try_spinning(lock))
+            return;
+        bool taken = sgc_a32_swap(&lock->word, CONTENDED) == FREE;
+        if (taken)
+            return;
+        sigset_t saved = self->signals;
+        sgc_section_leave(self);
+        sgc_signals_restore(&saved);
+        sgc_wait(&lock->word, CONTENDED, -1);
+    }
+}
+
+void sgc_lock(struct sgc_lock *lock, struct sgc_section *self)
+{
+    if (self == NULL) {
+        lock_inner(lock);
+        return;
+    }
+    check_rank(lock, self);
+    if (self->held != 0)
+        lock_inner(lock);
+    else
+        lock_first(lock, self);
+    self->held |= 1u << lock->rank;
+}
+
+static void release(struct sgc_lock *lock)
+{
+    uint32_t was = sgc_a32_swap(&lock->word, FREE);
+
+    sgc_assert(was != FREE);
+    if (was == CONTENDED)
+        sgc_wake(&lock->word, 1);
+}
+
+void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self)
+{
+    release(lock);
+    if (self == NULL)
+        return;
+    sgc_assert(self->held & (1u << lock->rank));
+    self->held &= ~(1u << lock->rank);
+    if (self->held != 0)
+        return;
+    sigset_t saved = self->signals;
+    sgc_section_leave(self);
+    sgc_signals_restore(&saved);
+}
+
+bool sgc_lock_held(const struct sgc_lock *lock, const struct sgc_section *self)
+{
+    return self == NULL || (self->held & (1u << lock->rank)) != 0;
+}
+
+void sgc_lock_reset(struct sgc_lock *lock)
+{
+    sgc_a32_store_rel(&lock->word, FREE);
+}

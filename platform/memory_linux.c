@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Address space and its backing.
+ *
+ * Owns the OS page size, written once by sgc_platform_init before there are other callers and
+ * constant from then on.  Everything else belongs to the caller, who also sees to it that two
+ * threads never work on one range.  Runs on any thread, with the world stopped or not.
+ */
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "platform/platform.h"
+#include "platform/reader_linux.h"
+#include "platform/report.h"
+#include "platform/syscall_linux.h"
+
+static SGC_STATE sgc_aw_t os_page_size;
+
+size_t sgc_os_page_size(void)
+{
+    size_t size = sgc_aw_load(&os_page_size);
+    if (size == 0) {
+        size = getauxval(AT_PAGESZ);
+        sgc_aw_store(&os_page_size, size);
+    }
+    return size;
+}
+
+/* ---- reservations ---------------------------------------------------------------------------- */
+
+/*
+ * PROT_NONE mappings are charged nothing, not even with vm.overcommit_memory=2, and MAP_NORESERVE
+ * keeps a later commit uncharged in the other modes.  Under mlockall(MCL_FUTURE) the kernel counts
+ * the whole reservation against RLIMIT_MEMLOCK but finds nothing to populate in it; where that or
+ * RLIMIT_AS says no, the caller asks for less.
+ */
+static char *map_nothing(size_t bytes)
+{
+    void *start = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return start == MAP_FAILED ? NULL : start;
+}
+
+/* Maps `align` bytes too many and cuts both ends off. */
+static char *map_and_trim(size_t bytes, size_t align)
+{
+    size_t slack = align - sgc_os_page_size();
+    char *raw = map_nothing(bytes + slack);
+    if (!raw)
+        return NULL;
+    size_t head = -(uintptr_t)raw & (align - 1);
+    if (head)
+        munmap(raw, head);
+    if (slack > head)
+        munmap(raw + head + bytes, slack - head);
+    return raw + head;
+}
+
+/* The plain mapping first: it is often aligned as it is, and under RLIMIT_AS there may be no room
+ * for the slack. */
+static char *map_aligned(size_t bytes, size_t align)
+{
+    char *start = map_nothing(bytes);
+    if (!start || ((uintptr_t)start & (align - 1)) == 0)
+        return start;
+    munmap(start, bytes);
+    if (bytes + align < bytes)
+        return NULL;
+    return map_and_trim(bytes, align);
+}
+
+void *sgc_mem_reserve(size_t bytes, size_t align)
+{
+    int saved = errno;
+    size_t page = sgc_os_page_size();
+    sgc_assert((align & (align - 1)) == 0);
+    bytes = (bytes + page - 1) & ~(page - 1);
+    char *start = bytes ? map_aligned(bytes, align < page ? page : align) : NULL;
+    if (start)
+        madvise(start, bytes, MADV_DONTDUMP);
+    errno = saved;
+    return start;
+}
+
+/* What is committed belongs into a core dump: it is the client's data. */
+bool sgc_mem_commit(void *start, size_t bytes)
+{
+    int saved = errno;
+    bool done = mprotect(start, bytes, PROT_READ | PROT_WRITE) == 0;
+    if (done)
+        madvise(start, bytes, MADV_DODUMP);
+    errno = saved;
+    return done;
+}
+
+/* Locked OS pages answer EINVAL.  MADV_DONTNEED_LOCKED would drop them, but who locked them asked
+ * for them never to fault again. */
+bool sgc_mem_discard(void *start, size_t bytes)
+{
+    int saved = errno;
+    bool done = madvise(start, bytes, MADV_DONTNEED) == 0;
+    errno = saved;
+    return done;
+}
+
+void sgc_mem_release(void *start, size_t bytes)
+{
+    int saved = errno;
+    size_t page = sgc_os_page_size();
+    munmap(start, (bytes + page - 1) & ~(page - 1));
+    errno = saved;
+}
+
+/* ---- what is mapped --------------------------------------------------------------------------- */
+
+enum { SGC_MINCORE_PAGES = 512 };       /* OS pages asked about at once; a byte of stack each */
+
+/* False if an OS page of the range is not mapped. */
+static bool ask_mincore(uintptr_t start, size_t pages, unsigned char vec[SGC_MINCORE_PAGES])
+{
+    return sgc_syscall(SYS_mincore, (long)start, (long)(pages * sgc_os_page_size()), (long)vec, 0) == 0;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t sgc_mem_resident(void *start, size_t bytes)
+{
+    size_t page = sgc_os_page_size(), resident = 0;
+    uintptr_t at = (uintptr_t)start & ~(page - 1);
+    size_t left = ((uintptr_t)start + bytes - at + page - 1) / page;
+    while (left) {
+        unsigned char vec[SGC_MINCORE_PAGES];
+        size_t pages = min_size(left, SGC_MINCORE_PAGES);
+        if (ask_mincore(at, pages, vec))
+            for (size_t i = 0; i < pages; i++)
+                resident += vec[i] & 1;
+        at += pages * page;
+        left -= pages;
+    }
+    return resident * page;
+}
+
+/* Walks down in pieces, each half as long as the last that was not mapped throughout: after a hole
+ * has been met, what is left to find is less than the piece that met it. */
+uintptr_t sgc_mem_mapped_from(uintptr_t lo, uintptr_t hi)
+{
+    unsigned char vec[SGC_MINCORE_PAGES];
+    size_t page = sgc_os_page_size(), piece = SGC_MINCORE_PAGES;
+    lo &= ~(page - 1);
+    hi = (hi + page - 1) & ~(page - 1);
+    while (hi > lo && piece) {
+        size_t pages = min_size(piece, (hi - lo) / page);
+        if (ask_mincore(hi - pages * page, pages, vec))
+            hi -= pages * page;
+        else
+            piece = pages / 2;
+    }
+    return hi;
+}
+
+/* A line of /proc/self/maps begins "lo-hi rwxp". */
+bool sgc_mem_mapping_of(uintptr_t address, uintptr_t *lo, uintptr_t *hi)
+{
+    struct sgc_reader reader;
+    char line[64];
+    bool found = false;
+    if (!sgc_reader_open(&reader, "/proc/self/maps"))
+        return false;
+    while (!found && sgc_reader_line(&reader, line, sizeof line)) {
+        const char *at = line;
+        uint64_t from, to;
+        if (!sgc_parse_number(&at, 16, &from) || *at++ != '-' || !sgc_parse_number(&at, 16, &to))
+            continue;
+        if (address < from)
+            break;              /* the list is sorted */
+        if (address < to && at[0] == ' ' && at[1] == 'r') {
+            *lo = from;
+            *hi = to;
+            found = true;
+        }
+    }
+    sgc_reader_close(&reader);
+    return found;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Static data and thread-local segments of the loaded modules, from the loader's own list.
+ *
+ * Runs on the collecting thread with the world running and ends with the world stopped, if the
+ * caller stops it.  The loader's list of modules is locked all the while (its lock is recursive):
+ *
+ *   dl_iterate_phdr, first callback (lock taken)
+ *       has the loader changed the list since last time?
+ *           dl_iterate_phdr again (lock taken twice): collect into the caller's arrays
+ *       at_snapshot: the caller stops the world
+ *   return (lock freed; the world may stand still)
+ *
+ * Collecting before the world is stopped loses nothing, because nobody can add or unmap a module
+ * while we hold the lock (glibc unmaps under it), and the client's filter may so be called, and
+ * may call malloc.  A thread that the stop catches waiting for the lock sleeps in the kernel and
+ * takes the signal there.
+ *
+ * Only the namespace that SGC was loaded into is listed: modules from dlmopen are no roots.
+ */
+#include <link.h>
+#include <stddef.h>
+
+#include "platform/platform.h"
+#include "platform/report.h"
+
+/* ---- SGC's own state --------------------------------------------------------------------------- */
+
+/* The linker defines these two for a section whose name is a C identifier.  Hidden: each module
+ * that contains SGC means its own. */
+extern char __start_sgc_state[] __attribute__((visibility("hidden")));
+extern char __stop_sgc_state[] __attribute__((visibility("hidden")));
+
+/* Aligns the section's start, and makes sure there is one; `used`, since only an assertion names it. */
+__attribute__((used)) static SGC_STATE struct { _Alignas(64) char anchor[64]; } own_anchor;
+
+struct sgc_range sgc_own_data(void)
+{
+    struct sgc_range own = { (uintptr_t)__start_sgc_state, (uintptr_t)__stop_sgc_state };
+    sgc_assert(own.lo <= (uintptr_t)&own_anchor && (uintptr_t)&own_anchor < own.hi);
+    return own;
+}
+
+/* ---- collecting ---------------------------------------------------------------------------------- */
+
+struct collection {
+    struct sgc_modules *modules;
+    sgc_module_filter_t skip;
+};
+
+static void add_range(struct sgc_modules *modules, uintptr_t lo, uintptr_t hi)
+{
+    lo = (lo + sizeof(void *) - 1) & ~(sizeof(void *) - 1);
+    hi &= ~(sizeof(void *) - 1);
+    if (lo >= hi)
+        return;
+    if (modules->ranges < modules->range_capacity)
+        modules->range[modules->ranges++] = (struct sgc_range){ lo, hi };
+    else
+        modules->overflow++;
+}
+
+/* Adds [lo, hi) without `hole`, then without SGC's own state. */
+static void add_without(struct sgc_modules *modules, struct sgc_range whole, struct sgc_range hole,
+                        struct sgc_range own)
+{
+    if (hole.lo >= hole.hi || hole.hi <= whole.lo || hole.lo >= whole.hi)
+        hole = (struct sgc_range){ whole.hi, whole.hi };
+    struct sgc_range parts[2] = { { whole.lo, hole.lo }, { hole.hi, whole.hi } };
+    for (int i = 0; i < 2; i++) {
+        if (parts[i].lo >= parts[i].hi)
+            continue;
+        if (own.lo < own.hi)
+            add_without(modules, parts[i], own, (struct sgc_range){ 0, 0 });
+        else
+            add_range(modules, parts[i].lo, parts[i].hi);
+    }
+}
+
+/* What the loader makes read-only once it has relocated the module: whole OS pages, so the last
+ * part of the segment may stay writable. */
+static struct sgc_range relro_of(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_GNU_RELRO)
+            return (struct sgc_range){ lo, (lo + segment->p_memsz) & ~(sgc_os_page_size() - 1) };
+    }
+    return (struct sgc_range){ 0, 0 };
+}
+
+static void add_data(const struct collection *collection, const struct dl_phdr_info *info,
+                     const ElfW(Phdr) *segment, struct sgc_range relro)
+{
+    uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
+    if (collection->skip && collection->skip(info->dlpi_name, lo, segment->p_memsz))
+        return;
+    struct sgc_range whole = { lo, lo + segment->p_memsz };
+    add_without(collection->modules, whole, relro, sgc_own_data());
+}
+
+static void add_tls(struct sgc_modules *modules, const struct dl_phdr_info *info,
+                    const ElfW(Phdr) *segment)
+{
+    if (segment->p_memsz == 0 || info->dlpi_tls_modid == 0)
+        return;
+    if (modules->tlses < modules->tls_capacity)
+        modules->tls[modules->tlses++] =
+            (struct sgc_module_tls){ info->dlpi_tls_modid, segment->p_memsz };
+    else
+        modules->overflow++;
+}
+
+static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
+{
+    const struct collection *collection = raw;
+    struct sgc_range relro = relro_of(info);
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_TLS)
+            add_tls(collection->modules, info, segment);
+        else if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == (PF_R | PF_W))
+            add_data(collection, info, segment, relro);
+    }
+    return 0;
+}
+
+/* ---- the snapshot ---------------------------------------------------------------------------------- */
+
+struct snapshot {
+    struct collection collection;
+    void (*at_snapshot)(void *arg);
+    void *arg;
+    bool done;
+};
+
+static bool has_counters(size_t size)
+{
+    return size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(unsigned long long);
+}
+
+/* A list that overflowed is never up to date: its counters are forgotten. */
+static bool is_current(const struct sgc_modules *modules, const struct dl_phdr_info *info, size_t size)
+{
+    return has_counters(size) && modules->adds != 0 && modules->adds == info->dlpi_adds
+        && modules->subs == info->dlpi_subs;
+}
+
+static void rebuild(struct collection *collection, const struct dl_phdr_info *info, size_t size)
+{
+    struct sgc_modules *modules = collection->modules;
+    modules->ranges = modules->tlses = modules->overflow = 0;
+    dl_iterate_phdr(collect_module, collection);
+    bool known = modules->overflow == 0 && has_counters(size);
+    modules->adds = known ? info->dlpi_adds : 0;
+    modules->subs = known ? info->dlpi_subs : 0;
+}
+
+/* Called for the first module only: it does all the work and ends the iteration. */
+static int take_snapshot(struct dl_phdr_info *info, size_t size, void *raw)
+{
+    struct snapshot *snapshot = raw;
+    struct sgc_modules *modules = snapshot->collection.modules;
+    if (!is_current(modules, info, size))
+        rebuild(&snapshot->collection, info, size);
+    snapshot->done = modules->overflow == 0;
+    if (snapshot->done && snapshot->at_snapshot)
+        snapshot->at_snapshot(snapshot->arg);
+    return 1;
+}
+
+bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
+                          void (*at_snapshot)(void *arg), void *arg)
+{
+    struct snapshot snapshot = { { modules, skip }, at_snapshot, arg, false };
+    dl_iterate_phdr(take_snapshot, &snapshot);
+    return snapshot.done;
+}
+
+/* A list without room overflows once for each entry of either kind. */
+void sgc_modules_count(int *ranges, int *tlses)
+{
+    struct sgc_modules counted = { .overflow = 0 };
+    if (sgc_modules_snapshot(&counted, NULL, NULL, NULL))
+        counted.overflow = 0;
+    *ranges = *tlses = counted.overflow;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operating system and the processor, as the rest of SGC sees them.
+ *
+ * Every layer above calls only what stands here; behind it there is one file an operating system or
+ * architecture, chosen by the build.  Nothing here knows of the heap.  Each function says where it
+ * may be called:
+ *
+ *   [any]     anywhere: inside a section, in a signal handler, while the world is stopped.  Such a
+ *             function takes no lock, calls no malloc and makes only raw system calls.
+ *   [outside] only outside sections and with the world running: it may call the loader, stdio,
+ *             malloc or wait.
+ */
+#ifndef SGC_PLATFORM_PLATFORM_H
+#define SGC_PLATFORM_PLATFORM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <signal.h>
+#include <sys/types.h>
+
+#include "platform/atomics.h"
+
+/* ---- memory (memory_linux.c) ---------------------------------------------------------------- */
+
+/* The size of an OS page, bytes.  [any] after the first call, which sgc_platform_init makes. */
+size_t sgc_os_page_size(void);
+
+/* Reserves `bytes` of address space without access and without backing, at an address that is a
+ * multiple of `align` (a power of two).  Left out of core dumps.  NULL if the system refuses.  [any] */
+void *sgc_mem_reserve(size_t bytes, size_t align);
+
+/* Makes [start, start+bytes) of a reservation readable and writable.  False when the system has no
+ * memory to promise; the range is then still not committed.  Bounds are multiples of the OS page.
+ * Committed memory goes into core dumps.  [any] */
+bool sgc_mem_commit(void *start, size_t bytes);
+
+/* Gives the backing of a committed range back; it stays committed and reads as zero.  False when
+ * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
+bool sgc_mem_discard(void *start, size_t bytes);
+
+/* Ends a reservation.  [any] */
+void sgc_mem_release(void *start, size_t bytes);
+
+/* Resident bytes of [start, start+bytes), all of it reserved, by mincore.  [any] */
+size_t sgc_mem_resident(void *start, size_t bytes);
+
+/* The lowest address a, lo <= a <= hi, such that [a, hi) is mapped without a hole (by mincore).
+ * Bounds are rounded to OS pages.  For stacks whose lower end the kernel grows.  [any] */
+uintptr_t sgc_mem_mapped_from(uintptr_t lo, uintptr_t hi);
+
+/* The mapping that contains `address`, from the kernel's own list, with raw system calls.  False
+ * if nothing readable is mapped there.  [any] */
+bool sgc_mem_mapping_of(uintptr_t address, uintptr_t *lo, uintptr_t *hi);
+
+/* ---- limits (limits_linux.c) ----------------------------------------------------------------- */
+
+/* Bytes of address space RLIMIT_AS leaves this process; SIZE_MAX without a limit.  [any] */
+size_t sgc_limit_address_space(void);
+
+/* Physical memory of the machine and the cgroup's limit (v1 or v2, the tightest up the hierarchy)
+ * in bytes; SIZE_MAX when there is no cgroup limit.  [outside] */
+size_t sgc_limit_physical_memory(void);
+size_t sgc_limit_cgroup_memory(void);
+
+/* Processors this process may use: the affinity mask, bounded by the cgroup's CPU quota (rounded
+ * up).  At least 1.  [outside] */
+int sgc_limit_cpus(void);
+
+/* The cgroup's readings from a directory that looks like /sys/fs/cgroup and a file that looks like
+ * /proc/self/cgroup: for tests.  Without a limit SIZE_MAX and INT_MAX. */
+size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file);
+int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file);
+
+/* ---- topology (topology_hwloc.c or topology_none.c) ------------------------------------------- */
+
+struct sgc_topology {
+    int nodes;              /* memory nodes, at least 1 */
+    int cpus;               /* processors of the machine, at least 1 */
+    const char *source;     /* "hwloc" or "sysfs" */
+    bool synthetic;         /* hwloc was told to make one up: binding does nothing */
+    int os_index[64];       /* the OS number of each node */
+};
+
+/* Reads the machine's topology.  With hwloc this calls malloc some hundred times.  [outside] */
+void sgc_topology_read(struct sgc_topology *topology);
+
+/* ---- time (clock_posix.c) ---------------------------------------------------------------------- */
+
+uint64_t sgc_clock_ns(void);                 /* monotonic, nanoseconds.  [any] */
+uint64_t sgc_clock_thread_cpu_ns(void);      /* processor time of the calling thread.  [any] */
+void sgc_sleep_ns(uint64_t ns);              /* sleeps the whole time, signals or not.  [outside] */
+
+/* ---- waiting (wait_linux.c) --------------------------------------------------------------------- */
+
+/* Sleeps while *word == expected, until woken, a signal or the timeout (ns; negative: none).
+ * Returns for any reason: callers loop.  False only when the time is over.  [any] */
+bool sgc_wait(sgc_a32_t *word, uint32_t expected, int64_t timeout_ns);
+
+/* Wakes up to `count` sleepers (INT_MAX: all).  [any] */
+void sgc_wake(sgc_a32_t *word, int count);
+
+/* Lets another thread run, or tells the processor that we spin.  [any] */
+void sgc_yield(void);
+void sgc_spin_hint(void);
+
+/* ---- threads and signals (threads_linux.c) -------------------------------------------------------- */
+
+typedef int32_t sgc_tid_t;
+
+sgc_tid_t sgc_thread_id(void);                                   /* kernel thread id.  [any] */
+bool sgc_thread_kill(sgc_tid_t tid, int signal);                 /* false: no such thread.  [any] */
+
+/* Does the thread block `signal` (from /proc/self/task/TID/status)?  Raw system calls only; false
+ * also when it cannot be read.  [any] */
+bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal);
+
+/* Blocks every signal of the calling thread except those that a fault raises; puts them back.  [any] */
+void sgc_signals_block(sigset_t *saved);
+void sgc_signals_restore(const sigset_t *saved);
+
+/* Unblocks one signal in the calling thread.  [any] */
+void sgc_signal_unblock(int signal);
+
+/* A handler that gets the signal's context.  Installed with SA_RESTART | SA_SIGINFO | SA_ONSTACK
+ * and all signals masked while it runs.  False with errno if the system refuses.  [outside] */
+typedef void (*sgc_signal_handler_t)(int signal, siginfo_t *info, void *context);
+bool sgc_signal_install(int signal, sgc_signal_handler_t handler);
+
+/* Starts a thread of SGC's own: every signal blocked, small stack, detached, named `name`.  False
+ * when the system refuses.  [outside] */
+bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *name);
+
+/* What starts service threads: pthread_create, unless the layers above define a function of that
+ * name themselves and know the real one. */
+typedef int (*sgc_thread_creator_t)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+void sgc_thread_set_creator(sgc_thread_creator_t creator);
+
+/* ---- stacks and registers (stack_linux.c, registers_<arch>.c) ---------------------------------------- */
+
+struct sgc_stack_bounds {
+    uintptr_t low;          /* lowest address the stack may ever use */
+    uintptr_t high;         /* just past the highest; holds the first frames (and static TLS) */
+};
+
+/* The calling thread's own stack.  False if the system does not know.  [outside] */
+bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds);
+
+/* The lowest address of the stack that the interrupted code was using, its red zone included: with
+ * a stack almost used up it may lie below the stack's lowest address.  [any] */
+uintptr_t sgc_context_sp(const void *context);
+
+/* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set up
+ * with SS_AUTODISARM is unknown to the kernel while it is in use: then sgc_mem_mapping_of the stack
+ * pointer is all there is to know.  [any] */
+bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
+
+/* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
+ * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
+void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
+
+/* sgc_stack_pointer(), the current stack pointer, is inline: platform/registers.h. */
+
+/* ---- static data (modules_linux.c) --------------------------------------------------------------------- */
+
+struct sgc_range { uintptr_t lo, hi; };
+
+struct sgc_module_tls { size_t module; size_t bytes; };     /* loader's module number, block size */
+
+/* Writable static data and TLS segments of the modules loaded now. */
+struct sgc_modules {
+    struct sgc_range *range;        int ranges, range_capacity;
+    struct sgc_module_tls *tls;     int tlses, tls_capacity;
+    unsigned long long adds, subs;  /* the loader's own change counters */
+    int overflow;               /* entries that found no room */
+};
+
+/*
+ * Brings *modules up to date and then, with the loader's list of modules still locked, calls
+ * at_snapshot(arg) once (NULL: nothing).  The collector stops the world there: no thread can then
+ * be half way through adding or removing a module, and the list is the stopped world's.  It is
+ * rebuilt only if the loader says it changed.
+ *
+ * The arrays are the caller's.  If they are too small, `overflow` is set, at_snapshot is not called and the
+ * result is false: grow each by `overflow` entries and call again.
+ *
+ * `skip`, if not NULL, is asked about each writable segment while the world still runs, and drops it
+ * by returning true (GC_no_dls and filters); a new filter is heard only once `adds` is set to 0.
+ * Excludes what is read-only after relocation and SGC's own state (see sgc_own_data).  [outside]
+ */
+typedef bool (*sgc_module_filter_t)(const char *name, uintptr_t lo, size_t bytes);
+__attribute__((warn_unused_result))
+bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
+                          void (*at_snapshot)(void *arg), void *arg);
+
+/* Upper bounds of what a list of all modules needs now.  [outside] */
+void sgc_modules_count(int *ranges, int *tlses);
+
+/* SGC's own writable state, which is no root: everything declared with SGC_STATE. */
+struct sgc_range sgc_own_data(void);
+#define SGC_STATE __attribute__((section("sgc_state")))
+
+/* ---- thread-local variables of every module (tls_linux.c) -------------------------------------------------- */
+
+/* Checks that the C library lays dynamic thread vectors out as we read them.  [outside] */
+bool sgc_tls_layout_verified(void);
+
+/* The calling thread's pointer (fs base / tpidr_el0), to find its thread vector later.  [any] */
+uintptr_t sgc_tls_thread_pointer(void);
+
+/* The thread-local block of `module` for the (stopped) thread with that thread pointer; false if it
+ * has none yet.  Works on every module in static or dynamic TLS.  [any] */
+bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct sgc_range *block);
+
+/* ---- start --------------------------------------------------------------------------------------------------- */
+
+/* Reads what the functions above need once.  Idempotent.  [outside] */
+void sgc_platform_init(void);
+
+/* The name of this system and architecture, for reports: "linux x86_64". */
+const char *sgc_platform_name(void);
+
+#endif

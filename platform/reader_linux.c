@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The line reader behind limits, thread states and mappings.  Owns nothing; each reader belongs to
+ * the thread that opened it.
+ */
+#include "platform/reader_linux.h"
+
+#include <fcntl.h>
+
+#include "platform/syscall_linux.h"
+
+bool sgc_reader_open(struct sgc_reader *reader, const char *path)
+{
+    reader->pos = reader->len = 0;
+    reader->fd = (int)sgc_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    return reader->fd >= 0;
+}
+
+void sgc_reader_close(struct sgc_reader *reader)
+{
+    sgc_syscall(SYS_close, reader->fd, 0, 0, 0);
+}
+
+static bool refill(struct sgc_reader *reader)
+{
+    long got;
+    do
+        got = sgc_syscall(SYS_read, reader->fd, (long)reader->buffer, sizeof reader->buffer, 0);
+    while (got == -EINTR);
+    reader->pos = 0;
+    reader->len = got > 0 ? (int)got : 0;
+    return got > 0;
+}
+
+bool sgc_reader_line(struct sgc_reader *reader, char *line, size_t size)
+{
+    size_t length = 0;
+    bool any = false;
+    while (reader->pos < reader->len || refill(reader)) {
+        char c = reader->buffer[reader->pos++];
+        any = true;
+        if (c == '\n')
+            break;
+        if (length + 1 < size)
+            line[length++] = c;
+    }
+    line[length] = '\0';
+    return any;
+}
+
+bool sgc_read_line_of(const char *path, char *line, size_t size)
+{
+    struct sgc_reader reader;
+    if (!sgc_reader_open(&reader, path))
+        return false;
+    bool any = sgc_reader_line(&reader, line, size);
+    sgc_reader_close(&reader);
+    return any;
+}
+
+static unsigned digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F')
+        return (unsigned)(c - 'A') + 10;
+    return 99;
+}
+
+bool sgc_parse_number(const char **text, unsigned base, uint64_t *number)
+{
+    const char *at = *text;
+    uint64_t value = 0;
+    for (; digit_value(*at) < base; at++)
+        if (__builtin_mul_overflow(value, base, &value)
+            || __builtin_add_overflow(value, digit_value(*at), &value))
+            return false;
+    if (at == *text)
+        return false;
+    *text = at;
+    *number = value;
+    return true;
+}

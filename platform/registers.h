@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What only the processor's own file can know.  Each registers_<arch>.h gives
+ *
+ *   SGC_ARCH_NAME                 as `uname -m` spells it
+ *   sgc_stack_pointer()           the stack pointer within the caller's frame; always inlined
+ *   sgc_arch_thread_pointer()     the register that thread-local variables are found by
+ *   sgc_arch_dtv(tp)              where glibc keeps the dynamic thread vector's address
+ *   sgc_arch_pause()              tells the processor that we spin
+ */
+#ifndef SGC_PLATFORM_REGISTERS_H
+#define SGC_PLATFORM_REGISTERS_H
+
+#if defined(__x86_64__) && defined(__LP64__)
+#include "platform/registers_x86_64.h"
+#elif defined(__aarch64__) && defined(__LP64__)
+#include "platform/registers_aarch64.h"
+#else
+#error "SGC runs on x86-64 and aarch64; a new architecture needs platform/registers_<arch>.h and .c"
+#endif
+
+#endif

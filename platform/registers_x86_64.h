@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* x86-64, System V ABI: see platform/registers.h.  Pure functions of the calling thread. */
+#ifndef SGC_PLATFORM_REGISTERS_X86_64_H
+#define SGC_PLATFORM_REGISTERS_X86_64_H
+
+#include <stdint.h>
+
+#define SGC_ARCH_NAME "x86_64"
+
+static inline __attribute__((always_inline)) uintptr_t sgc_stack_pointer(void)
+{
+    uintptr_t sp;
+    __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+    return sp;
+}
+
+/* fs:0 holds the address that fs itself stands for. */
+static inline uintptr_t sgc_arch_thread_pointer(void)
+{
+    uintptr_t tp;
+    __asm__ volatile("movq %%fs:0, %0" : "=r"(tp));
+    return tp;
+}
+
+/* The head of the thread control block: its own address, then the vector. */
+static inline uintptr_t *sgc_arch_dtv(uintptr_t tp)
+{
+    return (uintptr_t *)(tp + 8);
+}
+
+static inline void sgc_arch_pause(void)
+{
+    __asm__ volatile("pause");
+}
+
+#endif

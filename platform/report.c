@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages to the user.
+ *
+ * Everything here runs on any thread, in signal handlers and while the world is stopped: a line is
+ * built on the caller's stack and written at once.
+ *
+ *   variable      who writes                who reads           ordering   why enough
+ *   state.fd      sgc_report_to             each message        relaxed    a number that stands for itself
+ *   state.*hook   sgc_report_hooks          each message        rel/acq    the hook's own data were set up before
+ */
+#include "platform/report.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "platform/platform.h"
+#include "platform/syscall_linux.h"
+
+typedef void (*sgc_line_hook)(const char *line);
+
+static SGC_STATE struct {
+    sgc_a32_t fd;
+    sgc_aw_t warning_hook, fatal_hook;
+} state = { .fd = SGC_ATOMIC_INIT(2) };
+
+enum { SGC_LINE = 1024 };       /* a message; longer ones are cut */
+
+/* ---- formatting ---------------------------------------------------------------------------- */
+
+struct sink {
+    char *buffer;
+    size_t size, wanted;
+};
+
+static void put(struct sink *sink, char c)
+{
+    if (sink->wanted + 1 < sink->size)
+        sink->buffer[sink->wanted] = c;
+    sink->wanted++;
+}
+
+static void put_string(struct sink *sink, const char *text)
+{
+    for (text = text ? text : "(null)"; *text; text++)
+        put(sink, *text);
+}
+
+static void put_unsigned(struct sink *sink, uint64_t value, unsigned base)
+{
+    char digits[20];            /* 2^64 has 20 decimal digits */
+    int count = 0;
+    do {
+        digits[count++] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    while (count)
+        put(sink, digits[--count]);
+}
+
+static void put_signed(struct sink *sink, int64_t value)
+{
+    if (value < 0)
+        put(sink, '-');
+    put_unsigned(sink, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
+}
+
+static void put_pointer(struct sink *sink, const void *pointer)
+{
+    put_string(sink, "0x");
+    put_unsigned(sink, (uintptr_t)pointer, 16);
+}
+
+/* The numbers: `wide` is an `l` or `z` before the letter; long and size_t have the same width here. */
+static bool put_number(struct sink *sink, char letter, bool wide, va_list *args)
+{
+    switch (letter) {
+    case 'd':
+        put_signed(sink, wide ? va_arg(*args, long) : va_arg(*args, int));
+        return true;
+    case 'u':
+    case 'x':
+        put_unsigned(sink, wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned),
+                     letter == 'x' ? 16 : 10);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* One directive, `at` being behind its percent sign; returns what follows it.  An unknown one is
+ * shown as it stands: what comes after it could be read wrongly, but never out of bounds. */
+static const char *put_directive(struct sink *sink, const char *at, va_list *args)
+{
+    bool wide = *at == 'l' || *at == 'z';
+    const char *letter = at + wide;
+    if (put_number(sink, *letter, wide, args))
+        return letter + 1;
+    if (*at == 's')
+        put_string(sink, va_arg(*args, const char *));
+    else if (*at == 'c')
+        put(sink, (char)va_arg(*args, int));
+    else if (*at == 'p')
+        put_pointer(sink, va_arg(*args, const void *));
+    else {
+        put(sink, '%');
+        return *at == '%' ? at + 1 : at;
+    }
+    return at + 1;
+}
+
+size_t sgc_vformat(char *buffer, size_t size, const char *format, va_list args)
+{
+    struct sink sink = { buffer, size, 0 };
+    va_list rest;
+    va_copy(rest, args);
+    while (*format) {
+        if (*format == '%')
+            format = put_directive(&sink, format + 1, &rest);
+        else
+            put(&sink, *format++);
+    }
+    va_end(rest);
+    if (size)
+        buffer[sink.wanted < size ? sink.wanted : size - 1] = '\0';
+    return sink.wanted;
+}
+
+size_t sgc_format(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t wanted = sgc_vformat(buffer, size, format, args);
+    va_end(args);
+    return wanted;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void write_all(const char *text, size_t length)
+{
+    long fd = (long)sgc_a32_load(&state.fd);
+    while (length) {
+        long written = sgc_syscall(SYS_write, fd, (long)text, (long)length, 0);
+        if (written == -EINTR)
+            continue;
+        if (written <= 0)
+            return;             /* nobody listens: a message is no reason to stop a program */
+        text += written;
+        length -= (size_t)written;
+    }
+}
+
+/* Builds "SGC: <severity>message" without newline, cut with "..." if it is too long. */
+static size_t build_line(char line[SGC_LINE], const char *severity, const char *format, va_list args)
+{
+    size_t head = sgc_format(line, SGC_LINE, "SGC: %s", severity);
+    size_t length = head + sgc_vformat(line + head, SGC_LINE - 1 - head, format, args);
+    if (length <= SGC_LINE - 2)
+        return length;
+    for (int i = 0; i < 3; i++)
+        line[SGC_LINE - 5 + i] = '.';
+    return SGC_LINE - 2;
+}
+
+static void emit(const char *severity, const char *format, va_list args, sgc_line_hook hook)
+{
+    char line[SGC_LINE];
+    size_t length = build_line(line, severity, format, args);
+    if (hook) {
+        line[length] = '\0';
+        hook(line);
+        return;
+    }
+    line[length] = '\n';
+    write_all(line, length + 1);
+}
+
+void sgc_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit("warning: ", format, args, (sgc_line_hook)sgc_aw_load_acq(&state.warning_hook));
+    va_end(args);
+}
+
+void sgc_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit("error: ", format, args, NULL);
+    va_end(args);
+}
+
+void sgc_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit("", format, args, NULL);
+    va_end(args);
+}
+
+void sgc_fatal(const char *format, ...)
+{
+    sgc_line_hook hook = (sgc_line_hook)sgc_aw_load_acq(&state.fatal_hook);
+    va_list args;
+    if (hook) {
+        va_start(args, format);
+        emit("fatal: ", format, args, hook);
+        va_end(args);
+    }
+    va_start(args, format);     /* a hook may swallow the line; the last words are always said */
+    emit("fatal: ", format, args, NULL);
+    va_end(args);
+    abort();
+}
+
+void sgc_assert_failed(const char *expression, const char *file, int line)
+{
+    sgc_fatal("assertion \"%s\" failed at %s:%d; expected it to hold always, so this is a defect of SGC "
+              "or overwritten memory: run again with SGC_TORTURE=1000 and report this line",
+              expression, file, line);
+}
+
+void sgc_report_to(int fd)
+{
+    sgc_a32_store(&state.fd, (uint32_t)fd);
+}
+
+int sgc_report_fd(void)
+{
+    return (int)sgc_a32_load(&state.fd);
+}
+
+void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const char *line))
+{
+    sgc_aw_store_rel(&state.warning_hook, (uintptr_t)warning);
+    sgc_aw_store_rel(&state.fatal_hook, (uintptr_t)fatal);
+}

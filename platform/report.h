@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages to the user, written with one write(2) and no malloc, stdio or locale, so that they can
+ * be given from anywhere: inside a section, in a signal handler, while the world is stopped.
+ *
+ * Every message says what happened with the value, what was expected and how to go on.  Formats
+ * know %s %c %d %u %ld %lu %zu %x %lx %zx %p %% and widths are not supported.
+ */
+#ifndef SGC_PLATFORM_REPORT_H
+#define SGC_PLATFORM_REPORT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define SGC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define SGC_PRINTF(fmt, args)
+#endif
+
+/* Formats into buffer, always terminated; returns the length that was wanted. */
+size_t sgc_format(char *buffer, size_t size, const char *format, ...) SGC_PRINTF(3, 4);
+size_t sgc_vformat(char *buffer, size_t size, const char *format, va_list args);
+
+/* "SGC: warning: ..." and "SGC: error: ..." lines.  Warnings go through the hook if one is set. */
+void sgc_warn(const char *format, ...) SGC_PRINTF(1, 2);
+void sgc_error(const char *format, ...) SGC_PRINTF(1, 2);
+
+/* A plain line "SGC: ..." (statistics, option listings). */
+void sgc_say(const char *format, ...) SGC_PRINTF(1, 2);
+
+/* Reports and ends the process: an invariant of ours is broken, or the client asked for it. */
+_Noreturn void sgc_fatal(const char *format, ...) SGC_PRINTF(1, 2);
+
+/* Where messages go: a file descriptor (default 2) and hooks (NULL: none).  A hook gets the whole
+ * line without the newline. */
+void sgc_report_to(int fd);
+int sgc_report_fd(void);
+void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const char *line));
+
+/* Assertions: on with --enable-assertions, otherwise not evaluated. */
+_Noreturn void sgc_assert_failed(const char *expression, const char *file, int line);
+#ifdef SGC_ASSERTIONS
+#define sgc_assert(e) ((e) ? (void)0 : sgc_assert_failed(#e, __FILE__, __LINE__))
+#else
+#define sgc_assert(e) ((void)sizeof(e))
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections: the short stretches of a mutator's code in which the heap may be half changed.
+ *
+ * A thread inside a section is never stopped; it parks as it leaves.  A section is a bounded number
+ * of instructions without system calls, waits or the zeroing of large objects, so stopping the world waits only
+ * that long.  Sections do not nest, except that a section may take locks (platform/lock.h).
+ *
+ * A section records its stack pointer.  If a client's signal handler interrupts a section and
+ * siglongjmps out, the record stays although the frame is gone.  Whoever meets it next sees it: the
+ * thread itself at its next section (its stack pointer is then above the recorded one), or the
+ * suspend handler (the interrupted stack pointer is).  Then `repair` is called.  Sections without
+ * a lock are therefore written so that abandoning them at any instruction leaves the heap
+ * consistent, at worst with slots that nobody can use until the next cycle.  Sections with a lock
+ * cannot be abandoned: locks are taken with all signals blocked.
+ *
+ *   field   written by                    read by                        ordering
+ *   sp      its thread                    its thread, its own handler    program order, compiler barrier:
+ *                                                                        handler and thread are one thread
+ *   state   its thread (BLOCKED, ACKED),  both                           every change is one acquire-release
+ *           the stopper (STOPREQ)                                        read-modify-write on this word
+ *   held    its thread                    its thread                     program order
+ */
+#ifndef SGC_PLATFORM_SECTION_H
+#define SGC_PLATFORM_SECTION_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/atomics.h"
+#include "platform/registers.h"
+#include "platform/report.h"
+
+enum {
+    SGC_STATE_BLOCKED = 1,      /* touches no heap: counts as stopped */
+    SGC_STATE_STOPREQ = 2,      /* the stopper wants it to stop */
+    SGC_STATE_ACKED = 4,        /* it has been counted as stopped */
+};
+
+struct sgc_section {
+    uintptr_t sp;               /* 0 outside sections */
+    sgc_a32_t state;            /* SGC_STATE_* */
+    uint32_t held;              /* ranks of the locks held, one bit each */
+    sigset_t signals;           /* the mask to put back when the last lock goes */
+};
+
+/* What a section does that it cannot do by itself; set once by the layers above. */
+struct sgc_section_hooks {
+    void (*park)(struct sgc_section *self);         /* sleep until the world runs again */
+    void (*repair)(struct sgc_section *self);       /* a section was abandoned */
+};
+extern struct sgc_section_hooks sgc_section_hooks;
+
+/* The unusual ways in and out. */
+void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp);
+void sgc_section_stop_requested(struct sgc_section *self);
+
+static inline bool sgc_section_inside(const struct sgc_section *self)
+{
+    return self->sp != 0;
+}
+
+__attribute__((always_inline))
+static inline void sgc_section_enter(struct sgc_section *self)
+{
+    uintptr_t sp = sgc_stack_pointer();
+
+    if (__builtin_expect(self->sp != 0, 0))
+        sgc_section_enter_again(self, sp);
+    self->sp = sp;
+    sgc_compiler_barrier();
+}
+
+/* The suspend signal may have come meanwhile and found us inside: the request is then in `state`,
+ * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once. */
+static inline void sgc_section_leave(struct sgc_section *self)
+{
+    sgc_assert(self->sp != 0 && self->held == 0);
+    sgc_compiler_barrier();
+    self->sp = 0;
+    sgc_compiler_barrier();
+    if (__builtin_expect(sgc_a32_load(&self->state) & SGC_STATE_STOPREQ, 0))
+        sgc_section_stop_requested(self);
+}
+
+#endif

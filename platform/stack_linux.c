@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where stacks lie.  Owns nothing; sgc_stack_bounds_self runs on the thread it is about, the rest
+ * also in its signal handlers.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "platform/platform.h"
+#include "platform/reader_linux.h"
+
+static bool ask_pthread(struct sgc_stack_bounds *bounds)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    bool known = pthread_attr_getstack(&attributes, &low, &bytes) == 0;
+    pthread_attr_destroy(&attributes);
+    if (known) {
+        bounds->low = (uintptr_t)low;
+        bounds->high = (uintptr_t)low + bytes;
+    }
+    return known;
+}
+
+/*
+ * The first thread's stack grows until it meets the next mapping or RLIMIT_STACK, and a program may
+ * raise that limit while it runs: so its lowest address is the end of the mapping below it.
+ */
+static void extend_first_stack(struct sgc_stack_bounds *bounds)
+{
+    struct sgc_reader reader;
+    char line[128];
+    uint64_t from, to, below = 0;
+    if (!sgc_reader_open(&reader, "/proc/self/maps"))
+        return;
+    while (sgc_reader_line(&reader, line, sizeof line)) {
+        const char *at = line;
+        if (!sgc_parse_number(&at, 16, &from) || *at++ != '-' || !sgc_parse_number(&at, 16, &to))
+            continue;
+        if (bounds->high > from && bounds->high <= to) {
+            if (strstr(at, "[stack]") && below < bounds->low)
+                bounds->low = below;
+            break;
+        }
+        below = to;
+    }
+    sgc_reader_close(&reader);
+}
+
+bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
+{
+    if (!ask_pthread(bounds))
+        return false;
+    extend_first_stack(bounds);
+    return true;
+}
+
+/*
+ * The kernel notes in the context which alternate stack the thread had set up, not whether it was
+ * on it.  It is in use if the handler runs on it, and with it the context: where the interrupted
+ * code ran on it, its handler does too.
+ */
+bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
+{
+    const ucontext_t *interrupted = context;
+    const stack_t *alternate = &interrupted->uc_stack;
+    if ((alternate->ss_flags & SS_DISABLE) || alternate->ss_size == 0)
+        return false;
+    bounds->low = (uintptr_t)alternate->ss_sp;
+    bounds->high = bounds->low + alternate->ss_size;
+    return (uintptr_t)context >= bounds->low && (uintptr_t)context < bounds->high;
+}

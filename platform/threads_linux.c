@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads and signals.
+ *
+ * Owns the address of the function that really creates threads, written before the first service
+ * thread starts.  The [any] functions run in signal handlers too and leave errno alone.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+
+#include "platform/platform.h"
+#include "platform/reader_linux.h"
+#include "platform/report.h"
+#include "platform/syscall_linux.h"
+
+static SGC_STATE sgc_thread_creator_t create_thread = pthread_create;
+
+/* ---- signals to threads -------------------------------------------------------------------------- */
+
+sgc_tid_t sgc_thread_id(void)
+{
+    return (sgc_tid_t)sgc_syscall(SYS_gettid, 0, 0, 0, 0);
+}
+
+/*
+ * The kernel queues real-time signals and answers EAGAIN when the user's queue is full (other
+ * signals are never refused).  Then somebody has to take signals first; giving up instead would
+ * let the collector believe the thread gone.
+ */
+bool sgc_thread_kill(sgc_tid_t tid, int signal)
+{
+    long pid = sgc_syscall(SYS_getpid, 0, 0, 0, 0);
+    for (unsigned tries = 1;; tries++) {
+        long result = sgc_syscall(SYS_tgkill, pid, tid, signal, 0);
+        if (result != -EAGAIN)
+            return result == 0;
+        if (tries == 2000)
+            sgc_warn("signal %d cannot be queued for thread %d since two seconds, because the user's "
+                     "queue of real-time signals is full; raise it (ulimit -i) or choose a signal below "
+                     "SIGRTMIN with GC_set_suspend_signal", signal, (int)tid);
+        sgc_sleep_ns(1000000);
+    }
+}
+
+static bool mask_has(const char *hex, int signal)
+{
+    uint64_t mask;
+    while (*hex == ' ' || *hex == '\t')
+        hex++;
+    return sgc_parse_number(&hex, 16, &mask) && ((mask >> (signal - 1)) & 1);
+}
+
+bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal)
+{
+    struct sgc_reader reader;
+    char line[64];
+    bool blocks = false;
+    sgc_format(line, sizeof line, "/proc/self/task/%d/status", (int)tid);
+    if (signal < 1 || signal > 64 || !sgc_reader_open(&reader, line))
+        return false;
+    while (sgc_reader_line(&reader, line, sizeof line))
+        if (strncmp(line, "SigBlk:", 7) == 0) {
+            blocks = mask_has(line + 7, signal);
+            break;
+        }
+    sgc_reader_close(&reader);
+    return blocks;
+}
+
+/* ---- masks and handlers ---------------------------------------------------------------------------- */
+
+/* Signals raised by a fault stay open: blocked, they would kill the process without its handler.
+ * pthread_sigmask leaves out the two that libc needs to cancel threads and to change user ids. */
+void sgc_signals_block(sigset_t *saved)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+    sigset_t all;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &all, saved);
+}
+
+void sgc_signals_restore(const sigset_t *saved)
+{
+    pthread_sigmask(SIG_SETMASK, saved, NULL);
+}
+
+void sgc_signal_unblock(int signal)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
+/* The mask is filled by hand: sigfillset would leave libc's own signals open, and an asynchronous
+ * cancellation must not unwind a parked thread. */
+bool sgc_signal_install(int signal, sgc_signal_handler_t handler)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK;
+    return sigaction(signal, &action, NULL) == 0;
+}
+
+/* ---- service threads ------------------------------------------------------------------------------- */
+
+struct service {
+    void (*body)(void *);
+    void *argument;
+    char name[16];              /* what the kernel keeps of a name */
+    sgc_a32_t taken;            /* the new thread has copied all this from its creator's stack */
+};
+
+/* The creator may be gone as soon as `taken` is set: the wake-up only names an address. */
+static void *run_service(void *raw)
+{
+    struct service *given = raw;
+    void (*body)(void *) = given->body;
+    void *argument = given->argument;
+    pthread_setname_np(pthread_self(), given->name);
+    sgc_a32_store_rel(&given->taken, 1);
+    sgc_wake(&given->taken, 1);
+    body(argument);
+    return NULL;
+}
+
+static int add_tls(struct dl_phdr_info *info, size_t size, void *sum)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* glibc takes static thread-local variables out of the stack that was asked for. */
+static size_t service_stack_bytes(void)
+{
+    size_t bytes = 256 * 1024, page = sgc_os_page_size();
+    dl_iterate_phdr(add_tls, &bytes);
+    return (bytes + page - 1) & ~(page - 1);
+}
+
+/* With a small stack, or, if libc finds it too small all the same, with the default one. */
+static bool create_detached(struct service *service)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int error = pthread_attr_setstacksize(&attributes, service_stack_bytes());
+    if (error == 0)
+        error = create_thread(&thread, &attributes, run_service, service);
+    pthread_attr_destroy(&attributes);
+    if (error != EINVAL)
+        return error == 0;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = create_thread(&thread, &attributes, run_service, service);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
+bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *name)
+{
+    struct service service = { .body = body, .argument = argument };
+    sigset_t saved;
+    sgc_format(service.name, sizeof service.name, "%s", name);
+    sgc_signals_block(&saved);
+    bool started = create_detached(&service);
+    sgc_signals_restore(&saved);
+    while (started && sgc_a32_load_acq(&service.taken) == 0)
+        sgc_wait(&service.taken, 0, -1);
+    return started;
+}
+
+void sgc_thread_set_creator(sgc_thread_creator_t creator)
+{
+    create_thread = creator;
+}

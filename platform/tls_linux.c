@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Thread-local variables of every module, seen from another thread: through glibc's dynamic thread
+ * vectors.
+ *
+ * Owns the answer of the verification, computed by sgc_platform_init.  sgc_tls_block runs on the
+ * collecting thread while the vector's own thread is stopped.
+ *
+ * Each thread has a vector, whose address lies at a fixed place relative to its thread pointer.  An
+ * entry has two words:
+ *
+ *     vector[-1]    how many modules it has room for
+ *     vector[0]     the loader's generation it was made for
+ *     vector[m]     the address of module m's block (-1 or 0: none yet); what free() wants
+ *
+ * None of this is promised by glibc, so sgc_tls_layout_verified compares it with what the loader
+ * says about each module of the calling thread.
+ *
+ * What a stopped thread's vector may look like:
+ *  - Old.  Module numbers are used again after dlclose, and a thread learns of that only when it next
+ *    asks for a block.  Its entry then still leads to the old module's block (not freed yet, as the same step frees
+ *    it), which may be smaller than the new module's.  Words behind it are not the module's, which a
+ *    conservative scan may bear, but they may be not mapped, which it may not.
+ *  - Being replaced.  The loader enlarges a vector with realloc when a module number exceeds its room, 14
+ *    more than the process had when the thread began.  If the thread is stopped there between freeing
+ *    the old one and noting the new, the old memory may already be somebody else's.  malloc writes its
+ *    links over the first words of what is freed, so the room becomes absurd, and the thread is
+ *    then said to have no block; if the memory is in use again, any word may come out.
+ * Therefore nothing is believed: each OS page is asked about before it is read, and a block ends
+ * where the readable memory ends.
+ */
+#include <errno.h>
+#include <link.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "platform/platform.h"
+#include "platform/registers.h"
+#include "platform/report.h"
+#include "platform/syscall_linux.h"
+
+enum {
+    SGC_TLS_UNKNOWN, SGC_TLS_GOOD, SGC_TLS_BAD,
+    SGC_TLS_MAX_MODULES = 1 << 20,      /* more room than that is a vector that was freed */
+};
+
+struct dtv_entry {
+    uintptr_t value;
+    uintptr_t to_free;
+};
+
+static SGC_STATE sgc_a32_t verified;    /* SGC_TLS_*; every thread would compute the same */
+
+/*
+ * Can this word be read?  The kernel copies a signal set from there before it finds that -1 names no
+ * operation: EFAULT or EINVAL, and nothing changes.  It needs no file, privilege or new kernel.
+ * (Address 0 would mean no set at all.)
+ */
+static bool is_readable(uintptr_t address)
+{
+    return address >= 8 && sgc_syscall(SYS_rt_sigprocmask, -1, (long)(address & ~(uintptr_t)7), 0, 8) != -EFAULT;
+}
+
+/* Both words of an entry; entries lie on 16 bytes, so one question is enough. */
+__attribute__((no_sanitize("address"), no_sanitize("thread")))
+static bool read_entry(uintptr_t address, struct dtv_entry *entry)
+{
+    if ((address & 7) || !is_readable(address) || !is_readable(address + 8))
+        return false;
+    const volatile struct dtv_entry *from = (const volatile struct dtv_entry *)address;
+    entry->value = from->value;
+    entry->to_free = from->to_free;
+    return true;
+}
+
+/* The end of the readable memory in [lo, hi); lo if there is none. */
+static uintptr_t readable_until(uintptr_t lo, uintptr_t hi)
+{
+    size_t page = sgc_os_page_size();
+    for (uintptr_t at = lo; at < hi; at = (at & ~(page - 1)) + page)
+        if (!is_readable(at))
+            return at;
+    return hi;
+}
+
+__attribute__((no_sanitize("address"), no_sanitize("thread")))
+static bool find_block(uintptr_t thread_pointer, size_t module, uintptr_t *start)
+{
+    struct dtv_entry head, entry;
+    uintptr_t vector = *(volatile uintptr_t *)sgc_arch_dtv(thread_pointer);
+    if (!read_entry(vector - sizeof head, &head))
+        return false;
+    if (module == 0 || module > head.value || head.value > SGC_TLS_MAX_MODULES)
+        return false;
+    if (!read_entry(vector + module * sizeof entry, &entry))
+        return false;
+    *start = entry.value;
+    return entry.value != 0 && entry.value != UINTPTR_MAX;
+}
+
+bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct sgc_range *block)
+{
+    uintptr_t start;
+    if (!find_block(thread_pointer, tls.module, &start))
+        return false;
+    block->lo = start;          /* if the end wraps around, the block is empty */
+    block->hi = readable_until(start, start + tls.bytes);
+    return block->lo < block->hi;
+}
+
+uintptr_t sgc_tls_thread_pointer(void)
+{
+    return sgc_arch_thread_pointer();
+}
+
+/* ---- verification --------------------------------------------------------------------------------- */
+
+struct verification {
+    bool contradicted;          /* a block is not where the loader says */
+    bool found_errno;           /* a block contains a variable whose address we know */
+};
+
+static void verify_block(struct verification *verification, size_t module, size_t bytes, uintptr_t expected)
+{
+    struct sgc_range block;
+    if (!sgc_tls_block(sgc_tls_thread_pointer(), (struct sgc_module_tls){ module, bytes }, &block)
+        || block.lo != expected || block.hi != expected + bytes)
+        verification->contradicted = true;
+    else if ((uintptr_t)&errno - block.lo < bytes)
+        verification->found_errno = true;
+}
+
+static int verify_module(struct dl_phdr_info *info, size_t size, void *verification)
+{
+    if (size < offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof info->dlpi_tls_data)
+        return 1;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data && info->dlpi_phdr[i].p_memsz)
+            verify_block(verification, info->dlpi_tls_modid, info->dlpi_phdr[i].p_memsz,
+                         (uintptr_t)info->dlpi_tls_data);
+    return 0;
+}
+
+bool sgc_tls_layout_verified(void)
+{
+    uint32_t known = sgc_a32_load(&verified);
+    if (known == SGC_TLS_UNKNOWN) {
+        struct verification verification = { false, false };
+        dl_iterate_phdr(verify_module, &verification);
+        known = verification.found_errno && !verification.contradicted ? SGC_TLS_GOOD : SGC_TLS_BAD;
+        sgc_a32_store(&verified, known);
+    }
+    return known == SGC_TLS_GOOD;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The topology where SGC is built without hwloc.  Owns nothing; runs on any thread.
+ */
+#include "platform/topology_sysfs.h"
+
+void sgc_topology_read(struct sgc_topology *topology)
+{
+    sgc_topology_read_sysfs(topology, "/sys");
+}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+# The tests.  A name is enough: tests/test_x in unit_tests is built from tests/test_x.c and linked with
+# all of the library, hidden symbols included.
+
+LDADD = libsgccore.la
+
+# Programs that make check runs.
+unit_tests = \
+	tests/test_tap
+
+# Those of them that run threads: TSan runs these only.
+thread_tests =
+
+# Those that show that a port works, few and short: run under qemu-user.
+aarch64_tests = \
+	tests/test_tap
+
+# Scripts that make check runs.
+script_tests = \
+	tests/check_layers \
+	tests/check_sgc_run \
+	tests/check_style \
+	tests/check_tools
+
+# make check-long runs these, each ended after long_test_timeout seconds.
+long_test_programs =
+long_test_scripts =
+long_test_timeout = 3600
+LONG_TESTS = $(long_test_programs) $(long_test_scripts)
+
+check_PROGRAMS += $(unit_tests)
+EXTRA_PROGRAMS += $(long_test_programs)
+CLEANFILES += $(long_test_programs)
+TESTS += $(unit_tests) $(script_tests)
+
+EXTRA_DIST += \
+	$(script_tests) \
+	$(long_test_scripts) \
+	$(test_headers) \
+	tests/check_style.awk \
+	tests/run-test \
+	tests/tap.sh
+
+test_headers = \
+	tests/tap.h
+
+# The example program: every count against find, tr, sort and uniq.
+script_tests += tests/test_wordindex.sh
+
+# Options, events, statistics and the log.
+unit_tests += tests/test_options tests/test_option_docs tests/test_events tests/test_line tests/test_stats tests/test_log
+thread_tests += tests/test_events tests/test_stats tests/test_log
+aarch64_tests += tests/test_events tests/test_stats
+test_headers += tests/capture.h
+
+# The platform.  qemu-user is no Linux where memory limits and the last signals are concerned, so
+# those two do not run under it.
+unit_tests += \
+	tests/test_atomics \
+	tests/test_limits \
+	tests/test_memory \
+	tests/test_modules \
+	tests/test_registers \
+	tests/test_report \
+	tests/test_stack \
+	tests/test_threads \
+	tests/test_tls \
+	tests/test_topology \
+	tests/test_wait
+thread_tests += tests/test_atomics tests/test_modules tests/test_stack tests/test_threads tests/test_tls tests/test_wait
+aarch64_tests += \
+	tests/test_atomics \
+	tests/test_modules \
+	tests/test_registers \
+	tests/test_report \
+	tests/test_stack \
+	tests/test_tls \
+	tests/test_wait
+test_headers += tests/child.h tests/module.h tests/sanitized.h
+
+# Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
+# Their thread-local variables are found as those of any dlopened library.
+check_LTLIBRARIES += tests/module_small.la tests/module_large.la
+test_module_cflags = $(SGC_CFLAGS) -ftls-model=global-dynamic -fvisibility=default
+test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+tests_module_small_la_SOURCES = tests/module.c
+tests_module_small_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=24576
+tests_module_small_la_CFLAGS = $(test_module_cflags)
+tests_module_small_la_LDFLAGS = $(test_module_ldflags)
+tests_module_large_la_SOURCES = tests/module.c
+tests_module_large_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=262144
+tests_module_large_la_CFLAGS = $(test_module_cflags)
+tests_module_large_la_LDFLAGS = $(test_module_ldflags)
+EXTRA_tests_test_modules_DEPENDENCIES = tests/module_small.la tests/module_large.la
+EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la
+
+# The storms (tests/stress/README.md): a second each here, minutes in check-long.  They see the public
+# interface only.  storm_dlopen exports the function that the constructors of its modules call.
+storms = \
+	tests/stress/storm_alloc \
+	tests/stress/storm_blocking \
+	tests/stress/storm_coroutines \
+	tests/stress/storm_dlopen \
+	tests/stress/storm_fork \
+	tests/stress/storm_large \
+	tests/stress/storm_signals \
+	tests/stress/storm_threads
+storm_common = \
+	tests/stress/graph.c \
+	tests/stress/hold.c \
+	tests/stress/hold.h \
+	tests/stress/message.c \
+	tests/stress/message.h \
+	tests/stress/object.c \
+	tests/stress/object.h \
+	tests/stress/storm.c \
+	tests/stress/storm.h \
+	tests/stress/supervise.c \
+	tests/stress/supervise.h
+check_PROGRAMS += $(storms)
+TESTS += $(storms)
+thread_tests += \
+	tests/stress/storm_alloc \
+	tests/stress/storm_blocking \
+	tests/stress/storm_coroutines \
+	tests/stress/storm_dlopen \
+	tests/stress/storm_large \
+	tests/stress/storm_signals \
+	tests/stress/storm_threads
+tests_stress_storm_alloc_SOURCES = tests/stress/storm_alloc.c $(storm_common)
+tests_stress_storm_alloc_LDADD = libsgc.la
+tests_stress_storm_blocking_SOURCES = tests/stress/storm_blocking.c $(storm_common)
+tests_stress_storm_blocking_LDADD = libsgc.la
+tests_stress_storm_coroutines_SOURCES = tests/stress/storm_coroutines.c $(storm_common)
+tests_stress_storm_coroutines_LDADD = libsgc.la
+tests_stress_storm_dlopen_SOURCES = tests/stress/storm_dlopen.c tests/stress/storm_module.h $(storm_common)
+tests_stress_storm_dlopen_LDADD = libsgc.la
+tests_stress_storm_dlopen_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+EXTRA_tests_stress_storm_dlopen_DEPENDENCIES = tests/stress/storm_module.la tests/stress/storm_module_big.la
+tests_stress_storm_fork_SOURCES = tests/stress/storm_fork.c $(storm_common)
+tests_stress_storm_fork_LDADD = libsgc.la
+tests_stress_storm_large_SOURCES = tests/stress/storm_large.c $(storm_common)
+tests_stress_storm_large_LDADD = libsgc.la
+tests_stress_storm_signals_SOURCES = tests/stress/storm_signals.c tests/stress/storm_signals.h \
+	tests/stress/signal_waiters.c $(storm_common)
+tests_stress_storm_signals_LDADD = libsgc.la
+tests_stress_storm_threads_SOURCES = tests/stress/storm_threads.c $(storm_common)
+tests_stress_storm_threads_LDADD = libsgc.la
+check_LTLIBRARIES += tests/stress/storm_module.la tests/stress/storm_module_big.la
+tests_stress_storm_module_la_SOURCES = tests/stress/storm_module.c
+tests_stress_storm_module_la_CFLAGS = $(test_module_cflags)
+tests_stress_storm_module_la_LDFLAGS = $(test_module_ldflags)
+tests_stress_storm_module_big_la_SOURCES = tests/stress/storm_module.c
+tests_stress_storm_module_big_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTORM_MODULE_BIG
+tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
+tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
+long_test_scripts += tests/check-long
+EXTRA_DIST += tests/stress/README.md

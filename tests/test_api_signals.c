@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Signals of gc.h: which one stops threads, wrong choices, interrupted system calls, threads that block everything. */
+#include "api.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <time.h>
+
+static sem_t ready;
+static atomic_int stop;
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        continue;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+    while (nanosleep(&left, &left) != 0)
+        continue;
+}
+
+/* ---- the client's choice: in children ------------------------------------------------------------------- */
+
+static void *allocate(void *unused)
+{
+    sem_post(&ready);
+    while (!stop)
+        GC_malloc(100);
+    return unused;
+}
+
+static bool collects_beside_thread(void)
+{
+    pthread_t thread;
+    GC_word before = GC_get_gc_no();
+
+    sem_init(&ready, 0, 0);
+    GC_pthread_create(&thread, NULL, allocate, NULL);
+    wait_for(&ready);
+    for (int i = 0; i < 10; i++)
+        GC_gcollect();
+    stop = 1;
+    GC_pthread_join(thread, NULL);
+    return GC_get_gc_no() >= before + 10;
+}
+
+static void chosen_signal(void)
+{
+    struct sigaction action;
+
+    GC_set_suspend_signal(SIGUSR2);
+    GC_set_thr_restart_signal(SIGUSR1);
+    GC_INIT();
+    API_CHILD(GC_get_suspend_signal() == SIGUSR2 && GC_get_thr_restart_signal() == SIGUSR1);
+    API_CHILD(collects_beside_thread());
+    sigaction(SIGUSR2, NULL, &action);
+    API_CHILD(action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+static void default_signal(void)
+{
+    GC_INIT();
+    API_CHILD(GC_get_suspend_signal() > 0 && GC_get_suspend_signal() != GC_get_thr_restart_signal());
+    API_CHILD(collects_beside_thread());
+}
+
+static void try_signal(int signal)
+{
+    int before = GC_get_suspend_signal();
+
+    GC_set_suspend_signal(signal);
+    API_CHILD(GC_get_suspend_signal() == before);
+}
+
+static void signal_zero(void) { try_signal(0); }
+static void signal_negative(void) { try_signal(-7); }
+static void signal_beyond(void) { try_signal(1000); }
+static void signal_kill(void) { try_signal(SIGKILL); }
+static void signal_stop(void) { try_signal(SIGSTOP); }
+static void signal_fault(void) { try_signal(SIGSEGV); }
+
+/* ---- system calls go on ----------------------------------------------------------------------------------- */
+
+static int ends[2];
+
+/* 100 bytes from a pipe, in one read each, while it is stopped again and again. */
+static void *read_pipe(void *unused)
+{
+    intptr_t failures = 0;
+    char byte;
+
+    (void)unused;
+    sem_post(&ready);
+    for (int i = 0; i < 100; i++)
+        failures += read(ends[0], &byte, 1) != 1;
+    return (void *)failures;
+}
+
+static void check_restart(void)
+{
+    pthread_t thread;
+    void *failures;
+
+    if (pipe(ends) != 0)
+        tap_bail("no pipe");
+    GC_pthread_create(&thread, NULL, read_pipe, NULL);
+    wait_for(&ready);
+    for (int i = 0; i < 100; i++) {
+        GC_gcollect();
+        GC_gcollect();
+        if (write(ends[1], "x", 1) != 1)
+            tap_bail("no write");
+    }
+    GC_pthread_join(thread, &failures);
+    tap_ok(failures == NULL, "system calls of stopped threads go on (%ld of 100 failed)", (long)(intptr_t)failures);
+}
+
+/* ---- a thread that blocks all signals: in a child ------------------------------------------------------------ */
+
+static void *block_all(void *unused)
+{
+    sigset_t all, old;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sem_post(&ready);
+    while (!stop)
+        pause_ms(10);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return unused;
+}
+
+static void *unblock_later(void *unused)
+{
+    pause_ms(1500);
+    stop = 1;
+    return unused;
+}
+
+static void blocked_thread(void)
+{
+    pthread_t blocker, timer;
+    GC_word before;
+
+    setenv("SGC_STOP_WARN_MS", "300", 1);
+    GC_INIT();
+    sem_init(&ready, 0, 0);
+    GC_pthread_create(&blocker, NULL, block_all, NULL);
+    wait_for(&ready);
+    pthread_create(&timer, NULL, unblock_later, NULL);
+    GC_gcollect();
+    stop = 1;
+    pthread_join(timer, NULL);
+    GC_pthread_join(blocker, NULL);
+    before = GC_get_gc_no();
+    GC_gcollect();
+    API_CHILD(GC_get_gc_no() > before);
+}
+
+int main(void)
+{
+    tap_plan(0);
+    api_check_child(chosen_signal, NULL, "the client may choose the signals");
+    api_check_child(default_signal, NULL, "or leave it");
+    if (api_on_sgc) {
+        api_check_child(signal_zero, "GC_set_suspend_signal", "0 is no signal");
+        api_check_child(signal_negative, "-7", "nor -7");
+        api_check_child(signal_beyond, "1000", "nor 1000");
+        api_check_child(signal_kill, "GC_set_suspend_signal", "SIGKILL cannot stop threads");
+        api_check_child(signal_stop, "GC_set_suspend_signal", "nor SIGSTOP");
+        api_check_child(signal_fault, "GC_set_suspend_signal", "nor SIGSEGV");
+        api_check_child(blocked_thread, "block", "a thread that blocks all signals is named, and all goes on");
+    }
+    GC_INIT();
+    sem_init(&ready, 0, 0);
+    check_restart();
+    return tap_done();
+}

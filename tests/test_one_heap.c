@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libsgc and the drop-in in one process are one heap, whichever comes first and whoever asks, even
+ * when both are loaded privately (RTLD_LOCAL), where the usual order of look-ups does not help.
+ *
+ * The test lays both libraries out as an installation does, by links in a directory of its own, and
+ * loads them with dlopen in a child a case.  It is linked with neither.
+ */
+#include "tests/tap.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char top[] = "/tmp/sgc-one-heap-XXXXXX";
+static char libsgc[PATH_MAX], drop_in[PATH_MAX];
+
+static void join(char *path, const char *directory, const char *name)
+{
+    if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
+        tap_bail("path too long: %s/%s", directory, name);
+}
+
+static void link_library(char *path, const char *name, const char *build)
+{
+    char built[PATH_MAX], libraries[PATH_MAX];
+    join(libraries, build, ".libs");
+    join(built, libraries, strrchr(name, '/') + 1);
+    if (access(built, R_OK) != 0)
+        tap_skip_all("no %s: built without shared libraries", built);
+    join(path, top, name);
+    if (symlink(built, path) != 0)
+        tap_bail("cannot link %s to %s", path, built);
+}
+
+static void lay_out(void)
+{
+    const char *build = getenv("SGC_BUILDDIR");
+    char directory[PATH_MAX];
+    if (build == NULL)
+        tap_bail("SGC_BUILDDIR is not set; run this by make check");
+    if (mkdtemp(top) == NULL)
+        tap_bail("cannot make %s", top);
+    join(directory, top, "lib");
+    mkdir(directory, 0700);
+    join(directory, top, "lib/sgc");
+    mkdir(directory, 0700);
+    link_library(libsgc, "lib/libsgc.so.0", build);
+    link_library(drop_in, "lib/sgc/libgc.so.1", build);
+}
+
+static void clean_up(void)
+{
+    char directory[PATH_MAX];
+    unlink(libsgc);
+    unlink(drop_in);
+    join(directory, top, "lib/sgc");
+    rmdir(directory);
+    join(directory, top, "lib");
+    rmdir(directory);
+    rmdir(top);
+}
+
+static void *symbol(void *library, const char *name)
+{
+    void *address = dlsym(library, name);
+    if (address == NULL)
+        _exit(100);
+    return address;
+}
+
+/* Bits of what differs between the two libraries; 0: one heap. */
+static int differences(void *one, void *other)
+{
+    int bits = 0;
+    bits |= symbol(one, "GC_malloc") != symbol(other, "GC_malloc");
+    bits |= (symbol(one, "GC_dont_gc") != symbol(other, "GC_dont_gc")) << 1;
+    void (*init)(void) = (void (*)(void))symbol(one, "GC_init");
+    void *(*allocate)(size_t) = (void *(*)(size_t))symbol(one, "GC_malloc");
+    void *(*base_of)(void *) = (void *(*)(void *))symbol(other, "GC_base");
+    init();
+    char *object = allocate(100);
+    bits |= (object == NULL || base_of(object + 50) != object) << 2;
+    return bits;
+}
+
+/* What a child finds that loads `first` and then `second`. */
+static int load_both(const char *first, const char *second)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        void *one = dlopen(first, RTLD_NOW | RTLD_LOCAL);
+        void *other = dlopen(second, RTLD_NOW | RTLD_LOCAL);
+        if (one == NULL || other == NULL) {
+            printf("# %s\n", dlerror());
+            fflush(stdout);
+            _exit(101);
+        }
+        _exit(differences(one, other) | differences(other, one));
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+/* The drop-in where there is no libsgc. */
+static int load_drop_in_alone(void)
+{
+    unlink(libsgc);
+    return load_both(drop_in, drop_in);
+}
+
+int main(void)
+{
+    const char *sanitizer = getenv("SGC_SANITIZER");
+    if (sanitizer != NULL && strcmp(sanitizer, "none") != 0)
+        tap_skip_all("sanitized libraries are not loaded with dlopen");
+    lay_out();
+    tap_plan(3);
+    tap_ok(load_both(libsgc, drop_in) == 0, "libsgc first: one heap");
+    tap_ok(load_both(drop_in, libsgc) == 0, "the drop-in first: one heap");
+    tap_ok(load_drop_in_alone() == 0, "the drop-in alone works");
+    clean_up();
+    return tap_done();
+}
