@@ -48,6 +48,17 @@ static bool try_gate(uint32_t tid)
     return sgc_a32_cas(&cycle.gate, 0, tid);
 }
 
+/* One sleep, while somebody has it. */
+static void wait_for_gate(void *arg)
+{
+    uint32_t holder = sgc_a32_load_acq(&cycle.gate);
+
+    (void)arg;
+    if (holder != 0)
+        sgc_wait(&cycle.gate, holder, -1);
+}
+
+/* A thread that is not registered (or forks before it is) cannot be stopped and simply sleeps. */
 void sgc_gate_close(struct sgc_mutator *self)
 {
     uint32_t tid = (uint32_t)sgc_thread_id();
@@ -55,16 +66,13 @@ void sgc_gate_close(struct sgc_mutator *self)
     sgc_assert(self == NULL || !sgc_section_inside(sgc_section_of(self)));
     sgc_assert(!sgc_gate_mine());
     sgc_a32_add(&cycle.waiting, 1);
-    for (;;) {
-        uint32_t holder = sgc_a32_load_acq(&cycle.gate);
-
-        if (holder == 0 && try_gate(tid))
-            break;
-        if (holder != 0)
-            sgc_wait(&cycle.gate, holder, -1);
+    while (!try_gate(tid)) {
+        if (self != NULL)
+            sgc_world_sleep(self, wait_for_gate, NULL);
+        else
+            wait_for_gate(NULL);
     }
     sgc_a32_add(&cycle.waiting, (uint32_t)-1);
-    (void)self;
 }
 
 void sgc_gate_open(void)

@@ -76,26 +76,30 @@ bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range)
     return true;
 }
 
-bool sgc_ranges_remove(struct sgc_ranges *set, struct sgc_range range)
+bool sgc_ranges_append(struct sgc_ranges *list, struct sgc_range range)
 {
-    struct sgc_range rest[2];
-    size_t first, last, n = 0;
-
-    if (set->count == 0)
-        return true;
-    if (!room_for_one(set))
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->of[i].lo <= range.lo && list->of[i].hi >= range.hi)
+            return true;
+        if (list->of[i].lo == range.lo) {
+            list->of[i].hi = range.hi;
+            return true;
+        }
+    }
+    if (!room_for_one(list))
         return false;
-    first = sgc_ranges_first_after(set, range.lo);
-    for (last = first; last < set->count && set->of[last].lo < range.hi; last++)
-        continue;
-    if (first == last)
-        return true;
-    if (set->of[first].lo < range.lo)
-        rest[n++] = (struct sgc_range){ set->of[first].lo, range.lo };
-    if (set->of[last - 1].hi > range.hi)
-        rest[n++] = (struct sgc_range){ range.hi, set->of[last - 1].hi };
-    replace(set, first, last, rest, n);
+    list->of[list->count++] = range;
     return true;
+}
+
+void sgc_ranges_drop_inside(struct sgc_ranges *list, struct sgc_range range)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->of[i].lo < range.lo || list->of[i].hi > range.hi)
+            list->of[kept++] = list->of[i];
+    list->count = kept;
 }
 
 void sgc_ranges_clear(struct sgc_ranges *set)
@@ -103,11 +107,12 @@ void sgc_ranges_clear(struct sgc_ranges *set)
     set->count = 0;
 }
 
-bool sgc_ranges_contain(const struct sgc_ranges *set, uintptr_t address)
+bool sgc_ranges_contain(const struct sgc_ranges *list, uintptr_t address)
 {
-    size_t i = sgc_ranges_first_after(set, address);
-
-    return i < set->count && set->of[i].lo <= address;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->of[i].lo <= address && address < list->of[i].hi)
+            return true;
+    return false;
 }
 
 void sgc_ranges_check(const struct sgc_ranges *set)

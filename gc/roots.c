@@ -45,12 +45,18 @@ static bool change(struct sgc_ranges *set, uintptr_t lo, uintptr_t hi, change_fn
 
 bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
 {
-    return change(&roots.added, lo, hi, sgc_ranges_add, self);
+    return change(&roots.added, lo, hi, sgc_ranges_append, self);
+}
+
+static bool drop_inside(struct sgc_ranges *list, struct sgc_range range)
+{
+    sgc_ranges_drop_inside(list, range);
+    return true;
 }
 
 bool sgc_roots_remove(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
 {
-    return change(&roots.added, lo, hi, sgc_ranges_remove, self);
+    return change(&roots.added, lo, hi, drop_inside, self);
 }
 
 bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
@@ -90,7 +96,7 @@ static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
 {
     sgc_roots_filter_t filter = (sgc_roots_filter_t)sgc_aw_load_acq(&roots.filter);
 
-    if (roots.no_modules && name[0] != '\0')
+    if (roots.no_modules)
         return true;
     return filter != NULL && name[0] != '\0' && !filter(name, (void *)lo, bytes);
 }
@@ -215,7 +221,6 @@ void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
 
 void sgc_roots_check(void)
 {
-    sgc_ranges_check(&roots.added);
     sgc_ranges_check(&roots.excluded);
 }
 

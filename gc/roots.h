@@ -14,11 +14,11 @@
 #include "gc/mutator.h"
 #include "mark/marker.h"
 
-/* Adds [lo, hi) to the roots; overlapping ranges become one.  False when memory for the list runs out or the range
+/* Adds [lo, hi) to the roots.  False when memory for the list runs out or the range
  * is empty or reversed (with a message).  Any registered thread, outside sections. */
 bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
 
-/* Takes [lo, hi) out of the added ranges; parts of a range may stay. */
+/* Takes out the added ranges that lie wholly inside [lo, hi); others stay whole. */
 bool sgc_roots_remove(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
 
 /* Forgets all ranges that were added, and, until the next cycle's look at the modules, nothing else. */
@@ -30,7 +30,7 @@ bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
 /* Is the address inside an added range? */
 bool sgc_roots_contain(uintptr_t address);
 
-/* Static data of modules counts (GC_no_dls: only that of the program itself). */
+/* Whether static data of modules, the program itself among them, counts (GC_no_dls). */
 void sgc_roots_no_modules(bool no_modules);
 typedef int (*sgc_roots_filter_t)(const char *module, void *start, size_t bytes);    /* 0: leave out */
 void sgc_roots_set_filter(sgc_roots_filter_t filter);

@@ -6,6 +6,7 @@
 #include "alloc/sweep.h"
 #include "gc/events.h"
 #include "gc/options.h"
+#include "gc/world.h"
 
 struct service {
     sgc_a32_t started;
@@ -32,15 +33,28 @@ static uint64_t give_back(uint64_t age, struct sgc_mutator *self)
     return due;
 }
 
-/* Sleeps until somebody wants us or memory is due.  The wait is no section: we can be stopped. */
-static void sleep_until(uint64_t due, uint32_t seen)
+struct nap {
+    uint64_t due;
+    uint32_t seen;
+};
+
+static void nap(void *arg)
 {
+    const struct nap *n = arg;
     uint64_t now = sgc_clock_ns();
 
-    if (due == UINT64_MAX)
-        sgc_wait(&service.wanted, seen, -1);
-    else if (due > now)
-        sgc_wait(&service.wanted, seen, (int64_t)(due - now));
+    if (n->due == UINT64_MAX)
+        sgc_wait(&service.wanted, n->seen, -1);
+    else if (n->due > now)
+        sgc_wait(&service.wanted, n->seen, (int64_t)(n->due - now));
+}
+
+/* Sleeps until somebody wants us or memory is due. */
+static void sleep_until(uint64_t due, uint32_t seen, struct sgc_mutator *self)
+{
+    struct nap n = { due, seen };
+
+    sgc_world_sleep(self, nap, &n);
 }
 
 static void serve(struct sgc_mutator *self)
@@ -52,7 +66,7 @@ static void serve(struct sgc_mutator *self)
             continue;
         while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
             continue;
-        sleep_until(give_back(decay_age(), self), seen);
+        sleep_until(give_back(decay_age(), self), seen, self);
     }
 }
 

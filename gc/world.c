@@ -95,7 +95,7 @@ static void park_leaving_section(struct sgc_section *s)
 static bool abandoned(const struct sgc_mutator *m, const void *context)
 {
     uintptr_t recorded = m->cache.section.sp;
-    uintptr_t now = sgc_context_sp(context);
+    uintptr_t now = sgc_interrupted_sp(context);
 
     if (m->cache.section.held != 0 || now <= recorded)
         return false;
@@ -109,9 +109,24 @@ static void repair(struct sgc_section *s)
     sgc_cache_retire(cache);
 }
 
+struct interrupted {
+    struct sgc_mutator *m;
+    const void *context;
+};
+
+static void park_in_handler(void *arg, uintptr_t sp)
+{
+    const struct interrupted *p = arg;
+
+    park_at(p->m, sp, p->context);
+}
+
+/* The interrupted registers lie on the stack where the kernel put them; where handlers run late
+ * (TSan) they may still be in registers, hence sgc_with_registers. */
 static void on_suspend(int signal, siginfo_t *info, void *context)
 {
     struct sgc_mutator *m = sgc_mutator_self();
+    struct interrupted p = { m, context };
     int saved = errno;
 
     (void)signal, (void)info;
@@ -123,7 +138,7 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
         repair(sgc_section_of(m));
         m->cache.section.sp = 0;
     }
-    park_at(m, sgc_stack_pointer(), context);
+    sgc_with_registers(park_in_handler, &p);
     errno = saved;
 }
 
@@ -166,6 +181,28 @@ void sgc_world_leave_blocked(struct sgc_mutator *self)
             return;
         }
     }
+}
+
+struct sleeper {
+    struct sgc_mutator *self;
+    void (*wait)(void *arg);
+    void *arg;
+};
+
+static void sleep_from(void *arg, uintptr_t sp)
+{
+    struct sleeper *s = arg;
+
+    sgc_world_enter_blocked(s->self, sp);
+    s->wait(s->arg);
+    sgc_world_leave_blocked(s->self);
+}
+
+void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg)
+{
+    struct sleeper s = { self, wait, arg };
+
+    sgc_with_registers(sleep_from, &s);
 }
 
 /* ---- the stopper ---- */

@@ -152,6 +152,10 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds);
  * a stack almost used up it may lie below the stack's lowest address.  [any] */
 uintptr_t sgc_context_sp(const void *context);
 
+/* Where the code stands that a handler interrupted: the context's stack pointer, or, in builds whose
+ * handlers run late, the handler's own, which is never above it.  [any] */
+uintptr_t sgc_interrupted_sp(const void *context);
+
 /* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set up
  * with SS_AUTODISARM is unknown to the kernel while it is in use: then sgc_mem_mapping_of the stack
  * pointer is all there is to know.  [any] */

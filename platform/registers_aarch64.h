@@ -7,6 +7,9 @@
 
 #define SGC_ARCH_NAME "aarch64"
 
+/* The procedure call standard has no red zone. */
+#define SGC_RED_ZONE 0
+
 static inline __attribute__((always_inline)) uintptr_t sgc_stack_pointer(void)
 {
     uintptr_t sp;

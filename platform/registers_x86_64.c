@@ -38,5 +38,5 @@ void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg)
 uintptr_t sgc_context_sp(const void *context)
 {
     const ucontext_t *interrupted = context;
-    return (uintptr_t)interrupted->uc_mcontext.gregs[REG_RSP] - 128;
+    return (uintptr_t)interrupted->uc_mcontext.gregs[REG_RSP] - SGC_RED_ZONE;
 }

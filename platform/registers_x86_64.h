@@ -7,6 +7,9 @@
 
 #define SGC_ARCH_NAME "x86_64"
 
+/* Bytes below its stack pointer that a leaf function may use. */
+#define SGC_RED_ZONE 128
+
 static inline __attribute__((always_inline)) uintptr_t sgc_stack_pointer(void)
 {
     uintptr_t sp;

@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "platform/platform.h"
 #include "platform/reader_linux.h"
+#include "platform/registers.h"
 
 static bool ask_pthread(struct sgc_stack_bounds *bounds)
 {
@@ -55,7 +57,8 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 {
     if (!ask_pthread(bounds))
         return false;
-    extend_first_stack(bounds);
+    if (sgc_thread_id() == (sgc_tid_t)getpid())
+        extend_first_stack(bounds);
     return true;
 }
 
@@ -74,3 +77,28 @@ bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
     bounds->high = bounds->low + alternate->ss_size;
     return (uintptr_t)context >= bounds->low && (uintptr_t)context < bounds->high;
 }
+
+/*
+ * Under TSan a handler runs when the thread next calls into the C library, not where the signal met
+ * it, and its context is from then: only where the handler itself stands is true.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define SGC_DEFERS_SIGNALS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SGC_DEFERS_SIGNALS 1
+#endif
+#endif
+
+#ifdef SGC_DEFERS_SIGNALS
+uintptr_t sgc_interrupted_sp(const void *context)
+{
+    (void)context;
+    return (uintptr_t)__builtin_frame_address(0);
+}
+#else
+uintptr_t sgc_interrupted_sp(const void *context)
+{
+    return sgc_context_sp(context) + SGC_RED_ZONE;
+}
+#endif

@@ -33,19 +33,26 @@ sgc_tid_t sgc_thread_id(void)
  * signals are never refused).  Then somebody has to take signals first; giving up instead would
  * let the collector believe the thread gone.
  */
-bool sgc_thread_kill(sgc_tid_t tid, int signal)
+static long send_when_there_is_room(sgc_tid_t tid, int signal)
 {
-    long pid = sgc_syscall(SYS_getpid, 0, 0, 0, 0);
-    for (unsigned tries = 1;; tries++) {
-        long result = sgc_syscall(SYS_tgkill, pid, tid, signal, 0);
-        if (result != -EAGAIN)
-            return result == 0;
-        if (tries == 2000)
-            sgc_warn("signal %d cannot be queued for thread %d since two seconds, because the user's "
-                     "queue of real-time signals is full; raise it (ulimit -i) or choose a signal below "
+    long result, pid = sgc_syscall(SYS_getpid, 0, 0, 0, 0);
+    uint64_t begin = sgc_clock_ns();
+    bool told = false;
+    while ((result = sgc_syscall(SYS_tgkill, pid, tid, signal, 0)) == -EAGAIN) {
+        if (!told && sgc_clock_ns() - begin > UINT64_C(2000000000)) {
+            sgc_warn("signal %d has waited two seconds to be queued for thread %d, because the user's queue of "
+                     "real-time signals is full; allow a longer one (ulimit -i) or choose a signal below "
                      "SIGRTMIN with GC_set_suspend_signal", signal, (int)tid);
+            told = true;
+        }
         sgc_sleep_ns(1000000);
     }
+    return result;
+}
+
+bool sgc_thread_kill(sgc_tid_t tid, int signal)
+{
+    return send_when_there_is_room(tid, signal) == 0;
 }
 
 static bool mask_has(const char *hex, int signal)

@@ -41,7 +41,7 @@ enum { api_on_sgc = 0 };
 enum { api_on_sgc = 1 };
 #endif
 
-/* ---- running things where they leave nothing behind -------------------------------------------------- */
+/* ---- running things where they leave nothing behind ------------------------------------------ */
 
 /* Runs fn(arg) in a registered thread that is gone when this returns. */
 API_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
@@ -94,7 +94,7 @@ API_UNUSED static void *api_outside(size_t bytes)
     return memory;
 }
 
-/* ---- children ------------------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 /* The condition of a check inside a child: a false one ends it, with the place on stderr. */
 #define API_CHILD(condition) \

@@ -10,7 +10,7 @@
 #ifndef TESTS_API_LIST_H
 #define TESTS_API_LIST_H
 
-/* ---- objects ------------------------------------------------------------------------------------ */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 #define API_OBJECTS(F) \
     F(void *, GC_malloc, (size_t)) \
@@ -38,7 +38,7 @@
     F(void, GC_end_stubborn_change, (const void *)) \
     F(void, GC_ptr_store_and_dirty, (void *, const void *))
 
-/* ---- the heap ----------------------------------------------------------------------------------- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 #define API_HEAP(F) \
     F(unsigned, GC_get_version, (void)) \
@@ -107,7 +107,7 @@
     F(void, GC_start_performance_measurement, (void)) \
     F(unsigned long, GC_get_full_gc_total_time, (void))
 
-/* ---- roots and hooks ------------------------------------------------------------------------------ */
+/* ---- roots and hooks ------------------------------------------------------------------------- */
 
 #define API_ROOTS(F) \
     F(void, GC_add_roots, (void *, void *)) \
@@ -140,7 +140,7 @@
     F(void, GC_push_all, (void *, void *)) \
     F(void, GC_push_all_eager, (void *, void *))
 
-/* ---- threads, fork, checks ------------------------------------------------------------------------- */
+/* ---- threads, fork, checks ------------------------------------------------------------------- */
 
 #define API_STACKS(F) \
     F(int, GC_get_stack_base, (struct GC_stack_base *)) \
@@ -196,7 +196,7 @@
 #define API_SIGNALS(F) \
     F(int, GC_pthread_sigmask, (int, const sigset_t *, sigset_t *))
 
-/* ---- beyond bdwgc 8.2's library ---------------------------------------------------------------------- */
+/* ---- beyond bdwgc 8.2's library -------------------------------------------------------------- */
 
 #define API_BEYOND(F) \
     F(void *, GC_valloc, (size_t)) \
@@ -214,7 +214,7 @@
     F(int, SGC_check, (void)) \
     F(void, SGC_print_options, (void))
 
-/* ---- groups, variables --------------------------------------------------------------------------------- */
+/* ---- groups, variables ----------------------------------------------------------------------- */
 
 #define API_COMMON(F) \
     API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_STACKS(F) API_CHECKS(F) API_THREADS(F)

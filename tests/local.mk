@@ -156,3 +156,25 @@ tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
 tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
 long_test_scripts += tests/check-long
 EXTRA_DIST += tests/stress/README.md
+
+# The public interface: headers against bdwgc's and against what is exported, then every function of gc.h and
+# sgc.h.  These tests use public headers only and were checked against bdwgc's library (tests/api.h).
+script_tests += tests/check_headers
+unit_tests += \
+	tests/test_api_alloc \
+	tests/test_api_bad \
+	tests/test_api_check \
+	tests/test_api_fork \
+	tests/test_api_heap \
+	tests/test_api_hooks \
+	tests/test_api_liveness \
+	tests/test_api_roots \
+	tests/test_api_sgc \
+	tests/test_api_signals \
+	tests/test_api_stacks \
+	tests/test_api_stats \
+	tests/test_api_threads
+thread_tests += tests/test_api_hooks tests/test_api_signals tests/test_api_threads
+aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
+test_headers += tests/api.h tests/api_list.h
+EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_types.cc

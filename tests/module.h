@@ -7,7 +7,8 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 
@@ -15,15 +16,19 @@
 #define MODULE_SMALL_TLS 24576
 #define MODULE_LARGE_TLS 262144
 
-/* Loads tests/NAME from where the build put it. */
+/* Loads a module from where the build puts it: .libs beside this program. */
 __attribute__((unused)) static void *module_load(const char *name)
 {
-    const char *build = getenv("SGC_BUILDDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/tests/.libs/%s.so", build ? build : ".", name);
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    path[length > 0 ? length : 0] = '\0';
+    char *end = strrchr(path, '/');
+    if (!end)
+        tap_bail("/proc/self/exe does not say where this program is");
+    snprintf(end, 64, "/.libs/%s.so", name);
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module)
-        tap_bail("%s; run this test through make check, or set SGC_BUILDDIR to the build folder", dlerror());
+        tap_bail("%s; the build puts the modules there", dlerror());
     return module;
 }
 

@@ -2,7 +2,9 @@
 /* The allocation functions of gc.h: sizes, alignment, contents, and what they refuse.  One thread. */
 #include "api.h"
 
-static const size_t sizes[] = { 0, 1, 8, 15, 16, 17, 31, 32, 100, 255, 256, 257, 1000, 2048, 4096, 10000, 65536, 300000 };
+static const size_t sizes[] = {
+    0, 1, 8, 15, 16, 17, 31, 32, 100, 255, 256, 257, 1000, 2048, 4096, 10000, 65536, 300000
+};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
 static bool all_bytes(const void *memory, size_t size, unsigned char value)
@@ -15,7 +17,7 @@ static bool all_bytes(const void *memory, size_t size, unsigned char value)
     return true;
 }
 
-/* ---- sizes and contents ----------------------------------------------------------------------------- */
+/* ---- sizes and contents ---------------------------------------------------------------------- */
 
 typedef void *allocator(size_t size);
 
@@ -30,7 +32,8 @@ static void check_allocator(const char *name, allocator *allocate, bool zeroed, 
             aligned = aligned && object != NULL && (uintptr_t)object % 16 == 0;
             large_enough = large_enough && GC_size(object) >= sizes[i] + end_byte;
             zero = zero && all_bytes(object, GC_size(object), 0);
-            based = based && GC_base(object + GC_size(object) - 1) == object && GC_base(object + sizes[i] / 2) == object;
+            based = based && GC_base(object + GC_size(object) - 1) == object
+                && GC_base(object + sizes[i] / 2) == object;
             memset(object, 0xff, GC_size(object));
             GC_free(object);
         }
@@ -73,7 +76,7 @@ static void check_reclaimed_zero(void)
     tap_ok(zero, "reclaimed memory is zero again");
 }
 
-/* ---- what an address belongs to ------------------------------------------------------------------------ */
+/* ---- what an address belongs to -------------------------------------------------------------- */
 
 static int static_word;
 static volatile size_t too_much = SIZE_MAX / 2 + 2, wraps = SIZE_MAX - 100;  /* volatile: or the compiler warns */
@@ -92,7 +95,7 @@ static void check_addresses(void)
            "GC_is_heap_ptr of others");
 }
 
-/* ---- realloc ---------------------------------------------------------------------------------------------- */
+/* ---- realloc --------------------------------------------------------------------------------- */
 
 static bool is_counted(const unsigned char *bytes, size_t size)
 {
@@ -133,7 +136,7 @@ static void check_realloc(void)
     tap_ok(GC_base(object) == object, "and leaves the object alone");
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------ */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static void check_strings(void)
 {
@@ -148,7 +151,7 @@ static void check_strings(void)
     tap_ok(GC_strndup(text, 0)[0] == '\0', "GC_strndup of nothing");
 }
 
-/* ---- alignment ------------------------------------------------------------------------------------------------ */
+/* ---- alignment ------------------------------------------------------------------------------- */
 
 static bool aligned_object(size_t alignment, size_t size)
 {
@@ -191,7 +194,7 @@ static void check_posix_memalign(void)
     tap_ok(GC_posix_memalign(&object, 1024, 100) == 0 && (uintptr_t)object % 1024 == 0, "1024 works");
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static bool good_list(size_t size, int *count)
 {
@@ -222,7 +225,7 @@ static void check_many(void)
     tap_ok(most > 10, "of small sizes, many (%d)", most);
 }
 
-/* ---- too much -------------------------------------------------------------------------------------------------------- */
+/* ---- too much -------------------------------------------------------------------------------- */
 
 static void check_refusals(void)
 {

@@ -10,7 +10,7 @@
 
 static char static_bytes[64] __attribute__((aligned(16)));
 
-/* ---- what a message must say ----------------------------------------------------------------------------- */
+/* ---- what a message must say ----------------------------------------------------------------- */
 
 static const char *said;
 static char number[32];
@@ -32,7 +32,7 @@ static bool message_has(const char *function, const char *part)
     return good;
 }
 
-/* ---- addresses that are no objects ------------------------------------------------------------------------- */
+/* ---- addresses that are no objects ----------------------------------------------------------- */
 
 struct wrong {
     const char *what;
@@ -76,7 +76,8 @@ static void try_size(const struct wrong *wrong)
     capture_begin();
     size = GC_size(p);
     said = capture_end();
-    tap_ok(size == 0 && message_has("GC_size", p == NULL ? "" : address(p)), "GC_size of %s too, and is 0", wrong->what);
+    tap_ok(size == 0 && message_has("GC_size", p == NULL ? "" : address(p)), "GC_size of %s too, and is 0",
+           wrong->what);
 }
 
 static void check_addresses(size_t size, const char *kind)
@@ -106,7 +107,7 @@ static void check_addresses(size_t size, const char *kind)
     free(foreign);
 }
 
-/* ---- double free ---------------------------------------------------------------------------------------------- */
+/* ---- double free ----------------------------------------------------------------------------- */
 
 static void *free_it(void *object)
 {
@@ -161,7 +162,7 @@ static void check_never_used(void)
     tap_ok(reported, "GC_free of a slot that was never allocated is reported");
 }
 
-/* ---- other arguments --------------------------------------------------------------------------------------------- */
+/* ---- other arguments ------------------------------------------------------------------------- */
 
 #define CHECK_REPORTED(call, function, part) \
     do { \
@@ -218,7 +219,7 @@ static void check_late(void)
     tap_ok(message_has("SGC_init", ""), "and reported");
 }
 
-/* ---- threads that are not registered ------------------------------------------------------------------------------- */
+/* ---- threads that are not registered --------------------------------------------------------- */
 
 static void *allocate_unregistered(void *unused)
 {

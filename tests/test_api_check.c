@@ -31,8 +31,8 @@ static void check_same(void)
 {
     char *one = GC_malloc(100), *other = GC_malloc(100), local;
 
-    tap_ok(GC_same_obj(one, one + 99) == one && GC_same_obj(one + 50, one) == one + 50, "GC_same_obj returns the first");
-    tap_ok(GC_same_obj(&local, &static_word) == &local && same == 0, "and passes inside an object and outside the heap");
+    tap_ok(GC_same_obj(one, one + 99) == one && GC_same_obj(one + 50, one) == one + 50, "GC_same_obj returns p");
+    tap_ok(GC_same_obj(&local, &static_word) == &local && same == 0, "and passes in an object and outside the heap");
     GC_same_obj(one, other);
     tap_ok(same == 1 && seen[0] == one && seen[1] == other, "it fails for two objects, and says which");
     GC_same_obj(&local, other);
@@ -87,8 +87,9 @@ static void check_displacement(void)
 {
     char *object = GC_malloc(100);
 
-    tap_ok(GC_is_valid_displacement(object + 50) == object + 50 && GC_is_valid_displacement(&static_word) == &static_word
-           && displaced == 0, "with interior pointers on every displacement is valid");
+    tap_ok(GC_is_valid_displacement(object + 50) == object + 50
+           && GC_is_valid_displacement(&static_word) == &static_word && displaced == 0,
+           "with interior pointers on every displacement is valid");
 }
 
 /* With interior pointers off: only registered displacements count. */

@@ -15,7 +15,7 @@ struct node {
     char *text;
 };
 
-/* ---- a structure that shows damage ------------------------------------------------------------------------- */
+/* ---- a structure that shows damage ----------------------------------------------------------- */
 
 static struct node *build(int nodes)
 {
@@ -68,7 +68,7 @@ static int child_status(pid_t child)
     return status;
 }
 
-/* ---- with threads in the parent --------------------------------------------------------------------------------- */
+/* ---- with threads in the parent -------------------------------------------------------------- */
 
 static atomic_int stop;
 
@@ -115,7 +115,7 @@ static void check_threads(void)
     tap_ok(intact(list, NODES), "the parent's objects are intact");
 }
 
-/* ---- threads in the child ------------------------------------------------------------------------------------------ */
+/* ---- threads in the child -------------------------------------------------------------------- */
 
 static void *thread_work(void *arg)
 {
@@ -174,7 +174,7 @@ static void from_thread(void)
     API_CHILD(api_in_thread(fork_from_thread, &list) == &list);
 }
 
-/* ---- the client's own handling ---------------------------------------------------------------------------------------- */
+/* ---- the client's own handling --------------------------------------------------------------- */
 
 static void by_hand(void)
 {

@@ -37,7 +37,7 @@ static void drop_litter(int count, size_t size)
     api_in_thread(make_litter, &litter);
 }
 
-/* ---- collect -------------------------------------------------------------------------------------------- */
+/* ---- collect --------------------------------------------------------------------------------- */
 
 static void check_collect(void)
 {
@@ -80,7 +80,7 @@ static void check_disable(void)
     GC_set_disable_automatic_collection(0);
 }
 
-/* ---- stop functions ----------------------------------------------------------------------------------------- */
+/* ---- stop functions -------------------------------------------------------------------------- */
 
 static int stop_calls, stop_answer;
 
@@ -118,7 +118,7 @@ static void check_stop(void)
     GC_enable();
 }
 
-/* ---- the heap limit: in children ---------------------------------------------------------------------------- */
+/* ---- the heap limit: in children ------------------------------------------------------------- */
 
 static int refusals;
 static size_t refused_bytes;
@@ -206,7 +206,7 @@ static void strings_without_memory(void)
     API_CHILD(strlen(GC_strndup(big, 1000)) == 1000);
 }
 
-/* ---- growth ----------------------------------------------------------------------------------------------------- */
+/* ---- growth ---------------------------------------------------------------------------------- */
 
 static void check_expand(void)
 {
@@ -217,7 +217,7 @@ static void check_expand(void)
     tap_ok(GC_expand_hp(SIZE_MAX / 4) == 0, "GC_expand_hp beyond all limits fails");
 }
 
-/* ---- settings: set, get, put back ------------------------------------------------------------------------------- */
+/* ---- settings: set, get, put back ------------------------------------------------------------ */
 
 #define CHECK_SETTING(type, name, value) \
     do { \

@@ -9,7 +9,7 @@
 
 static void *keep[100];
 
-/* ---- events of a collection ------------------------------------------------------------------------------ */
+/* ---- events of a collection ------------------------------------------------------------------ */
 
 enum { EVENTS_MAX = 1000 };
 
@@ -64,7 +64,7 @@ static void check_events(void)
     tap_ok(events.count == 0 && GC_get_on_collection_event() == NULL, "without hook no events");
 }
 
-/* ---- events of threads ------------------------------------------------------------------------------------- */
+/* ---- events of threads ----------------------------------------------------------------------- */
 
 enum { THREADS = 5 };
 
@@ -110,14 +110,14 @@ static void check_thread_events(void)
     GC_set_on_thread_event(NULL);
     for (int i = 0; i < THREADS; i++)
         good += suspended[i] == 1 && resumed[i] == 1;
-    tap_ok(good == THREADS && others == 0, "each other thread was stopped once and let go once (%d of %d)", good, THREADS);
+    tap_ok(good == THREADS && others == 0, "each other thread was stopped once and let go (%d of %d)", good, THREADS);
     for (int i = 0; i < THREADS; i++)
         sem_post(&finish);
     for (int i = 0; i < THREADS; i++)
         GC_pthread_join(threads[i], NULL);
 }
 
-/* ---- at the start, and roots of the moment -------------------------------------------------------------------- */
+/* ---- at the start, and roots of the moment --------------------------------------------------- */
 
 static int starts, pushes;
 static GC_push_other_roots_proc push_before;
@@ -173,7 +173,7 @@ static void check_push(void)
     tap_ok(api_alive(hidden, 10) <= 1, "until the hook is taken off");
 }
 
-/* ---- the heap's size --------------------------------------------------------------------------------------------- */
+/* ---- the heap's size ------------------------------------------------------------------------- */
 
 static int resizes;
 static GC_word last_size;
@@ -196,7 +196,7 @@ static void check_resize(void)
     memset(keep, 0, sizeof(keep));
 }
 
-/* ---- out of memory ------------------------------------------------------------------------------------------------- */
+/* ---- out of memory --------------------------------------------------------------------------- */
 
 static jmp_buf away;
 
@@ -230,7 +230,7 @@ static void check_oom_jump(void)
     tap_ok(warn != NULL && warn != silence && GC_get_warn_proc() == warn, "the warning hook can be set and put back");
 }
 
-/* ---- the end of the process: in children ----------------------------------------------------------------------------- */
+/* ---- the end of the process: in children ----------------------------------------------------- */
 
 static void leave_well(const char *message)
 {

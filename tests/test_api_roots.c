@@ -43,7 +43,7 @@ static bool alive_from_to(int first, int last)
     return api_alive(hidden + first, last - first) == last - first;
 }
 
-/* ---- add and remove ------------------------------------------------------------------------------------------ */
+/* ---- add and remove -------------------------------------------------------------------------- */
 
 static void check_add(void)
 {
@@ -81,7 +81,7 @@ static void check_overlap(void)
     GC_add_roots(outside + 12, outside + 20);
     GC_add_roots(outside + 10, outside + 30);
     survivors(0, 0);
-    tap_ok(about(api_alive(hidden, WORDS), 50) && alive_from_to(10, 60), "overlapping, nested and repeated ranges all count");
+    tap_ok(about(api_alive(hidden, WORDS), 50) && alive_from_to(10, 60), "overlapping and nested ranges all count");
     GC_remove_roots(outside, outside + WORDS);
     api_collect();
     tap_ok(about(api_alive(hidden, WORDS), 0), "and are all removed by one that contains them");
@@ -93,12 +93,12 @@ static void check_ends(void)
 
     GC_add_roots(low + 1, high + 7);
     survivors(0, 0);
-    tap_ok(about(api_alive(hidden, WORDS), 15) && alive_from_to(17, 32), "of unaligned ends, the whole words inside count");
+    tap_ok(about(api_alive(hidden, WORDS), 15) && alive_from_to(17, 32), "of odd ends, the whole words inside count");
     GC_clear_roots();
     tap_ok(about(survivors(0, 0), 0), "GC_clear_roots removes what was added");
 }
 
-/* ---- thousands ------------------------------------------------------------------------------------------------- */
+/* ---- thousands ------------------------------------------------------------------------------- */
 
 static void *fill_many(void *unused)
 {
@@ -131,7 +131,7 @@ static void check_many(void)
     tap_ok(about(api_alive(many_hidden, RANGES), 0), "the rest removed at once: none");
 }
 
-/* ---- what is a root by itself ------------------------------------------------------------------------------------ */
+/* ---- what is a root by itself ---------------------------------------------------------------- */
 
 static int initial;
 static void *volatile data_word = &initial, *volatile bss_word;  /* volatile: the stores matter */
@@ -159,13 +159,13 @@ static void check_static(void)
     api_in_thread(fill_static, NULL);
     api_collect();
     tap_ok(api_alive(hidden, 2) == 2, "initialised and zeroed static data are roots");
-    tap_ok(!api_on_sgc || api_in_thread(fill_thread_word, NULL) == (void *)1, "thread-local data of the program is a root");
+    tap_ok(!api_on_sgc || api_in_thread(fill_thread_word, NULL) == (void *)1, "thread-local data is a root");
     data_word = bss_word = NULL;
     api_collect();
     tap_ok(api_alive(hidden, 3) == 0, "until the words change, and the thread ends");
 }
 
-/* ---- exclusion: in children ----------------------------------------------------------------------------------------- */
+/* ---- exclusion: in children ------------------------------------------------------------------ */
 
 static void *volatile table[WORDS];
 
@@ -256,7 +256,7 @@ static void filter_module(void)
     API_CHILD(api_alive(hidden, WORDS) <= 3);
 }
 
-/* ---- wrong ranges: in children ---------------------------------------------------------------------------------------- */
+/* ---- wrong ranges: in children --------------------------------------------------------------- */
 
 static void empty_range(void)
 {

@@ -9,7 +9,7 @@
 
 static void *keep[1000];
 
-/* ---- SGC_init: in children ------------------------------------------------------------------------------- */
+/* ---- SGC_init: in children ------------------------------------------------------------------- */
 
 static void init_once(void)
 {
@@ -55,7 +55,7 @@ static void init_many(void)
     API_CHILD(SGC_get_stats(&stats, sizeof(stats)) == sizeof(stats) && stats.markers >= 1 && stats.markers <= 1024);
 }
 
-/* ---- statistics -------------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 static struct SGC_stats get_stats(void)
 {
@@ -139,13 +139,14 @@ static void check_sizes(void)
 
     memset(larger, 0xee, sizeof(larger));
     tap_ok(SGC_get_stats((struct SGC_stats *)larger, sizeof(larger)) == sizeof(stats)
-           && larger[sizeof(stats) / 8] == 0 && larger[sizeof(stats) / 8 + 1] == 0, "a newer client's members are zero");
+           && larger[sizeof(stats) / 8] == 0 && larger[sizeof(stats) / 8 + 1] == 0,
+           "a newer client's members are zero");
     memset(&stats, 0xee, sizeof(stats));
     tap_ok(SGC_get_stats(&stats, 8) == 8 && stats.collections == GC_get_gc_no() && (stats.live_bytes & 0xff) == 0xee,
            "an older client's structure is not overrun");
 }
 
-/* ---- checks and listings -------------------------------------------------------------------------------------- */
+/* ---- checks and listings --------------------------------------------------------------------- */
 
 static void check_listings(void)
 {

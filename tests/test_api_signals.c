@@ -23,7 +23,7 @@ static void pause_ms(long ms)
         continue;
 }
 
-/* ---- the client's choice: in children ------------------------------------------------------------------- */
+/* ---- the client's choice: in children -------------------------------------------------------- */
 
 static void *allocate(void *unused)
 {
@@ -83,7 +83,7 @@ static void signal_kill(void) { try_signal(SIGKILL); }
 static void signal_stop(void) { try_signal(SIGSTOP); }
 static void signal_fault(void) { try_signal(SIGSEGV); }
 
-/* ---- system calls go on ----------------------------------------------------------------------------------- */
+/* ---- system calls go on ---------------------------------------------------------------------- */
 
 static int ends[2];
 
@@ -119,7 +119,7 @@ static void check_restart(void)
     tap_ok(failures == NULL, "system calls of stopped threads go on (%ld of 100 failed)", (long)(intptr_t)failures);
 }
 
-/* ---- a thread that blocks all signals: in a child ------------------------------------------------------------ */
+/* ---- a thread that blocks all signals: in a child -------------------------------------------- */
 
 static void *block_all(void *unused)
 {

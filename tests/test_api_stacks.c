@@ -18,7 +18,7 @@ static void wait_for(sem_t *semaphore)
         continue;
 }
 
-/* ---- a coroutine that says where its stack is ------------------------------------------------------------ */
+/* ---- a coroutine that says where its stack is ------------------------------------------------ */
 
 struct coroutine {
     ucontext_t context, caller;
@@ -115,7 +115,7 @@ static void check_coroutine(void)
     tap_ok(api_alive(hidden, HELD) <= 3, "a coroutine's stack that is over is no root");
 }
 
-/* ---- handles of threads ------------------------------------------------------------------------------------- */
+/* ---- handles of threads ---------------------------------------------------------------------- */
 
 static void *handle;
 
@@ -148,7 +148,7 @@ static void check_handles(void)
     GC_call_with_alloc_lock(set_by_handle, &base);
 }
 
-/* ---- a handler on an alternate stack ------------------------------------------------------------------------- */
+/* ---- a handler on an alternate stack --------------------------------------------------------- */
 
 static sem_t in_handler, leave_handler;
 static int handler_errors;
@@ -211,7 +211,7 @@ static void check_altstack(void *registered, const char *name)
 
 #ifndef API_PEER       /* bdwgc 8.2 has no such hook */
 
-/* ---- a coroutine that says nothing: the stack pointer hook --------------------------------------------------- */
+/* ---- a coroutine that says nothing: the stack pointer hook ----------------------------------- */
 
 static ucontext_t native, foreign;
 static char *foreign_stack;

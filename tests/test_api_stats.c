@@ -6,7 +6,7 @@
 
 static void *keep[1000];
 
-/* ---- counters ------------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static void fill(size_t size)
 {
@@ -63,7 +63,7 @@ static void check_uncollectable(void)
     tap_ok((intptr_t)GC_get_non_gc_bytes() < before + 1000, "until they are freed");
 }
 
-/* ---- the heap ---------------------------------------------------------------------------------------------- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 static void check_heap(void)
 {
@@ -88,11 +88,12 @@ static void check_returned(void)
 {
     api_collect();
     GC_gcollect_and_unmap();
-    tap_ok(GC_get_free_bytes() + GC_get_unmapped_bytes() >= 900 * 20 * 1024, "freed memory counts as free or given back");
-    tap_ok(GC_get_unmapped_bytes() >= 500 * 20 * 1024, "GC_gcollect_and_unmap gives it back (%zu)", GC_get_unmapped_bytes());
+    tap_ok(GC_get_free_bytes() + GC_get_unmapped_bytes() >= 900 * 20 * 1024, "freed memory is free or given back");
+    tap_ok(GC_get_unmapped_bytes() >= 500 * 20 * 1024, "GC_gcollect_and_unmap gives it back (%zu)",
+           GC_get_unmapped_bytes());
 }
 
-/* ---- struct GC_prof_stats_s ----------------------------------------------------------------------------------- */
+/* ---- struct GC_prof_stats_s ------------------------------------------------------------------ */
 
 static void check_prof_stats(void)
 {
@@ -134,7 +135,7 @@ static void check_under_lock(void)
            "GC_get_prof_stats_unsafe works under the lock");
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void check_time(void)
 {

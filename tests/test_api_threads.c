@@ -19,7 +19,7 @@ static void wait_for(sem_t *semaphore)
         continue;
 }
 
-/* ---- create, join, exit, detach -------------------------------------------------------------------------- */
+/* ---- create, join, exit, detach -------------------------------------------------------------- */
 
 static void *return_object(void *arg)
 {
@@ -96,7 +96,7 @@ static void check_detach(void)
     pthread_attr_destroy(&attr);
 }
 
-/* ---- the stack of a thread is a root ---------------------------------------------------------------------- */
+/* ---- the stack of a thread is a root --------------------------------------------------------- */
 
 static GC_hidden_pointer hidden[OBJECTS];
 
@@ -127,7 +127,7 @@ static void check_stack_roots(void)
     tap_ok(api_alive(hidden, OBJECTS) <= 3, "until it ends (%d)", api_alive(hidden, OBJECTS));
 }
 
-/* ---- threads that SGC did not create ------------------------------------------------------------------------ */
+/* ---- threads that SGC did not create --------------------------------------------------------- */
 
 static int registration_errors;
 
@@ -183,7 +183,7 @@ static void check_register(void)
     tap_ok(registration_errors == 0, "register and unregister answer as they should (%d errors)", registration_errors);
 }
 
-/* ---- blocked threads ------------------------------------------------------------------------------------------ */
+/* ---- blocked threads ------------------------------------------------------------------------- */
 
 static int depth_reached, nest_errors;
 
@@ -260,7 +260,7 @@ static void check_blocking(void)
     tap_ok(result != NULL && strcmp(result, "before") == 0, "and it goes on where it was");
 }
 
-/* ---- cancellation and the signal mask ---------------------------------------------------------------------------- */
+/* ---- cancellation and the signal mask -------------------------------------------------------- */
 
 static void *to_be_cancelled(void *unused)
 {
@@ -300,7 +300,7 @@ static void check_mask(void)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* ---- the lock, and the world stopped by hand ------------------------------------------------------------------------ */
+/* ---- the lock, and the world stopped by hand ------------------------------------------------- */
 
 static atomic_ulong turns;
 

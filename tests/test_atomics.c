@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "platform/platform.h"
 #include "tests/tap.h"
@@ -139,25 +140,31 @@ static void test_message_passing(void)
     tap_ok(wrong_messages == 0, "what was written before a release is seen after the acquire");
 }
 
-/* Two threads each set their own word and look at the other's: at least one must see the other. */
+/*
+ * Two threads each set their own word and look at the other's: at least one must see the other.
+ * qemu-user on x86 lets an aarch64 load-acquire overtake a store-release, which no processor does, so
+ * nothing is said there of plain stores.
+ */
+enum { WITH_STORE, WITH_SWAP, WITH_CAS, WAYS };
 static sgc_aw_t mine[2], arrived;
 static uintptr_t saw[2][ROUNDS];
 
 static void meet(uintptr_t target)
 {
     sgc_aw_add(&arrived, 1);
-    while (sgc_aw_load_acq(&arrived) < target)
-        sgc_spin_hint();
+    for (int spins = 0; sgc_aw_load_acq(&arrived) < target; spins++)
+        if (spins > 1000)
+            sgc_yield();
 }
 
 static void *store_then_load(void *raw)
 {
     uintptr_t me = (uintptr_t)raw;
-    for (uintptr_t i = 0; i < ROUNDS / 10; i++) {
+    for (uintptr_t i = 0; i < ROUNDS; i++) {
         meet(2 * (2 * i + 1));
-        if (i % 3 == 0)
+        if (i % WAYS == WITH_STORE)
             sgc_aw_store_sc(&mine[me], i + 1);
-        else if (i % 3 == 1)
+        else if (i % WAYS == WITH_SWAP)
             sgc_aw_swap_sc(&mine[me], i + 1);
         else
             sgc_aw_cas_sc(&mine[me], i, i + 1);
@@ -167,16 +174,29 @@ static void *store_then_load(void *raw)
     return NULL;
 }
 
+/* The kernel knows this process by the emulator's name. */
+static bool under_qemu_user(void)
+{
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    return strncmp(name, "qemu-", 5) == 0;
+}
+
 static void test_store_buffering(void)
 {
     pthread_t thread;
-    unsigned both_missed = 0;
+    unsigned both_missed[WAYS] = { 0 };
     pthread_create(&thread, NULL, store_then_load, (void *)1);
     store_then_load((void *)0);
     pthread_join(thread, NULL);
-    for (uintptr_t i = 0; i < ROUNDS / 10; i++)
-        both_missed += saw[0][i] != i + 1 && saw[1][i] != i + 1;
-    tap_ok(both_missed == 0, "sequentially consistent: two threads never both miss the other (%u)", both_missed);
+    for (uintptr_t i = 0; i < ROUNDS; i++)
+        both_missed[i % WAYS] += saw[0][i] != i + 1 && saw[1][i] != i + 1;
+    tap_ok(both_missed[WITH_SWAP] == 0, "swap_sc: two threads never both miss the other (%u)", both_missed[WITH_SWAP]);
+    tap_ok(both_missed[WITH_CAS] == 0, "nor with cas_sc (%u)", both_missed[WITH_CAS]);
+    if (under_qemu_user())
+        tap_skip("qemu-user does not keep the order of store_sc and load_sc");
+    else
+        tap_ok(both_missed[WITH_STORE] == 0, "nor with store_sc (%u)", both_missed[WITH_STORE]);
 }
 
 int main(void)

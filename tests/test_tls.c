@@ -196,6 +196,8 @@ static void test_entries(char *last_page)
            "a block longer than its mapping is cut there");
     vector[2].value = (uintptr_t)last_page + page;
     tap_ok(!made_up(1, 16, &block), "one that cannot be read is none");
+    vector[2].value = 4;
+    tap_ok(!made_up(1, 16, &block), "nor one in the lowest OS page");
     vector[2].value = UINTPTR_MAX - 64;
     tap_ok(!made_up(1, 4096, &block), "nor one that wraps around");
     vector[5].value = vector[6].value = (uintptr_t)last_page;

@@ -34,7 +34,7 @@ GC_API GC_ATTR_DEPRECATED GC_on_heap_resize_proc GC_on_heap_resize;
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* Gets warnings: `format` is a printf format in which at most one conversion, of the size of a word, takes
- * `argument`.  May run with the allocation lock held and the world stopped.  The default writes them to the
+ * `argument`.  May run under the allocation lock and in a stopped world.  The default writes them to the
  * log. */
 typedef void (GC_CALLBACK *GC_warn_proc)(char *format, GC_word argument);
 GC_API void GC_CALL GC_set_warn_proc(GC_warn_proc hook) GC_ATTR_NONNULL(1);

@@ -10,7 +10,7 @@
  *   - They may start a collection.
  *   - When the memory cannot be had, and for sizes beyond PTRDIFF_MAX, they return what the out-of-memory hook
  *     returns (GC_set_oom_fn): NULL unless the client says otherwise.  The heap stays usable.
- *   - A calling thread that is not registered is told so and how to register; see gc_threads.h.
+ *   - A calling thread that is not registered is registered then, with a warning; see gc_threads.h.
  */
 #ifndef GC_H
 #error "Include <gc/gc.h> instead of its parts."

@@ -4,8 +4,10 @@
  *
  * A thread must be registered before it allocates or holds pointers into the heap: its stack and registers are
  * then roots, and a collection stops it.  The main thread is registered by GC_INIT(), a thread created through
- * GC_pthread_create for as long as it runs; others register themselves.  An unregistered thread that allocates
- * is reported.  Many of these functions exist only if GC_THREADS is defined.
+ * GC_pthread_create for as long as it runs; others register themselves.  A thread that allocates unregistered is
+ * registered at that moment, with a warning: pointers that it got from others before could have been lost.
+ *
+ * Many of these functions exist only if GC_THREADS is defined.
  */
 #ifndef GC_H
 #error "Include <gc/gc.h> instead of its parts."
@@ -44,7 +46,7 @@ GC_API int GC_CALL GC_register_my_thread(const struct GC_stack_base *base) GC_AT
  * that is not registered is reported and returns GC_NOT_FOUND.  [unregistered] */
 GC_API int GC_CALL GC_unregister_my_thread(void);
 
-/* Nonzero if the calling thread is registered.  [unregistered, callback] */
+/* Nonzero if the caller is a registered thread.  [unregistered, callback] */
 GC_API int GC_CALL GC_thread_is_registered(void);
 
 /* Tells SGC of the calling thread's normal stack and its alternate signal stack (lowest address and bytes),

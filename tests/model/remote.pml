@@ -165,9 +165,8 @@ inline drain()
         :: owner[p] == me -> merge(p)
         :: owner[p] != me -> notify(p)
         fi
-    :: list == EMPTY -> break
-    od;
-    atomic { list = 0; p = 0 }
+    :: atomic { list == EMPTY -> list = 0; p = 0; break }
+    od
 }
 
 inline leave_pages()
@@ -190,9 +189,8 @@ inline exit()
 #endif
     do
     :: list != EMPTY -> unlist(); notify(p)
-    :: list == EMPTY -> break
-    od;
-    atomic { list = 0; p = 0 }
+    :: atomic { list == EMPTY -> list = 0; p = 0; break }
+    od
 }
 
 /* p is in the pool, and this thread has the pool's lock */
@@ -205,7 +203,7 @@ inline adopt()
 #ifndef BROKEN_ADOPTION_WITHOUT_MERGE
     merge(p);
 #endif
-    atomic { pool_lock = 0; p = 0 }
+    atomic { pool_lock = 0; p = 0; sections-- }
 }
 
 /* ---- free ---- */
@@ -237,7 +235,7 @@ inline free_there()
 #endif
         atomic { r = rfree[p] & bit_; rfree[p] = rfree[p] | bit_ }
         if
-        :: atomic { r -> complain; r = 0 }
+        :: atomic { r -> r = 0; complain }
         :: !r ->
 #ifndef BROKEN_REMOTE_SET_EARLY
             remote[p] = 1;
@@ -298,7 +296,7 @@ inline allocate()
             live[p] = live[p] | bit_
         :: else
         fi;
-        p = 0; bit_ = 0
+        p = 0; bit_ = 0; sections--
     }
 }
 
@@ -317,11 +315,9 @@ proctype Thread(byte me)
         drain();
         sections--
     :: atomic { allocs_left && some(has_room) -> allocs_left--; sections++; choose_page(has_room) }
-        allocate();
-        sections--
+        allocate()
     :: atomic { !pool_lock && some(orphan) -> pool_lock = 1; sections++; choose_page(orphan) }
-        adopt();
-        sections--
+        adopt()
     :: atomic { exits_left -> exits_left--; sections++ }
         exit();
         sections--;

@@ -24,6 +24,9 @@
 #ifndef OPS
 #define OPS 2
 #endif
+#ifndef EARLY
+#define EARLY 1                         /* resends in each stop before anything is stuck */
+#endif
 #ifdef PEERS
 #define THREADS MUTATORS
 #else
@@ -414,7 +417,7 @@ inline collect(t)
 #endif
     atomic {
         !registry_lock -> registry_lock = 1;
-        stopper = t; reached_zero = 0; stalled = 0; early = 1;
+        stopper = t; reached_zero = 0; stalled = 0; early = EARLY;
 #ifndef BROKEN_COUNTED_AS_ASKED
 #ifndef BROKEN_COUNTED_AFTER_ASKING
         count_all()                     /* nobody looks at it before the first is asked */

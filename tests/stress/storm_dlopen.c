@@ -72,6 +72,18 @@ static void copy_module(int copy)
     snprintf(path[copy], sizeof path[copy], "/proc/self/fd/%d", to);
 }
 
+/* ---- cells: atomic, since TSan sees neither the loader's locks nor that memory is mapped anew ---- */
+
+static void store(void **cell, struct message *message)
+{
+    __atomic_store_n(cell, (void *)message, __ATOMIC_RELEASE);
+}
+
+static struct message *stored(void **cell)
+{
+    return __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+}
+
 /* ---- the constructor's part ---- */
 
 /* Runs inside dlopen, under the loader's locks. */
@@ -81,11 +93,11 @@ __attribute__((visibility("default"))) void storm_module_loaded(void **cell)
         return;
     struct rng rng = rng_make(storm_ns());
     storm_step("in a module's constructor");
-    *cell = message_make(&rng, CONSTRUCTOR);
+    store(cell, message_make(&rng, CONSTRUCTOR));
     storm_scrub_stack();
     if (rng_once_in(&rng, 2))
         GC_gcollect();
-    message_check(*cell, "the static data of a module being loaded");
+    message_check(stored(cell), "the static data of a module being loaded");
     storm_ran(CONSTRUCTOR);
 }
 
@@ -94,18 +106,18 @@ __attribute__((visibility("default"))) void storm_module_loaded(void **cell)
 static void put(struct use *use, struct rng *rng)
 {
     if (storm_has(ZEROED))
-        *use->module->zeroed(use->cell) = message_make(rng, ZEROED);
+        store(use->module->zeroed(use->cell), message_make(rng, ZEROED));
     if (storm_has(INITIALISED))
-        *use->module->initialised(use->cell) = message_make(rng, INITIALISED);
+        store(use->module->initialised(use->cell), message_make(rng, INITIALISED));
     if (storm_has(TLS))
-        *use->module->thread(use->thread_cell) = message_make(rng, TLS);
+        store(use->module->thread(use->thread_cell), message_make(rng, TLS));
 }
 
 static void check_cell(void **cell, int part, const char *what)
 {
     if (!storm_has(part))
         return;
-    message_check(*cell, what);
+    message_check(stored(cell), what);
     storm_ran(part);
 }
 
@@ -115,14 +127,14 @@ static void check(const struct use *use)
     check_cell(use->module->initialised(use->cell), INITIALISED, "a module's initialised data");
     check_cell(use->module->thread(use->thread_cell), TLS, "a module's thread-local variable");
     if (storm_has(CONSTRUCTOR))
-        message_check(*use->module->zeroed(MODULE_CELLS - 1), "what a module's constructor stored");
+        message_check(stored(use->module->zeroed(MODULE_CELLS - 1)), "what a module's constructor stored");
 }
 
 static void clear(const struct use *use)
 {
-    *use->module->zeroed(use->cell) = NULL;
-    *use->module->initialised(use->cell) = NULL;
-    *use->module->thread(use->thread_cell) = NULL;
+    store(use->module->zeroed(use->cell), NULL);
+    store(use->module->initialised(use->cell), NULL);
+    store(use->module->thread(use->thread_cell), NULL);
 }
 
 static void *load(const char *file, struct rng *rng)

@@ -230,7 +230,7 @@ static void create_raw(struct rng *rng)
 /* ---- creators ---- */
 
 struct pending { pthread_t thread; int style; };
-static struct pending pool[LIVE_MAX];
+static struct pending pool[2 * LIVE_MAX];
 static int pooled;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -247,7 +247,7 @@ static bool wait_for(struct pending *who)
 static void put_in_pool(struct pending who)
 {
     pthread_mutex_lock(&pool_lock);
-    pool[pooled++] = who;           /* never more than LIVE_MAX: see may_create */
+    pool[pooled++] = who;           /* there is room: see pool_has_room */
     pthread_mutex_unlock(&pool_lock);
 }
 
@@ -308,11 +308,11 @@ static __attribute__((noinline)) void create(struct rng *rng, int style)
         put_in_pool(who);
 }
 
-/* Children that nobody has joined yet count too, so that the pool cannot overflow. */
+/* Every creator may ask before any of them puts one in; they are fewer than LIVE_MAX. */
 static bool pool_has_room(void)
 {
     pthread_mutex_lock(&pool_lock);
-    bool room = pooled + storm.threads < LIVE_MAX;
+    bool room = pooled < LIVE_MAX;
     pthread_mutex_unlock(&pool_lock);
     return room;
 }
