@@ -11,10 +11,26 @@
 #include "alloc/sweep.h"
 
 _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
-SGC_STATE sgc_aw_t sgc_cache_table[SGC_CACHES_MAX];
+SGC_STATE sgc_aw_t *sgc_cache_table;
 SGC_STATE sgc_a32_t sgc_cache_count;
 
 enum { LEAVE_STEP = 32 };       /* pages left behind at a time under the locks */
+
+/* Address space only: an OS page of it is used for every 512 threads. */
+static bool make_table(void)
+{
+    size_t bytes = sgc_round_up(SGC_CACHES_MAX * sizeof *sgc_cache_table, sgc_heap.os_page);
+    void *table = sgc_mem_reserve(bytes, sgc_heap.os_page);
+
+    if (table == NULL)
+        return false;
+    if (!sgc_mem_commit(table, bytes)) {
+        sgc_mem_release(table, bytes);
+        return false;
+    }
+    sgc_cache_table = table;
+    return true;
+}
 
 static bool give_number(struct sgc_cache *cache)
 {
@@ -22,7 +38,7 @@ static bool give_number(struct sgc_cache *cache)
 
     if (id == 0)
         id = 1;
-    if (id == SGC_CACHES_MAX)
+    if (id == SGC_CACHES_MAX || (sgc_cache_table == NULL && !make_table()))
         return false;
     cache->id = id;
     cache->lock = (struct sgc_lock)SGC_LOCK_INIT(SGC_RANK_CACHE);
@@ -120,9 +136,10 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         sgc_lock(&cache->lock, &cache->section);
         sgc_lists_renew(&cache->bin[kind][cls].lists);
         more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
+        if (!more)
+            cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
         sgc_unlock(&cache->lock, &cache->section);
     } while (more);
-    cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
 }
 
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)

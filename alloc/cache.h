@@ -17,7 +17,8 @@
  *                            thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
  *                            take all (alloc/remote.c)
- *   claimed, freed_bytes     its thread                          collecting        relaxed; stopping the world
+ *   claimed, freed_bytes     its thread; the collecting thread   anybody           relaxed: figures
+ *                            while the world is stopped
  *
  * Caches are never unmapped: a record may be used again by another thread, so that a late push into an
  * inbox always meets an inbox.
@@ -60,8 +61,8 @@ struct sgc_cache {
     uint32_t id;                    /* owner number, from 1 */
     uint32_t freed_max;             /* SGC_FREED_MAX, or 0 under torture */
     uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 1 under torture */
-    size_t claimed;                 /* bytes claimed since this was last taken over */
-    size_t freed_bytes;             /* bytes freed explicitly, likewise */
+    sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
+    sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
     sgc_aw_t inbox;
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
@@ -72,8 +73,9 @@ struct sgc_cache {
 /* The calling thread's cache; NULL while it is not registered. */
 extern _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
 
-/* By owner number; entries are never taken away.  Written under the registry's lock, read with acquire. */
-extern sgc_aw_t sgc_cache_table[SGC_CACHES_MAX];
+/* By owner number; entries are never taken away.  Written under the registry's lock, read with
+ * acquire.  The table itself is made by the first sgc_cache_open. */
+extern sgc_aw_t *sgc_cache_table;
 extern sgc_a32_t sgc_cache_count;           /* highest number given out + 1 */
 
 /* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
@@ -110,6 +112,12 @@ void sgc_cache_check(const struct sgc_cache *cache);
 static inline struct sgc_cache *sgc_cache_of(uint32_t id)
 {
     return (struct sgc_cache *)sgc_aw_load_acq(&sgc_cache_table[id]);
+}
+
+/* Adds to a counter that only the calling thread writes. */
+static inline void sgc_count_add(sgc_aw_t *count, size_t n)
+{
+    sgc_aw_store(count, sgc_aw_load(count) + n);
 }
 
 static inline void sgc_bin_mark_active(struct sgc_cache *cache, uint32_t kind, uint32_t cls)

@@ -38,7 +38,7 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
     else if (sgc_object_allocated(o) && sgc_remote_free(o->page, o->granule))
         result = SGC_FREE_DONE;
     if (result == SGC_FREE_DONE)
-        cache->freed_bytes += o->bytes;
+        sgc_count_add(&cache->freed_bytes, o->bytes);
     sgc_section_leave(&cache->section);
     return result;
 }

@@ -49,7 +49,6 @@ struct sgc_heap_config {
     bool interior_pointers;         /* any address inside an object keeps it */
     bool end_byte;                  /* each request gets one byte more */
     bool poison;                    /* fill what is reclaimed, to catch uses of it */
-    uint64_t decay_ns;              /* free pages go back after this time; UINT64_MAX: never */
 };
 
 struct sgc_heap {

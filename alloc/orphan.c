@@ -26,6 +26,7 @@ static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs
 
     sgc_list_remove(ours, page);
     sgc_aw_store_rel(&r->tag, sgc_tag(SGC_NO_OWNER, epoch));
+    sgc_seam();
     sgc_list_push(theirs, SGC_LIST_TODO, page);
     sgc_aw_add(&orphans.count, 1);
 }
@@ -60,6 +61,7 @@ static uint32_t adopt_one(struct sgc_cache *cache, struct sgc_page_lists *theirs
         sgc_list_remove(theirs, page);
         sgc_aw_add(&orphans.count, (uintptr_t)-1);
         sgc_aw_store_rel(&sgc_heap.records[page].tag, cache->tag);
+        sgc_seam();
         sgc_page_merge(page);
     }
     return page;

@@ -257,18 +257,21 @@ uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero)
 
 bool sgc_pool_expand(size_t pages, struct sgc_section *self)
 {
+    uint32_t want = (uint32_t)((pages + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES);
     uint32_t done = 0;
 
     if (pages > sgc_heap.reserved / SGC_PAGE)
         return false;
     sgc_lock(&sgc_pool.lock, self);
-    if (within_limit((uint32_t)pages) && begin_growing(self)) {
-        done = growth_for((uint32_t)pages);
-        done = done == 0 ? 0 : grow(done, self);
+    if (within_limit((uint32_t)pages)) {
+        while (!begin_growing(self))
+            continue;
+        if (want <= (uint32_t)(sgc_heap.reserved / SGC_ARENA) - sgc_pool.committed)
+            done = grow(want, self);
         sgc_pool.growing = false;
     }
     sgc_unlock(&sgc_pool.lock, self);
-    return done != 0;
+    return done == want;
 }
 
 /* ---- start, limits, figures ---- */

@@ -35,10 +35,12 @@ void sgc_page_notify(uint32_t page)
 
         if (sgc_a32_swap(&r->queued, 1) == 1)
             return;
+        sgc_seam();
         owner = sgc_page_owner(page);
         if (owner != SGC_NO_OWNER && push(sgc_cache_of(owner), page))
             return;
         sgc_a32_swap(&r->queued, 0);
+        sgc_seam();
         if (sgc_page_owner(page) == SGC_NO_OWNER)
             return;
     }
@@ -50,7 +52,9 @@ bool sgc_remote_free(uint32_t page, size_t granule)
 
     if (sgc_aw_or(sgc_remote_word(granule), bit) & bit)
         return false;
+    sgc_seam();
     sgc_a8_store_rel(&sgc_heap.pages[page].remote, 1);
+    sgc_seam();
     sgc_page_notify(page);
     return true;
 }
@@ -62,6 +66,7 @@ void sgc_page_merge(uint32_t page)
     if (sgc_a8_load(&sgc_heap.pages[page].remote) == 0)
         return;
     sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
+    sgc_seam();
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
         uintptr_t freed;
         sgc_aw_t *alloc;
@@ -88,6 +93,7 @@ static void deliver_all(struct sgc_cache *cache, uintptr_t page)
         uint32_t next = sgc_heap.records[page].inbox_next;
 
         sgc_a32_swap(&sgc_heap.records[page].queued, 0);
+        sgc_seam();
         deliver(cache, (uint32_t)page);
         page = next;
     }

@@ -81,7 +81,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     bin->limit = start + (size_t)s.end * granules * SGC_GRANULE;
     sgc_compiler_barrier();
     bin->cur = start + (size_t)s.first * granules * SGC_GRANULE;
-    cache->claimed += (size_t)(s.end - s.first) * granules * SGC_GRANULE;
+    sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
     sgc_bin_mark_active(cache, kind, cls);
     return true;
 }
@@ -167,20 +167,12 @@ static bool next_page(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
            fresh_page(cache, bin, kind, cls);
 }
 
-static void first_use(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t cls)
-{
-    sgc_section_enter(&cache->section);
-    bin->lists.epoch = sgc_heap.epoch;
-    bin->size = sgc_class_bytes(cls);
-    sgc_section_leave(&cache->section);
-}
-
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
     if (bin->size == 0)
-        first_use(cache, bin, cls);
+        bin->size = sgc_class_bytes(cls);
     do {
         void *object = claim_and_bump(cache, kind, cls);
 
@@ -242,7 +234,7 @@ static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_
     if (sgc_heap.config.poison)
         memset(object, 0xdf, bin->size);
     sgc_alloc_bit_clear(granule);
-    cache->freed_bytes += bin->size;
+    sgc_count_add(&cache->freed_bytes, bin->size);
     sgc_compiler_barrier();
     if (bin->nfreed < cache->freed_max) {
         cache->freed[d->kind][d->cls][bin->nfreed] = object;

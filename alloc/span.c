@@ -122,7 +122,7 @@ void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size
         memset(object, 0, bytes);
     sgc_lock(&spans.lock, self);
     publish(first);
-    sgc_aw_add_relaxed(&spans.allocated, count * SGC_PAGE);
+    sgc_aw_add_relaxed(&spans.allocated, bytes);
     sgc_unlock(&spans.lock, self);
     return object;
 }
@@ -174,6 +174,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     if (count > r->span_pages)
         return false;
     bytes = sgc_round_up(bytes, SGC_GRANULE);
+    sgc_aw_add_relaxed(bytes > old ? &spans.allocated : &spans.freed, bytes > old ? bytes - old : old - bytes);
     if (bytes > old && sgc_kind_has_pointers(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
     sgc_aw_store(&r->span_bytes, bytes);
@@ -233,6 +234,16 @@ size_t sgc_span_take_allocated(void)
 size_t sgc_span_take_freed(void)
 {
     return sgc_aw_swap(&spans.freed, 0);
+}
+
+size_t sgc_span_allocated(void)
+{
+    return sgc_aw_load(&spans.allocated);
+}
+
+size_t sgc_span_freed(void)
+{
+    return sgc_aw_load(&spans.freed);
 }
 
 void sgc_span_check(void)

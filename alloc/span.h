@@ -35,6 +35,10 @@ bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
 size_t sgc_span_take_allocated(void);
 size_t sgc_span_take_freed(void);
 
+/* The same without taking them: figures.  Any thread. */
+size_t sgc_span_allocated(void);
+size_t sgc_span_freed(void);
+
 void sgc_span_check(void);
 /* For fork: see gc/fork.c. */
 void sgc_spans_lock(struct sgc_section *self);

@@ -40,6 +40,20 @@ void sgc_torture_delay(struct sgc_mutator *m)
         sgc_spin_hint();
 }
 
+static void seam(void)
+{
+    struct sgc_mutator *m = sgc_mutator_self();
+
+    if (m != NULL)
+        sgc_torture_delay(m);
+}
+
+void sgc_torture_init(void)
+{
+    if (sgc_options.torture > 0)
+        sgc_section_hooks.seam = seam;
+}
+
 void sgc_torture_check(void)
 {
     if (sgc_options.torture <= 0)

@@ -15,6 +15,9 @@ bool sgc_torture_due(struct sgc_mutator *m);
 /* Sometimes waits a little.  Raw system calls only: also in a suspend handler. */
 void sgc_torture_delay(struct sgc_mutator *m);
 
+/* Installs the delays at seams, if torture is on.  At start. */
+void sgc_torture_init(void);
+
 /* Checks everything.  World stopped. */
 void sgc_torture_check(void);
 

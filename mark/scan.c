@@ -8,20 +8,51 @@
 #include "mark/scan.h"
 
 #include "mark/edge.h"
+#include "platform/platform.h"
 
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
-SGC_STATE static unsigned char displacement[SGC_PAGE];
+/* One byte a distance, in memory of its own: made when a client registers the first, published by a release
+ * and read with acquire; bytes only ever become 1. */
+SGC_STATE static sgc_aw_t displacements;
+
+static sgc_a8_t *displacement_table(void)
+{
+    return (sgc_a8_t *)sgc_aw_load_acq(&displacements);
+}
+
+static sgc_a8_t *make_displacement_table(void)
+{
+    void *table = sgc_mem_reserve(SGC_PAGE, sgc_os_page_size());
+
+    if (table == NULL || !sgc_mem_commit(table, SGC_PAGE))
+        return NULL;
+    if (!sgc_aw_cas(&displacements, 0, (uintptr_t)table))
+        sgc_mem_release(table, SGC_PAGE);
+    return displacement_table();
+}
 
 void sgc_mark_displacement(size_t distance)
 {
-    if (distance < sizeof displacement)
-        displacement[distance] = 1;
+    sgc_a8_t *table = displacement_table();
+
+    if (distance == 0 || distance >= SGC_PAGE)
+        return;
+    if (table == NULL)
+        table = make_displacement_table();
+    if (table == NULL)
+        sgc_warn("no memory to register the displacement %zu; pointers that far inside an object do "
+                 "not keep it. Free memory and register it again", distance);
+    else
+        sgc_a8_store(&table[distance], 1);
 }
 
 bool sgc_mark_displacement_valid(size_t distance)
 {
-    return distance == 0 || (distance < sizeof displacement && displacement[distance]);
+    const sgc_a8_t *table = displacement_table();
+
+    return distance == 0 ||
+           (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
 }
 
 static void scan_offset(struct sgc_marker *marker, size_t offset)

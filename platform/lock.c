@@ -50,18 +50,26 @@ static void lock_inner(struct sgc_lock *lock)
         continue;
 }
 
+/* Once a thread has slept it takes the lock as contended only: others may sleep still, and whoever frees a
+ * lock that is merely held wakes nobody. */
+static bool try_first(struct sgc_lock *lock, bool slept)
+{
+    if (!slept && (try_once(lock) || try_spinning(lock)))
+        return true;
+    return sgc_a32_swap(&lock->word, CONTENDED) == FREE;
+}
+
 /* Each round is a section of its own; the sleep lies outside, with the client's signal mask. */
 static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
 {
-    for (;;) {
+    for (bool slept = false;; slept = true) {
+        sigset_t saved;
+
         sgc_signals_block(&self->signals);
         sgc_section_enter(self);
-        if (try_once(lock) || try_spinning(lock))
+        if (try_first(lock, slept))
             return;
-        bool taken = sgc_a32_swap(&lock->word, CONTENDED) == FREE;
-        if (taken)
-            return;
-        sigset_t saved = self->signals;
+        saved = self->signals;
         sgc_section_leave(self);
         sgc_signals_restore(&saved);
         sgc_wait(&lock->word, CONTENDED, -1);

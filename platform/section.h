@@ -49,8 +49,17 @@ struct sgc_section {
 struct sgc_section_hooks {
     void (*park)(struct sgc_section *self);         /* sleep until the world runs again */
     void (*repair)(struct sgc_section *self);       /* a section was abandoned */
+    void (*seam)(void);                             /* NULL, or delays at random (torture) */
 };
 extern struct sgc_section_hooks sgc_section_hooks;
+
+/* A place between two steps of a protocol where another thread's step would hurt if the protocol were
+ * wrong. */
+static inline void sgc_seam(void)
+{
+    if (__builtin_expect(sgc_section_hooks.seam != NULL, 0))
+        sgc_section_hooks.seam();
+}
 
 /* The unusual ways in and out. */
 void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a pause contains beside marking: nothing that grows with the heap.
+ *
+ * Three heaps, each in a process of its own: an almost empty one, 4 GB of pointer-free objects that live in 1000 spans,
+ * and 1 GB of small objects that are all dead.  The world-stopped time, time to stop taken off, of the first
+ * collection and the median of the following ones, and the ratios to the empty heap.
+ *
+ *     bench/pause [COLLECTIONS [MEGABYTES-PER-SPAN]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sgc.h"
+
+#include "bench/measure.h"
+
+enum { EMPTY, SPANS, DEAD, CASES };
+
+static const char *const names[CASES] = { "almost empty", "1000 live spans", "1 GB dead small objects" };
+static size_t span_bytes = 4 << 20;
+
+static void **keep;
+
+static void live_spans(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        keep[i] = GC_malloc_atomic(span_bytes - 1);
+        if (keep[i] == NULL) {
+            fprintf(stderr, "pause: no memory for %zu bytes; give a smaller span size\n", span_bytes);
+            exit(1);
+        }
+        memset(keep[i], 1, span_bytes - 1);
+    }
+}
+
+static void dead_objects(void)
+{
+    for (size_t i = 0; i < ((size_t)1 << 30) / 64; i++)
+        *(void *volatile *)GC_malloc(63) = NULL;
+}
+
+static double pause_without_stop(void)
+{
+    struct SGC_stats before, after;
+
+    SGC_get_stats(&before, sizeof before);
+    GC_gcollect();
+    SGC_get_stats(&after, sizeof after);
+    return (double)(after.pause_ns - before.pause_ns - (after.stop_ns - before.stop_ns)) / 1e3;
+}
+
+/* Between collections the service thread gets time to finish, as it has in a program that runs. */
+static void measure(double *figure, size_t n, long which)
+{
+    static const struct timespec while_serving = { 0, 20000000 };
+
+    GC_INIT();
+    keep = GC_malloc(1000 * sizeof *keep);
+    GC_disable();
+    if (which == SPANS)
+        live_spans();
+    else if (which == DEAD)
+        dead_objects();
+    GC_enable();
+    for (size_t i = 0; i < n; i++) {
+        figure[i] = pause_without_stop();
+        nanosleep(&while_serving, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    size_t n = (size_t)argument(argc, argv, 1, 21, 2, 100000);
+    double *figure = malloc(n * sizeof *figure);
+    double first[CASES];
+    struct spread rest[CASES];
+
+    span_bytes = (size_t)argument(argc, argv, 2, 4, 1, 1024) << 20;
+    if (figure == NULL)
+        return 1;
+    printf("world-stopped time without time to stop, microseconds\n");
+    for (long i = 0; i < CASES; i++) {
+        in_child(measure, figure, n, i);
+        first[i] = figure[0];
+        rest[i] = spread_of(figure + 1, n - 1);
+        printf("%-26s first %8.1f   then median %8.1f (%.1f to %.1f)   ratio first %.2f, median %.2f\n",
+               names[i], first[i], rest[i].median, rest[i].least, rest[i].most, first[i] / first[0],
+               rest[i].median / rest[0].median);
+    }
+    free(figure);
+    return 0;
+}
