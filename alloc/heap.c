@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reserving the heap.  sgc_heap_init runs once, before any other thread uses the heap;
- * sgc_heap_commit_arena on whichever thread grows the heap, without a lock.
+ * sgc_heap_commit_arenas on whichever thread grows the heap, without a lock.
  */
 #include "alloc/heap.h"
 
@@ -93,7 +93,7 @@ static void lay_out(void *start, size_t heap)
  * refuse at a size of their own. */
 static bool reserve(size_t heap)
 {
-    for (; heap >= SMALLEST_RESERVE; heap = sgc_round_up(heap / 2, SGC_ARENA)) {
+    for (;; heap = heap / 2 > SMALLEST_RESERVE ? sgc_round_up(heap / 2, SGC_ARENA) : SMALLEST_RESERVE) {
         size_t bytes = heap + tables_bytes(heap);
         void *start = sgc_mem_reserve(bytes, SGC_ARENA);
 
@@ -103,10 +103,9 @@ static bool reserve(size_t heap)
             lay_out(start, heap);
             return true;
         }
-        if (heap == SMALLEST_RESERVE)
-            break;
+        if (heap <= SMALLEST_RESERVE)
+            return false;
     }
-    return false;
 }
 
 bool sgc_heap_init(const struct sgc_heap_config *config)
@@ -135,16 +134,18 @@ static bool commit_slice(void *table, size_t first, size_t count, size_t size)
     return sgc_mem_commit((void *)lo, hi - lo);
 }
 
-bool sgc_heap_commit_arena(uint32_t arena)
+bool sgc_heap_commit_arenas(uint32_t first, uint32_t count)
 {
-    size_t page = (size_t)arena * SGC_ARENA_PAGES;
+    size_t page = (size_t)first * SGC_ARENA_PAGES;
+    size_t pages = (size_t)count * SGC_ARENA_PAGES;
     size_t word = page * SGC_PAGE_WORDS;
-    size_t words = (size_t)SGC_ARENA_PAGES * SGC_PAGE_WORDS;
+    size_t words = pages * SGC_PAGE_WORDS;
 
-    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
-    return commit_slice(sgc_heap.bits, 2 * word, 2 * words, sizeof(sgc_aw_t)) &&
+    sgc_assert(first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
+    return sgc_mem_commit((void *)sgc_page_start((uint32_t)page), (size_t)count * SGC_ARENA) &&
+           commit_slice(sgc_heap.arenas, first, count, sizeof(struct sgc_arena)) &&
+           commit_slice(sgc_heap.bits, 2 * word, 2 * words, sizeof(sgc_aw_t)) &&
            commit_slice(sgc_heap.remote_bits, word, words, sizeof(sgc_aw_t)) &&
-           commit_slice(sgc_heap.pages, page, SGC_ARENA_PAGES, sizeof(struct sgc_page)) &&
-           commit_slice(sgc_heap.records, page, SGC_ARENA_PAGES, sizeof(struct sgc_page_record)) &&
-           sgc_mem_commit((void *)sgc_page_start((uint32_t)page), SGC_ARENA);
+           commit_slice(sgc_heap.pages, page, pages, sizeof(struct sgc_page)) &&
+           commit_slice(sgc_heap.records, page, pages, sizeof(struct sgc_page_record));
 }

@@ -73,8 +73,9 @@ extern struct sgc_heap sgc_heap;
  * any other function of this layer. */
 bool sgc_heap_init(const struct sgc_heap_config *config);
 
-/* Commits an arena and its part of the tables.  False if the system refuses. */
-bool sgc_heap_commit_arena(uint32_t arena);
+/* Commits arenas and their part of the tables.  False if the system refuses; the arenas themselves are
+ * asked for first and all at once, so that a refusal leaves next to nothing charged. */
+bool sgc_heap_commit_arenas(uint32_t first, uint32_t count);
 
 static inline bool sgc_heap_contains(uintptr_t address)
 {

@@ -31,6 +31,15 @@ static bool within_limit(uint32_t fresh)
     return fresh <= limit && now <= limit - fresh;
 }
 
+/* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
+static bool may_use(uint32_t count)
+{
+    size_t limit = sgc_aw_load(&sgc_pool.limit);
+    size_t now = sgc_aw_load(&sgc_pool.in_use);
+
+    return count < sgc_heap.reserved / SGC_PAGE && now <= limit && count <= limit - now;
+}
+
 /* ---- finding a run ---- */
 
 /* A run of free pages that is being followed upward through the arenas. */
@@ -64,13 +73,15 @@ static bool run_through(struct run *run, uint32_t first_page, uint64_t free)
     return false;
 }
 
-static uint32_t find_run(uint32_t count)
+/* If there is none, *tail says how many free pages the committed arenas end with. */
+static uint32_t find_run(uint32_t count, uint32_t *tail)
 {
     struct run run = { .wanted = count };
 
     for (uint32_t a = sgc_pool.lowest; a < sgc_pool.committed; a++)
         if (run_through(&run, a * SGC_ARENA_PAGES, sgc_heap.arenas[a].free))
             return run.start;
+    *tail = run.length;
     return SGC_NO_PAGE;
 }
 
@@ -181,24 +192,16 @@ static void publish_arena(uint32_t arena)
     sgc_aw_store_rel(&sgc_heap.limit, (size_t)(arena + 1) * SGC_ARENA);
 }
 
-static bool commit_next(uint32_t arena)
-{
-    uintptr_t slice = (uintptr_t)&sgc_heap.arenas[arena];
-    uintptr_t lo = sgc_round_down(slice, sgc_heap.os_page);
-
-    return arena < sgc_heap.reserved / SGC_ARENA &&
-           sgc_mem_commit((void *)lo, sgc_heap.os_page) && sgc_heap_commit_arena(arena);
-}
-
-/* Commits up to `arenas` arenas, outside the lock, as the only one who grows. */
-static uint32_t grow(uint32_t arenas, struct sgc_section *self)
+/* Commits `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one
+ * who grows.  Less than is needed would only be charged to the process and serve nobody. */
+static uint32_t grow(uint32_t need, uint32_t want, struct sgc_section *self)
 {
     uint32_t first = sgc_pool.committed;
-    uint32_t done = 0;
+    uint32_t done = want;
 
     sgc_unlock(&sgc_pool.lock, self);
-    while (done < arenas && commit_next(first + done))
-        done++;
+    if (!sgc_heap_commit_arenas(first, want))
+        done = want != need && sgc_heap_commit_arenas(first, need) ? need : 0;
     sgc_lock(&sgc_pool.lock, self);
     for (uint32_t i = 0; i < done; i++)
         publish_arena(first + i);
@@ -208,34 +211,36 @@ static uint32_t grow(uint32_t arenas, struct sgc_section *self)
     return done;
 }
 
-/* A run of `count` pages may begin in the free end of what is committed.  A bigger heap grows in
- * bigger steps: an eighth of itself, at most 64 arenas. */
-static uint32_t growth_for(uint32_t count)
+static uint32_t arenas_left(void)
 {
-    uint32_t need = (count + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES;
-    uint32_t step = sgc_pool.committed / 8 < 64 ? sgc_pool.committed / 8 : 64;
-    uint32_t left = (uint32_t)(sgc_heap.reserved / SGC_ARENA) - sgc_pool.committed;
-    uint32_t want = need > step ? need : step;
-
-    return want < left ? want : left;
+    return (uint32_t)(sgc_heap.reserved / SGC_ARENA) - sgc_pool.committed;
 }
 
-/* Under the lock: a run within the committed arenas, or growth and another look. */
+/* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas. */
+static uint32_t growth_for(uint32_t need)
+{
+    uint32_t step = sgc_pool.committed / 8 < 64 ? sgc_pool.committed / 8 : 64;
+    uint32_t want = need > step ? need : step;
+
+    return want < arenas_left() ? want : arenas_left();
+}
+
+/* Under the lock: a run within the committed arenas, or growth and another look.  The run may begin in
+ * the free end of what is committed. */
 static uint32_t find_or_grow(uint32_t count, struct sgc_section *self)
 {
     for (;;) {
-        uint32_t first = find_run(count);
-        uint32_t arenas;
+        uint32_t tail;
+        uint32_t first = find_run(count, &tail);
+        uint32_t need;
 
         if (first != SGC_NO_PAGE)
             return first;
-        if (!begin_growing(self))
-            continue;
-        arenas = growth_for(count);
-        if (arenas == 0 || grow(arenas, self) == 0) {
-            sgc_pool.growing = false;
-            return find_run(count);
-        }
+        need = (count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES;
+        if (need > arenas_left())
+            return SGC_NO_PAGE;
+        if (begin_growing(self) && grow(need, growth_for(need), self) == 0)
+            return find_run(count, &tail);
     }
 }
 
@@ -245,7 +250,7 @@ uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero)
 
     sgc_assert(count > 0);
     sgc_lock(&sgc_pool.lock, self);
-    if (within_limit(0) && count <= sgc_heap.reserved / SGC_PAGE)
+    if (may_use(count))
         first = find_or_grow(count, self);
     if (first != SGC_NO_PAGE && !within_limit(count - each_arena(first, count, count_dirty)))
         first = SGC_NO_PAGE;
@@ -266,8 +271,8 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
     if (within_limit((uint32_t)pages)) {
         while (!begin_growing(self))
             continue;
-        if (want <= (uint32_t)(sgc_heap.reserved / SGC_ARENA) - sgc_pool.committed)
-            done = grow(want, self);
+        if (want <= arenas_left())
+            done = grow(want, want, self);
         sgc_pool.growing = false;
     }
     sgc_unlock(&sgc_pool.lock, self);
@@ -279,7 +284,7 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
 bool sgc_pool_init(void)
 {
     sgc_pool_set_limit(sgc_heap.config.limit);
-    if (!commit_next(0)) {
+    if (!sgc_heap_commit_arenas(0, 1)) {
         sgc_error("the system refuses to commit the first %zu bytes of the heap; free memory or "
                   "raise the limit on it (ulimit -v, ulimit -l under mlockall, the cgroup)",
                   (size_t)SGC_ARENA);

@@ -4,6 +4,8 @@
  */
 #include "platform/lock.h"
 
+#include <limits.h>
+
 #include "platform/platform.h"
 
 enum { FREE, HELD, CONTENDED };
@@ -90,13 +92,15 @@ void sgc_lock(struct sgc_lock *lock, struct sgc_section *self)
     self->held |= 1u << lock->rank;
 }
 
+/* All sleepers are woken, not one: the one might be a thread that is stopped before it can take the lock, while
+ * another waits inside a section for it, and the world for that one. */
 static void release(struct sgc_lock *lock)
 {
     uint32_t was = sgc_a32_swap(&lock->word, FREE);
 
     sgc_assert(was != FREE);
     if (was == CONTENDED)
-        sgc_wake(&lock->word, 1);
+        sgc_wake(&lock->word, INT_MAX);
 }
 
 void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self)

@@ -161,6 +161,10 @@ uintptr_t sgc_interrupted_sp(const void *context);
  * pointer is all there is to know.  [any] */
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
 
+/* The alternate signal stack that the calling thread has set up, whether or not it runs on it.  False if
+ * there is none, or one with SS_AUTODISARM is in use.  [any] */
+bool sgc_altstack_self(struct sgc_stack_bounds *bounds);
+
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);

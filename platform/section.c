@@ -8,15 +8,35 @@
 
 SGC_STATE struct sgc_section_hooks sgc_section_hooks;
 
+static bool within(const struct sgc_stack_bounds *bounds, uintptr_t address)
+{
+    return bounds != NULL && address >= bounds->low && address < bounds->high;
+}
+
+bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bounds *alternate)
+{
+    bool recorded_there = within(alternate, recorded);
+
+    if (recorded_there != within(alternate, now))
+        return recorded_there;
+    return now > recorded;
+}
+
 /*
- * The thread enters a section although one is recorded.  If the recorded frame is gone (the stack
- * pointer is above it), a client's handler left it by siglongjmp.  Otherwise a client's handler has
- * interrupted a section and calls the collector: that cannot work, in bdwgc neither, since the heap
- * may be half changed.
+ * The thread enters a section although one is recorded.  If the recorded frame is gone, a client's
+ * handler left it by siglongjmp; not so under a lock, where no handler runs.  Otherwise a client's
+ * handler has interrupted a section and calls the collector: that cannot work, in bdwgc neither,
+ * since the heap may be half changed.
  */
 void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
 {
-    if (sp < self->sp)
+    struct sgc_stack_bounds alternate;
+    bool has_one = sgc_altstack_self(&alternate);
+
+    if (self->held != 0)
+        sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
+                  "world stopped; do there only what the callback's description allows");
+    if (!sgc_section_left(self->sp, sp, has_one ? &alternate : NULL))
         sgc_fatal("a signal handler called the collector while the same thread was inside it; "
                   "let the handler set a flag and allocate outside, or block the signal around "
                   "allocations");

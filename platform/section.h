@@ -61,6 +61,12 @@ static inline void sgc_seam(void)
         sgc_section_hooks.seam();
 }
 
+/* Has the frame at `recorded` been left, when the thread now stands at `now`?  `alternate` is its
+ * alternate signal stack (NULL: none).  Who stands there has interrupted what is recorded elsewhere; who
+ * stands elsewhere has left what is recorded there; on one stack addresses decide. */
+struct sgc_stack_bounds;
+bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bounds *alternate);
+
 /* The unusual ways in and out. */
 void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp);
 void sgc_section_stop_requested(struct sgc_section *self);

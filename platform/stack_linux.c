@@ -11,6 +11,7 @@
 #include "platform/platform.h"
 #include "platform/reader_linux.h"
 #include "platform/registers.h"
+#include "platform/syscall_linux.h"
 
 static bool ask_pthread(struct sgc_stack_bounds *bounds)
 {
@@ -76,6 +77,16 @@ bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
     bounds->low = (uintptr_t)alternate->ss_sp;
     bounds->high = bounds->low + alternate->ss_size;
     return (uintptr_t)context >= bounds->low && (uintptr_t)context < bounds->high;
+}
+
+bool sgc_altstack_self(struct sgc_stack_bounds *bounds)
+{
+    stack_t now;
+    if (sgc_syscall(SYS_sigaltstack, 0, (long)&now, 0, 0) != 0 || (now.ss_flags & SS_DISABLE) || now.ss_size == 0)
+        return false;
+    bounds->low = (uintptr_t)now.ss_sp;
+    bounds->high = bounds->low + now.ss_size;
+    return true;
 }
 
 /*
