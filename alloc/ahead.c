@@ -93,6 +93,12 @@ void sgc_clear_begin(void)
     sgc_a32_store_rel(&clearing.arenas, arenas);
 }
 
+/* Between cycles nobody reads these bits, so they may be cleared once more. */
+void sgc_clear_after_fork(void)
+{
+    sgc_clear_begin();
+}
+
 /* A page that is set up meanwhile clears its own bits, so a free page need not be touched. */
 static void clear_page(uint32_t page, uint32_t role)
 {

@@ -9,6 +9,7 @@
 #include "alloc/orphan.h"
 #include "alloc/remote.h"
 #include "alloc/sweep.h"
+#include "alloc/verify.h"
 
 _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
 SGC_STATE sgc_aw_t *sgc_cache_table;
@@ -164,15 +165,15 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_assert(bin->nfreed <= SGC_FREED_MAX);
-    sgc_assert((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit);
+    sgc_verify(bin->nfreed <= SGC_FREED_MAX);
+    sgc_verify((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit);
     for (uint32_t i = 0; i < bin->nfreed; i++)
-        sgc_assert(!sgc_alloc_bit(sgc_granule_number((uintptr_t)cache->freed[kind][cls][i])));
+        sgc_verify(!sgc_alloc_bit(sgc_granule_number((uintptr_t)cache->freed[kind][cls][i])));
     if (bin->cur == NULL)
         return;
-    sgc_assert(sgc_page_owner(bin->page) == cache->id && bin->active_epoch == sgc_heap.epoch);
+    sgc_verify(sgc_page_owner(bin->page) == cache->id && bin->active_epoch == sgc_heap.epoch);
     for (const char *slot = bin->cur; slot < bin->limit; slot += bin->size)
-        sgc_assert(sgc_alloc_bit(sgc_granule_number((uintptr_t)slot)));
+        sgc_verify(sgc_alloc_bit(sgc_granule_number((uintptr_t)slot)));
 }
 
 void sgc_cache_check(const struct sgc_cache *cache)

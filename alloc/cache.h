@@ -120,9 +120,12 @@ static inline void sgc_count_add(sgc_aw_t *count, size_t n)
     sgc_aw_store(count, sgc_aw_load(count) + n);
 }
 
+/* Before the bin gets its slots: in an abandoned section (platform/section.h) a bin with slots that is not
+ * marked would keep them over a cycle, and hand them out twice. */
 static inline void sgc_bin_mark_active(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     cache->active[kind][cls / 64] |= UINT64_C(1) << (cls % 64);
+    sgc_compiler_barrier();
 }
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "alloc/cache.h"
 
+#include "alloc/verify.h"
+
 static struct sgc_page_record *record(uint32_t page)
 {
     return &sgc_heap.records[page];
@@ -96,12 +98,12 @@ static void check_list(const struct sgc_page_lists *lists, enum sgc_page_list li
     uint32_t prev = SGC_NO_PAGE;
 
     for (uint32_t page = lists->head[list]; page != SGC_NO_PAGE; page = record(page)->next) {
-        sgc_assert(sgc_list_of(lists, page) == list);
-        sgc_assert(record(page)->prev == prev);
-        sgc_assert(sgc_page_owner(page) == owner);
+        sgc_verify(sgc_list_of(lists, page) == list);
+        sgc_verify(record(page)->prev == prev);
+        sgc_verify(sgc_page_owner(page) == owner);
         prev = page;
     }
-    sgc_assert(lists->tail[list] == prev);
+    sgc_verify(lists->tail[list] == prev);
     (void)owner, (void)prev;
 }
 

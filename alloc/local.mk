@@ -1,4 +1,37 @@
 # SPDX-License-Identifier: MIT
 # The heap.
 
-alloc_sources =
+alloc_sources = \
+	alloc/ahead.c \
+	alloc/bits.h \
+	alloc/cache.c \
+	alloc/cache.h \
+	alloc/decay.c \
+	alloc/free.c \
+	alloc/free.h \
+	alloc/geometry.h \
+	alloc/heap.c \
+	alloc/heap.h \
+	alloc/lists.c \
+	alloc/object.c \
+	alloc/object.h \
+	alloc/orphan.c \
+	alloc/orphan.h \
+	alloc/page.c \
+	alloc/page.h \
+	alloc/policy.c \
+	alloc/policy.h \
+	alloc/pool.c \
+	alloc/pool.h \
+	alloc/remote.c \
+	alloc/remote.h \
+	alloc/size_class.c \
+	alloc/size_class.h \
+	alloc/small.c \
+	alloc/small.h \
+	alloc/span.c \
+	alloc/span.h \
+	alloc/sweep.c \
+	alloc/sweep.h \
+	alloc/verify.c \
+	alloc/verify.h

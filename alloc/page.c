@@ -5,6 +5,7 @@
 #include "alloc/page.h"
 
 #include "alloc/pool.h"
+#include "alloc/verify.h"
 
 static void clear_bits(uint32_t page)
 {
@@ -73,11 +74,11 @@ static void check_span(uint32_t page)
 {
     const struct sgc_page_record *r = &sgc_heap.records[page];
 
-    sgc_assert(r->span_pages >= 1);
-    sgc_assert(sgc_aw_load(&r->span_bytes) <= (size_t)r->span_pages * SGC_PAGE);
+    sgc_verify(r->span_pages >= 1);
+    sgc_verify(sgc_aw_load(&r->span_bytes) <= (size_t)r->span_pages * SGC_PAGE);
     for (uint32_t i = 1; i < r->span_pages; i++) {
-        sgc_assert(sgc_page_state(&sgc_heap.pages[page + i]) == SGC_PAGE_SPAN_TAIL);
-        sgc_assert(sgc_heap.pages[page + i].back == i);
+        sgc_verify(sgc_page_state(&sgc_heap.pages[page + i]) == SGC_PAGE_SPAN_TAIL);
+        sgc_verify(sgc_heap.pages[page + i].back == i);
     }
     (void)r;
 }
@@ -87,9 +88,9 @@ void sgc_page_check(uint32_t page)
     const struct sgc_page *d = &sgc_heap.pages[page];
 
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
-        sgc_assert(d->kind < SGC_KINDS && d->cls < sgc_size_classes.count);
-        sgc_assert(d->granules == sgc_size_classes.of[d->cls].granules);
-        sgc_assert(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
+        sgc_verify(d->kind < SGC_KINDS && d->cls < sgc_size_classes.count);
+        sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
+        sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
     } else if (sgc_page_state(d) == SGC_PAGE_SPAN) {
         check_span(page);

@@ -16,7 +16,8 @@
  *   zero_from            the owner                             owner               program order; the tag
  *                                                                                  hands it over
  *   inbox_next, queued   see alloc/remote.c
- *   span_bytes           who reserved the span                 everybody           as the descriptor
+ *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
+ *   span_reach           it
  */
 #ifndef SGC_ALLOC_PAGE_H
 #define SGC_ALLOC_PAGE_H
@@ -78,6 +79,7 @@ enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 struct sgc_page_record {
     sgc_aw_t tag;               /* owner << 32 | epoch */
     sgc_aw_t span_bytes;        /* bytes of the span's object, end byte included */
+    sgc_aw_t span_reach;        /* words that point at these first bytes of it keep it */
     uint32_t next, prev;
     uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
     uint32_t zero_from;         /* granules from here on have never been handed out and are zero */

@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "alloc/page.h"
+#include "alloc/verify.h"
 
 SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 
@@ -320,11 +321,11 @@ static size_t check_arena(uint32_t a)
 {
     const struct sgc_arena *arena = &sgc_heap.arenas[a];
 
-    sgc_assert((arena->dirty & ~arena->free) == 0);
-    sgc_assert(a >= sgc_pool.lowest || arena->free == 0);
+    sgc_verify((arena->dirty & ~arena->free) == 0);
+    sgc_verify(a >= sgc_pool.lowest || arena->free == 0);
     for (uint32_t bit = 0; bit < SGC_ARENA_PAGES; bit++)
         if (arena->free >> bit & 1)
-            sgc_assert(sgc_page_state(&sgc_heap.pages[a * SGC_ARENA_PAGES + bit]) == SGC_PAGE_FREE);
+            sgc_verify(sgc_page_state(&sgc_heap.pages[a * SGC_ARENA_PAGES + bit]) == SGC_PAGE_FREE);
     return (size_t)__builtin_popcountll(arena->dirty);
 }
 
@@ -334,7 +335,7 @@ void sgc_pool_check(void)
 
     for (uint32_t a = 0; a < sgc_pool.committed; a++)
         dirty += check_arena(a);
-    sgc_assert(dirty == sgc_aw_load(&sgc_pool.dirty));
+    sgc_verify(dirty == sgc_aw_load(&sgc_pool.dirty));
     (void)dirty;
 }
 

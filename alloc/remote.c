@@ -114,8 +114,12 @@ void sgc_inbox_open(struct sgc_cache *cache)
     (void)old;
 }
 
-/* None of our pages is ours any more, so everything left in the inbox is passed on. */
+/* None of our pages is ours any more, so everything left in the inbox is passed on.  It may be closed
+ * already: the thread was ending when another one forked, and the child closes its cache again. */
 void sgc_inbox_close(struct sgc_cache *cache)
 {
-    deliver_all(cache, sgc_aw_swap(&cache->inbox, INBOX_CLOSED));
+    uintptr_t left = sgc_aw_swap(&cache->inbox, INBOX_CLOSED);
+
+    if (left != INBOX_CLOSED)
+        deliver_all(cache, left);
 }

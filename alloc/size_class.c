@@ -4,6 +4,7 @@
  */
 #include "alloc/size_class.h"
 
+#include "alloc/verify.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -73,7 +74,7 @@ static void check_class(uint32_t cls)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];
 
-    sgc_assert(c->per_page >= 3 && c->per_page * c->granules <= SGC_PAGE_GRANULES);
+    sgc_verify(c->per_page >= 3 && c->per_page * c->granules <= SGC_PAGE_GRANULES);
     for (uint32_t g = 0; g < SGC_PAGE_GRANULES; g++)
         if (sgc_slot_of(g, c->reciprocal) != g / c->granules)
             sgc_fatal("size class %u: granule %u is put into the wrong slot", cls, g);

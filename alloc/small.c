@@ -62,7 +62,8 @@ static void prepare(struct sgc_bin *bin, uint32_t kind, uint32_t granules, struc
         r->zero_from = to;
 }
 
-/* Claims a run and opens it for bumping.  In a section. */
+/* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
+ * the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
     uint32_t granules = sgc_size_classes.of[cls].granules;
@@ -71,6 +72,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
 
     if (bin->active_epoch != sgc_heap.epoch || bin->page == SGC_NO_PAGE)
         return false;
+    sgc_assert(bin->nfreed == 0);
     s = claim_slots(cache, bin, cls);
     if (s.first == s.end) {
         bin->page = SGC_NO_PAGE;
@@ -78,11 +80,11 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     }
     prepare(bin, kind, granules, s);
     start = (char *)sgc_page_start(bin->page);
+    sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
+    sgc_bin_mark_active(cache, kind, cls);
     bin->limit = start + (size_t)s.end * granules * SGC_GRANULE;
     sgc_compiler_barrier();
     bin->cur = start + (size_t)s.first * granules * SGC_GRANULE;
-    sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
-    sgc_bin_mark_active(cache, kind, cls);
     return true;
 }
 
@@ -184,39 +186,54 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 /* ---- a batch for the client ---- */
 
-/* Takes the rest of the claimed run, linked in ascending order.  In a section. */
-static void *link_run(struct sgc_bin *bin, uint32_t most, void ***last)
+/* The next slot that is ready: a freed one, else of the claimed run.  In a section. */
+static void *next_ready(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
-    char *first = bin->cur;
+    void *object;
 
-    *last = NULL;
-    while (most-- > 0 && bin->cur != NULL && (size_t)(bin->limit - bin->cur) >= bin->size) {
-        void **object = (void **)(void *)bin->cur;
+    if (bin->nfreed == 0)
+        return sgc_bin_bump(bin);
+    object = sgc_bin_pop(cache, bin, kind, cls);
+    if (sgc_kind_has_pointers(kind))
+        memset(object, 0, bin->size);
+    return object;
+}
 
-        if (*last != NULL)
-            **last = object;
+/* Links everything that is ready behind `last`.  In a section. */
+static void link_ready(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **last)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+    void **object;
+
+    while (most-- > 0 && (object = next_ready(cache, bin, kind, cls)) != NULL) {
         *object = NULL;
         *last = object;
-        bin->cur += bin->size;
+        last = object;
     }
-    return *last == NULL ? NULL : first;
 }
 
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-    void **first = sgc_small_refill(cache, kind, cls);
-    void **last;
+    void **first = sgc_small_try(cache, kind, cls);
 
+    sgc_assert(most > 0);
+    if (first == NULL)
+        first = sgc_small_refill(cache, kind, cls);
     if (first == NULL)
         return NULL;
+    *first = NULL;
     sgc_section_enter(&cache->section);
-    *first = link_run(bin, most - 1, &last);
+    link_ready(cache, kind, cls, most - 1, first);
     sgc_section_leave(&cache->section);
     return first;
 }
 
 /* ---- freeing on the owner's thread ---- */
+
+/* Where an object was freed: outside the section its page may be another thread's already. */
+struct freed_from {
+    uint32_t kind, cls;
+};
 
 /* A slot that was claimed but never handed out has its bit set, too. */
 static bool handed_out(const struct sgc_bin *bin, const char *object)
@@ -237,39 +254,41 @@ static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_
     sgc_count_add(&cache->freed_bytes, bin->size);
     sgc_compiler_barrier();
     if (bin->nfreed < cache->freed_max) {
+        sgc_bin_mark_active(cache, d->kind, d->cls);
         cache->freed[d->kind][d->cls][bin->nfreed] = object;
         sgc_compiler_barrier();
         bin->nfreed++;
-        sgc_bin_mark_active(cache, d->kind, d->cls);
     }
     return SGC_FREE_DONE;
 }
 
-static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *object)
+static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *object, struct freed_from *from)
 {
     uint32_t page = sgc_page_number((uintptr_t)object);
     const struct sgc_page *d = &sgc_heap.pages[page];
     uint32_t g = sgc_granule_in_page((uintptr_t)object);
 
-    if (sgc_aw_load(&sgc_heap.records[page].tag) != cache->tag)
+    /* Acquire: the service thread may have swept the page, and written its bits, just now. */
+    if (sgc_aw_load_acq(&sgc_heap.records[page].tag) != cache->tag)
         return SGC_FREE_NOT_HERE;
     if (sgc_slot_of(g, d->reciprocal) * d->granules != g || (uintptr_t)object % SGC_GRANULE != 0 ||
         g / d->granules >= sgc_size_classes.of[d->cls].per_page)
         return SGC_FREE_INTERIOR;
+    *from = (struct freed_from){ d->kind, d->cls };
     return give_slot(cache, d, object);
 }
 
 enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object)
 {
-    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number((uintptr_t)object)];
+    struct freed_from from = { 0, 0 };
     enum sgc_free_result result;
     bool full;
 
     sgc_section_enter(&cache->section);
-    result = free_in_section(cache, object);
-    full = result == SGC_FREE_DONE && cache->bin[d->kind][d->cls].nfreed >= cache->freed_max;
+    result = free_in_section(cache, object, &from);
+    full = result == SGC_FREE_DONE && cache->bin[from.kind][from.cls].nfreed >= cache->freed_max;
     sgc_section_leave(&cache->section);
     if (full)
-        sgc_cache_flush(cache, d->kind, d->cls);
+        sgc_cache_flush(cache, from.kind, from.cls);
     return result;
 }

@@ -13,7 +13,7 @@
 
 #include "alloc/cache.h"
 
-/* The way when the bin has nothing ready: claims a run, takes another page, adopts an orphan or
+/* The way when the bin has nothing ready (sgc_small_try gave NULL): claims a run, takes another page, adopts an orphan or
  * asks the pool.  NULL if no page can be had.  Outside sections. */
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 

@@ -46,6 +46,7 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
         set_up_tail(&sgc_heap.pages[first + i], i, kind);
     sgc_heap.records[first].span_pages = count;
     sgc_aw_store(&sgc_heap.records[first].span_bytes, bytes);
+    sgc_aw_store(&sgc_heap.records[first].span_reach, bytes);
     sgc_heap.records[first].list = 0;
     sgc_aw_store(sgc_bits_word((size_t)first * SGC_PAGE_WORDS, 0), 0);
     sgc_aw_store(sgc_bits_word((size_t)first * SGC_PAGE_WORDS, 1), 0);
@@ -177,10 +178,17 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     sgc_aw_add_relaxed(bytes > old ? &spans.allocated : &spans.freed, bytes > old ? bytes - old : old - bytes);
     if (bytes > old && sgc_kind_has_pointers(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
+    if (sgc_aw_load(&r->span_reach) == old)
+        sgc_span_set_reach(page, bytes);
     sgc_aw_store(&r->span_bytes, bytes);
     if (count < r->span_pages)
         shrink(self, page, (uint32_t)count);
     return true;
+}
+
+void sgc_span_set_reach(uint32_t page, size_t bytes)
+{
+    sgc_aw_store(&sgc_heap.records[page].span_reach, bytes);
 }
 
 /* ---- sweeping ---- */

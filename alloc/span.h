@@ -28,6 +28,9 @@ bool sgc_span_free(struct sgc_section *self, uint32_t page);
  * Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by whoever owns the object. */
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
 
+/* Only words that point at the first `bytes` of the object keep it.  By whoever owns the object. */
+void sgc_span_set_reach(uint32_t page, size_t bytes);
+
 /* Sweeps up to `most` spans, giving dead ones back.  False if none was left.  Outside sections. */
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
 

@@ -40,4 +40,7 @@ void sgc_clear_begin(void);             /* by the collecting thread, world stopp
 bool sgc_clear_some(uint32_t arenas);   /* false when nothing is left to take */
 void sgc_clear_finish(void);            /* clears what is left and waits for the others */
 
+/* In the child of a fork: a thread that does not exist here may have been in the middle of it. */
+void sgc_clear_after_fork(void);
+
 #endif

@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: MIT
 # The documents, for the distribution.
 
-documents =
+documents = \
+	doc/log-format.md \
+	doc/options.md
 
 EXTRA_DIST += $(documents)
-documents += doc/options.md doc/log-format.md
+
+documents += \
+	CONTRIBUTING.md \
+	doc/debugging.md \
+	doc/design/README.md \
+	doc/design/cycle.md \
+	doc/design/heap-mix.md \
+	doc/design/heap.md \
+	doc/design/marking.md \
+	doc/design/remote-free.md \
+	doc/design/roots.md \
+	doc/design/testing.md \
+	doc/design/world.md \
+	doc/sgc.gdb \
+	doc/threads-and-signals.md \
+	doc/troubleshooting.md

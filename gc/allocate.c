@@ -6,16 +6,16 @@
 
 #include "alloc/pool.h"
 #include "alloc/span.h"
+#include "gc/client_vars.h"
 #include "gc/cycle.h"
+#include "gc/heap_size.h"
 #include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
 #include "gc/torture.h"
 
 struct allocate {
-    sgc_aw_t oom;               /* sgc_oom_t */
     sgc_aw_t stop;              /* int (*)(void) */
-    sgc_aw_t retries;
     sgc_a32_t manual;
     sgc_a32_t said_oom;
 };
@@ -69,9 +69,11 @@ static void collect_if_due(struct sgc_mutator *self)
 {
     bool due = sgc_pacing_poll(self);
 
+    if (sgc_allocate_manual())
+        return;
     if (sgc_torture_due(self))
         sgc_collect(self, SGC_REASON_TORTURE, NULL);
-    else if (due && !sgc_allocate_manual())
+    else if (due)
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
 }
 
@@ -81,7 +83,7 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
 {
     void *object = NULL;
 
-    for (size_t round = 0; object == NULL && round <= sgc_allocate_retries(); round++) {
+    for (size_t round = 0; object == NULL && round <= sgc_aw_load(&sgc_client_max_retries); round++) {
         if (sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
             return attempt(self, r);
         object = attempt(self, r);
@@ -89,12 +91,15 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
     return object;
 }
 
-static void *out_of_memory(size_t bytes)
+void *sgc_out_of_memory(size_t bytes)
 {
-    sgc_oom_t hook = sgc_allocate_oom();
+    sgc_oom_t hook = (sgc_oom_t)sgc_aw_load_acq(&sgc_client_oom_fn);
 
-    if (hook != NULL)
-        return hook(bytes);
+    return hook != NULL ? hook(bytes) : sgc_oom_default(bytes);
+}
+
+void *sgc_oom_default(size_t bytes)
+{
     if (sgc_a32_swap(&allocate.said_oom, 1) == 0)
         sgc_warn("out of memory: %zu bytes are not to be had (heap %zu bytes); NULL is returned. Raise "
                  "GC_MAXIMUM_HEAP_SIZE or the system's limits, or set GC_oom_fn",
@@ -102,66 +107,61 @@ static void *out_of_memory(size_t bytes)
     return NULL;
 }
 
-void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
+/* The calling thread, if it may allocate. */
+static struct sgc_mutator *allocator_self(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
-    struct request r;
-    void *object;
 
     if (self == NULL)
         self = sgc_mutator_adopt();
+    return self != NULL && !sgc_init_ended() ? self : NULL;
+}
+
+void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
+{
+    struct sgc_mutator *self = allocator_self();
+    struct request r;
+    void *object;
+
     if (self == NULL || !make_request(&r, bytes, kind, align))
-        return out_of_memory(bytes);
+        return NULL;
     collect_if_due(self);
     object = attempt(self, &r);
     if (object == NULL)
         object = collect_and_attempt(self, &r);
-    return object != NULL ? object : out_of_memory(bytes);
+    sgc_heap_watch(self);
+    return object;
 }
 
-/* No end byte: what the client hands out piece by piece is exactly what it asked for. */
+void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
+{
+    void *object = sgc_allocate_slow_or_null(bytes, kind, align);
+
+    return object != NULL ? object : sgc_out_of_memory(bytes);
+}
+
+/* Without an end byte of its own: the caller adds one where it is wanted. */
 void *sgc_allocate_many(size_t bytes, uint32_t kind)
 {
-    struct sgc_mutator *self = sgc_mutator_self();
-    size_t granules = bytes == 0 ? 1 : (bytes + SGC_GRANULE - 1) / SGC_GRANULE;
+    struct sgc_mutator *self = allocator_self();
+    size_t granules = bytes / SGC_GRANULE + (bytes % SGC_GRANULE != 0);
     void *first;
 
     if (self == NULL)
-        self = sgc_mutator_adopt();
-    if (self == NULL)
-        return out_of_memory(bytes);
+        return NULL;
     if (granules > SGC_SMALL_MAX / SGC_GRANULE)
-        return sgc_allocate(bytes, kind);
+        return sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
     collect_if_due(self);
     for (int round = 0; round < 2; round++) {
-        first = sgc_small_many(&self->cache, kind, sgc_class_for(granules), UINT32_MAX);
+        first = sgc_small_many(&self->cache, kind, sgc_class_for(granules == 0 ? 1 : granules), UINT32_MAX);
         if (first != NULL || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
             break;
     }
-    return first != NULL ? first : out_of_memory(bytes);
+    sgc_heap_watch(self);
+    return first;
 }
 
 /* ---- settings: any thread, one atomic store each ---- */
-
-void sgc_allocate_set_oom(sgc_oom_t hook)
-{
-    sgc_aw_store_rel(&allocate.oom, (uintptr_t)hook);
-}
-
-sgc_oom_t sgc_allocate_oom(void)
-{
-    return (sgc_oom_t)sgc_aw_load_acq(&allocate.oom);
-}
-
-void sgc_allocate_set_retries(size_t retries)
-{
-    sgc_aw_store(&allocate.retries, retries);
-}
-
-size_t sgc_allocate_retries(void)
-{
-    return sgc_aw_load(&allocate.retries);
-}
 
 void sgc_allocate_set_stop(int (*stop)(void))
 {

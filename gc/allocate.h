@@ -18,12 +18,15 @@ static inline size_t sgc_request_granules(size_t bytes)
     return (with_end + SGC_GRANULE - 1) / SGC_GRANULE;
 }
 
-/* Everything the fast path does not do: a thread not registered, an empty bin, large objects, collecting,
- * NULL through the hook.  `align` is a power of two; up to SGC_GRANULE it is free.  Outside sections. */
+/* Everything the fast path does not do: a thread not registered, an empty bin, large objects, collecting.
+ * `align` is a power of two; up to SGC_GRANULE it is free.  NULL when memory has run out: the first form
+ * says what the client's hook answers.  Outside sections. */
 void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align);
+void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align);
 
-/* An object of at least `bytes`; zeroed if the kind has pointers. */
-static inline void *sgc_allocate(size_t bytes, uint32_t kind)
+/* The fast path: an object of at least `bytes`, zeroed if the kind has pointers; NULL when the slow way has to
+ * be taken. */
+static inline void *sgc_allocate_fast(size_t bytes, uint32_t kind)
 {
     struct sgc_cache *cache = sgc_self;
 
@@ -31,21 +34,33 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
         size_t granules = sgc_request_granules(bytes);
 
         if (granules != 0) {
-            void *object = sgc_small_try(cache, kind, sgc_class_for(granules));
-
-            if (__builtin_expect(object != NULL, 1))
-                return object;
+            return sgc_small_try(cache, kind, sgc_class_for(granules));
         }
     }
-    return sgc_allocate_slow(bytes, kind, SGC_GRANULE);
+    return NULL;
 }
 
-/* What to do when memory has run out; returns what the allocation is to return. */
+/* An object of at least `bytes`; zeroed if the kind has pointers. */
+static inline void *sgc_allocate(size_t bytes, uint32_t kind)
+{
+    void *object = sgc_allocate_fast(bytes, kind);
+
+    return __builtin_expect(object != NULL, 1) ? object : sgc_allocate_slow(bytes, kind, SGC_GRANULE);
+}
+
+/* The same, but NULL when memory has run out, whatever the hook would answer. */
+static inline void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
+{
+    void *object = sgc_allocate_fast(bytes, kind);
+
+    return object != NULL ? object : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
+}
+
+/* What to do when memory has run out (the variable GC_oom_fn); returns what the allocation is to return.  The
+ * default says so once and returns NULL. */
 typedef void *(*sgc_oom_t)(size_t bytes);
-void sgc_allocate_set_oom(sgc_oom_t hook);
-sgc_oom_t sgc_allocate_oom(void);
-void sgc_allocate_set_retries(size_t retries);
-size_t sgc_allocate_retries(void);
+void *sgc_oom_default(size_t bytes);
+void *sgc_out_of_memory(size_t bytes);
 
 /* The collection's stop function for collections that allocation starts. */
 void sgc_allocate_set_stop(int (*stop)(void));
@@ -55,7 +70,8 @@ int (*sgc_allocate_stop(void))(void);
 void sgc_allocate_set_manual(bool manual);
 bool sgc_allocate_manual(void);
 
-/* A batch of objects linked through their first words: GC_malloc_many. */
+/* A batch of objects linked through their first words: GC_malloc_many.  NULL when not even one can be had; the
+ * hook is not asked. */
 void *sgc_allocate_many(size_t bytes, uint32_t kind);
 
 #endif

@@ -8,6 +8,8 @@
 #include "alloc/pool.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
+#include "gc/client_vars.h"
+#include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
 #include "gc/roots.h"
@@ -20,10 +22,10 @@ struct cycle {
     sgc_a32_t gate;                     /* thread id of the holder; futex word */
     sgc_a32_t waiting;                  /* threads waiting for the gate */
     sgc_aw_t finished;
-    sgc_a32_t disabled;
     struct sgc_marker marker;
     struct sgc_cycle_record record;
     bool stopped;
+    bool keep_gate;                     /* after an external stop */
     size_t returned;                    /* bytes given back up to the last cycle */
 };
 
@@ -128,6 +130,7 @@ static bool mark(struct pause *p)
         sgc_marker_abandon(marker);
         sgc_clear_begin();
     }
+    record->complete = done;
     SGC_EVENT(marked, record);
     return done;
 }
@@ -216,6 +219,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
         return false;
     cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.marker.bytes);
     sgc_aw_store_rel(&cycle.finished, cycle.record.cycle);
+    sgc_aw_store(&sgc_client_gc_no, cycle.record.cycle);
     SGC_EVENT(cycle_end, &cycle.record);
     return true;
 }
@@ -231,11 +235,12 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
     bool waited = another_collects();
     bool done;
 
-    if (sgc_collect_disabled())
+    if (sgc_collect_disabled() || sgc_init_ended())
         return SGC_COLLECT_DISABLED;
     if (sgc_gate_mine()) {
-        sgc_warn("a collection was asked for from within a collection (by a callback); it is not "
-                 "made. Ask for it when the callback has returned");
+        if (reason == SGC_REASON_EXPLICIT)
+            sgc_warn("a collection was asked for by a callback of a collection, or by a thread that holds the "
+                     "allocation lock; it is not made. Ask for it afterwards");
         return SGC_COLLECT_NESTED;
     }
     sgc_gate_close(self);
@@ -262,11 +267,16 @@ static void external_stop_from(void *arg, uintptr_t sp)
     cycle.stopped = sgc_world_stop(self, &record);
 }
 
+/* Who holds the gate for other reasons keeps it. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
-    sgc_gate_close(self);
+    bool mine = sgc_gate_mine();
+
+    if (!mine)
+        sgc_gate_close(self);
+    cycle.keep_gate = mine;
     sgc_with_registers(external_stop_from, self);
-    if (!cycle.stopped)
+    if (!cycle.stopped && !mine)
         sgc_gate_open();
     return cycle.stopped;
 }
@@ -274,7 +284,8 @@ bool sgc_external_stop(struct sgc_mutator *self)
 void sgc_external_resume(struct sgc_mutator *self)
 {
     sgc_world_resume(self);
-    sgc_gate_open();
+    if (!cycle.keep_gate)
+        sgc_gate_open();
 }
 
 void sgc_check_everything(struct sgc_mutator *self)
@@ -291,24 +302,24 @@ void sgc_check_everything(struct sgc_mutator *self)
 
 void sgc_collect_disable(void)
 {
-    sgc_a32_add(&cycle.disabled, 1);
+    sgc_a32_add(&sgc_client_dont_gc, 1);
 }
 
 bool sgc_collect_enable(void)
 {
     for (;;) {
-        uint32_t depth = sgc_a32_load(&cycle.disabled);
+        uint32_t depth = sgc_a32_load(&sgc_client_dont_gc);
 
         if (depth == 0)
             return false;
-        if (sgc_a32_cas(&cycle.disabled, depth, depth - 1))
+        if (sgc_a32_cas(&sgc_client_dont_gc, depth, depth - 1))
             return true;
     }
 }
 
 int sgc_collect_disabled(void)
 {
-    return (int)sgc_a32_load(&cycle.disabled);
+    return (int)sgc_a32_load(&sgc_client_dont_gc);
 }
 
 /* ---- start and fork ---- */
@@ -323,12 +334,17 @@ bool sgc_cycle_init(void)
         .stack_bytes = sgc_options.mark_stack_limit,
     };
 
-    if (sgc_options.dont_gc)
-        sgc_a32_store(&cycle.disabled, 1);
     if (sgc_marker_init(&cycle.marker, &config))
         return true;
     sgc_error("the system refuses address space for a mark stack; raise the limit (ulimit -v)");
     return false;
+}
+
+size_t sgc_cycle_stack_resident(void)
+{
+    const struct sgc_work_stack *stack = &cycle.marker.stack;
+
+    return sgc_mem_resident(stack->base, sgc_round_up(stack->committed * sizeof *stack->base, sgc_heap.os_page));
 }
 
 void sgc_cycle_after_fork(void)

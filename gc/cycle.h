@@ -45,6 +45,9 @@ int sgc_collect_disabled(void);
 /* World stopped, nothing else going on: checks everything.  Outside sections. */
 void sgc_check_everything(struct sgc_mutator *self);
 
+/* Resident bytes of the mark stack. */
+size_t sgc_cycle_stack_resident(void);
+
 void sgc_cycle_after_fork(void);
 
 #endif

@@ -76,6 +76,7 @@ struct sgc_cycle_record {
     uint64_t allocated_bytes;       /* allocated since the last cycle */
     uint64_t rescans;               /* pages rescanned */
     uint64_t mark_stack_depth;      /* entries, the most there were */
+    bool complete;                  /* from `marked` on: the mark was not given up */
 };
 
 /* Starts a record: number, reason, the time of the request; everything else zero. */

@@ -18,6 +18,8 @@
 struct fork_state {
     bool installed;
     bool prepared;              /* this thread is between prepare and parent or child */
+    bool blocked;               /* it forks from within a blocked region, */
+    uintptr_t blocked_sp;       /* which is entered again with this */
     int mode;
 };
 
@@ -56,8 +58,27 @@ static struct sgc_section *section_self(void)
     return sgc_self != NULL ? &sgc_self->section : NULL;
 }
 
+/* A thread may fork inside GC_do_blocking: it counts as stopped there and may take no lock. */
+static bool leave_blocked(struct sgc_mutator *self, uintptr_t *sp)
+{
+    if (self == NULL || !sgc_world_is_blocked(self))
+        return false;
+    *sp = self->sp;
+    sgc_world_leave_blocked(self);
+    return true;
+}
+
+static void enter_blocked_again(const struct fork_state *was)
+{
+    if (was->blocked)
+        sgc_world_enter_blocked(sgc_mutator_self(), was->blocked_sp);
+}
+
 void sgc_fork_prepare(void)
 {
+    uintptr_t sp = 0;
+    bool blocked;
+
     if (!sgc_init_done())
         return;
     if (sgc_gate_mine()) {
@@ -65,18 +86,25 @@ void sgc_fork_prepare(void)
                   "marked; fork when the callback has returned");
         return;
     }
+    blocked = leave_blocked(sgc_mutator_self(), &sp);
     sgc_gate_close(sgc_mutator_self());
     lock_all(section_self());
     fork_state.prepared = true;
+    fork_state.blocked = blocked;
+    fork_state.blocked_sp = sp;
 }
 
+/* What `fork_state` says belongs to whoever has the gate. */
 void sgc_fork_parent(void)
 {
-    if (!sgc_init_done() || !fork_state.prepared)
+    struct fork_state was = fork_state;
+
+    if (!sgc_init_done() || !was.prepared || !sgc_gate_mine())
         return;
     fork_state.prepared = false;
     unlock_all(section_self());
     sgc_gate_open();
+    enter_blocked_again(&was);
 }
 
 /* Locks other than our own thread's section are simply free again here; the others' caches are
@@ -109,6 +137,7 @@ void sgc_fork_child(void)
         return;
     fork_state.prepared = false;
     forget_others();
+    enter_blocked_again(&fork_state);
 }
 
 void sgc_fork_init(void)

@@ -6,15 +6,18 @@
 #include "gc/init.h"
 
 #include <limits.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include "alloc/heap.h"
+#include "gc/client_hooks.h"
+#include "gc/client_vars.h"
 #include "gc/cycle.h"
 #include "gc/fork.h"
 #include "gc/log.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
 #include "gc/stats.h"
+#include "gc/torture.h"
 #include "gc/world.h"
 #include "mark/marker.h"
 
@@ -22,10 +25,26 @@ enum { IDLE, BUSY, DONE, FAILED };
 
 SGC_STATE static sgc_a32_t state;
 SGC_STATE static sgc_a32_t starter;
+SGC_STATE static sgc_a32_t ended;
 
 bool sgc_init_done(void)
 {
     return sgc_a32_load_acq(&state) == DONE;
+}
+
+bool sgc_init_begun(void)
+{
+    return sgc_a32_load_acq(&state) != IDLE;
+}
+
+void sgc_init_end(void)
+{
+    sgc_a32_store_rel(&ended, 1);
+}
+
+bool sgc_init_ended(void)
+{
+    return sgc_a32_load_acq(&ended) != 0;
 }
 
 bool sgc_init_mine(void)
@@ -35,9 +54,9 @@ bool sgc_init_mine(void)
 
 /* A limit of the cgroup bounds the heap like one the user set: being killed is worse than
  * collecting more often.  An eighth is left for everything else. */
-static size_t heap_limit(void)
+size_t sgc_heap_limit(size_t wanted)
 {
-    size_t limit = sgc_options.maximum_heap;
+    size_t limit = wanted;
     size_t cgroup = sgc_limit_cgroup_memory();
 
     if (cgroup != SIZE_MAX && (limit == 0 || limit > cgroup / 8 * 7))
@@ -49,7 +68,7 @@ static bool start_heap(void)
 {
     struct sgc_heap_config config = {
         .reserve = sgc_options.reserve,
-        .limit = heap_limit(),
+        .limit = sgc_heap_limit(sgc_options.maximum_heap),
         .interior_pointers = sgc_options.all_interior_pointers,
         .end_byte = sgc_options.all_interior_pointers && sgc_options.end_byte == SGC_END_BYTE_ALL,
         .poison = sgc_options.torture > 0,
@@ -61,11 +80,16 @@ static bool start_heap(void)
 static bool start_all(void)
 {
     sgc_platform_init();
+    sgc_client_threads_start();
+    sgc_client_vars_to_options();
     sgc_options_read();
+    sgc_client_vars_from_options();
     if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
         return false;
+    sgc_torture_init();
     sgc_pacing_init();
     sgc_stats_start();
+    sgc_client_hooks_start();
     sgc_log_start();
     if (sgc_options.print_stats)
         sgc_stats_print_start();
@@ -93,6 +117,18 @@ static void finish(uint32_t result)
     sgc_wake(&state, INT_MAX);
 }
 
+/* GC_stackbottom speaks of the main thread, and is answered if the client left it open. */
+static bool register_starter(void)
+{
+    bool main_thread = sgc_thread_id() == (sgc_tid_t)getpid();
+    uintptr_t bottom = main_thread ? sgc_aw_load(&sgc_client_stackbottom) : 0;
+    struct sgc_mutator *self = sgc_mutator_register(bottom);
+
+    if (self != NULL && main_thread && bottom == 0)
+        sgc_aw_store(&sgc_client_stackbottom, self->bottom);
+    return self != NULL;
+}
+
 bool sgc_init_now(void)
 {
     if (sgc_init_mine())
@@ -105,5 +141,5 @@ bool sgc_init_now(void)
         return false;
     }
     finish(DONE);
-    return sgc_mutator_register(0) != NULL;
+    return register_starter();
 }

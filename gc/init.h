@@ -9,6 +9,7 @@
 #define SGC_GC_INIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Has the collector started?  One acquire load. */
 bool sgc_init_done(void);
@@ -16,6 +17,16 @@ bool sgc_init_done(void);
 /* Starts it, or waits for who does.  False, after a message, if it cannot start; every allocation
  * then returns NULL.  Outside sections. */
 bool sgc_init_now(void);
+
+/* Has the start begun, whatever came of it?  One acquire load; any thread, any time. */
+bool sgc_init_begun(void);
+
+/* The program has ended the collector: no allocation and no collection from now on. */
+void sgc_init_end(void);
+bool sgc_init_ended(void);
+
+/* The most bytes the heap may have when the client wishes for `wanted` (0: no limit); 0: no limit. */
+size_t sgc_heap_limit(size_t wanted);
 
 /* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.) */
 bool sgc_init_mine(void);

@@ -2,16 +2,54 @@
 # The collector.
 
 gc_sources = \
+	gc/allocate.c \
+	gc/allocate.h \
+	gc/api_align.c \
+	gc/api_alloc.c \
+	gc/api_check.c \
+	gc/api_counters.h \
+	gc/api_dump.c \
+	gc/api_events.c \
+	gc/api_fork.c \
+	gc/api_free.c \
+	gc/api_heap.c \
+	gc/api_hooks.c \
+	gc/api_incremental.c \
+	gc/api_internal.h \
+	gc/api_lock.c \
+	gc/api_misc.c \
+	gc/api_objects.c \
+	gc/api_pointer_checks.c \
+	gc/api_query.c \
+	gc/api_registration.c \
+	gc/api_roots.c \
+	gc/api_settings.c \
+	gc/api_sgc.c \
+	gc/api_stacks.c \
+	gc/api_strings.c \
+	gc/api_threads.c \
+	gc/api_vars.c \
+	gc/client_hooks.h \
+	gc/client_vars.h \
+	gc/cycle.c \
+	gc/cycle.h \
 	gc/events.c \
 	gc/events.h \
+	gc/fork.c \
+	gc/fork.h \
+	gc/heap_size.c \
+	gc/heap_size.h \
 	gc/histogram.c \
 	gc/histogram.h \
+	gc/init.c \
+	gc/init.h \
 	gc/line.c \
 	gc/line.h \
 	gc/log.c \
 	gc/log.h \
 	gc/log_file.c \
 	gc/log_file.h \
+	gc/mutator.h \
 	gc/option_signal.c \
 	gc/option_table.c \
 	gc/option_table.def \
@@ -19,9 +57,27 @@ gc_sources = \
 	gc/option_text.c \
 	gc/options.c \
 	gc/options.h \
+	gc/pacing.c \
+	gc/pacing.h \
+	gc/ranges.c \
+	gc/ranges.h \
+	gc/real_threads.h \
+	gc/registry.c \
+	gc/roots.c \
+	gc/roots.h \
+	gc/service.c \
+	gc/service.h \
+	gc/stack_roots.c \
+	gc/stack_roots.h \
+	gc/start_records.c \
+	gc/start_records.h \
 	gc/stats.c \
 	gc/stats.h \
-	gc/stats_print.c
+	gc/stats_print.c \
+	gc/torture.c \
+	gc/torture.h \
+	gc/world.c \
+	gc/world.h
 
 # libsgcpreload, for sgc-run.
-preload_sources = gc/preload.c
+preload_sources = gc/preload.c gc/real_threads.h

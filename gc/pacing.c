@@ -3,6 +3,8 @@
 #include "gc/pacing.h"
 
 #include "alloc/span.h"
+#include "gc/client_vars.h"
+#include "gc/heap_size.h"
 #include "gc/options.h"
 
 struct pacing {
@@ -10,8 +12,8 @@ struct pacing {
     sgc_aw_t before, freed_before;      /* up to the last cycle */
     sgc_aw_t budget;                    /* collect when `allocated` reaches this */
     sgc_aw_t live;
-    sgc_aw_t divisor;
     sgc_aw_t minimum;
+    sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
 };
 
 SGC_STATE static struct pacing pacing;
@@ -19,12 +21,25 @@ SGC_STATE static struct pacing pacing;
 static const size_t LEAST_BUDGET = (size_t)4 << 20;
 static const uintptr_t DEFAULT_DIVISOR = 3;
 
+/* A client may assign 0 to the variable. */
+static size_t divisor(void)
+{
+    size_t value = sgc_aw_load(&sgc_client_free_space_divisor);
+
+    return value != 0 ? value : 1;
+}
+
 /* With the default divisor of 3 the heap doubles between two cycles. */
 static size_t budget_for(size_t live)
 {
-    size_t budget = live / sgc_aw_load(&pacing.divisor) * DEFAULT_DIVISOR;
+    size_t budget = live / divisor() * DEFAULT_DIVISOR;
     size_t minimum = sgc_aw_load(&pacing.minimum);
+    size_t size = sgc_heap_size();
+    size_t room = size > live ? size - live : 0;
 
+    if (sgc_a32_load(&sgc_client_dont_expand) != 0 ||
+        (sgc_a32_load(&sgc_client_use_entire_heap) != 0 && budget < room))
+        budget = room;
     if (budget < LEAST_BUDGET)
         budget = LEAST_BUDGET;
     if (budget < minimum)
@@ -34,18 +49,27 @@ static size_t budget_for(size_t live)
 
 void sgc_pacing_init(void)
 {
-    sgc_aw_store(&pacing.divisor, sgc_options.free_space_divisor > 0
-                                      ? (uintptr_t)sgc_options.free_space_divisor
-                                      : DEFAULT_DIVISOR);
-    sgc_aw_store(&pacing.minimum, 1);
     sgc_aw_store(&pacing.budget, budget_for(0));
 }
 
 static void take_over(struct sgc_cache *cache)
 {
-    sgc_aw_add_relaxed(&pacing.allocated, cache->claimed);
-    sgc_aw_add_relaxed(&pacing.freed, cache->freed_bytes);
-    cache->claimed = cache->freed_bytes = 0;
+    sgc_aw_add_relaxed(&pacing.allocated, sgc_aw_load(&cache->claimed));
+    sgc_aw_add_relaxed(&pacing.freed, sgc_aw_load(&cache->freed_bytes));
+    sgc_aw_store(&cache->claimed, 0);
+    sgc_aw_store(&cache->freed_bytes, 0);
+}
+
+/* What no collection can free does not call for one: but at least an eighth counts, whatever the client
+ * says. */
+static size_t counted(size_t allocated)
+{
+    size_t now = sgc_aw_load(&sgc_client_non_gc_bytes);
+    size_t before = sgc_aw_load(&pacing.non_gc_before);
+    size_t growth = now > before ? now - before : 0;
+    size_t least = allocated / 8;
+
+    return growth < allocated - least ? allocated - growth : least;
 }
 
 bool sgc_pacing_poll(struct sgc_mutator *self)
@@ -57,12 +81,13 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
         sgc_aw_add_relaxed(&pacing.allocated, spans);
     if (freed_spans != 0)
         sgc_aw_add_relaxed(&pacing.freed, freed_spans);
-    if (self->cache.claimed >= SGC_PAGE / 4) {
+    if (sgc_aw_load(&self->cache.claimed) >= SGC_PAGE / 4) {
         sgc_section_enter(sgc_section_of(self));
         take_over(&self->cache);
         sgc_section_leave(sgc_section_of(self));
     }
-    return sgc_aw_load(&pacing.allocated) >= sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);
+    return counted(sgc_aw_load(&pacing.allocated)) >=
+           sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);
 }
 
 void sgc_pacing_take_all(void)
@@ -80,30 +105,27 @@ size_t sgc_pacing_cycle_done(size_t live)
     sgc_aw_add_relaxed(&pacing.before, allocated);
     sgc_aw_add_relaxed(&pacing.freed_before, sgc_aw_swap(&pacing.freed, 0));
     sgc_aw_store(&pacing.live, live);
+    sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
     sgc_aw_store(&pacing.budget, budget_for(live));
     return allocated;
 }
 
-void sgc_pacing_set_divisor(size_t divisor)
+void sgc_pacing_reconsider(void)
 {
-    sgc_aw_store(&pacing.divisor, divisor);
     sgc_aw_store(&pacing.budget, budget_for(sgc_aw_load(&pacing.live)));
-}
-
-size_t sgc_pacing_divisor(void)
-{
-    return sgc_aw_load(&pacing.divisor);
 }
 
 void sgc_pacing_set_minimum(size_t bytes)
 {
     sgc_aw_store(&pacing.minimum, bytes);
-    sgc_aw_store(&pacing.budget, budget_for(sgc_aw_load(&pacing.live)));
+    sgc_pacing_reconsider();
 }
 
 size_t sgc_pacing_minimum(void)
 {
-    return sgc_aw_load(&pacing.minimum);
+    size_t minimum = sgc_aw_load(&pacing.minimum);
+
+    return minimum != 0 ? minimum : 1;
 }
 
 void sgc_pacing_allow(size_t bytes)
@@ -111,14 +133,25 @@ void sgc_pacing_allow(size_t bytes)
     sgc_aw_add_relaxed(&pacing.budget, bytes);
 }
 
+/* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */
 size_t sgc_pacing_allocated_since(void)
 {
-    return sgc_aw_load(&pacing.allocated);
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    size_t sum = sgc_aw_load(&pacing.allocated) + sgc_span_allocated();
+
+    for (uint32_t id = 1; id < caches; id++)
+        sum += sgc_aw_load(&sgc_cache_of(id)->claimed);
+    return sum;
 }
 
 size_t sgc_pacing_freed_since(void)
 {
-    return sgc_aw_load(&pacing.freed);
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    size_t sum = sgc_aw_load(&pacing.freed) + sgc_span_freed();
+
+    for (uint32_t id = 1; id < caches; id++)
+        sum += sgc_aw_load(&sgc_cache_of(id)->freed_bytes);
+    return sum;
 }
 
 size_t sgc_pacing_allocated_before(void)
@@ -133,5 +166,5 @@ size_t sgc_pacing_live(void)
 
 size_t sgc_pacing_freed_total(void)
 {
-    return sgc_aw_load(&pacing.freed_before) + sgc_aw_load(&pacing.freed);
+    return sgc_aw_load(&pacing.freed_before) + sgc_pacing_freed_since();
 }

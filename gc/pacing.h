@@ -24,8 +24,7 @@ size_t sgc_pacing_cycle_done(size_t live);
 /* All caches' counts taken over.  World stopped. */
 void sgc_pacing_take_all(void);
 
-void sgc_pacing_set_divisor(size_t divisor);
-size_t sgc_pacing_divisor(void);
+void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */
 size_t sgc_pacing_minimum(void);
 void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap: use that first */

@@ -10,6 +10,7 @@
 #include "gc/events.h"
 #include "gc/init.h"
 #include "gc/options.h"
+#include "gc/world.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
 
@@ -128,7 +129,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->warned = m->signalled = false;
     m->inactive = 0;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
-    m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0, 0 };
     find_stack(m, bottom);
     sgc_a32_store(&m->cache.section.state, 0);
     m->cache.section.sp = 0;
@@ -198,8 +199,8 @@ struct sgc_mutator *sgc_mutator_adopt(void)
 {
     static SGC_STATE sgc_a32_t said;
 
-    if (!sgc_init_done())
-        return sgc_init_now() ? sgc_mutator_self() : NULL;
+    if (!sgc_init_done() && !sgc_init_now())
+        return NULL;
     if (sgc_self == NULL && sgc_a32_swap(&said, 1) == 0)
         sgc_warn("thread %d allocates without being registered; it is registered from now on. Create "
                  "threads with GC_pthread_create (define GC_THREADS before including gc.h), call "
@@ -235,6 +236,8 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_tid_t tid = m->tid;
 
     sgc_assert(m == sgc_mutator_self());
+    if (sgc_world_is_blocked(m))
+        sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);
     SGC_EVENT(thread_gone, tid);
@@ -247,8 +250,11 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
 void sgc_registry_after_fork(struct sgc_mutator *self)
 {
     struct sgc_mutator *m = sgc_registry.first;
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
     sgc_lock_reset(&sgc_registry.lock);
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_lock_reset(&sgc_cache_of(id)->lock);
     while (m != NULL) {
         struct sgc_mutator *next = m->next;
 
@@ -256,7 +262,6 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
             m->cache.section.sp = 0;
             m->cache.section.held = 0;
             sgc_a32_store(&m->cache.section.state, 0);
-            sgc_lock_reset(&m->cache.lock);
             sgc_cache_close(&m->cache, sgc_section_of(m));
             unlink_record(m);
             m->tid = 0;
@@ -265,10 +270,8 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
         }
         m = next;
     }
-    if (self != NULL) {
+    if (self != NULL)
         self->tid = sgc_thread_id();
-        sgc_lock_reset(&self->cache.lock);
-    }
 }
 
 void sgc_registry_check(void)

@@ -5,6 +5,9 @@
  */
 #include "gc/roots.h"
 
+#include "gc/client_hooks.h"
+#include "gc/client_vars.h"
+#include "gc/cycle.h"
 #include "gc/ranges.h"
 #include "gc/stack_roots.h"
 #include "platform/lock.h"
@@ -13,8 +16,9 @@ struct roots {
     struct sgc_lock lock;
     struct sgc_ranges added, excluded;
     struct sgc_modules modules;
-    bool no_modules;
-    sgc_aw_t filter;                /* sgc_roots_filter_t */
+    bool no_modules;                /* GC_no_dls, as the list of modules has heard it */
+    uintptr_t heard_filter;         /* likewise */
+    sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
 SGC_STATE static struct roots roots = { .lock = SGC_LOCK_INIT(SGC_RANK_ROOTS) };
@@ -76,29 +80,39 @@ bool sgc_roots_contain(uintptr_t address)
     return sgc_ranges_contain(&roots.added, address);
 }
 
-/* A change of mind about modules is heard when the list is made anew. */
-void sgc_roots_no_modules(bool no_modules)
+void sgc_roots_clear_excluded(struct sgc_section *self)
 {
-    roots.no_modules = no_modules;
-    roots.modules.adds = 0;
+    sgc_lock(&roots.lock, self);
+    sgc_ranges_clear(&roots.excluded);
+    sgc_unlock(&roots.lock, self);
 }
 
 void sgc_roots_set_filter(sgc_roots_filter_t filter)
 {
     sgc_aw_store_rel(&roots.filter, (uintptr_t)filter);
-    roots.modules.adds = 0;
 }
 
 /* ---- modules ---- */
 
+/* What the client says about modules counts from the next list on, so a change of mind asks for one. */
+static void hear_client(void)
+{
+    bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;
+    uintptr_t filter = sgc_aw_load_acq(&roots.filter);
+
+    if (no_modules == roots.no_modules && filter == roots.heard_filter)
+        return;
+    roots.no_modules = no_modules;
+    roots.heard_filter = filter;
+    roots.modules.adds = 0;
+}
+
 /* The program itself has an empty name. */
 static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
 {
-    sgc_roots_filter_t filter = (sgc_roots_filter_t)sgc_aw_load_acq(&roots.filter);
+    sgc_roots_filter_t filter = (sgc_roots_filter_t)roots.heard_filter;
 
-    if (roots.no_modules)
-        return true;
-    return filter != NULL && name[0] != '\0' && !filter(name, (void *)lo, bytes);
+    return roots.no_modules || (filter != NULL && !filter(name, (void *)lo, bytes));
 }
 
 static void *resized(void *old, size_t old_bytes, size_t bytes)
@@ -136,6 +150,7 @@ static bool grow_modules(int more)
 
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 {
+    hear_client();
     while (!sgc_modules_snapshot(&roots.modules, leave_out, stop, arg))
         if (!grow_modules(roots.modules.overflow)) {
             sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
@@ -148,26 +163,28 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 
 /* ---- scanning, world stopped ---- */
 
+typedef void (*scan_fn)(struct sgc_marker *marker, const void *lo, const void *hi);
+
 /* The range without its excluded parts. */
-static void mark_range(struct sgc_marker *marker, struct sgc_range range)
+static void mark_range(struct sgc_marker *marker, struct sgc_range range, scan_fn scan)
 {
     size_t i = sgc_ranges_first_after(&roots.excluded, range.lo);
 
     for (; i < roots.excluded.count && roots.excluded.of[i].lo < range.hi; i++) {
         if (roots.excluded.of[i].lo > range.lo)
-            sgc_mark_roots(marker, (void *)range.lo, (void *)roots.excluded.of[i].lo);
+            scan(marker, (void *)range.lo, (void *)roots.excluded.of[i].lo);
         range.lo = roots.excluded.of[i].hi;
     }
     if (range.lo < range.hi)
-        sgc_mark_roots(marker, (void *)range.lo, (void *)range.hi);
+        scan(marker, (void *)range.lo, (void *)range.hi);
 }
 
 static void mark_static(struct sgc_marker *marker)
 {
     for (int i = 0; i < roots.modules.ranges; i++)
-        mark_range(marker, roots.modules.range[i]);
+        mark_range(marker, roots.modules.range[i], sgc_mark_static);
     for (size_t i = 0; i < roots.added.count; i++)
-        mark_range(marker, roots.added.of[i]);
+        mark_range(marker, roots.added.of[i], sgc_mark_static);
 }
 
 static bool inside_any(struct sgc_range r, const struct sgc_range *part, int parts)
@@ -194,7 +211,7 @@ static void mark_thread_local(struct sgc_marker *marker, const struct sgc_mutato
     for (int i = 0; i < roots.modules.tlses; i++)
         if (sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block) &&
             !inside_any(block, part, parts))
-            mark_range(marker, block);
+            mark_range(marker, block, sgc_mark_roots);
 }
 
 static void mark_mutator(struct sgc_marker *marker, const struct sgc_mutator *m)
@@ -216,7 +233,75 @@ void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         mark_mutator(marker, m);
     sgc_mark_uncollectable(marker);
+    sgc_client_push_roots(marker);
     (void)self;
+}
+
+/* ---- questions ---- */
+
+static bool in_static(uintptr_t address, struct sgc_section *self)
+{
+    bool found;
+
+    sgc_lock(&roots.lock, self);
+    found = sgc_roots_contain(address);
+    for (int i = 0; i < roots.modules.ranges && !found; i++)
+        found = address >= roots.modules.range[i].lo && address < roots.modules.range[i].hi;
+    found = found && !sgc_ranges_contain(&roots.excluded, address);
+    sgc_unlock(&roots.lock, self);
+    return found;
+}
+
+static bool on_stack(uintptr_t address, struct sgc_section *self)
+{
+    bool found = false;
+
+    sgc_lock(&sgc_registry.lock, self);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
+        found = !m->service && address >= m->stack.low && address < m->stack.high;
+    sgc_unlock(&sgc_registry.lock, self);
+    return found;
+}
+
+static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
+{
+    struct sgc_range block;
+
+    for (int i = 0; i < roots.modules.tlses; i++)
+        if (sgc_tls_block(self->thread_pointer, roots.modules.tls[i], &block) && address >= block.lo &&
+            address < block.hi)
+            return true;
+    return false;
+}
+
+bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
+{
+    bool mine = sgc_gate_mine();
+    bool found;
+
+    if (self == NULL)
+        return false;
+    if (!mine)
+        sgc_gate_close(self);
+    found = sgc_roots_snapshot(NULL, NULL) &&
+            (in_static(address, sgc_section_of(self)) || on_stack(address, sgc_section_of(self)) ||
+             in_thread_local(address, self));
+    if (!mine)
+        sgc_gate_open();
+    return found;
+}
+
+static void dump_ranges(const char *what, const struct sgc_range *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sgc_say("%s: %p to %p, %zu bytes", what, (void *)of[i].lo, (void *)of[i].hi, of[i].hi - of[i].lo);
+}
+
+void sgc_roots_dump(void)
+{
+    dump_ranges("static data", roots.modules.range, (size_t)roots.modules.ranges);
+    dump_ranges("added roots", roots.added.of, roots.added.count);
+    dump_ranges("excluded from roots", roots.excluded.of, roots.excluded.count);
 }
 
 void sgc_roots_check(void)

@@ -27,11 +27,21 @@ void sgc_roots_clear(struct sgc_section *self);
 /* Never scans [lo, hi), whatever module it lies in. */
 bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
 
+/* Forgets what was excluded. */
+void sgc_roots_clear_excluded(struct sgc_section *self);
+
 /* Is the address inside an added range? */
 bool sgc_roots_contain(uintptr_t address);
 
-/* Whether static data of modules, the program itself among them, counts (GC_no_dls). */
-void sgc_roots_no_modules(bool no_modules);
+/* Would a word stored at the address be scanned: added, static data, a registered thread's stack, or a thread-local
+ * variable of the calling mutator?  Takes the gate; outside sections and hooks. */
+bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self);
+
+/* Prints the ranges.  World stopped. */
+void sgc_roots_dump(void);
+
+/* Asked about each writable segment of a module, the program itself among them, when the list of modules is made
+ * anew (which a new filter and GC_no_dls cause).  Any thread. */
 typedef int (*sgc_roots_filter_t)(const char *module, void *start, size_t bytes);    /* 0: leave out */
 void sgc_roots_set_filter(sgc_roots_filter_t filter);
 

@@ -58,9 +58,9 @@ static struct sgc_range own_from(const struct sgc_mutator *m, uintptr_t from)
     return (struct sgc_range){ sgc_mem_mapped_from(from, m->stack.high), m->stack.high };
 }
 
-static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_range *part)
+static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, uintptr_t high, struct sgc_range *part)
 {
-    struct sgc_range used = { sp & ~(uintptr_t)7, m->altstack.high };
+    struct sgc_range used = { sp & ~(uintptr_t)7, high };
 
     part[0] = used;
     part[1] = own_from(m, lowest_saved_sp(used, m->stack));
@@ -94,7 +94,9 @@ int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_range part[SGC_STACK
     uintptr_t sp = corrected_sp(m);
 
     if (m->altstack.low != 0 && within(sp, m->altstack.low, m->altstack.high))
-        return on_altstack(m, sp, part);
+        return on_altstack(m, sp, m->altstack.high, part);
+    if (m->told_altstack.low != 0 && within(sp, m->told_altstack.low, m->told_altstack.high))
+        return on_altstack(m, sp, m->told_altstack.high, part);
     if (within(sp, m->stack.low, m->stack.high)) {
         part[0] = (struct sgc_range){ sp, m->stack.high };
         return 1;

@@ -35,14 +35,15 @@ bool sgc_world_stopped(void)
 /* ---- the thread that stops ---- */
 
 /* Counts this thread as stopped, once a stop, whoever asks.  False if no stop wants it (any more).
- * *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
+ * (A late signal of an earlier stop may find a blocked thread: that is stopped already and not
+ * counted.)  *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
  * does not end, nor is it given up, before everyone who acknowledged has counted. */
 static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
 {
     for (;;) {
         uint32_t state = sgc_a32_load_acq(&s->state);
 
-        if (!(state & SGC_STATE_STOPREQ) || (state & SGC_STATE_ACKED))
+        if (!(state & SGC_STATE_STOPREQ) || (state & (SGC_STATE_ACKED | SGC_STATE_BLOCKED)))
             return false;
         if (sgc_a32_cas(&s->state, state, state | SGC_STATE_ACKED | also))
             break;
@@ -89,17 +90,25 @@ static void park_leaving_section(struct sgc_section *s)
     errno = saved;
 }
 
-/* The frame of an interrupted section is still there if the interrupted stack pointer is not above
- * what the section recorded, or lies on another stack: then a client's handler runs on its alternate stack.
- * With locks held it cannot have been left: all signals were blocked. */
+static bool on_own_stack(const struct sgc_mutator *m, uintptr_t address)
+{
+    return address >= m->stack.low && address < m->stack.high;
+}
+
+/* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
+ * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
+ * next section. */
 static bool abandoned(const struct sgc_mutator *m, const void *context)
 {
     uintptr_t recorded = m->cache.section.sp;
     uintptr_t now = sgc_interrupted_sp(context);
+    struct sgc_stack_bounds alternate;
+    bool has_one = sgc_context_altstack(context, &alternate);
 
-    if (m->cache.section.held != 0 || now <= recorded)
+    if (m->cache.section.held != 0)
         return false;
-    return recorded >= m->stack.low && now < m->stack.high;
+    return on_own_stack(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
+           (on_own_stack(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
 }
 
 static void repair(struct sgc_section *s)
@@ -123,14 +132,20 @@ static void park_in_handler(void *arg, uintptr_t sp)
 
 /* The interrupted registers lie on the stack where the kernel put them; where handlers run late
  * (TSan) they may still be in registers, hence sgc_with_registers. */
+/* A blocked thread counts as stopped without a signal: one that comes now is left over from an earlier stop, which
+ * the thread answered before the signal reached it. */
 static void on_suspend(int signal, siginfo_t *info, void *context)
 {
     struct sgc_mutator *m = sgc_mutator_self();
     struct interrupted p = { m, context };
     int saved = errno;
+    uint32_t state;
 
     (void)signal, (void)info;
-    if (m == NULL || !(sgc_a32_load_acq(&m->cache.section.state) & SGC_STATE_STOPREQ))
+    if (m == NULL)
+        return;
+    state = sgc_a32_load_acq(&m->cache.section.state);
+    if (!(state & SGC_STATE_STOPREQ) || (state & SGC_STATE_BLOCKED))
         return;
     if (sgc_section_inside(sgc_section_of(m))) {
         if (!abandoned(m, context))
@@ -181,6 +196,11 @@ void sgc_world_leave_blocked(struct sgc_mutator *self)
             return;
         }
     }
+}
+
+bool sgc_world_is_blocked(const struct sgc_mutator *self)
+{
+    return (sgc_a32_load(&self->cache.section.state) & SGC_STATE_BLOCKED) != 0;
 }
 
 struct sleeper {

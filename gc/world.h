@@ -28,6 +28,9 @@ bool sgc_world_stopped(void);
 void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp);
 void sgc_world_leave_blocked(struct sgc_mutator *self);
 
+/* Is the calling thread in a blocked region? */
+bool sgc_world_is_blocked(const struct sgc_mutator *self);
+
 /* Runs wait(arg) as a blocked region: for our own sleeps, so that a stop needs no signal to a sleeper
  * (and so that stops work under TSan, which delivers signals only at libc calls). */
 void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg);

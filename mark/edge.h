@@ -41,7 +41,7 @@ static inline bool sgc_edge_span(uint32_t page, size_t offset, struct sgc_edge *
     edge->granule = sgc_page_first_granule(page);
     edge->bytes = bytes;
     edge->page = d;
-    return offset - (size_t)page * SGC_PAGE < bytes;
+    return offset - (size_t)page * SGC_PAGE < sgc_aw_load(&sgc_heap.records[page].span_reach);
 }
 
 /* The slot that byte `offset` of the heap lies in. */

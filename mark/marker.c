@@ -16,7 +16,7 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
         .edges = config->edges,
         .interior_pointers = config->interior_pointers,
         .end_word = config->end_word,
-        .split_bytes = config->split_bytes,
+        .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole words */
     };
     return sgc_work_stack_init(&marker->stack, config->stack_bytes);
 }
@@ -168,8 +168,10 @@ bool sgc_mark_rescan(struct sgc_marker *marker, int (*stop)(void))
     while (marker->overflowed) {
         marker->overflowed = false;
         for (uint32_t a = 0; a < sgc_pool.committed; a++)
-            if (rescan_arena(marker, a) && stop != NULL && stop())
+            if (rescan_arena(marker, a) && stop != NULL && stop()) {
+                marker->overflowed = true;      /* flags may be left for sgc_marker_abandon */
                 return false;
+            }
     }
     return true;
 }

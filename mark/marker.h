@@ -29,7 +29,7 @@ struct sgc_edge {
 };
 
 struct sgc_mark_config {
-    bool interior_pointers;     /* in heap words; in root words they always count */
+    bool interior_pointers;     /* in heap words and static data; on stacks they always count */
     bool end_word;              /* a root word just past an object keeps it, too */
     size_t split_bytes;         /* larger objects are scanned in pieces; 0: never split */
     uint32_t edges;             /* length of the buffer, 0 to SGC_EDGES_MAX */
@@ -58,6 +58,9 @@ void sgc_marker_begin(struct sgc_marker *marker);
 
 /* Scans the words of a root range (any alignment; whole aligned words are looked at) right away. */
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi);
+
+/* The same for static data: where interior pointers do not count in the heap, they do not here. */
+void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi);
 
 /* Marks uncollectable objects, page by page. */
 void sgc_mark_uncollectable(struct sgc_marker *marker);

@@ -128,6 +128,20 @@ void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
         scan_any(marker, p, end);
 }
 
+/* Static data is looked at like the heap, where interior pointers matter less than on stacks. */
+void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof(uintptr_t));
+    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof(uintptr_t));
+
+    if (marker->interior_pointers) {
+        sgc_mark_roots(marker, lo, hi);
+    } else if (start < end) {
+        marker->root_bytes += end - start;
+        sgc_scan_heap(marker, start, end - start);
+    }
+}
+
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     if (address - marker->base < marker->limit)

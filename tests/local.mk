@@ -6,7 +6,11 @@ LDADD = libsgccore.la
 
 # Programs that make check runs.
 unit_tests = \
+	tests/test_one_heap \
 	tests/test_tap
+
+# Linked with nothing: it loads the libraries.
+tests_test_one_heap_LDADD =
 
 # Those of them that run threads: TSan runs these only.
 thread_tests =
@@ -17,6 +21,7 @@ aarch64_tests = \
 
 # Scripts that make check runs.
 script_tests = \
+	tests/check_exports \
 	tests/check_layers \
 	tests/check_sgc_run \
 	tests/check_style \
@@ -178,3 +183,7 @@ thread_tests += tests/test_api_hooks tests/test_api_signals tests/test_api_threa
 aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
 test_headers += tests/api.h tests/api_list.h
 EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_types.cc
+
+# The documents against the tree: files, links, messages, options.
+script_tests += tests/check_docs
+EXTRA_DIST += tests/check_docs.awk

@@ -90,12 +90,20 @@ static int stop(void)
     return stop_answer;
 }
 
+/* Without a collection before the one that is asked for. */
+static void litter_undisturbed(void)
+{
+    GC_set_disable_automatic_collection(1);
+    drop_litter(1000, API_LARGE);
+    GC_set_disable_automatic_collection(0);
+}
+
 static void check_stop(void)
 {
     GC_stop_func original = GC_get_stop_func();
 
     api_collect();
-    drop_litter(1000, API_LARGE);
+    litter_undisturbed();
     stop_answer = 1;
     tap_ok(GC_try_to_collect(stop) == 0 && stop_calls > 0, "a stop function ends the collection");
     tap_ok(litter_alive() == 1000, "which then has freed nothing");
@@ -103,7 +111,7 @@ static void check_stop(void)
     tap_ok(GC_try_to_collect(stop) == 1 && stop_calls > 0, "or lets it finish");
     api_collect();
     tap_ok(litter_alive() < 10, "with everything freed");
-    drop_litter(1000, API_LARGE);
+    litter_undisturbed();
     GC_set_stop_func(stop);
     stop_answer = 1;
     GC_gcollect();

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/allocate.h).
+ */
+#include "gc/api_internal.h"
+
+#include "alloc/object.h"
+#include "alloc/span.h"
+#include "gc/allocate.h"
+
+void *GC_malloc(size_t size)
+{
+    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
+}
+
+void *GC_malloc_atomic(size_t size)
+{
+    return sgc_allocate(size, SGC_KIND_POINTER_FREE);
+}
+
+static void *uncollectable(size_t size, uint32_t kind)
+{
+    void *object = sgc_allocate_or_null(size, kind);
+    struct sgc_object o;
+
+    if (object == NULL)
+        return sgc_out_of_memory(size);
+    if (sgc_object_find((uintptr_t)object, &o))
+        sgc_api_count_uncollectable((intptr_t)o.bytes);
+    return object;
+}
+
+void *GC_malloc_uncollectable(size_t size)
+{
+    return uncollectable(size, SGC_KIND_UNCOLLECTABLE);
+}
+
+void *GC_malloc_atomic_uncollectable(size_t size)
+{
+    return uncollectable(size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE);
+}
+
+enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the object */
+
+static void *ignore_off_page(size_t size, uint32_t kind)
+{
+    void *object = sgc_allocate_or_null(size, kind);
+    struct sgc_object o;
+
+    if (object == NULL)
+        return sgc_out_of_memory(size);
+    if (sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o) && o.span)
+        sgc_span_set_reach(o.page, PROMISED_REACH);
+    return object;
+}
+
+void *GC_malloc_ignore_off_page(size_t size)
+{
+    return ignore_off_page(size, SGC_KIND_CONSERVATIVE);
+}
+
+void *GC_malloc_atomic_ignore_off_page(size_t size)
+{
+    return ignore_off_page(size, SGC_KIND_POINTER_FREE);
+}
+
+void *GC_malloc_stubborn(size_t size)
+{
+    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
+}
+
+/* The end byte is ours to add; the result is one object of more than that when the size wraps. */
+void *GC_malloc_many(size_t size)
+{
+    if (sgc_api_self() == NULL || size == SIZE_MAX)
+        return NULL;
+    return sgc_allocate_many(size + sgc_heap.config.end_byte, SGC_KIND_CONSERVATIVE);
+}

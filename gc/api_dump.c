@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dumps of the heap for people.  With the world stopped, so that pages stand still; lines are written by raw
+ * system calls.
+ */
+#include "gc/api_internal.h"
+
+#include "alloc/pool.h"
+#include "gc/cycle.h"
+#include "gc/heap_size.h"
+#include "gc/pacing.h"
+#include "gc/roots.h"
+#include "gc/world.h"
+
+static const char *const kind_name[SGC_KINDS] = {
+    "pointer-free", "conservative", "uncollectable", "pointer-free uncollectable",
+};
+
+/* ---- the parts of a dump: world stopped ---- */
+
+static void dump_heap(const char *name)
+{
+    sgc_say("dump %s: heap %zu bytes of %zu committed, %zu live after the last collection, %zu allocated and %zu "
+            "freed since; %lu collections", name, sgc_heap_size(), sgc_heap_committed(), sgc_pacing_live(),
+            sgc_pacing_allocated_since(), sgc_pacing_freed_since(), (unsigned long)sgc_cycles_finished());
+}
+
+static void dump_threads(void)
+{
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        sgc_say("thread %d%s: stack %p to %p, used from %p", m->tid, m->service ? " (SGC's own)" : "",
+                (void *)m->stack.low, (void *)m->bottom, (void *)m->sp);
+}
+
+struct tally {
+    size_t pages, objects;
+};
+
+static void tally_page(uint32_t page, uint32_t kind, uint32_t cls, struct tally *t)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) != SGC_PAGE_SMALL || d->kind != kind || d->cls != cls)
+        return;
+    t->pages++;
+    t->objects += sgc_page_live(page);
+}
+
+static void dump_class(uint32_t kind, uint32_t cls)
+{
+    uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
+    struct tally t = { 0, 0 };
+
+    for (uint32_t page = 1; page < pages; page++)
+        tally_page(page, kind, cls, &t);
+    if (t.pages != 0)
+        sgc_say("pages of %u bytes, %s: %zu, with %zu objects", sgc_class_bytes(cls), kind_name[kind], t.pages,
+                t.objects);
+}
+
+static void dump_spans(uint32_t kind)
+{
+    uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
+    size_t count = 0, bytes = 0;
+
+    for (uint32_t page = 1; page < pages; page++)
+        if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_heap.pages[page].kind == kind) {
+            count++;
+            bytes += sgc_aw_load(&sgc_heap.records[page].span_bytes);
+        }
+    if (count != 0)
+        sgc_say("spans, %s: %zu, with %zu bytes", kind_name[kind], count, bytes);
+}
+
+static void dump_pages(void)
+{
+    for (uint32_t kind = 0; kind < SGC_KINDS; kind++) {
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            dump_class(kind, cls);
+        dump_spans(kind);
+    }
+}
+
+static void dump_regions(const char *name)
+{
+    (void)name;
+    for (uint32_t a = 0; a < sgc_pool.committed; a++) {
+        const struct sgc_arena *arena = &sgc_heap.arenas[a];
+
+        sgc_say("region %u at %p: %d pages free, %d of them with contents", a,
+                (void *)sgc_page_start(a * SGC_ARENA_PAGES), __builtin_popcountll(arena->free),
+                __builtin_popcountll(arena->dirty));
+    }
+}
+
+static void dump_all(const char *name)
+{
+    dump_heap(name);
+    dump_threads();
+    sgc_roots_dump();
+    dump_pages();
+}
+
+/* ---- stopping the world for it ---- */
+
+static void with_world_stopped(void (*dump)(const char *name), const char *name)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL)
+        return;
+    if (sgc_world_stopped() && sgc_gate_mine()) {
+        dump(name);
+    } else if (sgc_external_stop(self)) {
+        dump(name);
+        sgc_external_resume(self);
+    }
+}
+
+void GC_dump_named(const char *name)
+{
+    char number[24];
+
+    sgc_format(number, sizeof number, "%lu", (unsigned long)sgc_cycles_finished());
+    with_world_stopped(dump_all, name != NULL ? name : number);
+}
+
+void GC_dump(void)
+{
+    GC_dump_named(NULL);
+}
+
+void GC_dump_regions(void)
+{
+    with_world_stopped(dump_regions, "");
+}

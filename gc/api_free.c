@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Freeing and resizing objects, and saying what is wrong with an address that is none.  On any mutator.
+ */
+#include "gc/api_internal.h"
+
+#include <string.h>
+
+#include "alloc/free.h"
+#include "alloc/object.h"
+#include "alloc/span.h"
+#include "gc/allocate.h"
+
+/* ---- wrong addresses ---- */
+
+static bool on_own_stack(uintptr_t address)
+{
+    const struct sgc_mutator *self = sgc_mutator_self();
+
+    return self != NULL && address >= self->stack.low && address < self->stack.high;
+}
+
+static void report_free(const char *function, uintptr_t address, const char *happens)
+{
+    sgc_warn("%s(%p): the object there has been freed already, or was reclaimed because nothing pointed at it; "
+             "%s. Free each object once, and keep a pointer to it until then", function, (void *)address, happens);
+}
+
+/* Says why the address is not the first one of an allocated object. */
+static void report_address(const char *function, uintptr_t address, const char *happens)
+{
+    struct sgc_object o;
+
+    if (!sgc_heap_contains(address))
+        sgc_warn("%s(%p): the address is %s, not in the collector's heap; %s. Pass what GC_malloc and its "
+                 "relatives returned", function, (void *)address,
+                 on_own_stack(address) ? "on this thread's stack" : "foreign (malloc's, static data, a stack)",
+                 happens);
+    else if (!sgc_object_slot(address, &o))
+        sgc_warn("%s(%p): there is no object at this address of the heap; %s. Pass what GC_malloc and its "
+                 "relatives returned; an object that has been freed is gone", function, (void *)address, happens);
+    else if (o.start != address)
+        sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; %s. Pass the object's first "
+                 "address, GC_base() finds it", function, (void *)address, address - o.start, (void *)o.start,
+                 happens);
+    else
+        report_free(function, address, happens);
+}
+
+/* The allocated object that begins at `address`; otherwise a message and false. */
+static bool find_object(const char *function, uintptr_t address, const char *happens, struct sgc_object *o)
+{
+    if (sgc_heap_contains(address) && sgc_object_find(address, o) && o->start == address)
+        return true;
+    report_address(function, address, happens);
+    return false;
+}
+
+/* ---- free ---- */
+
+static const char NOT_FREED[] = "nothing is freed";
+
+static void free_uncollectable(struct sgc_mutator *self, void *object)
+{
+    struct sgc_object o;
+
+    if (!find_object("GC_free", (uintptr_t)object, NOT_FREED, &o))
+        return;
+    if (sgc_object_free(&self->cache, object) == SGC_FREE_DONE)
+        sgc_api_count_uncollectable(-(intptr_t)o.bytes);
+    else
+        report_address("GC_free", (uintptr_t)object, NOT_FREED);
+}
+
+static bool is_uncollectable(const void *object)
+{
+    return sgc_kind_uncollectable(sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind);
+}
+
+void GC_free(void *object)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    if (object == NULL)
+        return;
+    if (!sgc_heap_contains((uintptr_t)object))
+        report_address("GC_free", (uintptr_t)object, NOT_FREED);
+    else if (self == NULL && (self = sgc_api_self()) == NULL)
+        return;
+    else if (__builtin_expect(is_uncollectable(object), 0))
+        free_uncollectable(self, object);
+    else if (__builtin_expect(sgc_object_free(&self->cache, object) != SGC_FREE_DONE, 0))
+        report_address("GC_free", (uintptr_t)object, NOT_FREED);
+}
+
+/* ---- realloc ---- */
+
+/* Bytes behind the request are zero in a new object and must be again, so that a later growth in place finds
+ * zeros, and no stale pointer stays. */
+static void zero_tail(const struct sgc_object *o, size_t size, size_t bytes)
+{
+    if (sgc_kind_has_pointers(o->kind) && bytes > size)
+        memset((char *)o->start + size, 0, bytes - size);
+}
+
+/* Not where it would waste more than half of the slot. */
+static bool fits_slot(const struct sgc_object *o, size_t with_end)
+{
+    return with_end <= o->bytes && (with_end > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
+}
+
+static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, size_t size, size_t with_end)
+{
+    size_t bytes = sgc_round_up(with_end, SGC_GRANULE);
+
+    if (with_end <= SGC_SMALL_MAX || !sgc_span_resize(sgc_section_of(self), o->page, with_end))
+        return false;
+    zero_tail(o, size, bytes < o->bytes ? bytes : o->bytes);
+    if (sgc_kind_uncollectable(o->kind))
+        sgc_api_count_uncollectable((intptr_t)(bytes - o->bytes));
+    return true;
+}
+
+static bool resize_in_place(struct sgc_mutator *self, const struct sgc_object *o, size_t size)
+{
+    size_t with_end = size + sgc_heap.config.end_byte;
+
+    if (o->span)
+        return resize_span(self, o, size, with_end);
+    if (!fits_slot(o, with_end))
+        return false;
+    zero_tail(o, size, o->bytes);
+    return true;
+}
+
+static void *allocate_like(const struct sgc_object *o, size_t size)
+{
+    void *fresh = sgc_allocate_or_null(size, o->kind);
+    struct sgc_object f;
+
+    if (fresh != NULL && sgc_kind_uncollectable(o->kind) && sgc_object_find((uintptr_t)fresh, &f))
+        sgc_api_count_uncollectable((intptr_t)f.bytes);
+    return fresh;
+}
+
+static void *resize(void *object, size_t size)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    struct sgc_object o;
+    void *fresh;
+
+    if (self == NULL || !find_object("GC_realloc", (uintptr_t)object, "it is left alone and NULL returned", &o))
+        return NULL;
+    if (size <= PTRDIFF_MAX && resize_in_place(self, &o, size))
+        return object;
+    fresh = allocate_like(&o, size);
+    if (fresh == NULL)
+        return sgc_out_of_memory(size);
+    memcpy(fresh, object, size < o.bytes ? size : o.bytes);
+    GC_free(object);
+    return fresh;
+}
+
+void *GC_realloc(void *object, size_t size)
+{
+    if (object == NULL)
+        return GC_malloc(size);
+    if (size != 0)
+        return resize(object, size);
+    GC_free(object);
+    return NULL;
+}
+
+/* ---- sizes ---- */
+
+size_t GC_size(const void *object)
+{
+    struct sgc_object o;
+
+    if (!find_object("GC_size", (uintptr_t)object, "the answer is 0", &o))
+        return 0;
+    return o.bytes;
+}

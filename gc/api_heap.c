@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collecting on request, whether to collect, and how large the heap is.  On any mutator, outside hooks unless
+ * the header says otherwise.
+ */
+#include "gc/api_internal.h"
+
+#include "alloc/pool.h"
+#include "gc/allocate.h"
+#include "gc/cycle.h"
+#include "gc/heap_size.h"
+#include "gc/init.h"
+#include "gc/options.h"
+#include "gc/pacing.h"
+#include "gc/service.h"
+
+SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client said */
+
+/* ---- collect ---- */
+
+static void unmap(struct sgc_mutator *self)
+{
+    sgc_heap_shrink();
+    sgc_service_do_all(self);
+    sgc_heap_watch(self);
+}
+
+static enum sgc_collect_result collect(int (*stop)(void), bool give_back)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    enum sgc_collect_result result;
+
+    if (self == NULL)
+        return SGC_COLLECT_DISABLED;
+    result = sgc_collect(self, SGC_REASON_EXPLICIT, stop);
+    if (give_back && result == SGC_COLLECTED)
+        unmap(self);
+    return result;
+}
+
+void GC_gcollect(void)
+{
+    collect(sgc_allocate_stop(), GC_get_force_unmap_on_gcollect());
+}
+
+void GC_gcollect_and_unmap(void)
+{
+    collect(NULL, true);
+}
+
+int GC_try_to_collect(GC_stop_func stop)
+{
+    return collect(stop, GC_get_force_unmap_on_gcollect()) == SGC_COLLECTED;
+}
+
+int GC_collect_a_little(void)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
+        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+    return 0;
+}
+
+static int never(void)
+{
+    return 0;
+}
+
+/* Without a stop function nobody is asked, which is cheaper than asking one that never stops. */
+void GC_set_stop_func(GC_stop_func stop)
+{
+    sgc_allocate_set_stop(stop == never ? NULL : stop);
+}
+
+GC_stop_func GC_get_stop_func(void)
+{
+    GC_stop_func stop = sgc_allocate_stop();
+
+    return stop != NULL ? stop : never;
+}
+
+/* ---- whether ---- */
+
+void GC_disable(void)
+{
+    sgc_collect_disable();
+}
+
+void GC_enable(void)
+{
+    if (!sgc_collect_enable())
+        sgc_warn("GC_enable: collections are not disabled; nothing is changed. Call it once for each GC_disable");
+}
+
+int GC_is_disabled(void)
+{
+    return sgc_collect_disabled();
+}
+
+void GC_set_disable_automatic_collection(int on)
+{
+    sgc_allocate_set_manual(on != 0);
+}
+
+int GC_get_disable_automatic_collection(void)
+{
+    return sgc_allocate_manual();
+}
+
+/* ---- how large ---- */
+
+int GC_expand_hp(size_t bytes)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    return self != NULL && sgc_heap_expand(bytes, self);
+}
+
+/* Before the start it is an option like others, so GC_MAXIMUM_HEAP_SIZE in the environment wins. */
+void GC_set_max_heap_size(GC_word bytes)
+{
+    if (bytes > PTRDIFF_MAX)
+        sgc_warn("GC_set_max_heap_size(%zu): expected at most %zu, or 0 for no limit; nothing is changed",
+                 (size_t)bytes, (size_t)PTRDIFF_MAX);
+    else if (!sgc_init_begun())
+        sgc_api_set_option("GC_MAXIMUM_HEAP_SIZE", (long)bytes);
+    else
+        sgc_pool_set_limit(sgc_heap_limit(bytes));
+}
+
+void GC_set_force_unmap_on_gcollect(int on)
+{
+    sgc_a32_store(&force_unmap, on != 0 ? 2 : 1);
+}
+
+int GC_get_force_unmap_on_gcollect(void)
+{
+    uint32_t said = sgc_a32_load(&force_unmap);
+
+    if (said == 0 || sgc_option_origin(SGC_OPT_GC_FORCE_UNMAP_ON_GCOLLECT) == SGC_ORIGIN_ENVIRONMENT)
+        return sgc_options.force_unmap_on_gcollect;
+    return said == 2;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the gate where a collection
+ * calls the hook; who calls each hook is said in gc/client_hooks.h and the public headers.
+ */
+#include "gc/api_internal.h"
+
+#include <stdlib.h>
+
+#include "gc/allocate.h"
+#include "gc/client_hooks.h"
+#include "gc/client_vars.h"
+
+struct hooks {
+    sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
+    sgc_aw_t abort;                     /* GC_abort_func; 0: our own way */
+    sgc_aw_t push;                      /* GC_push_other_roots_proc */
+    struct sgc_marker *pushing;         /* while the push hook runs */
+};
+
+SGC_STATE static struct hooks hooks;
+
+/* ---- memory ---- */
+
+void GC_set_oom_fn(GC_oom_func hook)
+{
+    sgc_aw_store_rel(&sgc_client_oom_fn, (uintptr_t)hook);
+}
+
+GC_oom_func GC_get_oom_fn(void)
+{
+    GC_oom_func hook = (GC_oom_func)sgc_aw_load_acq(&sgc_client_oom_fn);
+
+    return hook != NULL ? hook : sgc_oom_default;
+}
+
+void GC_set_on_heap_resize(GC_on_heap_resize_proc hook)
+{
+    sgc_api_set_hook(&sgc_client_on_heap_resize, (uintptr_t)hook);
+}
+
+GC_on_heap_resize_proc GC_get_on_heap_resize(void)
+{
+    return (GC_on_heap_resize_proc)sgc_aw_load_acq(&sgc_client_on_heap_resize);
+}
+
+/* ---- warnings ---- */
+
+enum { LINE = 1024 };
+
+/* What a client gets that keeps the first hook and calls it from its own. */
+static void default_warn(char *format, GC_word argument)
+{
+    char line[LINE];
+    size_t length = sgc_format(line, sizeof line, format, argument);
+
+    if (length >= sizeof line)
+        length = sizeof line - 1;
+    while (length > 0 && line[length - 1] == '\n')
+        line[--length] = '\0';
+    sgc_say("%s", line);
+}
+
+void GC_ignore_warn_proc(char *format, GC_word argument)
+{
+    (void)format, (void)argument;
+}
+
+static void warn_client(const char *line)
+{
+    static char format[] = "%s\n";
+    GC_warn_proc hook = (GC_warn_proc)sgc_aw_load_acq(&hooks.warn);
+
+    if (hook != NULL)
+        hook(format, (GC_word)line);
+}
+
+static void abort_client(const char *line)
+{
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&hooks.abort);
+
+    sgc_api_violation(line);
+    if (hook != NULL)
+        hook(line);
+}
+
+void sgc_api_install_reports(void)
+{
+    sgc_report_hooks(sgc_aw_load(&hooks.warn) != 0 ? warn_client : NULL, abort_client);
+}
+
+void GC_set_warn_proc(GC_warn_proc hook)
+{
+    sgc_api_set_hook(&hooks.warn, hook == default_warn ? 0 : (uintptr_t)hook);
+    sgc_api_install_reports();
+}
+
+GC_warn_proc GC_get_warn_proc(void)
+{
+    GC_warn_proc hook = (GC_warn_proc)sgc_aw_load_acq(&hooks.warn);
+
+    return hook != NULL ? hook : default_warn;
+}
+
+void GC_set_log_fd(int fd)
+{
+    if (fd < 0)
+        sgc_warn("GC_set_log_fd(%d): expected a file descriptor; nothing is changed", fd);
+    else
+        sgc_report_to(fd);
+}
+
+/* ---- the end ---- */
+
+static void default_abort(const char *message)
+{
+    if (message != NULL)
+        sgc_say("%s", message);
+}
+
+void GC_set_abort_func(GC_abort_func hook)
+{
+    sgc_api_set_hook(&hooks.abort, hook == default_abort ? 0 : (uintptr_t)hook);
+    sgc_api_install_reports();
+}
+
+GC_abort_func GC_get_abort_func(void)
+{
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&hooks.abort);
+
+    return hook != NULL ? hook : default_abort;
+}
+
+void GC_abort_on_oom(void)
+{
+    sgc_fatal("out of memory, and the program chose to end in that case (GC_abort_on_oom); raise "
+              "GC_MAXIMUM_HEAP_SIZE or the system's limits");
+}
+
+/* ---- roots of the moment ---- */
+
+void GC_set_push_other_roots(GC_push_other_roots_proc hook)
+{
+    sgc_api_set_hook(&hooks.push, (uintptr_t)hook);
+}
+
+GC_push_other_roots_proc GC_get_push_other_roots(void)
+{
+    return (GC_push_other_roots_proc)sgc_aw_load_acq(&hooks.push);
+}
+
+void sgc_client_push_roots(struct sgc_marker *marker)
+{
+    GC_push_other_roots_proc hook = GC_get_push_other_roots();
+
+    if (hook == NULL)
+        return;
+    hooks.pushing = marker;
+    hook();
+    hooks.pushing = NULL;
+}
+
+typedef void (*scan_fn)(struct sgc_marker *marker, const void *lo, const void *hi);
+
+static void push(const char *function, scan_fn scan, const void *bottom, const void *top)
+{
+    if (hooks.pushing == NULL)
+        sgc_warn("%s: called outside the hook of GC_set_push_other_roots; nothing is marked. Use GC_add_roots for "
+                 "memory that is a root for long", function);
+    else if (bottom < top)
+        scan(hooks.pushing, bottom, top);
+}
+
+void GC_push_all(void *bottom, void *top)
+{
+    push("GC_push_all", sgc_mark_static, bottom, top);
+}
+
+void GC_push_all_eager(void *bottom, void *top)
+{
+    push("GC_push_all_eager", sgc_mark_roots, bottom, top);
+}

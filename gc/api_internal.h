@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the public interface share.  Each function of the interface stands in the api_ file of
+ * its subject; its contract is in the public header and is not repeated there.
+ */
+#ifndef SGC_GC_API_INTERNAL_H
+#define SGC_GC_API_INTERNAL_H
+
+#define GC_BUILD
+#define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
+#define GC_REQUIRE_WCSDUP
+
+#include "gc/gc.h"
+#include "gc/gc_mark.h"
+#include "sgc.h"
+
+#include "gc/mutator.h"
+#include "platform/report.h"
+
+/* The calling thread as a mutator; starts the collector and registers the thread if need be.  NULL, after a
+ * message, when that fails. */
+struct sgc_mutator *sgc_api_self(void);
+
+/* The calling thread's section, NULL if it is not registered. */
+struct sgc_section *sgc_api_section(void);
+
+/* Reports a setting that comes too late: `function` works before GC_INIT() only.  True if it does come too
+ * late. */
+bool sgc_api_too_late(const char *function);
+
+/* Sets an option from a number, before the start. */
+bool sgc_api_set_option(const char *option, long value);
+
+/* Writes a hook under the gate: see gc/client_hooks.h. */
+void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
+
+/* Uncollectable objects are counted in GC_non_gc_bytes. */
+void sgc_api_count_uncollectable(intptr_t bytes);
+
+/* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */
+void *sgc_api_block(GC_fn_type fn, void *arg);
+
+/* The calling thread's registration is about to end: what GC_pthread_create keeps for it is settled. */
+void sgc_api_thread_over(void);
+
+/* Figures, api_query.c. */
+size_t sgc_api_free_bytes(void);
+size_t sgc_api_live_bytes(void);
+
+/* While SGC_check runs a check, a violation comes back here instead of ending the process (api_check.c). */
+void sgc_api_violation(const char *line);
+
+/* Puts the client's hooks, and SGC_check's, where messages are made. */
+void sgc_api_install_reports(void);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Creating, joining and ending threads that the collector knows of.  Each function runs on the calling thread, new
+ * threads in `run`.
+ *
+ * The creator waits until the new thread is registered: its pthread_t can be joined or detached from then
+ * on, its stack is a root, and if it cannot be registered the creator hears of it.  They meet in a structure on the
+ * creator's stack:
+ *
+ *   launch.state   the new thread, once, release      the creator, acquire; futex
+ */
+#include "gc/api_internal.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gc/client_hooks.h"
+#include "gc/options.h"
+#include "gc/real_threads.h"
+#include "gc/start_records.h"
+
+/* ---- the real functions ---- */
+
+static int real_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
+{
+    return SGC_real_pthread_create != NULL ? SGC_real_pthread_create(thread, attr, body, arg)
+                                           : pthread_create(thread, attr, body, arg);
+}
+
+static int real_join(pthread_t thread, void **result)
+{
+    return SGC_real_pthread_join != NULL ? SGC_real_pthread_join(thread, result) : pthread_join(thread, result);
+}
+
+static int real_detach(pthread_t thread)
+{
+    return SGC_real_pthread_detach != NULL ? SGC_real_pthread_detach(thread) : pthread_detach(thread);
+}
+
+/* ---- create ---- */
+
+enum { STARTING, RUNNING, FAILED };
+
+struct launch {
+    struct sgc_start *start;
+    sgc_a32_t state;
+};
+
+/* After this the creator may be gone: the wake-up only names an address. */
+static void tell(struct launch *launch, uint32_t state)
+{
+    sgc_a32_store_rel(&launch->state, state);
+    sgc_wake(&launch->state, 1);
+}
+
+static void *run_body(struct sgc_start *start)
+{
+    void *arg = start->arg;
+
+    start->arg = NULL;
+    return start->result = start->body(arg);
+}
+
+static void *run(void *raw)
+{
+    struct launch *launch = raw;
+    struct sgc_start *start = launch->start;
+
+    if (sgc_mutator_register(0) == NULL || !sgc_start_begin(start)) {
+        tell(launch, FAILED);
+        return NULL;
+    }
+    tell(launch, RUNNING);
+    return run_body(start);
+}
+
+static bool wait_until_running(struct launch *launch)
+{
+    uint32_t state;
+
+    while ((state = sgc_a32_load_acq(&launch->state)) == STARTING)
+        sgc_wait(&launch->state, STARTING, -1);
+    return state == RUNNING;
+}
+
+static bool is_detached(const pthread_attr_t *attr)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+
+    return attr != NULL && pthread_attr_getdetachstate(attr, &state) == 0 && state == PTHREAD_CREATE_DETACHED;
+}
+
+static int launch_thread(struct launch *launch, pthread_t *thread, const pthread_attr_t *attr, bool detached)
+{
+    int error = real_create(thread, attr, run, launch);
+
+    if (error != 0)
+        return error;
+    if (wait_until_running(launch))
+        return 0;
+    if (!detached)
+        real_join(*thread, NULL);
+    return EAGAIN;
+}
+
+int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
+{
+    bool detached = is_detached(attr);
+    struct launch launch = { .start = NULL };
+    int error;
+
+    if (sgc_api_self() == NULL)
+        return EAGAIN;
+    launch.start = sgc_start_make(body, arg, detached);
+    if (launch.start == NULL)
+        return EAGAIN;
+    error = launch_thread(&launch, thread, attr, detached);
+    if (error != 0)
+        sgc_start_drop(launch.start);
+    return error;
+}
+
+/* ---- join, detach, end ---- */
+
+struct join {
+    pthread_t thread;
+    void **result;
+    int error;
+};
+
+static void *join_blocked(void *raw)
+{
+    struct join *join = raw;
+
+    join->error = real_join(join->thread, join->result);
+    return NULL;
+}
+
+/* The result is in the joiner's hands before the record goes. */
+int GC_pthread_join(pthread_t thread, void **result)
+{
+    struct join join = { .thread = thread, .result = result };
+
+    sgc_api_block(join_blocked, &join);
+    if (join.error == 0)
+        sgc_start_joined(thread);
+    return join.error;
+}
+
+int GC_pthread_detach(pthread_t thread)
+{
+    struct sgc_start *start = sgc_start_find(thread);
+    int error = real_detach(thread);
+
+    if (error == 0 && start != NULL)
+        sgc_start_detached(start);
+    return error;
+}
+
+int GC_pthread_cancel(pthread_t thread)
+{
+    return pthread_cancel(thread);
+}
+
+void GC_pthread_exit(void *result)
+{
+    struct sgc_start *start = sgc_start_mine();
+
+    if (start != NULL)
+        start->result = result;
+    if (SGC_real_pthread_exit != NULL)
+        SGC_real_pthread_exit(result);
+    pthread_exit(result);
+}
+
+int GC_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t allowed;
+
+    if (set == NULL || how == SIG_UNBLOCK)
+        return pthread_sigmask(how, set, old);
+    allowed = *set;
+    sigdelset(&allowed, sgc_options.suspend_signal);
+    return pthread_sigmask(how, &allowed, old);
+}
+
+void *GC_dlopen(const char *path, int mode)
+{
+    return dlopen(path, mode);
+}
+
+/* ---- for the rest of the library ---- */
+
+void sgc_api_thread_over(void)
+{
+    sgc_start_over();
+}
+
+void sgc_client_threads_start(void)
+{
+    if (SGC_real_pthread_create != NULL)
+        sgc_thread_set_creator(SGC_real_pthread_create);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public variables and their first values.  Who writes and reads them: gc/client_vars.h.  The two functions
+ * run on the thread that starts the collector.
+ */
+#include "gc/client_vars.h"
+
+#include "gc/allocate.h"
+#include "gc/options.h"
+
+sgc_a32_t sgc_client_all_interior_pointers = SGC_ATOMIC_INIT(1);
+sgc_a32_t sgc_client_dont_gc;
+sgc_a32_t sgc_client_dont_expand;
+sgc_a32_t sgc_client_dont_precollect;
+sgc_a32_t sgc_client_full_freq = SGC_ATOMIC_INIT(19);
+sgc_a32_t sgc_client_no_dls;
+sgc_a32_t sgc_client_parallel;
+sgc_a32_t sgc_client_use_entire_heap;
+sgc_aw_t sgc_client_free_space_divisor = SGC_ATOMIC_INIT(3);
+sgc_aw_t sgc_client_gc_no;
+sgc_aw_t sgc_client_max_retries;
+sgc_aw_t sgc_client_non_gc_bytes;
+sgc_aw_t sgc_client_time_limit = SGC_ATOMIC_INIT(999999);
+sgc_aw_t sgc_client_oom_fn = SGC_ATOMIC_INIT((uintptr_t)sgc_oom_default);
+sgc_aw_t sgc_client_on_heap_resize;
+sgc_aw_t sgc_client_stackbottom;
+
+/* Through sgc_option_set, so that the environment wins and a bad value is reported like any other. */
+static void hand_over(const char *option, uintptr_t value, uintptr_t initial)
+{
+    char text[24];
+
+    if (value == initial)
+        return;
+    sgc_format(text, sizeof text, "%zu", (size_t)value);
+    sgc_option_set(option, text);
+}
+
+void sgc_client_vars_to_options(void)
+{
+    hand_over("GC_ALL_INTERIOR_POINTERS", sgc_a32_load(&sgc_client_all_interior_pointers) != 0, 1);
+    hand_over("GC_FREE_SPACE_DIVISOR", sgc_aw_load(&sgc_client_free_space_divisor), 3);
+}
+
+void sgc_client_vars_from_options(void)
+{
+    sgc_a32_store(&sgc_client_all_interior_pointers, sgc_options.all_interior_pointers);
+    sgc_aw_store(&sgc_client_free_space_divisor, (uintptr_t)sgc_options.free_space_divisor);
+    sgc_a32_store(&sgc_client_parallel, (uint32_t)sgc_options.markers - 1);
+    if (sgc_options.dont_gc)
+        sgc_a32_add(&sgc_client_dont_gc, 1);
+}

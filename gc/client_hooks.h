@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client's functions that the collector calls (gc_hooks.h, gc_mark.h), seen from the collector.
+ *
+ * A hook is set with the gate held, so that none runs while another is put in its place, and once the setter
+ * has returned the old one is not called any more.  A hook that sets hooks has the gate already.
+ *
+ *   hooks        written under the gate, release     read by the collecting thread, acquire
+ *   pushing      the marker while the push hook runs; the collecting thread only
+ */
+#ifndef SGC_GC_CLIENT_HOOKS_H
+#define SGC_GC_CLIENT_HOOKS_H
+
+#include "mark/marker.h"
+
+/* Begins to listen to the collector's events for the client.  Once, at start. */
+void sgc_client_hooks_start(void);
+
+/* Service threads are started by the C library's own function, whatever stands before it.  Once, at start. */
+void sgc_client_threads_start(void);
+
+/* Lets the client push its roots of this collection.  World stopped. */
+void sgc_client_push_roots(struct sgc_marker *marker);
+
+#endif

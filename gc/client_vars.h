@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public variables of gc.h, as the library sees them.
+ *
+ * A client may assign to these variables at any time, from any thread and without asking, so each is
+ * read where its value decides something, and there is no second copy.  gc.h declares them with plain types; here
+ * the same symbols have atomic types of the same size, so that our own accesses are defined whatever other
+ * threads do.  They are not SGC_STATE: a program may hold its own copy of them (a copy relocation).
+ *
+ *   what             written by                    read by                    ordering
+ *   hooks            clients, setters              who calls the hook         release / acquire
+ *   everything else  clients, setters; gc_no: the  who needs it               relaxed: each is one word that
+ *                    collecting thread                                        stands for itself
+ */
+#ifndef SGC_GC_CLIENT_VARS_H
+#define SGC_GC_CLIENT_VARS_H
+
+#include "platform/atomics.h"
+
+#define SGC_CLIENT_VAR(type, name) \
+    extern type sgc_client_##name __asm__("GC_" #name) __attribute__((visibility("default")))
+
+SGC_CLIENT_VAR(sgc_a32_t, all_interior_pointers);
+SGC_CLIENT_VAR(sgc_a32_t, dont_gc);                 /* how often collections are disabled */
+SGC_CLIENT_VAR(sgc_a32_t, dont_expand);
+SGC_CLIENT_VAR(sgc_a32_t, dont_precollect);
+SGC_CLIENT_VAR(sgc_a32_t, full_freq);
+SGC_CLIENT_VAR(sgc_a32_t, no_dls);
+SGC_CLIENT_VAR(sgc_a32_t, parallel);
+SGC_CLIENT_VAR(sgc_a32_t, use_entire_heap);
+SGC_CLIENT_VAR(sgc_aw_t, free_space_divisor);
+SGC_CLIENT_VAR(sgc_aw_t, gc_no);
+SGC_CLIENT_VAR(sgc_aw_t, max_retries);
+SGC_CLIENT_VAR(sgc_aw_t, non_gc_bytes);
+SGC_CLIENT_VAR(sgc_aw_t, time_limit);
+SGC_CLIENT_VAR(sgc_aw_t, oom_fn);                   /* sgc_oom_t */
+SGC_CLIENT_VAR(sgc_aw_t, on_heap_resize);           /* void (*)(uintptr_t bytes) */
+SGC_CLIENT_VAR(sgc_aw_t, stackbottom);              /* char * */
+
+/* Hands what the client assigned before the start to the options.  Before they are read. */
+void sgc_client_vars_to_options(void);
+
+/* And what they say in the end back to the variables.  After they have been read. */
+void sgc_client_vars_from_options(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The size of the heap.  Who may call what: gc/heap_size.h. */
+#include "gc/heap_size.h"
+
+#include "alloc/pool.h"
+#include "gc/client_vars.h"
+#include "gc/cycle.h"
+#include "gc/events.h"
+#include "gc/pacing.h"
+
+struct heap_size {
+    sgc_aw_t promised;
+    sgc_aw_t told;
+    sgc_aw_t most;
+};
+
+SGC_STATE static struct heap_size heap_size;
+
+size_t sgc_heap_size(void)
+{
+    size_t held = sgc_pool_heap_bytes();
+    size_t promised = sgc_aw_load(&heap_size.promised);
+
+    return held > promised ? held : promised;
+}
+
+size_t sgc_heap_committed(void)
+{
+    return sgc_aw_load_acq(&sgc_heap.limit);
+}
+
+size_t sgc_heap_most(void)
+{
+    size_t now = sgc_heap_size();
+    size_t most = sgc_aw_load(&heap_size.most);
+
+    return now > most ? now : most;
+}
+
+bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
+{
+    size_t size = sgc_heap_size();
+    size_t limit = sgc_aw_load(&sgc_pool.limit);
+    size_t pages = bytes / SGC_PAGE + (bytes % SGC_PAGE != 0);
+
+    if (limit != SIZE_MAX && size / SGC_PAGE + pages > limit)
+        return false;
+    if (!sgc_pool_expand(pages, sgc_section_of(self)))
+        return false;
+    sgc_aw_store(&heap_size.promised, size + pages * SGC_PAGE);
+    sgc_pacing_allow(bytes);
+    sgc_heap_watch(self);
+    return true;
+}
+
+void sgc_heap_shrink(void)
+{
+    sgc_aw_store(&heap_size.promised, 0);
+}
+
+/* The gate keeps collections, and with them other hooks, away meanwhile. */
+static void call_hook(struct sgc_mutator *self, size_t size)
+{
+    void (*hook)(uintptr_t) = (void (*)(uintptr_t))sgc_aw_load_acq(&sgc_client_on_heap_resize);
+    bool mine;
+
+    if (hook == NULL)
+        return;
+    mine = sgc_gate_mine();
+    if (!mine)
+        sgc_gate_close(self);
+    hook(size);
+    if (!mine)
+        sgc_gate_open();
+}
+
+static void note_most(size_t size)
+{
+    size_t most = sgc_aw_load(&heap_size.most);
+
+    while (size > most && !sgc_aw_cas(&heap_size.most, most, size))
+        most = sgc_aw_load(&heap_size.most);
+}
+
+void sgc_heap_watch(struct sgc_mutator *self)
+{
+    size_t size = sgc_heap_size();
+    size_t told = sgc_aw_load(&heap_size.told);
+
+    if (size < told + SGC_ARENA && told < size + SGC_ARENA)
+        return;
+    if (!sgc_aw_cas(&heap_size.told, told, size))
+        return;
+    note_most(size);
+    if (size > told)
+        SGC_EVENT(heap_grown, size - told);
+    call_hook(self, size);
+}

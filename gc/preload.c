@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libsgcpreload, which sgc-run loads before everything else: it takes the place of the C library's thread functions,
+ * so that the threads of an unmodified program are registered with the collector.
+ *
+ * Until the collector has started, and in programs that never use it, each call goes straight to the C library.
+ * The real functions are looked up when they are first needed, which may be before any constructor has run; they are
+ * exported for the collector's own calls (gc/real_threads.h).
+ *
+ *   real.*   any thread, each time the same value, relaxed    any thread, relaxed: one word each
+ */
+#define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
+#include "gc/gc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gc/real_threads.h"
+#include "platform/atomics.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+    sgc_aw_t create, join, detach, exit;
+} real;
+
+/* The next definition of the name after this library's; 0 if there is none, which no C library does. */
+static uintptr_t find(sgc_aw_t *slot, const char *name)
+{
+    uintptr_t found = sgc_aw_load(slot);
+
+    if (found == 0) {
+        found = (uintptr_t)dlsym(RTLD_NEXT, name);
+        sgc_aw_store(slot, found);
+    }
+    return found;
+}
+
+EXPORT int SGC_real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+        (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))find(&real.create, "pthread_create");
+
+    return create != NULL ? create(thread, attr, body, arg) : EAGAIN;
+}
+
+EXPORT int SGC_real_pthread_join(pthread_t thread, void **result)
+{
+    int (*join)(pthread_t, void **) = (int (*)(pthread_t, void **))find(&real.join, "pthread_join");
+
+    return join != NULL ? join(thread, result) : EINVAL;
+}
+
+EXPORT int SGC_real_pthread_detach(pthread_t thread)
+{
+    int (*detach)(pthread_t) = (int (*)(pthread_t))find(&real.detach, "pthread_detach");
+
+    return detach != NULL ? detach(thread) : EINVAL;
+}
+
+EXPORT void SGC_real_pthread_exit(void *result)
+{
+    void (*leave)(void *) = (void (*)(void *))find(&real.exit, "pthread_exit");
+
+    if (leave != NULL)
+        leave(result);
+    abort();
+}
+
+/* ---- in place of the C library's ---- */
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
+{
+    return GC_is_init_called() ? GC_pthread_create(thread, attr, body, arg)
+                               : SGC_real_pthread_create(thread, attr, body, arg);
+}
+
+EXPORT int pthread_join(pthread_t thread, void **result)
+{
+    return GC_is_init_called() ? GC_pthread_join(thread, result) : SGC_real_pthread_join(thread, result);
+}
+
+EXPORT int pthread_detach(pthread_t thread)
+{
+    return GC_is_init_called() ? GC_pthread_detach(thread) : SGC_real_pthread_detach(thread);
+}
+
+EXPORT void pthread_exit(void *result)
+{
+    if (GC_is_init_called())
+        GC_pthread_exit(result);
+    SGC_real_pthread_exit(result);
+}

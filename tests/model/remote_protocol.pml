@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part of remote.pml: what the functions of alloc/remote.c and alloc/orphan.c do.  p is the page, bit_ the slot.
+ */
+
+/* ---- handing a page to its owner ---- */
+
+inline push(q)
+{
+    do
+    :: head = inbox[o];
+        if
+        :: head == CLOSED -> break
+        :: head != CLOSED ->
+            atomic { assert(on[q] == NONE); link[q] = head }
+            if
+            :: atomic { inbox[o] == head -> inbox[o] = q; on[q] = o; pushed = 1; break }
+            :: inbox[o] != head
+            fi
+        fi
+    od
+}
+
+inline notify(q)
+{
+    do
+    :: atomic {
+            if
+            :: queued[q] -> break
+            :: else -> queued[q] = 1
+            fi
+        }
+        o = owner[q];
+        if
+        :: o != NONE -> push(q)
+        :: o == NONE
+        fi;
+        if
+        :: atomic { pushed -> pushed = 0; break }
+        :: atomic { !pushed -> queued[q] = 0 }
+        fi;
+#ifdef BROKEN_NO_SECOND_LOOK
+        if
+        :: o == NONE -> break
+        :: o != NONE
+        fi
+#else
+        if
+        :: owner[q] == NONE -> break
+        :: owner[q] != NONE
+        fi
+#endif
+    od;
+    atomic { o = 0; head = 0 }
+}
+
+/* ---- the owner's part ---- */
+
+/* A bit for a slot that is free already is a second free; before the page is swept after a flip it
+ * says nothing, as the flip has freed the slot. */
+inline take_bits(q)
+{
+#ifdef BROKEN_MERGE_NOT_ATOMIC
+    remote[q] = 0;
+    r = rfree[q];
+    rfree[q] = 0;
+#else
+#ifdef BROKEN_REMOTE_CLEARED_LATE
+    atomic { r = rfree[q]; rfree[q] = 0 }
+    remote[q] = 0;
+#else
+    remote[q] = 0;
+    atomic { r = rfree[q]; rfree[q] = 0 }
+#endif
+#endif
+    atomic {
+#ifndef BROKEN_MERGE_BLIND
+        if :: !stale[q] && (r & ~alloc[q]) -> complain :: else fi;     /* never: in a sweep */
+#endif
+        alloc[q] = alloc[q] & ~r;
+        r = 0
+    }
+}
+
+inline merge(q)
+{
+    if
+    :: remote[q] -> take_bits(q)
+    :: !remote[q]
+    fi
+}
+
+/* A page that a flip has passed is swept before anything is claimed from it: bits from before the flip
+ * must not hit new objects. */
+inline sweep(q)
+{
+    if
+    :: stale[q] ->
+#ifndef BROKEN_SWEEP_WITHOUT_MERGE
+        merge(q);
+#endif
+        stale[q] = 0
+    :: !stale[q]
+    fi
+}
+
+/* Takes the next page off a list that was swapped out of an inbox. */
+inline unlist()
+{
+#ifdef BROKEN_UNQUEUED_BEFORE_LINK
+    atomic { p = list; queued[p] = 0; on[p] = NONE }
+    list = link[p]
+#else
+    atomic { p = list; list = link[p]; on[p] = NONE }
+    queued[p] = 0
+#endif
+}
+
+/* A usable page is on the owner's list of those to merge and claim from. */
+inline drain()
+{
+    atomic { list = inbox[me]; inbox[me] = EMPTY }
+    do
+    :: list != EMPTY ->
+        unlist();
+        if
+        :: owner[p] == me -> usable[p] = 1
+        :: owner[p] != me -> notify(p)
+        fi
+    :: atomic { list == EMPTY -> list = 0; p = 0; break }
+    od
+}
+
+inline leave_pages()
+{
+    do
+    :: atomic { p < PAGES && owner[p] != me -> p++ }
+    :: atomic { p < PAGES && owner[p] == me -> owner[p] = NONE; usable[p] = 0 }
+        atomic { !orphans_lock -> orphan[p] = 1; p++ }
+    :: atomic { p == PAGES -> p = 0; break }
+    od
+}
+
+inline exit()
+{
+#ifdef BROKEN_CLOSED_BEFORE_LEAVING
+    atomic { list = inbox[me]; inbox[me] = CLOSED }
+    leave_pages();
+#else
+    leave_pages();
+#ifdef BROKEN_INBOX_LEFT_OPEN
+    atomic { list = inbox[me]; inbox[me] = EMPTY }
+#else
+    atomic { list = inbox[me]; inbox[me] = CLOSED }
+#endif
+#endif
+    do
+    :: list != EMPTY -> unlist(); notify(p)         /* none of the pages is ours any more */
+    :: atomic { list == EMPTY -> list = 0; p = 0; break }
+    od
+}
+
+/* p is an orphan, and this thread has the orphans' lock.  Whatever `remote` says, all bits are taken. */
+inline adopt()
+{
+#ifdef BROKEN_ADOPTION_MERGES_FIRST
+    take_bits(p);
+#endif
+    atomic { orphan[p] = 0; owner[p] = me }
+#ifdef BROKEN_ADOPTION_UNQUEUES
+    queued[p] = 0;
+#endif
+#ifndef BROKEN_ADOPTION_MERGES_FIRST
+    take_bits(p);
+#endif
+    atomic { stale[p] = 0; orphans_lock = 0; p = 0 }
+}
+
+/* ---- free ---- */
+
+inline free_here()
+{
+    if
+    :: !(alloc[p] & bit_) -> complain
+#ifdef BROKEN_LOCAL_FREE_BLIND
+    :: alloc[p] & bit_ -> alloc[p] = alloc[p] & ~bit_
+#else
+    :: atomic { (alloc[p] & bit_) && !remote[p] -> alloc[p] = alloc[p] & ~bit_ }
+    :: (alloc[p] & bit_) && remote[p] ->
+        if
+        :: rfree[p] & bit_ -> complain
+        :: !(rfree[p] & bit_) -> alloc[p] = alloc[p] & ~bit_
+        fi
+#endif
+    fi
+}
+
+inline free_there()
+{
+    if
+    :: !(alloc[p] & bit_) -> complain
+    :: alloc[p] & bit_ ->
+#ifdef BROKEN_REMOTE_SET_EARLY
+        remote[p] = 1;
+#endif
+        atomic { r = rfree[p] & bit_; rfree[p] = rfree[p] | bit_ }
+        if
+        :: atomic { r -> r = 0; complain }
+        :: !r ->
+#ifndef BROKEN_REMOTE_SET_EARLY
+            remote[p] = 1;
+#endif
+            notify(p)
+        fi
+    fi
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part of stop.pml: what the stopper does, and what it relies on.
+ */
+
+/* i moves on to the next thread that the stop concerns */
+#define skip_others i < THREADS && !concerned(i) -> i++
+#define at_thread   i < THREADS && concerned(i)
+
+/* `missing` goes up before the thread is asked: it may count itself as soon as it is. */
+inline ask_all()
+{
+    do
+    :: atomic { skip_others }
+#ifdef BROKEN_COUNTED_AFTER_ASKING
+    :: atomic { at_thread -> s = state[i]; state[i] = s | STOPREQ }
+        missing++;
+#else
+    :: atomic { at_thread -> missing++ }
+#ifdef BROKEN_NO_RMW
+        s = state[i];
+        state[i] = state[i] | STOPREQ;
+#else
+        atomic { s = state[i]; state[i] = s | STOPREQ }
+#endif
+#endif
+        if
+        :: atomic { s & BLOCKED -> signalled[i] = 0; i++; missing--; note_missing() }
+        :: atomic { !(s & BLOCKED) -> signalled[i] = 1; sent[i] = 1; i++ }
+        fi
+    :: atomic { i >= THREADS -> i = 0; s = 0; break }
+    od
+}
+
+#define unanswered(k) (signalled[k] && !(state[k] & ACKED))
+
+/* Sends once more to those not counted.  To look and to send are two steps: the signal may be stray. */
+inline resend()
+{
+    do
+    :: atomic { skip_others }
+    :: atomic { at_thread && !unanswered(i) -> i++ }
+    :: at_thread && unanswered(i) -> atomic { sent[i] = 1; i++ }
+    :: atomic { i >= THREADS -> i = 0; break }
+    od
+}
+
+/* Nothing moves any more and somebody is missing: only a long jump explains it, and one resend helps. */
+inline check_stall()
+{
+    d_step {
+        assert(!stalled);
+        stalled = 1;
+        k = 0;
+        do
+        :: k < THREADS ->
+            assert(!concerned(k) || !unanswered(k) || gone[k] || jumped[k]);
+            k++
+        :: else -> break
+        od;
+        k = 0
+    }
+}
+
+/* The word is read once: the value tested is the value handed to the futex. */
+inline await_missing(t)
+{
+    do
+    :: atomic { asleep[t] == 0 -> s = missing; if :: s == 0 -> break :: else fi }
+        atomic { if :: missing == s -> asleep[t] = ON_MISSING :: else fi; s = 0 }
+    :: atomic { asleep[t] && early -> early-- }             /* the time-out comes early, */
+        resend()
+    :: atomic { timeout -> check_stall() }                  /* or when nothing moves any more, */
+        resend()
+    :: atomic { asleep[t] && give_ups_left -> give_ups_left--; asleep[t] = 0; gave_up = 1; break }
+    od
+}
+
+/* What the collector relies on while the world is stopped. */
+inline check_stopped()
+{
+    k = 0;
+    do
+    :: k < THREADS ->
+        if
+        :: concerned(k) ->
+            assert((state[k] & STOPREQ) && (state[k] & COUNTED));
+            assert(!section[k] || gone[k]);
+            assert(sp[k] == ((in_handler[k] && !(state[k] & BLOCKED)) -> HANDLER : MAIN))
+        :: else
+        fi;
+        /* no client's handler can run, but in a blocked region */
+        assert(!registered[k] || (state[k] & BLOCKED) || masked[k] || in_handler[k]);
+        k++
+    :: else -> break
+    od;
+    k = 0
+}
+
+inline withdraw()
+{
+    do
+    :: atomic { skip_others }
+    :: atomic {
+            at_thread -> left = left + unanswered(i);
+            state[i] = state[i] & ~(STOPREQ | ACKED);
+            signalled[i] = 0; jumped[i] = 0; i++
+        }
+    :: atomic { i >= THREADS -> i = 0; break }
+    od
+}
+
+inline let_go()
+{
+#ifdef BROKEN_WAKE_BEFORE_GEN
+    wake(ON_GEN);
+    gen++
+#else
+    gen++;
+    wake(ON_GEN)
+#endif
+}
+
+/* Those who have acknowledged count yet: the next stop must not start before they have. */
+inline settle()
+{
+    settling = 1;
+    withdraw();
+#ifndef BROKEN_UNSETTLED
+    missing == left;
+#endif
+    atomic { missing = 0; left = 0; gave_up = 0; settling = 0 }
+    let_go()
+}
+
+inline resume()
+{
+#ifdef BROKEN_WAKE_BEFORE_WITHDRAWING
+    let_go();
+    withdraw();
+#else
+    withdraw();
+    let_go();
+#endif
+    assert(left == 0)
+}
+
+inline close_gate(t)
+{
+#ifdef BROKEN_GATE_WAITED_FOR_MASKED
+    masked[t] = 1;
+    atomic { !gate -> gate = 1; masked[t] = 0 }
+#else
+    do
+    :: atomic { !gate -> gate = 1; break }
+    :: gate -> enter_blocked(t); !gate; leave_blocked(t)
+    od
+#endif
+}
+
+/* One collection by thread t, which is registered, in no section and holds no lock.  The gate keeps
+ * other stops away, so there is none to park for around the lock. */
+inline collect(t)
+{
+    close_gate(t);
+    atomic { !registry_lock -> registry_lock = 1; masked[t] = 1; section[t] = 1; gone[t] = 0 }
+#ifdef BROKEN_STOPPER_UNMASKED
+    masked[t] = 0;
+#endif
+    atomic { stopper = t; reached_zero = 0; stalled = 0; early = EARLY }
+#ifndef BROKEN_NO_BIAS
+    missing = 1;
+#endif
+    gen++;
+    ask_all();
+#ifndef BROKEN_NO_BIAS
+    atomic { missing--; note_missing() }
+#endif
+    await_missing(t);
+    if
+    :: !gave_up ->
+        d_step { check_stopped(); stopped = 1 }
+        d_step { check_stopped(); stopped = 0; early = 0 }
+        resume()
+    :: gave_up -> settle()
+    fi;
+    atomic { registry_lock = 0; section[t] = 0; early = 0; assert(!must_park(t)) }
+    masked[t] = 0;
+    gate = 0
+}

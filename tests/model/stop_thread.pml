@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part of stop.pml: what the thread that is stopped does, and its handler.
+ */
+
+/*
+ * Sleeps while gen == g.  The futex sleeps only if the word still has the expected value; a look at
+ * the word before the call would add nothing.
+ */
+inline sleep_through(sleeper)
+{
+    do
+    :: sleeper == 0 && gen != g -> g = 0; break
+    :: atomic { sleeper == 0 && gen == g -> sleeper = ON_GEN }
+    od
+}
+
+inline wake(what)
+{
+    d_step {
+        k = 0;
+        do
+        :: k < THREADS ->
+            if :: asleep[k] == what -> asleep[k] = 0 :: else fi;
+            if :: asleep_in_handler[k] == what -> asleep_in_handler[k] = 0 :: else fi;
+            k++
+        :: else -> break
+        od;
+        k = 0; last = 0
+    }
+}
+
+/* `missing` has just become smaller: it becomes zero once in a stop, when everybody is counted. */
+inline note_missing()
+{
+    assert(missing >= 0);
+    stalled = 0;
+    if
+    :: missing == 0 && !settling ->
+        assert(!reached_zero);
+        reached_zero = 1;
+        k = 0;
+        do
+        :: k < THREADS ->
+            assert(!concerned(k) || ((state[k] & STOPREQ) && (state[k] & COUNTED)));
+            k++
+        :: else -> break
+        od;
+        k = 0
+    :: else
+    fi
+}
+
+/* add(missing, -1); who takes the last one wakes the stopper */
+inline count_self()
+{
+    d_step { missing--; note_missing(); last = (missing == 0) }
+    if
+    :: last -> wake(ON_MISSING)
+    :: !last
+    fi
+}
+
+/* A stop has asked and this thread is not counted in it. */
+#ifdef BROKEN_BLOCKED_ACKNOWLEDGES
+#define wanted(s) (((s) & (STOPREQ | ACKED)) == STOPREQ)
+#else
+#define wanted(s) (((s) & (STOPREQ | COUNTED)) == STOPREQ)
+#endif
+
+/* Acknowledges and sleeps until the stop is over, if one still wants us.  `gen` is read between the
+ * acknowledgement and the count: the stop cannot end then. */
+inline park(t, sleeper, frame)
+{
+#ifndef BROKEN_SP_AFTER_COUNT
+    sp[t] = frame;
+#endif
+    do
+    :: s = state[t];
+        if
+        :: !wanted(s) -> break
+#ifdef BROKEN_ACK_WITHOUT_CAS
+        :: atomic { wanted(s) -> state[t] = state[t] | ACKED; mine = 1; break }
+#else
+        :: atomic { wanted(s) && state[t] == s -> state[t] = s | ACKED; mine = 1; break }
+        :: wanted(s) && state[t] != s
+#endif
+        fi
+    od;
+    if
+    :: atomic { !mine -> s = 0 }
+    :: atomic { mine -> mine = 0; s = 0 }
+#ifdef BROKEN_GEN_AFTER_COUNT
+        count_self();
+        g = gen;
+#else
+        g = gen;
+        count_self();
+#endif
+#ifdef BROKEN_SP_AFTER_COUNT
+        sp[t] = frame;
+#endif
+        sleep_through(sleeper)
+    fi
+}
+
+/* ---- the handler of the suspend signal, one for each thread ---- */
+
+#ifdef BROKEN_NO_REPAIR
+#define inside(t) section[t]
+#else
+#define inside(t) (section[t] && !gone[t])
+#endif
+
+proctype Suspend(byte t)
+{
+    byte s, g, k, saved;
+    bit last, mine;
+end:
+    do
+    :: atomic { sent[t] && !masked[t] && !in_handler[t] -> sent[t] = 0; in_handler[t] = 1 }
+        atomic {
+            if
+#ifdef BROKEN_SP_BEFORE_LOOK
+            :: !self[t] || !(state[t] & STOPREQ) || inside(t) -> goto leave
+#else
+            :: !self[t] || !wanted(state[t]) || inside(t) -> goto leave
+#endif
+            :: else -> section[t] = 0; gone[t] = 0; saved = sp[t]
+            fi
+        }
+        park(t, asleep_in_handler[t], HANDLER);
+#ifndef BROKEN_SP_NOT_RESTORED
+        sp[t] = saved;
+#endif
+leave:
+        atomic { saved = 0; asleep[t] = 0; in_handler[t] = 0 }  /* a sleep that it interrupted ends */
+    od
+} /* never: a handler has no end */
+
+/* ---- what a mutator does ---- */
+
+/* Looked at after section[t] = 0: a signal that came before found us inside and did nothing. */
+#define must_park(t) (state[t] & STOPREQ)
+
+/* With all signals blocked: a client's handler must not run while we count as stopped. */
+inline leave_slowly(t)
+{
+    do
+    :: must_park(t) -> park(t, asleep[t], MAIN)
+    :: !must_park(t) -> break
+    od
+}
+
+/* A client's handler may interrupt at any point and jump away: nothing after that point is done. */
+inline use_section(t)
+{
+    atomic { section[t] = 1; gone[t] = 0; touch(t) }        /* an abandoned one is repaired by this */
+    if
+    :: atomic { gone[t] = 1; jumped[t] = 1 }
+#ifdef BROKEN_LOOK_BEFORE_LEAVING
+    :: atomic { must_park(t) -> touch(t); section[t] = 0 }
+        masked[t] = 1;
+        leave_slowly(t);
+        atomic { masked[t] = 0; sp[t] = 0 }
+    :: atomic { !must_park(t) -> touch(t) }
+        section[t] = 0
+#else
+    :: atomic { touch(t); section[t] = 0 }
+        if
+        :: jumped[t] = 1
+        :: must_park(t) ->
+#ifndef BROKEN_PARK_UNMASKED
+            masked[t] = 1;
+#endif
+            leave_slowly(t);
+            atomic { masked[t] = 0; sp[t] = 0 }
+        :: !must_park(t)
+        fi
+#endif
+    fi
+}
+
+/* Counts itself at once if a stop has asked already, as its signal may come late. */
+inline enter_blocked(t)
+{
+    sp[t] = MAIN;
+    do
+    :: s = state[t];
+        if
+#ifdef BROKEN_ENTER_UNCOUNTED
+        :: atomic { state[t] == s -> state[t] = s | BLOCKED; s = 0; break }
+#else
+        :: atomic { !(s & STOPREQ) && state[t] == s -> state[t] = s | BLOCKED; s = 0; break }
+        :: atomic { (s & STOPREQ) && state[t] == s -> state[t] = s | BLOCKED | ACKED; s = 0 }
+            count_self();
+            break
+#endif
+        :: state[t] != s
+        fi
+    od
+}
+
+/* STOPREQ is taken back before gen changes, so a sleep on the gen read before it ends. */
+inline leave_blocked(t)
+{
+#ifdef BROKEN_LEAVE_UNCHECKED
+    state[t] = state[t] & ~BLOCKED;
+#else
+    do
+    :: g = gen;
+        s = state[t];
+        if
+#ifdef BROKEN_LEAVE_SPINS
+        :: s & STOPREQ
+#else
+        :: s & STOPREQ -> sleep_through(asleep[t])
+#endif
+        :: atomic { !(s & STOPREQ) && state[t] == s -> state[t] = s & ~BLOCKED; break }
+        :: !(s & STOPREQ) && state[t] != s
+        fi
+    od;
+#endif
+    atomic { s = 0; g = 0; sp[t] = 0 }
+}
+
+/* A lock is held inside a section, with signals blocked; the wait for it is outside. */
+inline lock_registry(t)
+{
+    do
+    :: atomic { masked[t] = 1; section[t] = 1; gone[t] = 0 }
+        if
+        :: atomic { !registry_lock -> registry_lock = 1; break }
+        :: atomic { registry_lock -> section[t] = 0 }
+            leave_slowly(t);
+            atomic { masked[t] = 0; sp[t] = 0 }
+            !registry_lock
+        fi
+    od
+}
+
+/* The thread unregisters and another takes the record over; a signal may still be on its way. */
+inline register_anew(t)
+{
+    lock_registry(t);
+    assert(!(state[t] & (STOPREQ | COUNTED)));
+    atomic { self[t] = 0; registered[t] = 0; section[t] = 0; registry_lock = 0 }
+    masked[t] = 0;
+    masked[t] = 1;
+    atomic {
+        !registry_lock -> registry_lock = 1;
+        state[t] = 0; sp[t] = 0; jumped[t] = 0; self[t] = 1; registered[t] = 1
+    }
+    registry_lock = 0;
+    masked[t] = 0
+}

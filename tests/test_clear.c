@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The clearing of alloc/ahead.c: every mark bit of every page in use, none of the allocation bits, in any number of
+ * pieces, by any number of threads, and in the child of a fork that came in the middle.
+ */
+#include "tests/child.h"
+#include "tests/heap.h"
+#include "tests/sanitized.h"
+
+enum { ARENAS = 24, OBJECTS = ARENAS * 60 };
+
+static char *object[OBJECTS];
+
+static void set_marks(void)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        size_t granule = sgc_granule_number((uintptr_t)object[i]);
+        sgc_aw_or(sgc_mark_word(granule), sgc_bit_mask(granule));
+    }
+}
+
+static int count_marks(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        n += heap_marked(object[i]);
+    return n;
+}
+
+static bool all_allocated(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        if (!heap_allocated(object[i]))
+            return false;
+    return true;
+}
+
+static void test_whole(void)
+{
+    set_marks();
+    tap_ok(count_marks() == OBJECTS, "marks stand in %u arenas", sgc_pool.committed);
+    sgc_clear_begin();
+    sgc_clear_finish();
+    tap_ok(count_marks() == 0, "all of them are cleared");
+    tap_ok(all_allocated(), "allocation bits are not");
+    tap_ok(!sgc_clear_some(1), "nothing is left to clear");
+    set_marks();
+    sgc_clear_finish();
+    tap_ok(count_marks() == OBJECTS, "and nothing is cleared until the next beginning");
+}
+
+static void test_pieces(void)
+{
+    uint32_t pieces = 0;
+
+    sgc_clear_begin();
+    int before = count_marks();
+    tap_ok(sgc_clear_some(1) && count_marks() < before && count_marks() > 0, "one arena at a time");
+    while (sgc_clear_some(1))
+        pieces++;
+    tap_ok(pieces + 1 == sgc_pool.committed && count_marks() == 0, "as often as there are arenas");
+}
+
+/* The last word of a page, which a large slot's page hardly uses, and the first. */
+static void test_words(void)
+{
+    uint32_t page = sgc_page_number((uintptr_t)object[0]);
+    size_t first = (size_t)page * SGC_PAGE_WORDS;
+    bool clear = true;
+
+    while (sgc_page_state(&sgc_heap.pages[page]) != SGC_PAGE_SMALL)
+        page++;
+    first = (size_t)page * SGC_PAGE_WORDS;
+    for (size_t w = first; w < first + SGC_PAGE_WORDS; w++)
+        sgc_aw_store(sgc_bits_word(w, sgc_mark_role()), UINTPTR_MAX);
+    sgc_clear_begin();
+    sgc_clear_finish();
+    for (size_t w = first; w < first + SGC_PAGE_WORDS; w++)
+        clear = clear && sgc_aw_load(sgc_bits_word(w, sgc_mark_role())) == 0;
+    tap_ok(clear, "each word of a small page is cleared");
+}
+
+/* ---- more threads ---- */
+
+static sgc_a32_t stop;
+
+static void *help(void *arg)
+{
+    while (sgc_a32_load_acq(&stop) == 0)
+        if (!sgc_clear_some(1))
+            sgc_yield();
+    return arg;
+}
+
+static void test_shared(void)
+{
+    pthread_t thread[2];
+    int wrong = 0;
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, help, NULL);
+    for (int round = 0; round < 200; round++) {
+        set_marks();
+        sgc_clear_begin();
+        sgc_clear_finish();
+        wrong += count_marks() != 0;
+    }
+    sgc_a32_store_rel(&stop, 1);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    tap_ok(wrong == 0 && all_allocated(), "200 times with two helpers: all clear when the clearing is said to be finished");
+}
+
+static int clear_in_child(void)
+{
+    alarm(5);
+    sgc_clear_after_fork();
+    sgc_clear_finish();
+    return count_marks() == 0 ? 0 : 1;
+}
+
+/* The helper that had taken an arena does not exist in the child. */
+static void test_fork(void)
+{
+    pthread_t thread;
+    int wrong = 0;
+
+    if (TEST_SANITIZED) {
+        tap_skip("sanitizers do not follow threads into a fork");
+        return;
+    }
+    sgc_a32_store(&stop, 0);
+    pthread_create(&thread, NULL, help, NULL);
+    for (int i = 0; i < 60; i++) {
+        set_marks();
+        sgc_clear_begin();
+        for (int spin = 0; spin < i * 20; spin++)
+            sgc_spin_hint();
+        wrong += run_in_child(clear_in_child) != 0;
+        sgc_clear_finish();
+    }
+    sgc_a32_store_rel(&stop, 1);
+    pthread_join(thread, NULL);
+    tap_ok(wrong == 0, "a fork in the middle of clearing leaves a child that can finish it (%d of 60 could not)", wrong);
+}
+
+int main(void)
+{
+    heap_start((size_t)2 * ARENAS * SGC_ARENA, 0, false);
+    for (int i = 0; i < OBJECTS; i++)
+        object[i] = heap_alloc(sgc_self, i % 3 == 0 ? 70000 : i % 3 == 1 ? 21840 : 64, SGC_KIND_POINTER_FREE);
+    test_whole();
+    test_pieces();
+    test_words();
+    test_shared();
+    test_fork();
+    sgc_heap_check();
+    return tap_done();
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mark/: what is marked is what is reachable, on random graphs, against a reachability of the test's own; with
+ * every length of the prefetch buffer, with splitting, with a mark stack that is too small, and one that gets no
+ * memory at all; which words count as pointers.
+ */
+#include <sys/resource.h>
+
+#include "tests/heap.h"
+#include "tests/sanitized.h"
+
+/* ---- random graphs ---- */
+
+enum { NODES = 6000, ROOTS = 12, EDGES = 3 };
+
+static struct node {
+    char *object;
+    size_t words;
+    uint32_t kind;
+    bool uncollectable;
+    int edge[EDGES];
+    bool reached;
+} node[NODES];
+
+static uintptr_t roots[ROOTS];
+static int root_node[ROOTS];
+static uint64_t seed;
+
+static size_t random_words(void)
+{
+    switch (heap_random(&seed, 20)) {
+    case 0: return 3000 + heap_random(&seed, 30000);        /* spans, some longer than a piece */
+    case 1: return 200 + heap_random(&seed, 2000);
+    default: return EDGES + heap_random(&seed, 30);
+    }
+}
+
+static void make_node(struct node *n)
+{
+    static const uint32_t kinds[] = { SGC_KIND_CONSERVATIVE, SGC_KIND_CONSERVATIVE, SGC_KIND_CONSERVATIVE,
+                                      SGC_KIND_CONSERVATIVE, SGC_KIND_CONSERVATIVE, SGC_KIND_POINTER_FREE };
+
+    n->words = random_words();
+    n->kind = kinds[heap_random(&seed, 6)];
+    n->uncollectable = heap_random(&seed, 1500) == 0;
+    if (n->uncollectable)
+        n->kind += n->kind == SGC_KIND_CONSERVATIVE ? 1 : 3;
+    n->object = heap_alloc(sgc_self, n->words * 8, n->kind);
+    if (n->object == NULL)
+        tap_bail("the heap of the test is too small");
+    memset(n->object, 0, n->words * 8);
+    n->reached = false;
+}
+
+/* Edges anywhere in the object, to anywhere in another (when interior pointers count). */
+static void make_edges(struct node *n, bool interior)
+{
+    for (int e = 0; e < EDGES; e++) {
+        int to = (int)heap_random(&seed, NODES);
+        size_t at = n->words / EDGES * (size_t)e + heap_random(&seed, (uint32_t)(n->words / EDGES));
+        uintptr_t word = (uintptr_t)node[to].object;
+
+        if (heap_random(&seed, 3) == 0) {
+            n->edge[e] = -1;
+            continue;
+        }
+        n->edge[e] = to;
+        if (interior)
+            word += heap_random(&seed, (uint32_t)(node[to].words * 8));
+        memcpy(n->object + at * 8, &word, sizeof word);
+    }
+}
+
+static void make_graph(uint64_t from, bool interior)
+{
+    heap_collect(NULL, 0);
+    for (int i = 0; i < NODES; i++)
+        if (node[i].uncollectable)
+            sgc_object_free(sgc_self, node[i].object);
+    heap_sweep_all();
+    seed = from;
+    for (int i = 0; i < NODES; i++)
+        make_node(&node[i]);
+    for (int i = 0; i < NODES; i++)
+        make_edges(&node[i], interior);
+    for (int i = 0; i < ROOTS; i++) {
+        root_node[i] = (int)heap_random(&seed, NODES);
+        roots[i] = (uintptr_t)node[root_node[i]].object + heap_random(&seed, (uint32_t)node[root_node[i]].words * 8);
+    }
+}
+
+static void reach(int first)
+{
+    static int todo[NODES * EDGES + NODES];
+    int n = 0;
+
+    todo[n++] = first;
+    while (n > 0) {
+        struct node *at = &node[todo[--n]];
+        if (at->reached)
+            continue;
+        at->reached = true;
+        for (int e = 0; e < EDGES && sgc_kind_has_pointers(at->kind); e++)
+            if (at->edge[e] >= 0)
+                todo[n++] = at->edge[e];
+    }
+}
+
+static void reach_all(void)
+{
+    for (int i = 0; i < NODES; i++)
+        node[i].reached = false;
+    for (int i = 0; i < ROOTS; i++)
+        reach(root_node[i]);
+    for (int i = 0; i < NODES; i++)
+        if (node[i].uncollectable)
+            reach(i);
+}
+
+/* Marked but not reachable, or the other way round; counts and bytes, too. */
+static int differences(void)
+{
+    int wrong = 0;
+    size_t objects = 0, bytes = 0;
+    struct sgc_object o;
+
+    for (int i = 0; i < NODES; i++) {
+        wrong += heap_marked(node[i].object) != node[i].reached;
+        if (node[i].reached && sgc_object_slot((uintptr_t)node[i].object, &o)) {
+            objects++;
+            bytes += o.bytes;
+        }
+    }
+    return wrong + (heap_test.marker.objects != objects) + (heap_test.marker.bytes != bytes);
+}
+
+static void check_graph(const struct sgc_mark_config *config, const char *name)
+{
+    heap_marker_end();
+    heap_retire();
+    heap_mark(config, roots, ROOTS);
+    int reached = 0, wrong = differences();
+    for (int i = 0; i < NODES; i++)
+        reached += node[i].reached;
+    tap_ok(wrong == 0 && reached > NODES / 10 && reached < NODES, "%s: %d of %d nodes are reachable and marked (%d wrong)",
+           name, reached, NODES, wrong);
+    heap_unmark();
+}
+
+static void test_graphs(void)
+{
+    static const uint32_t edges[] = { 0, 1, 2, 16, 63, 64 };
+    static const size_t split[] = { 0, 512, 513, 4096, 128 << 10 };
+    char name[100];
+
+    for (int round = 0; round < 2; round++) {
+        make_graph((uint64_t)round + 1, true);
+        reach_all();
+        for (int i = 0; i < 6; i++) {
+            struct sgc_mark_config config = HEAP_MARK;
+            config.edges = edges[i];
+            snprintf(name, sizeof name, "graph %d, %u edges prefetched", round, edges[i]);
+            check_graph(&config, name);
+        }
+        for (int i = 0; i < 5; i++) {
+            struct sgc_mark_config config = HEAP_MARK;
+            config.split_bytes = split[i];
+            snprintf(name, sizeof name, "graph %d, pieces of %zu bytes", round, split[i]);
+            check_graph(&config, name);
+        }
+    }
+}
+
+/* Interior pointers off: the words of the heap must point at first bytes; roots may point anywhere. */
+static void test_graph_starts(void)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+
+    config.interior_pointers = false;
+    make_graph(5, false);
+    reach_all();
+    check_graph(&config, "interior pointers off, edges to first bytes");
+}
+
+/* ---- a stack that is too small ---- */
+
+/* Every child of a wide array is pushed before the first is popped: more than 4096 pieces. */
+enum { WIDE = 20000 };
+static char **wide;
+static char *child[WIDE], *grandchild[WIDE];
+
+static void make_wide(void)
+{
+    wide = heap_alloc(sgc_self, WIDE * sizeof *wide, SGC_KIND_CONSERVATIVE);
+    for (int i = 0; i < WIDE; i++) {
+        child[i] = heap_alloc(sgc_self, i % 100 ? 32 : 70000, SGC_KIND_CONSERVATIVE);
+        wide[i] = child[i];
+        grandchild[i] = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
+        memcpy(child[i] + (i % 2 ? 0 : 24), &grandchild[i], sizeof grandchild[i]);
+        /* plain garbage beside what is marked, to be found unmarked */
+        char **dead = heap_alloc(sgc_self, 32, SGC_KIND_CONSERVATIVE);
+        dead[0] = dead[1] = (char *)dead;
+    }
+}
+
+static int wide_unmarked(void)
+{
+    int wrong = !heap_marked(wide);
+
+    for (int i = 0; i < WIDE; i++)
+        wrong += !heap_marked(child[i]) + !heap_marked(grandchild[i]);
+    return wrong + (heap_test.marker.objects != 2 * WIDE + 1);
+}
+
+static void test_small_stack(void)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+
+    config.stack_bytes = 64 << 10;
+    config.split_bytes = 0;
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    make_wide();
+    heap_retire();
+    heap_marker_end();
+    heap_mark(&HEAP_MARK, &wide, 1);
+    tap_ok(wide_unmarked() == 0 && heap_test.marker.rescans == 0 && heap_test.marker.stack.deepest > 10000,
+           "with a large stack nothing is scanned again (%zu deep)", heap_test.marker.stack.deepest);
+    heap_unmark();
+    heap_marker_end();
+    heap_mark(&config, &wide, 1);
+    int wrong = wide_unmarked();
+    tap_ok(wrong == 0 && heap_test.marker.rescans > 0,
+           "with 64 KB pages are scanned again (%zu) and the same set is marked (%d wrong)",
+           heap_test.marker.rescans, wrong);
+    bool flags = false;
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        flags = flags || sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0;
+    tap_ok(!flags, "no page is flagged afterwards");
+    heap_unmark();
+}
+
+/* RLIMIT_DATA denies the commit of the stack's first piece. */
+static void test_denied_commit(void)
+{
+    struct rlimit before, none = { 1, 0 };
+
+    if (TEST_SANITIZED) {
+        tap_skip("a sanitizer needs data memory of its own");
+        return;
+    }
+    getrlimit(RLIMIT_DATA, &before);
+    none.rlim_max = before.rlim_max;
+    heap_marker_end();
+    setrlimit(RLIMIT_DATA, &none);
+    heap_mark(&HEAP_MARK, &wide, 1);
+    setrlimit(RLIMIT_DATA, &before);
+    int wrong = wide_unmarked();
+    tap_ok(wrong == 0 && heap_test.marker.rescans > 0 && heap_test.marker.stack.committed == 0,
+           "without any memory for a stack the same set is marked (%zu rescans, %d wrong)",
+           heap_test.marker.rescans, wrong);
+    heap_unmark();
+    reach_all();
+}
+
+/* ---- giving up ---- */
+
+static int asked;
+
+static int stop_at_once(void)
+{
+    asked++;
+    return 1;
+}
+
+static int stop_at_second(void)
+{
+    return ++asked >= 2;
+}
+
+static bool any_flag(void)
+{
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        if (sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0)
+            return true;
+    return false;
+}
+
+static void test_abandon(void)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+    struct sgc_marker *m = &heap_test.marker;
+
+    config.stack_bytes = 64 << 10;
+    config.split_bytes = 0;
+    heap_marker_end();
+    sgc_marker_init(m, &config);
+    heap_test.marker_ready = true;
+    sgc_marker_begin(m);
+    sgc_mark_roots(m, &wide, &wide + 1);
+    tap_ok(!sgc_mark_drain(m, stop_at_once) && asked == 1, "a mark gives up when it is asked to");
+    sgc_marker_abandon(m);
+    tap_ok(m->stack.top == 0 && m->edge_count == 0 && !any_flag(), "and forgets its work");
+    heap_unmark();
+    sgc_marker_begin(m);
+    sgc_mark_roots(m, &wide, &wide + 1);
+    sgc_mark_drain(m, NULL);
+    asked = 1;
+    tap_ok(m->overflowed && !sgc_mark_rescan(m, stop_at_second), "so does a rescan");
+    sgc_marker_abandon(m);
+    tap_ok(!any_flag(), "and leaves no page flagged");
+    heap_unmark();
+    heap_mark(&config, &wide, 1);
+    tap_ok(wide_unmarked() == 0, "the next mark is whole");
+    heap_unmark();
+}
+
+/* ---- which words count ---- */
+
+static bool marks(const struct sgc_mark_config *config, uintptr_t word, const void *object)
+{
+    heap_marker_end();
+    heap_retire();
+    heap_mark(config, &word, 1);
+    bool marked = heap_marked(object);
+    heap_unmark();
+    return marked;
+}
+
+/* Through an uncollectable object, so that the word is one of the heap. */
+static uintptr_t *holder;
+
+static bool marks_from_heap(const struct sgc_mark_config *config, uintptr_t word, const void *object)
+{
+    if (holder == NULL)
+        holder = heap_alloc(sgc_self, 64, SGC_KIND_UNCOLLECTABLE);
+    holder[3] = word;
+    bool marked = marks(config, 0, object);
+    holder[3] = 0;
+    return marked;
+}
+
+static void test_interior(char *object, size_t bytes, const char *what)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+    uintptr_t at = (uintptr_t)object;
+
+    tap_ok(marks(&config, at, object) && marks(&config, at + 1, object) && marks(&config, at + bytes - 1, object) &&
+           marks_from_heap(&config, at + bytes - 1, object), "any byte of %s keeps it", what);
+    tap_ok(!marks(&config, at + bytes, object) && !marks(&config, at - 1, object) &&
+           !marks_from_heap(&config, at + bytes, object), "the bytes around do not");
+    config.interior_pointers = false;
+    tap_ok(marks(&config, at + 8, object) && marks_from_heap(&config, at, object) &&
+           !marks_from_heap(&config, at + 8, object), "interior pointers off: roots yes, words of the heap only the first byte");
+}
+
+static void test_displacement(char *object)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+    uintptr_t at = (uintptr_t)object;
+
+    config.interior_pointers = false;
+    sgc_mark_displacement(40);
+    tap_ok(marks_from_heap(&config, at + 40, object) && !marks_from_heap(&config, at + 41, object) &&
+           !marks_from_heap(&config, at + 39, object), "a registered displacement counts, its neighbours do not");
+    tap_ok(sgc_mark_displacement_valid(0) && sgc_mark_displacement_valid(40) && !sgc_mark_displacement_valid(41) &&
+           !sgc_mark_displacement_valid(SIZE_MAX), "and can be asked for");
+}
+
+static void test_end_word(char *object, size_t bytes, char *next)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+    uintptr_t end = (uintptr_t)object + bytes;
+
+    config.end_word = true;
+    tap_ok(marks(&config, end, object), "in end word mode the word just past an object keeps it");
+    tap_ok(next == NULL || marks(&config, end, next), "and the object that begins there");
+    tap_ok(!marks(&config, end + 1, object) && !marks_from_heap(&config, end, object),
+           "no other word does, nor one of the heap");
+    tap_ok(!marks(&config, (uintptr_t)object, object - 16) || sgc_page_number((uintptr_t)object - 16) !=
+           sgc_page_number((uintptr_t)object), "an object's start is only taken for the end of the one before");
+}
+
+static void test_words(void)
+{
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    char *a = heap_alloc(sgc_self, 96, SGC_KIND_CONSERVATIVE), *b = heap_alloc(sgc_self, 96, SGC_KIND_CONSERVATIVE);
+    char *span = heap_alloc(sgc_self, 3 * SGC_PAGE, SGC_KIND_CONSERVATIVE);
+
+    for (int i = 0; i < 100 && b != a + 96; i++) {
+        a = b;
+        b = heap_alloc(sgc_self, 96, SGC_KIND_CONSERVATIVE);
+    }
+    if (b != a + 96)
+        tap_bail("the test wants neighbours");
+    test_interior(a, 96, "a small object");
+    test_interior(span, 3 * SGC_PAGE, "a span");
+    test_displacement(a);
+    test_end_word(a, 96, b);
+    test_end_word(span, 3 * SGC_PAGE, NULL);
+    struct sgc_mark_config config = HEAP_MARK;
+    uintptr_t limit = sgc_heap.base + sgc_aw_load(&sgc_heap.limit);
+    tap_ok(!marks(&config, 0, a) && !marks(&config, UINTPTR_MAX, a) && !marks(&config, limit, a) &&
+           !marks(&config, sgc_heap.base, a), "NULL, -1 and the heap's ends point at nothing");
+}
+
+/* Roots at any alignment: whole aligned words inside the range count, cut ones do not. */
+static void test_root_ranges(void)
+{
+    char *object = heap_alloc(sgc_self, 96, SGC_KIND_CONSERVATIVE);
+    uintptr_t words[3] = { 0, (uintptr_t)object, 0 };
+    const char *at = (const char *)&words[1];
+    struct sgc_marker *m = &heap_test.marker;
+    bool inside, cut_low, cut_high, address;
+
+    heap_retire();
+    sgc_marker_begin(m);
+    sgc_mark_roots(m, at + 1, at + 16);
+    sgc_mark_drain(m, NULL);
+    cut_low = heap_marked(object);
+    sgc_mark_roots(m, at - 8, at + 7);
+    sgc_mark_roots(m, at, at);
+    sgc_mark_drain(m, NULL);
+    cut_high = heap_marked(object);
+    sgc_mark_roots(m, at - 3, at + 9);
+    sgc_mark_drain(m, NULL);
+    inside = heap_marked(object);
+    heap_unmark();
+    sgc_marker_begin(m);
+    sgc_mark_address(m, (uintptr_t)object + 50);
+    sgc_mark_address(m, 8);
+    sgc_mark_drain(m, NULL);
+    address = heap_marked(object);
+    heap_unmark();
+    tap_ok(!cut_low && !cut_high && inside, "whole words of a root range count, those cut by its ends do not");
+    tap_ok(address && m->objects == 1, "a single address is marked as a root would be");
+}
+
+int main(void)
+{
+    heap_start((size_t)2 << 30, 0, false);
+    test_graphs();
+    test_graph_starts();
+    test_words();
+    test_root_ranges();
+    for (int i = 0; i < NODES; i++)
+        if (node[i].uncollectable)
+            sgc_object_free(sgc_self, node[i].object);
+    sgc_object_free(sgc_self, holder);
+    test_small_stack();
+    test_denied_commit();
+    test_abandon();
+    sgc_heap_check();
+    return tap_done();
+}

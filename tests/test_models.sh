@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_models.sh: the protocols of doc/design/world.md and doc/design/remote-free.md, checked by spin.
+#
+# Each model is searched whole in several shapes and must be without error; then each fault that can
+# be put into it (-DBROKEN_x) must be found, with the complaint that belongs to it.  Together the
+# shapes must reach every statement, but for those whose line says "never".
+#
+# MODELS_LONG=1 takes larger shapes: three minutes, 1.5 GB of memory.  One search by hand, DEFINES as below:
+#   spin -a DEFINES tests/model/stop.pml && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m100000
+# and after a complaint: spin -t -p -g -k stop.pml.trail DEFINES tests/model/stop.pml
+
+. "${SGC_SRCDIR:?set by make check}/tests/tap.sh"
+models=$SGC_SRCDIR/tests/model
+LC_ALL=C
+export LC_ALL
+
+for tool in spin gcc; do
+    command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
+done
+[ "${SGC_SANITIZER:-none}" = none ] ||
+    tap_skip_all "the models are the same in every build; see the one without sanitizer"
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+# ---- searching ----
+
+# In stop.pml a thread stands still while its handler runs, which the reduction of orders does not know of.
+flags_stop=-DNOREDUCE
+flags_remote=
+
+# search MODEL FLAGS RUN DEFINES...: leaves what the checker says in the file "said".
+search() {
+    model=$1 flags=$2 run=$3
+    shift 3
+    eval "flags=\"\$flags \$flags_$model\""
+    rm -f pan pan.*
+    # shellcheck disable=SC2086  # lists of options
+    spin -a "$@" "$models/$model.pml" >said 2>&1 &&
+        gcc -w $flags -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c >>said 2>&1 &&
+        timeout 280 nice ./pan $run -m100000 >>said 2>&1
+}
+
+# complete: every state was looked at, and nothing was found.
+complete() {
+    grep -q '^Full statespace search' said && grep -q 'errors: 0$' said &&
+        ! grep -q -i -e 'max search depth' -e 'not completed' -e 'memory limit' -e 'out of memory' \
+            -e 'abort' -e 'violated' said
+}
+
+# judge NAME: the result of a search that must find nothing.
+judge() {
+    complete
+    ok=$?
+    tap_check $ok "$1 ($(awk '/states, stored/ { print $1 }' said) states)"
+    [ $ok -eq 0 ] || tail -n 25 said | sed 's/^/# /'
+}
+
+# unreached: "process|state|file:line|statement" for each statement that the search never came to.
+# The process that looks at the end takes one way only.
+unreached() {
+    awk -F ', ' '
+        /^unreached in / { process = $0; sub(/.* /, "", process) }
+        /^\t.*, state [0-9]+, / && process != "Finale" {
+            sub(/^.*\//, "", $1); sub(/^state /, "", $2)
+            print process "|" $2 "|" $1 "|" substr($0, index($0, "\""))
+        }' said
+}
+
+# sound MODEL DEFINES...: no error, no thread stuck for ever; notes what no shape so far has reached.
+sound() {
+    name=$*
+    model=$1
+    shift
+    search "$model" "-O2 -DSAFETY" "" "$@"
+    judge "$name: no state is wrong"
+    unreached >left
+    [ -f "left_$model" ] || cp left "left_$model"
+    awk -F '|' 'NR == FNR { here[$1, $2]; next } ($1, $2) in here' left "left_$model" >both
+    mv both "left_$model"
+}
+
+# ends MODEL DEFINES...: there is no cycle of states at all, so every run ends, however unfair.
+ends() {
+    name=$*
+    model=$1
+    shift
+    search "$model" "-O2 -DNP" "-l" "$@"
+    judge "$name: every run ends"
+}
+
+# reached MODEL: the shapes together came everywhere, but where the model says that they never do.
+reached() {
+    while IFS='|' read -r process state place statement; do
+        line=$(sed -n "${place#*:}p" "$models/${place%:*}")
+        case $line in
+        *never*) ;;
+        *) echo "$process $state $place $statement" ;;
+        esac
+    done <"left_$1" >missed
+    [ ! -s missed ]
+    tap_check $? "$1: every statement is reached"
+    sed 's/^/# not reached: /' missed
+}
+
+# found FAULT COMPLAINT: the last search ended with this complaint.
+found() {
+    tested="$tested $1"
+    complaint=$(sed -n 's/^pan:1: \(.*\) (at depth.*/\1/p' said)
+    case $complaint in
+    *"$2"*) tap_check 0 "$model without error but for $1: found" ;;
+    *)
+        tap_check 1 "$model without error but for $1: found"
+        printf 'complaint: %s\nwanted:    %s\n' "$complaint" "$2" | sed 's/^/# /'
+        tail -n 25 said | sed 's/^/# /'
+        ;;
+    esac
+}
+
+# wrong MODEL FAULT COMPLAINT DEFINES...
+wrong() {
+    model=$1 fault=$2 complaint=$3
+    shift 3
+    search "$model" "-O0 -DSAFETY" "" "-DBROKEN_$fault" "$@"
+    found "$fault" "$complaint"
+}
+
+# endless MODEL FAULT DEFINES...
+endless() {
+    model=$1 fault=$2
+    shift 2
+    search "$model" "-O0 -DNP" "-l" "-DBROKEN_$fault" "$@"
+    found "$fault" "non-progress cycle"
+}
+
+# all_tested MODEL: no fault of the model was forgotten here.
+all_tested() {
+    forgotten=
+    for fault in $(sed -n 's/^#if.*BROKEN_\([A-Z_]*\).*/\1/p' "$models/$1"*.pml | sort -u); do
+        case " $tested " in
+        *" $fault "*) ;;
+        *) forgotten="$forgotten $fault" ;;
+        esac
+    done
+    tap_equal "$forgotten" "" "$1: each fault in the model was tried"
+}
+
+# ---- stopping the world ----
+
+check_stop() {
+    sound stop
+    sound stop -DPEERS=1 -DOPS=2 -DGIVE_UPS=1 -DEARLY=1
+    sound stop -DMUTATORS=1 -DOPS=3 -DSTOPS=3 -DGIVE_UPS=1
+    ends stop -DMUTATORS=1 -DOPS=2 -DGIVE_UPS=1 -DEARLY=1
+    ends stop -DPEERS=1 -DOPS=2
+    reached stop
+
+    # how a thread is asked, and counts
+    wrong stop NO_RMW 'state[k]&2' -DPEERS=1 -DOPS=2
+    wrong stop NO_BIAS 'state[k]&2' -DOPS=1
+    wrong stop COUNTED_AFTER_ASKING 'reached_zero' -DPEERS=1 -DOPS=2
+    wrong stop ACK_WITHOUT_CAS 'state[k]&2' -DMUTATORS=1 -DOPS=3 -DGIVE_UPS=1
+    wrong stop BLOCKED_ACKNOWLEDGES 'missing>=0' -DPEERS=1 -DOPS=2
+    wrong stop GEN_AFTER_COUNT 'invalid end state' -DPEERS=1 -DOPS=2
+    wrong stop UNSETTLED 'state[k]&2' -DMUTATORS=1 -DOPS=3 -DGIVE_UPS=1
+    # what it publishes
+    wrong stop SP_AFTER_COUNT 'sp[k]==' -DPEERS=1 -DOPS=2
+    wrong stop SP_BEFORE_LOOK 'sp[k]==' -DPEERS=1 -DOPS=2
+    wrong stop SP_NOT_RESTORED 'sp[k]==' -DPEERS=1 -DOPS=2
+    # sections
+    wrong stop LOOK_BEFORE_LEAVING 'jumped[k]' -DPEERS=1 -DOPS=2
+    wrong stop NO_REPAIR 'stalled' -DPEERS=1 -DOPS=2
+    wrong stop PARK_UNMASKED 'masked[k]' -DPEERS=1 -DOPS=2
+    wrong stop STOPPER_UNMASKED 'masked[k]' -DPEERS=1 -DOPS=2
+    # blocked regions
+    wrong stop ENTER_UNCOUNTED 'stalled' -DPEERS=1 -DOPS=2
+    wrong stop LEAVE_UNCHECKED 'state[k]&2' -DPEERS=1 -DOPS=2
+    wrong stop GATE_WAITED_FOR_MASKED 'stalled' -DPEERS=1 -DOPS=2
+    endless stop LEAVE_SPINS -DMUTATORS=1
+    # letting go
+    wrong stop WAKE_BEFORE_GEN 'invalid end state' -DPEERS=1 -DOPS=2
+    wrong stop WAKE_BEFORE_WITHDRAWING 'invalid end state' -DPEERS=1 -DOPS=2
+    all_tested stop
+}
+
+# ---- remote free and owner change ----
+
+check_remote() {
+    sound remote
+    sound remote -DTWICE=1
+    sound remote -DTHREADS=2 -DPAGES=2
+    sound remote -DTHREADS=2 -DSTOPS=2 -DALLOCS=2
+    ends remote -DTHREADS=2 -DFREES=3
+    reached remote
+
+    # notices
+    wrong remote NO_SECOND_LOOK 'usable[p]'
+    wrong remote UNQUEUED_BEFORE_LINK 'on[p]==200' -DTHREADS=2 -DPAGES=2
+    # the owner's part
+    wrong remote MERGE_NOT_ATOMIC 'rfree[p]'
+    wrong remote REMOTE_SET_EARLY 'usable[p]'
+    wrong remote REMOTE_CLEARED_LATE 'usable[p]'
+    wrong remote SWEEP_WITHOUT_MERGE 'reported<' -DTHREADS=2 -DSTOPS=2 -DALLOCS=2
+    # owner change
+    wrong remote INBOX_LEFT_OPEN 'on[p]==200'
+    endless remote CLOSED_BEFORE_LEAVING -DTHREADS=2
+    wrong remote ADOPTION_UNQUEUES 'on[p]==200'
+    wrong remote ADOPTION_MERGES_FIRST 'usable[p]'
+    # second frees
+    wrong remote LOCAL_FREE_BLIND 'second!=2' -DTWICE=1
+    wrong remote MERGE_BLIND 'reported==' -DTWICE=1
+    all_tested remote
+}
+
+# ---- larger shapes, without the faults ----
+
+check_long() {
+    sound stop -DGIVE_UPS=1
+    sound stop -DOPS=2 -DSTOPS=1
+    sound stop -DPEERS=1 -DMUTATORS=3 -DEARLY=1
+    sound stop -DPEERS=1 -DOPS=3 -DSTOPS=3
+    sound remote -DSTOPS=1
+    sound remote -DTWICE=1 -DSTOPS=1
+    sound remote -DEXITS=2 -DALLOCS=0
+    sound remote -DPAGES=2 -DSLOTS=1 -DALLOCS=0
+    ends remote
+}
+
+tested=
+if [ "${MODELS_LONG:-0}" = 0 ]; then
+    tap_plan 47
+    check_stop
+    check_remote
+else
+    tap_plan 9
+    check_long
+fi
+tap_done

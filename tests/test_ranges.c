@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/ranges.c: the set and the list of address ranges, against a table of one byte an address.
+ */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "gc/ranges.h"
+#include "tests/child.h"
+#include "tests/tap.h"
+
+enum { SPACE = 400 };
+
+static struct sgc_range range(uintptr_t lo, uintptr_t hi)
+{
+    return (struct sgc_range){ lo, hi };
+}
+
+static bool is(const struct sgc_ranges *r, size_t i, uintptr_t lo, uintptr_t hi)
+{
+    return i < r->count && r->of[i].lo == lo && r->of[i].hi == hi;
+}
+
+/* ---- the set ---------------------------------------------------------------------------------------- */
+
+static void test_set(void)
+{
+    struct sgc_ranges set = { .count = 0 };
+
+    tap_ok(!sgc_ranges_contain(&set, 0) && sgc_ranges_first_after(&set, 0) == 0, "an empty set contains nothing");
+    sgc_ranges_add(&set, range(100, 200));
+    sgc_ranges_add(&set, range(300, 400));
+    sgc_ranges_add(&set, range(10, 20));
+    sgc_ranges_check(&set);
+    tap_ok(is(&set, 0, 10, 20) && is(&set, 1, 100, 200) && is(&set, 2, 300, 400), "disjoint ranges are sorted");
+    tap_ok(sgc_ranges_contain(&set, 100) && sgc_ranges_contain(&set, 199) && !sgc_ranges_contain(&set, 200)
+           && !sgc_ranges_contain(&set, 99), "bounds: the first address belongs to it, the last does not");
+    tap_ok(sgc_ranges_first_after(&set, 19) == 0 && sgc_ranges_first_after(&set, 20) == 1
+           && sgc_ranges_first_after(&set, 400) == 3, "the first range that ends after an address");
+    sgc_ranges_add(&set, range(200, 250));
+    tap_ok(set.count == 3 && is(&set, 1, 100, 250), "one that touches the end is joined");
+    sgc_ranges_add(&set, range(280, 300));
+    tap_ok(set.count == 3 && is(&set, 2, 280, 400), "one that touches the start too");
+    sgc_ranges_add(&set, range(120, 130));
+    tap_ok(set.count == 3 && is(&set, 1, 100, 250), "one inside changes nothing");
+    sgc_ranges_add(&set, range(15, 390));
+    tap_ok(set.count == 1 && is(&set, 0, 10, 400), "one over several leaves one");
+    sgc_ranges_clear(&set);
+    tap_ok(set.count == 0 && !sgc_ranges_contain(&set, 50), "cleared");
+}
+
+static unsigned seed = 12345;
+
+static unsigned next_random(void)
+{
+    seed = seed * 1103515245 + 12345;
+    return seed >> 16;
+}
+
+static bool same_as_table(const struct sgc_ranges *set, const char table[SPACE])
+{
+    for (uintptr_t a = 0; a < SPACE; a++)
+        if (sgc_ranges_contain(set, a) != (table[a] != 0))
+            return false;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->of[i].lo >= set->of[i].hi || (i > 0 && set->of[i - 1].hi >= set->of[i].lo))
+            return false;
+    return true;
+}
+
+static void test_random_sets(void)
+{
+    int wrong = 0;
+
+    for (int round = 0; round < 200; round++) {
+        struct sgc_ranges set = { .count = 0 };
+        char table[SPACE] = { 0 };
+
+        for (int i = 0; i < 40; i++) {
+            uintptr_t lo = next_random() % (SPACE - 1);
+            uintptr_t hi = lo + 1 + next_random() % (round % 2 ? 8 : SPACE - 1 - lo);
+
+            hi = hi > SPACE ? SPACE : hi;
+            sgc_ranges_add(&set, range(lo, hi));
+            memset(table + lo, 1, hi - lo);
+            wrong += !same_as_table(&set, table);
+        }
+        sgc_mem_release(set.of, set.reserved * sizeof *set.of);
+    }
+    tap_ok(wrong == 0, "8000 additions agree with a table (%d wrong)", wrong);
+}
+
+/* ---- the list ------------------------------------------------------------------------------------------- */
+
+static void test_list(void)
+{
+    struct sgc_ranges list = { .count = 0 };
+
+    sgc_ranges_append(&list, range(100, 200));
+    sgc_ranges_append(&list, range(120, 180));
+    tap_ok(list.count == 1, "a range that is covered is not added again");
+    sgc_ranges_append(&list, range(100, 300));
+    tap_ok(list.count == 1 && is(&list, 0, 100, 300), "one with the same start grows");
+    sgc_ranges_append(&list, range(50, 150));
+    tap_ok(list.count == 2 && is(&list, 1, 50, 150), "one that overlaps stays a range of its own");
+    sgc_ranges_append(&list, range(400, 500));
+    sgc_ranges_drop_inside(&list, range(60, 500));
+    tap_ok(list.count == 1 && is(&list, 0, 50, 150), "only what lies wholly inside is dropped");
+    sgc_ranges_drop_inside(&list, range(51, 1000));
+    sgc_ranges_drop_inside(&list, range(0, 149));
+    tap_ok(list.count == 1, "a range that sticks out at either end stays");
+    sgc_ranges_drop_inside(&list, range(50, 150));
+    tap_ok(list.count == 0, "equal bounds are inside");
+}
+
+/* ---- many, and none to be had ---------------------------------------------------------------------------- */
+
+enum { MANY = 20000 };
+
+static void test_many(void)
+{
+    struct sgc_ranges set = { .count = 0 };
+    bool added = true;
+
+    for (uintptr_t i = MANY; i-- > 0;)
+        added = added && sgc_ranges_add(&set, range(i * 32 + 16, i * 32 + 24));
+    sgc_ranges_check(&set);
+    tap_ok(added && set.count == MANY && is(&set, MANY - 1, (MANY - 1) * 32 + 16, (MANY - 1) * 32 + 24),
+           "%d ranges, added from the last to the first", MANY);
+    tap_ok(sgc_ranges_contain(&set, 16) && !sgc_ranges_contain(&set, 15) && !sgc_ranges_contain(&set, 24),
+           "are found");
+    sgc_mem_release(set.of, set.reserved * sizeof *set.of);
+}
+
+static int add_without_memory(void)
+{
+    struct sgc_ranges set = { .count = 0 };
+    struct rlimit none = { 0, 0 };
+
+    setrlimit(RLIMIT_AS, &none);
+    return !sgc_ranges_add(&set, range(1, 2)) && !sgc_ranges_append(&set, range(1, 2)) && set.count == 0 ? 0 : 1;
+}
+
+/* Room for the first OS page of ranges, then none: the set stays as it is. */
+static int fill_without_memory(void)
+{
+    struct sgc_ranges set = { .count = 0 };
+    uintptr_t i = 0;
+
+    sgc_ranges_add(&set, range(1, 2));
+    set.reserved = set.committed;
+    while (i < 100000 && sgc_ranges_add(&set, range(i * 4 + 8, i * 4 + 10)))
+        i++;
+    if (set.count != set.committed || i != set.committed - 1)
+        return 1;
+    sgc_ranges_check(&set);
+    return sgc_ranges_contain(&set, 8) && !sgc_ranges_contain(&set, i * 4 + 8) ? 0 : 2;
+}
+
+int main(void)
+{
+    test_set();
+    test_random_sets();
+    test_list();
+    test_many();
+    tap_ok(run_in_child(add_without_memory) == 0, "without address space nothing is added, and it is said");
+    tap_ok(run_in_child(fill_without_memory) == 0, "a full set stays as it was");
+    return tap_done();
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alloc/small.c and alloc/cache.c on one thread: order of addresses, zeroing, claims, retiring, flushing, wrong
+ * frees, batches.
+ */
+#include "tests/heap.h"
+
+static struct sgc_cache *cache;
+
+static struct sgc_bin *bin_of(size_t bytes, uint32_t kind)
+{
+    return &cache->bin[kind][sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE)];
+}
+
+static enum sgc_free_result free_it(void *object)
+{
+    return sgc_small_free_local(cache, object);
+}
+
+/* ---- order and contents ---- */
+
+/* From a fresh page on, addresses are contiguous until the page ends. */
+static void test_ascending(void)
+{
+    int wrong = 0;
+
+    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
+        uint32_t bytes = sgc_class_bytes(cls), per_page = sgc_size_classes.of[cls].per_page;
+        char *first = heap_small(cache, bytes, SGC_KIND_CONSERVATIVE), *last = first;
+
+        wrong += (uintptr_t)first % SGC_PAGE != 0;
+        for (uint32_t i = 1; i < per_page; i++) {
+            char *next = heap_small(cache, bytes, SGC_KIND_CONSERVATIVE);
+            wrong += next != last + bytes || !heap_zero(next, bytes);
+            memset(next, 0xa5, bytes);
+            last = next;
+        }
+        wrong += (uintptr_t)heap_small(cache, bytes, SGC_KIND_CONSERVATIVE) % SGC_PAGE != 0;
+    }
+    tap_ok(wrong == 0, "in each class objects come zeroed, in ascending, contiguous addresses to the end of the page");
+    sgc_heap_check();
+}
+
+/* Everything dies; the slots, full of old words, are handed out again. */
+static void test_reuse(void)
+{
+    int wrong = 0, reused = 0;
+    enum { N = 3000 };
+    static char *old[N];
+
+    for (int i = 0; i < N; i++) {
+        old[i] = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
+        memset(old[i], 0xa5, 48);
+    }
+    heap_collect(NULL, 0);
+    char *last = NULL;
+    int ascending = 0;
+    for (int i = 0; i < N; i++) {
+        char *again = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
+        wrong += !heap_zero(again, 48);
+        for (int j = 0; j < N && i % 100 == 0; j++)
+            reused += again == old[j];
+        ascending += again == last + 48;
+        last = again;
+    }
+    tap_ok(reused > 0, "dead slots are used again");
+    tap_ok(wrong == 0, "and are zero then (%d are not)", wrong);
+    tap_ok(ascending > N - 10, "still in ascending, contiguous addresses (%d of %d)", ascending, N);
+    sgc_heap_check();
+}
+
+/* Free slots between live ones: runs are what lies between. */
+static void test_holes(void)
+{
+    enum { N = 1365 };
+    static char *keep[N];
+    int wrong = 0;
+
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    for (int i = 0; i < N; i++) {
+        char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
+        keep[i] = i % 3 == 0 ? object : NULL;
+        memset(object, 0, 48);
+    }
+    heap_collect(keep, N);
+    char *last = NULL;
+    for (int i = 0; i < N / 3; i++) {
+        char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
+        for (int j = 0; j < N; j += 3)
+            wrong += object == keep[j];
+        wrong += last != NULL && object <= last;
+        last = object;
+    }
+    tap_ok(wrong == 0, "slots between live objects are handed out upward, live ones never");
+    sgc_heap_check();
+}
+
+static void test_pointer_free(void)
+{
+    char *object = heap_small(cache, 64, SGC_KIND_POINTER_FREE);
+
+    memset(object, 0x77, 64);
+    free_it(object);
+    char *again = heap_small(cache, 64, SGC_KIND_POINTER_FREE);
+    tap_ok(again == object && again[5] == 0x77, "pointer-free slots are not zeroed");
+    char *pointers = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
+    memset(pointers, 0x77, 64);
+    free_it(pointers);
+    tap_ok(heap_small(cache, 64, SGC_KIND_CONSERVATIVE) == pointers && heap_zero(pointers, 64),
+           "those with pointers are");
+}
+
+/* ---- claims ---- */
+
+static size_t claimed_bits(const struct sgc_bin *bin)
+{
+    size_t set = 0;
+
+    for (char *slot = bin->cur; slot != NULL && slot < bin->limit; slot += bin->size)
+        set += sgc_alloc_bit(sgc_granule_number((uintptr_t)slot));
+    return set;
+}
+
+static void test_claims(void)
+{
+    char *object = heap_small(cache, 16, SGC_KIND_CONSERVATIVE);
+    struct sgc_bin *bin = bin_of(16, SGC_KIND_CONSERVATIVE);
+    size_t left = (size_t)(bin->limit - bin->cur) / 16;
+
+    tap_ok(left > 10 && left * 16 <= 2 * SGC_CLAIM_BYTES, "about a kilobyte is claimed (%zu bytes left)", left * 16);
+    tap_ok(claimed_bits(bin) == left, "what is claimed has its allocation bits");
+    tap_ok(heap_allocated(object) && !heap_allocated(bin->cur) && !heap_allocated(bin->limit - 16),
+           "but only what was handed out is allocated");
+    char *next = bin->cur;
+    size_t claimed = left;
+    heap_retire();
+    tap_ok(bin->cur == NULL && sgc_alloc_bit(sgc_granule_number((uintptr_t)object)), "retired, the object stays");
+    size_t still = 0;
+    for (size_t i = 0; i < claimed; i++)
+        still += sgc_alloc_bit(sgc_granule_number((uintptr_t)next + i * 16));
+    tap_ok(still == 0, "and the rest of the run is not allocated");
+    tap_ok(heap_small(cache, 16, SGC_KIND_CONSERVATIVE) == next, "the run goes on where it stood");
+    size_t before = sgc_aw_load(&cache->claimed);
+    while (bin->cur < bin->limit)
+        heap_small(cache, 16, SGC_KIND_CONSERVATIVE);
+    tap_ok(sgc_aw_load(&cache->claimed) == before, "handing out claimed slots counts nothing twice");
+    heap_small(cache, 16, SGC_KIND_CONSERVATIVE);
+    tap_ok(sgc_aw_load(&cache->claimed) - before == (size_t)(bin->limit - bin->cur) + 16, "the next claim is counted");
+    sgc_heap_check();
+}
+
+/* ---- freeing ---- */
+
+static void test_free(void)
+{
+    char *a = heap_small(cache, 100, SGC_KIND_CONSERVATIVE), *b = heap_small(cache, 100, SGC_KIND_CONSERVATIVE);
+    size_t before = sgc_aw_load(&cache->freed_bytes);
+
+    tap_ok(free_it(a) == SGC_FREE_DONE && !heap_allocated(a) && heap_allocated(b), "a freed object is not allocated");
+    tap_ok(sgc_aw_load(&cache->freed_bytes) - before == 112, "its bytes are counted");
+    tap_ok(free_it(a) == SGC_FREE_NOT_ALLOCATED, "freeing it twice is told");
+    tap_ok(free_it(b + 16) == SGC_FREE_INTERIOR && free_it(b + 1) == SGC_FREE_INTERIOR &&
+           free_it(b + 111) == SGC_FREE_INTERIOR && heap_allocated(b), "so is freeing the inside of one");
+    tap_ok(heap_small(cache, 100, SGC_KIND_CONSERVATIVE) == a, "the last freed is the next");
+    tap_ok(free_it(a) == SGC_FREE_DONE && free_it(b) == SGC_FREE_DONE &&
+           heap_small(cache, 100, SGC_KIND_CONSERVATIVE) == b && heap_small(cache, 100, SGC_KIND_CONSERVATIVE) == a,
+           "last in, first out");
+    struct sgc_bin *bin = bin_of(100, SGC_KIND_CONSERVATIVE);
+    tap_ok(bin->cur < bin->limit && free_it(bin->cur) == SGC_FREE_NOT_ALLOCATED &&
+           free_it(bin->limit - bin->size) == SGC_FREE_NOT_ALLOCATED, "a slot claimed but not handed out is refused");
+    char *page = (char *)sgc_round_down((uintptr_t)a, SGC_PAGE);
+    uint32_t per_page = sgc_size_classes.of[sgc_class_for(7)].per_page;
+    tap_ok(free_it(page + (size_t)per_page * 112 - 112) == SGC_FREE_NOT_ALLOCATED, "a slot never used is refused");
+    tap_ok(per_page * 112 == SGC_PAGE || free_it(page + (size_t)per_page * 112) == SGC_FREE_INTERIOR,
+           "the unused end of a page is no object");
+    sgc_heap_check();
+}
+
+static void test_free_after_cycle(void)
+{
+    char *keep[1] = { heap_small(cache, 100, SGC_KIND_CONSERVATIVE) };
+    char *dead = heap_small(cache, 100, SGC_KIND_CONSERVATIVE);
+
+    heap_collect(keep, 1);
+    tap_ok(free_it(keep[0]) == SGC_FREE_NOT_HERE, "in a page that is not swept yet the short way does not free");
+    tap_ok(sgc_object_free(cache, dead) == SGC_FREE_NOT_ALLOCATED, "a dead object is not allocated, swept or not");
+    tap_ok(sgc_object_free(cache, keep[0]) == SGC_FREE_DONE && !heap_allocated(keep[0]), "the long way sweeps and frees");
+    tap_ok(sgc_object_free(cache, keep[0]) == SGC_FREE_NOT_ALLOCATED, "once");
+    sgc_heap_check();
+}
+
+/* More than a bin keeps: half of them become findable through their pages. */
+static void test_flush(void)
+{
+    enum { N = SGC_FREED_MAX + 40 };
+    char *objects[N], *got[2 * SGC_PAGE / 128];
+    struct sgc_bin *bin = bin_of(128, SGC_KIND_CONSERVATIVE);
+    int wrong = 0, seen = 0;
+
+    for (int i = 0; i < N; i++)
+        objects[i] = heap_small(cache, 128, SGC_KIND_CONSERVATIVE);
+    for (int i = 0; i < N; i++) {
+        memset(objects[i], 0xa5, 128);
+        wrong += free_it(objects[i]) != SGC_FREE_DONE || bin->nfreed > SGC_FREED_MAX;
+    }
+    tap_ok(wrong == 0 && bin->nfreed < N, "%d slots are freed, %u stay at hand", N, bin->nfreed);
+    sgc_heap_check();
+    for (int i = 0; i < 2 * SGC_PAGE / 128; i++) {
+        got[i] = heap_small(cache, 128, SGC_KIND_CONSERVATIVE);
+        wrong += !heap_zero(got[i], 128);
+        for (int j = 0; j < N; j++)
+            seen += got[i] == objects[j];
+        for (int j = 0; j < i; j++)
+            wrong += got[i] == got[j];
+    }
+    tap_ok(seen == N, "all of them are found again (%d of %d)", seen, N);
+    tap_ok(wrong == 0, "each once, and zero");
+    sgc_heap_check();
+}
+
+static void test_retire_freed(void)
+{
+    char *object = heap_small(cache, 500, SGC_KIND_CONSERVATIVE);
+
+    free_it(object);
+    heap_retire();
+    tap_ok(bin_of(500, SGC_KIND_CONSERVATIVE)->nfreed == 0 && !heap_allocated(object),
+           "retired caches forget freed slots, which stay free");
+    heap_collect(NULL, 0);
+    tap_ok(heap_small(cache, 500, SGC_KIND_CONSERVATIVE) != NULL, "and are found by the next sweep");
+    sgc_heap_check();
+}
+
+/* ---- batches ---- */
+
+static void test_many(void)
+{
+    uint32_t cls = sgc_class_for(2), n = 0;
+    int wrong = 0;
+    char *first = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, cls, 20), *last = NULL;
+
+    for (void **object = (void **)(void *)first; object != NULL; object = *object, n++) {
+        wrong += !heap_allocated(object) || !heap_zero((char *)object + 8, 24) || (last != NULL && (char *)object <= last);
+        last = (char *)object;
+    }
+    tap_ok(n >= 1 && n <= 20 && wrong == 0, "a batch is linked upward, allocated and zero behind the link (%u)", n);
+    heap_retire();
+    wrong = 0;
+    for (void **object = (void **)(void *)first; object != NULL; object = *object)
+        wrong += !heap_allocated(object);
+    tap_ok(wrong == 0, "and stays allocated when the cache is retired");
+    void **one = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, cls, 1);
+    tap_ok(one != NULL && *one == NULL, "a batch of one");
+    sgc_heap_check();
+}
+
+/* ---- the torture setting: no slot is kept, no run is claimed ahead ---- */
+
+static void test_torture(void)
+{
+    struct sgc_cache *other = heap_cache();
+
+    heap_cache_end(other);
+    tap_ok(sgc_cache_open(other, true), "a cache is opened again");
+    heap_test.open[heap_test.count - 1] = true;
+    char *a = heap_small(other, 32, SGC_KIND_CONSERVATIVE), *b = heap_small(other, 32, SGC_KIND_CONSERVATIVE);
+    struct sgc_bin *bin = &other->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(2)];
+    tap_ok(b == a + 32 && bin->cur == bin->limit, "under torture slots are claimed one by one");
+    tap_ok(sgc_small_free_local(other, a) == SGC_FREE_DONE && bin->nfreed == 0 &&
+           heap_small(other, 32, SGC_KIND_CONSERVATIVE) != a, "and a freed one is not reused at once");
+    sgc_heap_check();
+}
+
+int main(void)
+{
+    heap_start((size_t)256 << 20, 0, false);
+    cache = sgc_self;
+    test_ascending();
+    test_reuse();
+    test_holes();
+    test_pointer_free();
+    test_claims();
+    test_free();
+    test_free_after_cycle();
+    test_flush();
+    test_retire_freed();
+    test_many();
+    test_torture();
+    return tap_done();
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the white-box tests of gc/ share: registered threads, waiting with a limit, objects whose
+ * life is looked at from outside.
+ */
+#ifndef TESTS_WHITE_H
+#define TESTS_WHITE_H
+
+#include <pthread.h>
+#include <string.h>
+
+#include "alloc/object.h"
+#include "alloc/verify.h"
+#include "gc/allocate.h"
+#include "gc/cycle.h"
+#include "gc/init.h"
+#include "gc/options.h"
+#include "gc/world.h"
+#include "platform/platform.h"
+#include "tests/sanitized.h"
+#include "tests/tap.h"
+
+#define WHITE_UNUSED __attribute__((unused))
+#define WHITE_NOINLINE __attribute__((noinline, unused))
+
+enum { WHITE_KIND = 1, WHITE_MS = 1000000, WHITE_PATIENCE = 20000 };
+
+/* ---- waiting ---------------------------------------------------------------------------------- */
+
+/* Waits, at most 20 s, until *word is at least `value`.  A test that waits in vain fails. */
+WHITE_UNUSED static bool white_reached(const sgc_a32_t *word, uint32_t value)
+{
+    for (int i = 0; i < WHITE_PATIENCE && sgc_a32_load_acq(word) < value; i++)
+        sgc_sleep_ns(WHITE_MS);
+    return sgc_a32_load_acq(word) >= value;
+}
+
+static void white_join_thread(void *thread)
+{
+    pthread_join(*(pthread_t *)thread, NULL);
+}
+
+/* Joins as a blocked region, so that the thread may collect. */
+WHITE_UNUSED static void white_join(pthread_t thread)
+{
+    if (sgc_self != NULL)
+        sgc_world_sleep(sgc_mutator_self(), white_join_thread, &thread);
+    else
+        pthread_join(thread, NULL);
+}
+
+WHITE_UNUSED static pthread_t white_start(void *(*body)(void *), void *arg)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, body, arg) != 0)
+        tap_bail("no thread can be had");
+    return thread;
+}
+
+/* ---- the life of objects ------------------------------------------------------------------------ */
+
+/* Of a page each, so that a dead one is seen as soon as it is dead; addresses are kept inverted. */
+enum { WHITE_BYTES = 100000 };
+
+WHITE_UNUSED static uintptr_t white_hidden(const void *object)
+{
+    return ~(uintptr_t)object;
+}
+
+WHITE_UNUSED static bool white_alive(uintptr_t hidden)
+{
+    struct sgc_object object;
+
+    return sgc_object_find(~hidden, &object) && object.start == ~hidden;
+}
+
+/* Overwrites what calls that are over left below this frame. */
+WHITE_NOINLINE static void white_scrub(void)
+{
+    volatile char dead[16384];
+
+    for (size_t i = 0; i < sizeof dead; i++)
+        dead[i] = 0;
+}
+
+WHITE_UNUSED static enum sgc_collect_result white_collect(void)
+{
+    white_scrub();
+    return sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
+}
+
+WHITE_UNUSED static void white_init(void)
+{
+    if (!sgc_init_now())
+        tap_bail("the collector does not start");
+}
+
+#endif
