@@ -169,7 +169,7 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
     sgc_verify((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit);
     for (uint32_t i = 0; i < bin->nfreed; i++)
         sgc_verify(!sgc_alloc_bit(sgc_granule_number((uintptr_t)cache->freed[kind][cls][i])));
-    if (bin->cur == NULL)
+    if (bin->cur == bin->limit)         /* the page of a run that is used up may be another's by now */
         return;
     sgc_verify(sgc_page_owner(bin->page) == cache->id && bin->active_epoch == sgc_heap.epoch);
     for (const char *slot = bin->cur; slot < bin->limit; slot += bin->size)

@@ -7,7 +7,7 @@
  * smaller size than it could hold.  Dividing the page this way puts a class just above
  * every power of two, where requests crowd once the end byte is added.
  *
- * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap.md and
+ * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap-mix.md and
  * is computed by tests/test_size_class.c.
  *
  * Tables are written once, by sgc_size_classes_init before the first allocation, and only read

@@ -161,12 +161,17 @@ static bool fresh_page(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t ki
     return true;
 }
 
+/* Under a guard: between the steps a page may be in our hands only. */
 static bool next_page(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
+    bool got;
 
-    return own_page(cache, bin) || sgc_orphan_adopt(cache, kind, cls) ||
-           fresh_page(cache, bin, kind, cls);
+    sgc_guard_enter(&cache->section);
+    got = own_page(cache, bin) || sgc_orphan_adopt(cache, kind, cls) ||
+          fresh_page(cache, bin, kind, cls);
+    sgc_guard_leave(&cache->section);
+    return got;
 }
 
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)

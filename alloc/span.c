@@ -107,7 +107,7 @@ static uint32_t take_aligned(struct sgc_section *self, size_t count, size_t alig
     return first;
 }
 
-void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align)
+static void *make_span(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align)
 {
     size_t count = pages_for(bytes);
     bool zero;
@@ -128,6 +128,17 @@ void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size
     return object;
 }
 
+/* Under a guard: a span that is being made is on no list. */
+void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align)
+{
+    void *object;
+
+    sgc_guard_enter(self);
+    object = make_span(self, bytes, kind, align);
+    sgc_guard_leave(self);
+    return object;
+}
+
 /* ---- freeing ---- */
 
 bool sgc_span_free(struct sgc_section *self, uint32_t page)
@@ -136,6 +147,7 @@ bool sgc_span_free(struct sgc_section *self, uint32_t page)
     bool freed = false;
     uint32_t count = 0;
 
+    sgc_guard_enter(self);
     sgc_lock(&spans.lock, self);
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_alloc_bit(granule)) {
         sgc_lists_renew(&spans.lists);
@@ -148,6 +160,7 @@ bool sgc_span_free(struct sgc_section *self, uint32_t page)
     sgc_unlock(&spans.lock, self);
     if (freed)
         take_down(page, count, self);
+    sgc_guard_leave(self);
     return freed;
 }
 
@@ -181,8 +194,11 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     if (sgc_aw_load(&r->span_reach) == old)
         sgc_span_set_reach(page, bytes);
     sgc_aw_store(&r->span_bytes, bytes);
-    if (count < r->span_pages)
+    if (count < r->span_pages) {
+        sgc_guard_enter(self);
         shrink(self, page, (uint32_t)count);
+        sgc_guard_leave(self);
+    }
     return true;
 }
 

@@ -60,13 +60,24 @@ static void wait_for_gate(void *arg)
         sgc_wait(&cycle.gate, holder, -1);
 }
 
-/* A thread that is not registered (or forks before it is) cannot be stopped and simply sleeps. */
+/* A section that a longjmp has left is found at the next one: here, before we count as outside. */
+static void find_abandoned(struct sgc_mutator *self)
+{
+    sgc_section_enter(sgc_section_of(self));
+    sgc_section_leave(sgc_section_of(self));
+}
+
+/* Under a guard until the gate is opened: a client's handler must not longjmp away with the gate.  A thread
+ * that is not registered (or forks before it is) cannot be stopped and simply sleeps. */
 void sgc_gate_close(struct sgc_mutator *self)
 {
     uint32_t tid = (uint32_t)sgc_thread_id();
 
-    sgc_assert(self == NULL || !sgc_section_inside(sgc_section_of(self)));
     sgc_assert(!sgc_gate_mine());
+    if (self != NULL && sgc_section_inside(sgc_section_of(self)))
+        find_abandoned(self);
+    if (self != NULL)
+        sgc_guard_enter(sgc_section_of(self));
     sgc_a32_add(&cycle.waiting, 1);
     while (!try_gate(tid)) {
         if (self != NULL)
@@ -83,6 +94,8 @@ void sgc_gate_open(void)
     sgc_a32_swap(&cycle.gate, 0);
     if (sgc_a32_load_sc(&cycle.waiting) != 0)
         sgc_wake(&cycle.gate, 1);
+    if (sgc_self != NULL)
+        sgc_guard_leave(&sgc_self->section);
 }
 
 uint64_t sgc_cycles_finished(void)
@@ -184,6 +197,7 @@ static void pause_from(void *arg, uintptr_t sp)
 
     p->self->sp = sp;
     p->self->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    p->self->interrupted = 0;
     cycle.stopped = false;
     if (!sgc_roots_snapshot(stop_at_snapshot, p) || !cycle.stopped)
         return;
@@ -202,6 +216,12 @@ static void clear_before(void)
     cycle.record.clear_ns = sgc_clock_ns() - began;
 }
 
+static bool given_up(void)
+{
+    sgc_pacing_given_up();
+    return false;
+}
+
 static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
 {
     struct pause p = { .self = self, .stop = stop };
@@ -212,11 +232,11 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     SGC_EVENT(stop_requested, &cycle.record);
     sgc_with_registers(pause_from, &p);
     if (!cycle.stopped)
-        return false;
+        return given_up();
     SGC_EVENT(resumed, &cycle.record);
     sgc_work_stack_trim(&cycle.marker.stack);
     if (!p.complete)
-        return false;
+        return given_up();
     cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.marker.bytes);
     sgc_aw_store_rel(&cycle.finished, cycle.record.cycle);
     sgc_aw_store(&sgc_client_gc_no, cycle.record.cycle);
@@ -349,6 +369,7 @@ size_t sgc_cycle_stack_resident(void)
 
 void sgc_cycle_after_fork(void)
 {
+    sgc_clear_after_fork();
     sgc_a32_store(&cycle.gate, 0);
     sgc_a32_store(&cycle.waiting, 0);
 }

@@ -9,6 +9,7 @@
 #include "alloc/orphan.h"
 #include "alloc/pool.h"
 #include "alloc/span.h"
+#include "alloc/sweep.h"
 #include "gc/cycle.h"
 #include "gc/init.h"
 #include "gc/roots.h"
@@ -116,7 +117,7 @@ static void forget_others(void)
 
     if (self != NULL) {
         signals = self->signals;
-        self->held = 0;
+        self->held = self->guards = 0;
         self->sp = 0;
     }
     sgc_world_after_fork();

@@ -26,6 +26,7 @@ struct sgc_mutator {
     pthread_t handle;
     uintptr_t sp;                       /* scan from here while it is stopped or blocked */
     struct sgc_stack_bounds altstack;   /* of the signal stack it was stopped on; low 0: none */
+    uintptr_t interrupted;              /* where it stood when it was stopped on `altstack`; 0: unknown */
     struct sgc_stack_bounds told_altstack;  /* what the client told us of; low 0: none */
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */

@@ -19,6 +19,7 @@ struct pacing {
 SGC_STATE static struct pacing pacing;
 
 static const size_t LEAST_BUDGET = (size_t)4 << 20;
+static const size_t MOST_BUDGET = SIZE_MAX / 4;      /* "never": sums with it do not overflow */
 static const uintptr_t DEFAULT_DIVISOR = 3;
 
 /* A client may assign 0 to the variable. */
@@ -44,6 +45,8 @@ static size_t budget_for(size_t live)
         budget = LEAST_BUDGET;
     if (budget < minimum)
         budget = minimum;
+    if (budget > MOST_BUDGET)
+        budget = MOST_BUDGET;
     return live + budget > sgc_options.initial_heap ? budget : sgc_options.initial_heap - live;
 }
 
@@ -87,7 +90,7 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
         sgc_section_leave(sgc_section_of(self));
     }
     return counted(sgc_aw_load(&pacing.allocated)) >=
-           sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);
+           sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);      /* no overflow: see MOST_BUDGET */
 }
 
 void sgc_pacing_take_all(void)
@@ -110,6 +113,14 @@ size_t sgc_pacing_cycle_done(size_t live)
     return allocated;
 }
 
+/* Trying again at once would cost every allocation the time until the next one gives up, too. */
+void sgc_pacing_given_up(void)
+{
+    uintptr_t budget = sgc_aw_load(&pacing.budget);
+
+    sgc_aw_store(&pacing.budget, budget < MOST_BUDGET / 2 ? budget * 2 : MOST_BUDGET);
+}
+
 void sgc_pacing_reconsider(void)
 {
     sgc_aw_store(&pacing.budget, budget_for(sgc_aw_load(&pacing.live)));
@@ -130,7 +141,9 @@ size_t sgc_pacing_minimum(void)
 
 void sgc_pacing_allow(size_t bytes)
 {
-    sgc_aw_add_relaxed(&pacing.budget, bytes);
+    size_t budget = sgc_aw_load(&pacing.budget);
+
+    sgc_aw_store(&pacing.budget, bytes < MOST_BUDGET - budget ? budget + bytes : MOST_BUDGET);
 }
 
 /* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */

@@ -21,6 +21,9 @@ bool sgc_pacing_poll(struct sgc_mutator *self);
 /* A cycle has found `live` bytes.  Returns the bytes allocated since the one before. */
 size_t sgc_pacing_cycle_done(size_t live);
 
+/* A cycle was given up: the next is tried after twice the budget. */
+void sgc_pacing_given_up(void);
+
 /* All caches' counts taken over.  World stopped. */
 void sgc_pacing_take_all(void);
 

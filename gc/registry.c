@@ -211,9 +211,9 @@ struct sgc_mutator *sgc_mutator_adopt(void)
 
 /* ---- unregistering ---- */
 
-/* Signals stay blocked from before the record is unlinked until sgc_self is NULL, so that no suspend
- * handler sees a record that is not linked.  (The stopper holds the lock throughout a stop, so it
- * never signals us after.) */
+/* The stopper holds the lock throughout a stop, so none is in force here, and none that asks us comes after; the
+ * client's signal mask, which the lock's guard keeps in the record, is put back when the record is
+ * somebody else's already. */
 static void leave_registry(struct sgc_mutator *m)
 {
     sigset_t saved;
@@ -223,7 +223,7 @@ static void leave_registry(struct sgc_mutator *m)
     unlink_record(m);
     sgc_self = NULL;
     m->cache.section.sp = 0;
-    m->cache.section.held = 0;
+    m->cache.section.held = m->cache.section.guards = 0;
     m->tid = 0;
     m->next = sgc_registry.unused;
     sgc_registry.unused = m;
@@ -260,7 +260,7 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
 
         if (m != self) {
             m->cache.section.sp = 0;
-            m->cache.section.held = 0;
+            m->cache.section.held = m->cache.section.guards = 0;
             sgc_a32_store(&m->cache.section.state, 0);
             sgc_cache_close(&m->cache, sgc_section_of(m));
             unlink_record(m);

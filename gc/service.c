@@ -93,7 +93,9 @@ void sgc_service_wake(void)
 {
     if (!sgc_options.service)
         return;
+    sgc_guard_enter(&sgc_self->section);
     start();
+    sgc_guard_leave(&sgc_self->section);
     sgc_a32_add(&service.wanted, 1);
     sgc_wake(&service.wanted, 1);
 }

@@ -67,8 +67,11 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
     uint32_t gen;
 
     m->sp = sp;
+    m->interrupted = 0;
     if (context == NULL || !sgc_context_altstack(context, &m->altstack))
         m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    else
+        m->interrupted = sgc_context_sp(context);
     sgc_torture_delay(m);
     if (acknowledge(sgc_section_of(m), 0, &gen))
         sleep_through(gen);
@@ -105,7 +108,7 @@ static bool abandoned(const struct sgc_mutator *m, const void *context)
     struct sgc_stack_bounds alternate;
     bool has_one = sgc_context_altstack(context, &alternate);
 
-    if (m->cache.section.held != 0)
+    if (m->cache.section.guards != 0)
         return false;
     return on_own_stack(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
            (on_own_stack(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
@@ -167,6 +170,7 @@ void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
 
     self->sp = sp;
     self->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    self->interrupted = 0;
     for (;;) {
         uint32_t state = sgc_a32_load_acq(&s->state);
 
@@ -218,11 +222,16 @@ static void sleep_from(void *arg, uintptr_t sp)
     sgc_world_leave_blocked(s->self);
 }
 
+/* Without signals: a client's handler would touch the heap while this thread counts as stopped, and could leave
+ * by siglongjmp. */
 void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg)
 {
     struct sleeper s = { self, wait, arg };
+    sigset_t saved;
 
+    sgc_signals_block(&saved);
     sgc_with_registers(sleep_from, &s);
+    sgc_signals_restore(&saved);
 }
 
 /* ---- the stopper ---- */
@@ -368,6 +377,7 @@ bool sgc_world_init(void)
 {
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = repair;
+    sgc_guard_init(sgc_options.suspend_signal);
     if (sgc_signal_install(sgc_options.suspend_signal, on_suspend))
         return true;
     sgc_error("the system refuses a handler for signal %d, which stops threads for a collection; "

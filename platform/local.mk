@@ -29,6 +29,7 @@ platform_sources += \
 	platform/tls_linux.c \
 	platform/topology_sysfs.c \
 	platform/topology_sysfs.h \
+	platform/unwind_gcc.c \
 	platform/wait_linux.c
 endif
 

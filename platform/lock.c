@@ -61,19 +61,15 @@ static bool try_first(struct sgc_lock *lock, bool slept)
     return sgc_a32_swap(&lock->word, CONTENDED) == FREE;
 }
 
-/* Each round is a section of its own; the sleep lies outside, with the client's signal mask. */
+/* Each round is a section of its own; the sleep lies outside, where the thread can be stopped. */
 static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
 {
+    sgc_guard_enter(self);
     for (bool slept = false;; slept = true) {
-        sigset_t saved;
-
-        sgc_signals_block(&self->signals);
         sgc_section_enter(self);
         if (try_first(lock, slept))
             return;
-        saved = self->signals;
         sgc_section_leave(self);
-        sgc_signals_restore(&saved);
         sgc_wait(&lock->word, CONTENDED, -1);
     }
 }
@@ -112,9 +108,8 @@ void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self)
     self->held &= ~(1u << lock->rank);
     if (self->held != 0)
         return;
-    sigset_t saved = self->signals;
     sgc_section_leave(self);
-    sgc_signals_restore(&saved);
+    sgc_guard_leave(self);
 }
 
 bool sgc_lock_held(const struct sgc_lock *lock, const struct sgc_section *self)

@@ -2,8 +2,8 @@
 /*
  * Locks of the collector, ranked.
  *
- * A thread that holds a lock is inside a section with its signals blocked, so no lock is held by a
- * stopped thread, and no client handler can run or longjmp out of it.  Locks are taken in ascending rank;
+ * A thread that holds a lock is inside a section and under a guard, so no lock is held by a stopped
+ * thread, and no client handler can run or longjmp out of it.  Locks are taken in ascending rank;
  * debug builds check that.  A thread that has to wait for its first lock leaves the section
  * for the wait, so that it can be stopped meanwhile; one that already holds a lock waits inside, which is
  * bounded because every holder is inside a bounded section.

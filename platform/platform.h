@@ -119,6 +119,10 @@ bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal);
 
 /* Blocks every signal of the calling thread except those that a fault raises; puts them back.  [any] */
 void sgc_signals_block(sigset_t *saved);
+
+/* The set of those signals without `open`; and blocking a set in addition to what is blocked.  [any] */
+void sgc_signals_all_but(int open, sigset_t *set);
+void sgc_signals_change(const sigset_t *more, sigset_t *saved);
 void sgc_signals_restore(const sigset_t *saved);
 
 /* Unblocks one signal in the calling thread.  [any] */
@@ -164,6 +168,10 @@ bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
 /* The alternate signal stack that the calling thread has set up, whether or not it runs on it.  False if
  * there is none, or one with SS_AUTODISARM is in use.  [any] */
 bool sgc_altstack_self(struct sgc_stack_bounds *bounds);
+
+/* Does a signal handler run in a frame between the caller's and `address` further up the same stack?  By
+ * unwinding: needs unwind tables, which both architectures' compilers emit.  [outside] */
+bool sgc_stack_handler_below(uintptr_t address);
 
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */

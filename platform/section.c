@@ -8,6 +8,34 @@
 
 SGC_STATE struct sgc_section_hooks sgc_section_hooks;
 
+/* Everything but the suspend signal and the faults; written once before the first guard. */
+SGC_STATE static sigset_t guard_mask;
+
+void sgc_guard_init(int suspend_signal)
+{
+    sgc_signals_all_but(suspend_signal, &guard_mask);
+}
+
+/* The signals are blocked before anything is written down: a handler that leaves by longjmp before that
+ * leaves no trace. */
+void sgc_guard_enter(struct sgc_section *self)
+{
+    if (self->guards == 0) {
+        sigset_t saved;
+
+        sgc_signals_change(&guard_mask, &saved);
+        self->signals = saved;
+    }
+    self->guards++;
+}
+
+void sgc_guard_leave(struct sgc_section *self)
+{
+    sgc_assert(self->guards > 0);
+    if (--self->guards == 0)
+        sgc_signals_restore(&self->signals);
+}
+
 static bool within(const struct sgc_stack_bounds *bounds, uintptr_t address)
 {
     return bounds != NULL && address >= bounds->low && address < bounds->high;
@@ -20,6 +48,16 @@ bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_
     if (recorded_there != within(alternate, now))
         return recorded_there;
     return now > recorded;
+}
+
+/* A thread that left a section may call deeper than the section was before it comes back to us; then its
+ * stack pointer says nothing.  What is sure is that an interrupted section has a handler's frame
+ * below it. */
+static bool left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bounds *alternate)
+{
+    if (sgc_section_left(recorded, now, alternate))
+        return true;
+    return within(alternate, recorded) == within(alternate, now) && !sgc_stack_handler_below(recorded);
 }
 
 /*
@@ -36,7 +74,7 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
     if (self->held != 0)
         sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
                   "world stopped; do there only what the callback's description allows");
-    if (!sgc_section_left(self->sp, sp, has_one ? &alternate : NULL))
+    if (!left(self->sp, sp, has_one ? &alternate : NULL))
         sgc_fatal("a signal handler called the collector while the same thread was inside it; "
                   "let the handler set a flag and allocate outside, or block the signal around "
                   "allocations");

@@ -12,14 +12,15 @@
  * suspend handler (the interrupted stack pointer is).  Then `repair` is called.  Sections without
  * a lock are therefore written so that abandoning them at any instruction leaves the heap
  * consistent, at worst with slots that nobody can use until the next cycle.  Sections with a lock
- * cannot be abandoned: locks are taken with all signals blocked.
+ * cannot be abandoned: locks are taken under a guard (below).
  *
  *   field   written by                    read by                        ordering
  *   sp      its thread                    its thread, its own handler    program order, compiler barrier:
  *                                                                        handler and thread are one thread
  *   state   its thread (BLOCKED, ACKED),  both                           every change is one acquire-release
  *           the stopper (STOPREQ)                                        read-modify-write on this word
- *   held    its thread                    its thread                     program order
+ *   held,   its thread                    its thread, its own handler    program order
+ *   guards, signals
  */
 #ifndef SGC_PLATFORM_SECTION_H
 #define SGC_PLATFORM_SECTION_H
@@ -42,7 +43,8 @@ struct sgc_section {
     uintptr_t sp;               /* 0 outside sections */
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
-    sigset_t signals;           /* the mask to put back when the last lock goes */
+    uint32_t guards;            /* depth of sgc_guard_enter */
+    sigset_t signals;           /* the mask to put back when the last guard goes */
 };
 
 /* What a section does that it cannot do by itself; set once by the layers above. */
@@ -60,6 +62,15 @@ static inline void sgc_seam(void)
     if (__builtin_expect(sgc_section_hooks.seam != NULL, 0))
         sgc_section_hooks.seam();
 }
+
+/*
+ * Guards: stretches that are longer than a section, may wait and may be stopped, but must not be left by a client's
+ * siglongjmp: whoever holds a lock or the gate of collections, has pages in its hands that are on no list, or
+ * grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.
+ */
+void sgc_guard_init(int suspend_signal);        /* before the first guard; once */
+void sgc_guard_enter(struct sgc_section *self);
+void sgc_guard_leave(struct sgc_section *self);
 
 /* Has the frame at `recorded` been left, when the thread now stands at `now`?  `alternate` is its
  * alternate signal stack (NULL: none).  Who stands there has interrupted what is recorded elsewhere; who

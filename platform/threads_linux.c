@@ -84,14 +84,30 @@ bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal)
 
 /* Signals raised by a fault stay open: blocked, they would kill the process without its handler.
  * pthread_sigmask leaves out the two that libc needs to cancel threads and to change user ids. */
-void sgc_signals_block(sigset_t *saved)
+static void all_but_faults(sigset_t *all)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
-    sigset_t all;
-    sigfillset(&all);
+    sigfillset(all);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&all, faults[i]);
+        sigdelset(all, faults[i]);
+}
+
+void sgc_signals_block(sigset_t *saved)
+{
+    sigset_t all;
+    all_but_faults(&all);
     pthread_sigmask(SIG_BLOCK, &all, saved);
+}
+
+void sgc_signals_all_but(int open, sigset_t *set)
+{
+    all_but_faults(set);
+    sigdelset(set, open);
+}
+
+void sgc_signals_change(const sigset_t *more, sigset_t *saved)
+{
+    pthread_sigmask(SIG_BLOCK, more, saved);
 }
 
 void sgc_signals_restore(const sigset_t *saved)

@@ -187,3 +187,35 @@ EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_type
 # The documents against the tree: files, links, messages, options.
 script_tests += tests/check_docs
 EXTRA_DIST += tests/check_docs.awk
+
+# The heap and the marker, from inside, without the collector above them (tests/heap.h).
+heap_tests = \
+	tests/test_clear \
+	tests/test_decay \
+	tests/test_exact \
+	tests/test_heap \
+	tests/test_lists \
+	tests/test_marker \
+	tests/test_object \
+	tests/test_page \
+	tests/test_policy \
+	tests/test_pool \
+	tests/test_remote \
+	tests/test_size_class \
+	tests/test_small \
+	tests/test_span \
+	tests/test_sweep \
+	tests/test_verify \
+	tests/test_work
+unit_tests += $(heap_tests)
+thread_tests += tests/test_clear tests/test_decay tests/test_pool tests/test_remote
+aarch64_tests += \
+	tests/test_exact \
+	tests/test_lists \
+	tests/test_marker \
+	tests/test_remote \
+	tests/test_size_class \
+	tests/test_small \
+	tests/test_span \
+	tests/test_sweep
+test_headers += tests/heap.h

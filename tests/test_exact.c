@@ -107,26 +107,46 @@ static struct sgc_page_record *record_of(uintptr_t address)
 
 /* ---- never used ---- */
 
+/* Words go round among the slots that there are. */
+static void repeat(size_t n)
+{
+    for (size_t i = n; n != 0 && i < WORDS; i++)
+        word[i] = word[i % n];
+}
+
+/* A page of the class whose end was never used. */
+static uintptr_t fresh_page(uint32_t cls, uint32_t kind)
+{
+    uintptr_t page;
+
+    do
+        page = sgc_round_down((uintptr_t)heap_alloc(cache, sgc_class_bytes(cls), kind), SGC_PAGE);
+    while (record_of(page)->zero_from == SGC_PAGE_GRANULES);        /* it had contents before */
+    heap_retire();
+    return page;
+}
+
 static void test_never_used(void)
 {
     size_t n = 0, proven = 0;
 
     clear_heap();
-    for (uint32_t cls = 0; n < WORDS; cls = (cls + 1) % sgc_size_classes.count) {
-        uint32_t bytes = sgc_class_bytes(cls);
-        uintptr_t page = sgc_round_down((uintptr_t)heap_alloc(cache, bytes, SGC_KIND_CONSERVATIVE), SGC_PAGE);
-        while (record_of(page)->zero_from == SGC_PAGE_GRANULES)      /* had contents before: take a fresh one */
-            page = sgc_round_down((uintptr_t)heap_alloc(cache, bytes, SGC_KIND_CONSERVATIVE), SGC_PAGE);
-        heap_retire();
-        uint32_t used = record_of(page)->zero_from * SGC_GRANULE / bytes;
-        for (uint32_t slot = used; slot < sgc_size_classes.of[cls].per_page && n < WORDS; slot++, n++) {
-            uintptr_t start = page + (uintptr_t)slot * bytes;
-            set_word(n, start, bytes);
-            proven += sgc_page_state(page_of(start)) == SGC_PAGE_SMALL && !allocation_bit(start) &&
-                      sgc_granule_in_page(start) >= record_of(start)->zero_from;
+    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+        for (uint32_t kind = 0; kind < 2; kind++) {
+            uint32_t bytes = sgc_class_bytes(cls);
+            uintptr_t page = fresh_page(cls, kind);
+            uint32_t slot = record_of(page)->zero_from * SGC_GRANULE / bytes;
+            for (; slot < sgc_size_classes.of[cls].per_page && n < WORDS; slot++, n++)
+                set_word(n, page + (uintptr_t)slot * bytes, bytes);
         }
+    for (size_t i = 0; i < n; i++) {
+        struct sgc_object o;
+        proven += sgc_object_slot(word[i], &o) && !o.span && !allocation_bit(o.start) &&
+                  sgc_granule_in_page(o.start) >= record_of(o.start)->zero_from;
     }
-    check("never used", proven);
+    tap_ok(n > 20000 && proven == n, "%zu slots of all classes were never used", n);
+    repeat(n);
+    check("never used", proven == n ? WORDS : 0);
 }
 
 /* ---- dead and not swept ---- */
@@ -156,13 +176,6 @@ static void test_unswept(void)
 }
 
 /* ---- in another thread's cache ---- */
-
-/* Words go round among the slots that there are. */
-static void repeat(size_t n)
-{
-    for (size_t i = n; n != 0 && i < WORDS; i++)
-        word[i] = word[i % n];
-}
 
 static bool claimed(uintptr_t start)
 {

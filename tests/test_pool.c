@@ -266,8 +266,63 @@ static void test_refusals(void)
         tap_ok(run_in_child(refused_commit) == 0, "when the system refuses a commit, what is there still serves");
 }
 
+/* ---- several threads: growing, waiting for who grows, never the same page twice ---- */
+
+enum { TAKERS = 3, TAKES = 400, HELD = 12 };
+static sgc_a32_t shared_pages;
+
+static bool stamped(const struct run *run, uint64_t stamp)
+{
+    for (uint32_t i = 0; i < run->count; i++)
+        if (*(uint64_t *)sgc_page_start(run->first + i) != stamp)
+            return false;
+    return true;
+}
+
+static void *take_and_give(void *arg)
+{
+    struct sgc_cache *cache = arg;
+    struct run held[HELD] = { { 0, 0 } };
+    uint64_t stamp[HELD] = { 0 }, random = cache->id;
+
+    for (int step = 0; step < TAKES; step++) {
+        uint32_t i = heap_random(&random, HELD), count = 1 + heap_random(&random, step % 4 == 0 ? 130 : 9);
+        bool zero;
+
+        if (!stamped(&held[i], stamp[i]))
+            sgc_a32_add(&shared_pages, 1);
+        if (held[i].count != 0)
+            sgc_pool_give(held[i].first, held[i].count, &cache->section);
+        held[i].first = sgc_pool_take(count, &cache->section, &zero);
+        held[i].count = held[i].first == SGC_NO_PAGE ? 0 : count;
+        stamp[i] = (uint64_t)cache->id << 32 | (uint32_t)step;
+        for (uint32_t page = 0; page < held[i].count; page++)
+            *(uint64_t *)sgc_page_start(held[i].first + page) = stamp[i];
+    }
+    for (int i = 0; i < HELD; i++)
+        if (held[i].count != 0)
+            sgc_pool_give(held[i].first, held[i].count, &cache->section);
+    return NULL;
+}
+
+static int concurrent(void)
+{
+    pthread_t thread[TAKERS];
+
+    heap_start((size_t)64 * SGC_ARENA, 0, false);
+    for (int i = 0; i < TAKERS; i++)
+        pthread_create(&thread[i], NULL, take_and_give, heap_cache());
+    for (int i = 0; i < TAKERS; i++)
+        pthread_join(thread[i], NULL);
+    sgc_pool_check();
+    if (sgc_a32_load(&shared_pages) != 0)
+        return 1;
+    return sgc_pool_in_use_bytes() == 0 && !sgc_pool.growing && sgc_pool.committed > 4 ? 0 : 2;
+}
+
 int main(void)
 {
+    tap_ok(run_in_child(concurrent) == 0, "three threads that take, grow and give never hold the same page");
     test_refusals();
     heap_start((size_t)ARENAS * SGC_ARENA, 0, false);
     self = &sgc_self->section;

@@ -201,7 +201,7 @@ static long abandon_everywhere(const struct operation *o, bool by_handler)
         size_t bytes = sizes[at % SIZES];
 
         prepare(o, bytes);
-        if (!abandon(o->run, bytes, at) && at > 60 * SIZES)
+        if (!abandon(o->run, bytes, at) && at > 8 * SIZES)
             break;
         if (by_handler)
             found_by_handler();

@@ -12,6 +12,8 @@
  * merges once more and what is left is adopted: then each bit must be what the client thinks.
  * One statement is one access to a shared variable.
  *
+ * -DABANDONS=1: one remote free may be left by a long jump out of a client's handler.  Then slots may be lost
+ * until the next flip, but no object.
  * -DTWICE=1: one object may be freed twice, by any threads at any time; it is never allocated again.
  *
  * -DBROKEN_x puts one fault in; tests/test_models.sh lists them with the complaint each must cause.
@@ -40,6 +42,9 @@
 #ifndef TWICE
 #define TWICE 0
 #endif
+#ifndef ABANDONS
+#define ABANDONS 0
+#endif
 
 #define FULL   ((1 << SLOTS) - 1)       /* the bits of all slots of a page */
 #define NONE   200                      /* owner: nobody; also "on no inbox" */
@@ -62,7 +67,7 @@ byte on[PAGES];                         /* whose inbox the page is on */
 byte sections;                          /* how many threads are in a section */
 byte through;                           /* how many of the processes have ended for good */
 byte frees_left = FREES, allocs_left = ALLOCS, exits_left = EXITS, stops_left = STOPS;
-byte twice_left = TWICE, reported;
+byte abandons_left = ABANDONS, twice_left = TWICE, reported;
 bit  returned;                          /* the first free of the object freed twice has returned */
 
 /* A second free was found: right only if there may be one. */
@@ -152,6 +157,8 @@ proctype Thread(byte me)
 
 /* ---- the collector: what a marker takes as allocated is what the client holds; then the flip ---- */
 
+#define seen(q) (alloc[q] & ~(remote[q] -> rfree[q] : 0))
+
 proctype World()
 {
     byte q;
@@ -160,7 +167,8 @@ proctype World()
             stops_left && sections == 0 -> stops_left--;
             do
             :: q < PAGES ->
-                assert((alloc[q] & ~(remote[q] -> rfree[q] : 0)) == live[q]);
+                assert((live[q] & ~seen(q)) == 0);
+                assert(ABANDONS || seen(q) == live[q]);
                 alloc[q] = live[q];
                 stale[q] = 1; usable[q] = 0;
                 q++
@@ -181,7 +189,7 @@ inline check_quiet()
     :: p < PAGES ->
         assert(owner[p] == NONE || inbox[owner[p]] != CLOSED);
         if
-        :: alloc[p] & ~live[p] ->
+        :: !ABANDONS && (alloc[p] & ~live[p]) ->
             assert(!(alloc[p] & ~live[p] & ~rfree[p]));
             assert((owner[p] == NONE && orphan[p]) || (owner[p] != NONE && (usable[p] || stale[p])) ||
                    (on[p] != NONE && inbox[on[p]] != CLOSED))
@@ -220,9 +228,10 @@ inline check_end()
 {
     do
     :: p < PAGES ->
-        assert(alloc[p] == live[p]);
-        assert(!queued[p] && on[p] == NONE);
-        assert(!(rfree[p] & alloc[p]));
+        assert(!(live[p] & ~alloc[p]));
+        assert(!(live[p] & rfree[p]));
+        assert(on[p] == NONE);
+        assert(ABANDONS || (alloc[p] == live[p] && !queued[p]));
         p++
     :: else -> p = 0; break
     od;

@@ -56,26 +56,34 @@ inline notify(q)
 
 /* ---- the owner's part ---- */
 
-/* A bit for a slot that is free already is a second free; before the page is swept after a flip it
- * says nothing, as the flip has freed the slot. */
+/* The order is what keeps `remote` true: a bit that arrives behind the exchange sets it again. */
 inline take_bits(q)
 {
 #ifdef BROKEN_MERGE_NOT_ATOMIC
     remote[q] = 0;
     r = rfree[q];
-    rfree[q] = 0;
+    rfree[q] = 0
 #else
 #ifdef BROKEN_REMOTE_CLEARED_LATE
     atomic { r = rfree[q]; rfree[q] = 0 }
-    remote[q] = 0;
+    remote[q] = 0
 #else
     remote[q] = 0;
     atomic { r = rfree[q]; rfree[q] = 0 }
 #endif
 #endif
+}
+
+/* A bit for a slot that is free already is a second free.  In a page not swept since the last flip it
+ * says nothing: the flip has freed the slot. */
+inline free_bits(q)
+{
     atomic {
 #ifndef BROKEN_MERGE_BLIND
-        if :: !stale[q] && (r & ~alloc[q]) -> complain :: else fi;     /* never: in a sweep */
+        if
+        :: !stale[q] && (r & ~alloc[q]) -> complain
+        :: else
+        fi;
 #endif
         alloc[q] = alloc[q] & ~r;
         r = 0
@@ -85,7 +93,7 @@ inline take_bits(q)
 inline merge(q)
 {
     if
-    :: remote[q] -> take_bits(q)
+    :: remote[q] -> take_bits(q); free_bits(q)
     :: !remote[q]
     fi
 }
@@ -94,14 +102,17 @@ inline merge(q)
  * must not hit new objects. */
 inline sweep(q)
 {
+#ifdef BROKEN_SWEEP_WITHOUT_MERGE
+    stale[q] = 0
+#else
     if
-    :: stale[q] ->
-#ifndef BROKEN_SWEEP_WITHOUT_MERGE
-        merge(q);
-#endif
-        stale[q] = 0
+    :: stale[q] && remote[q] ->
+        take_bits(q);
+        atomic { alloc[q] = alloc[q] & ~r; stale[q] = 0; r = 0 }
+    :: atomic { stale[q] && !remote[q] -> stale[q] = 0 }
     :: !stale[q]
     fi
+#endif
 }
 
 /* Takes the next page off a list that was swapped out of an inbox. */
@@ -165,6 +176,7 @@ inline adopt()
 {
 #ifdef BROKEN_ADOPTION_MERGES_FIRST
     take_bits(p);
+    free_bits(p);
 #endif
     atomic { orphan[p] = 0; owner[p] = me }
 #ifdef BROKEN_ADOPTION_UNQUEUES
@@ -172,6 +184,7 @@ inline adopt()
 #endif
 #ifndef BROKEN_ADOPTION_MERGES_FIRST
     take_bits(p);
+    free_bits(p);
 #endif
     atomic { stale[p] = 0; orphans_lock = 0; p = 0 }
 }
@@ -195,6 +208,19 @@ inline free_here()
     fi
 }
 
+/* The section was left by a long jump, with the bit set, and perhaps with `queued` set but nothing pushed.
+ * What must not be lost is that the page has bits. */
+inline repair()
+{
+#ifndef BROKEN_UNREPAIRED
+    remote[p] = 1;
+#endif
+    if
+    :: queued[p] = 1
+    :: true
+    fi
+}
+
 inline free_there()
 {
     if
@@ -211,6 +237,8 @@ inline free_there()
             remote[p] = 1;
 #endif
             notify(p)
+        :: atomic { !r && abandons_left -> abandons_left-- }
+            repair()
         fi
     fi
 }

@@ -70,6 +70,7 @@ bit   stopped;                          /* the stopper believes the world stoppe
 byte  stopper;
 bit   gone[THREADS];                    /* the frame that section[] recorded has been jumped out of */
 bit   jumped[THREADS];                  /* in this stop a long jump may have lost a request */
+bit   by_client[THREADS];               /* it is the client's own wish to be in a blocked region */
 bit   reached_zero;                     /* missing has been zero in this stop */
 bit   settling;                         /* this stop has been given up */
 bit   stalled;                          /* a resend was due and nobody was counted since */
@@ -89,12 +90,12 @@ byte  stops_left = STOPS, give_ups_left = GIVE_UPS;
 proctype Thread(byte t) provided (!in_handler[t])
 {
     byte ops, s, g, k, i, left, early;
-    bit last, mine, gave_up;
+    bit last, mine, gave_up, woken;
     do
     :: atomic { mutates(t) && ops < OPS -> ops++; touch(t) }
         if
         :: use_section(t)
-        :: enter_blocked(t); leave_blocked(t)
+        :: by_client[t] = 1; enter_blocked(t); leave_blocked(t); by_client[t] = 0
         :: register_anew(t)
         fi
     :: atomic { collects(t) && stops_left > 0 && (!PEERS || ops < OPS) -> stops_left--; ops++ }

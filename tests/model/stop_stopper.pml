@@ -25,7 +25,7 @@ inline ask_all()
 #endif
 #endif
         if
-        :: atomic { s & BLOCKED -> signalled[i] = 0; i++; missing--; note_missing() }
+        :: atomic { s & BLOCKED -> signalled[i] = 0; i++; missing--; assert(missing > 0) }
         :: atomic { !(s & BLOCKED) -> signalled[i] = 1; sent[i] = 1; i++ }
         fi
     :: atomic { i >= THREADS -> i = 0; s = 0; break }
@@ -89,8 +89,8 @@ inline check_stopped()
             assert(sp[k] == ((in_handler[k] && !(state[k] & BLOCKED)) -> HANDLER : MAIN))
         :: else
         fi;
-        /* no client's handler can run, but in a blocked region */
-        assert(!registered[k] || (state[k] & BLOCKED) || masked[k] || in_handler[k]);
+        /* no handler of the client's can run, but where the client said that it may */
+        assert(!registered[k] || by_client[k] && (state[k] & BLOCKED) || masked[k] || in_handler[k]);
         k++
     :: else -> break
     od;
@@ -145,15 +145,27 @@ inline resume()
     assert(left == 0)
 }
 
+/* The wait is a blocked region with signals blocked: the client knows nothing of it, and its handlers may
+ * use the heap. */
 inline close_gate(t)
 {
-#ifdef BROKEN_GATE_WAITED_FOR_MASKED
+#ifdef BROKEN_GATE_WAITED_FOR_UNBLOCKED
     masked[t] = 1;
     atomic { !gate -> gate = 1; masked[t] = 0 }
 #else
     do
     :: atomic { !gate -> gate = 1; break }
-    :: gate -> enter_blocked(t); !gate; leave_blocked(t)
+    :: gate ->
+#ifndef BROKEN_GATE_WAITED_FOR_UNMASKED
+        masked[t] = 1;
+#endif
+        enter_blocked(t);
+        if
+        :: !gate
+        :: atomic { !woken -> woken = 1 }       /* a wait may end for no reason */
+        fi;
+        leave_blocked(t);
+        masked[t] = 0
     od
 #endif
 }

@@ -136,7 +136,7 @@ end:
 leave:
         atomic { saved = 0; asleep[t] = 0; in_handler[t] = 0 }  /* a sleep that it interrupted ends */
     od
-} /* never: a handler has no end */
+}
 
 /* ---- what a mutator does ---- */
 
