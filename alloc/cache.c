@@ -87,6 +87,16 @@ void sgc_cache_retire(struct sgc_cache *cache)
         }
 }
 
+/* A remote bit must never be set without its page saying so: a slot handed out again would be freed by it.
+ * (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
+void sgc_cache_repair(struct sgc_cache *cache)
+{
+    if (cache->freeing != SGC_NO_PAGE)
+        sgc_a8_store_sc(&sgc_heap.pages[cache->freeing].remote, 1);
+    cache->freeing = SGC_NO_PAGE;
+    sgc_cache_retire(cache);
+}
+
 /* ---- pages with free slots ---- */
 
 /* A page not swept yet will be looked at anyway; the active page is looked at again from its start

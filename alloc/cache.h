@@ -60,7 +60,8 @@ struct sgc_cache {
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
     uint32_t freed_max;             /* SGC_FREED_MAX, or 0 under torture */
-    uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 1 under torture */
+    uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
+    uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
@@ -88,6 +89,9 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self);
 
 /* Gives up claimed and cached slots.  World stopped, or by its own thread in a section. */
 void sgc_cache_retire(struct sgc_cache *cache);
+
+/* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread. */
+void sgc_cache_repair(struct sgc_cache *cache);
 
 /* Drops half of a bin's freed slots and makes their pages usable.  By its thread, outside sections. */
 void sgc_cache_flush(struct sgc_cache *cache, uint32_t kind, uint32_t cls);

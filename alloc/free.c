@@ -27,6 +27,18 @@ static void sweep_ours(struct sgc_cache *cache, uint32_t page)
     sgc_unlock(&cache->lock, &cache->section);
 }
 
+static bool remote_free(struct sgc_cache *cache, const struct sgc_object *o)
+{
+    bool freed;
+
+    cache->freeing = o->page;
+    sgc_compiler_barrier();
+    freed = sgc_remote_free(o->page, o->granule);
+    sgc_compiler_barrier();
+    cache->freeing = SGC_NO_PAGE;
+    return freed;
+}
+
 /* The page may change hands at any stop outside sections, so the owner is looked at again inside. */
 static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct sgc_object *o)
 {
@@ -35,7 +47,7 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
     sgc_section_enter(&cache->section);
     if (sgc_page_owner(o->page) == cache->id)
         result = SGC_FREE_NOT_HERE;
-    else if (sgc_object_allocated(o) && sgc_remote_free(o->page, o->granule))
+    else if (sgc_object_allocated(o) && remote_free(cache, o))
         result = SGC_FREE_DONE;
     if (result == SGC_FREE_DONE)
         sgc_count_add(&cache->freed_bytes, o->bytes);

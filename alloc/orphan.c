@@ -60,7 +60,7 @@ static uint32_t adopt_one(struct sgc_cache *cache, struct sgc_page_lists *theirs
     if (page != SGC_NO_PAGE) {
         sgc_list_remove(theirs, page);
         sgc_aw_add(&orphans.count, (uintptr_t)-1);
-        sgc_aw_store_rel(&sgc_heap.records[page].tag, cache->tag);
+        sgc_aw_store_sc(&sgc_heap.records[page].tag, cache->tag);
         sgc_seam();
         sgc_page_merge(page);
     }

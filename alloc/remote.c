@@ -22,6 +22,9 @@ static bool push(struct sgc_cache *cache, uint32_t page)
 }
 
 /*
+ * A freer sets `remote` and then reads the owner; an adopter becomes the owner and then reads `remote`.  One of
+ * them must see the other, which takes sequential consistency on these four accesses.
+ *
  * `queued` is 1 while the page is in an inbox or on its way there, so the link is never written
  * while in use.  A page without an owner needs no notice (adopting it merges), but the owner is read
  * again after `queued` went back to 0: whoever found it 1 meanwhile relies on us.
@@ -36,12 +39,12 @@ void sgc_page_notify(uint32_t page)
         if (sgc_a32_swap(&r->queued, 1) == 1)
             return;
         sgc_seam();
-        owner = sgc_page_owner(page);
+        owner = sgc_tag_owner(sgc_aw_load_sc(&r->tag));
         if (owner != SGC_NO_OWNER && push(sgc_cache_of(owner), page))
             return;
         sgc_a32_swap(&r->queued, 0);
         sgc_seam();
-        if (sgc_page_owner(page) == SGC_NO_OWNER)
+        if (sgc_tag_owner(sgc_aw_load_sc(&r->tag)) == SGC_NO_OWNER)
             return;
     }
 }
@@ -53,7 +56,7 @@ bool sgc_remote_free(uint32_t page, size_t granule)
     if (sgc_aw_or(sgc_remote_word(granule), bit) & bit)
         return false;
     sgc_seam();
-    sgc_a8_store_rel(&sgc_heap.pages[page].remote, 1);
+    sgc_a8_store_sc(&sgc_heap.pages[page].remote, 1);
     sgc_seam();
     sgc_page_notify(page);
     return true;
@@ -63,7 +66,7 @@ void sgc_page_merge(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
 
-    if (sgc_a8_load(&sgc_heap.pages[page].remote) == 0)
+    if (sgc_a8_load_sc(&sgc_heap.pages[page].remote) == 0)
         return;
     sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
     sgc_seam();

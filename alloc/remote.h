@@ -3,7 +3,7 @@
  * Freeing an object of a page that another thread owns, and pages whose owner changes.
  *
  * The protocol, its proof and who may write what: doc/design/remote-free.md; checked by
- * tests/model/remote_free.pml.  In short: only the owner writes a page's allocation bits, so
+ * tests/model/remote.pml.  In short: only the owner writes a page's allocation bits, so
  * that it needs no atomic operation; others set the object's remote bit with one atomic or, which
  * also catches a second free, and put the page into its owner's inbox once.  A slot is allocated if its
  * allocation bit is set and its remote bit is not.

@@ -9,8 +9,7 @@
 #include "alloc/pool.h"
 #include "alloc/span.h"
 
-/* Marked implies allocated, between cycles only when the mark bitmap is being cleared; a page that
- * is in use is not in the pool. */
+/* A page that is in use is not in the pool. */
 static void check_page(uint32_t page)
 {
     const struct sgc_arena *arena = sgc_arena_of_page(page);

@@ -244,15 +244,9 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     return true;
 }
 
-static bool another_collects(void)
-{
-    return sgc_a32_load(&cycle.gate) != 0;
-}
-
 enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
 {
     uint64_t before = sgc_cycles_finished();
-    bool waited = another_collects();
     bool done;
 
     if (sgc_collect_disabled() || sgc_init_ended())
@@ -264,7 +258,7 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
         return SGC_COLLECT_NESTED;
     }
     sgc_gate_close(self);
-    if (waited && reason != SGC_REASON_EXPLICIT && sgc_cycles_finished() != before) {
+    if (reason != SGC_REASON_EXPLICIT && sgc_cycles_finished() != before) {
         sgc_gate_open();
         return SGC_COLLECTED;
     }

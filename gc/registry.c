@@ -120,17 +120,33 @@ static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
         m->bottom = bottom;
 }
 
+/* Where the C library keeps the first values of thread-specific data: above the thread pointer on
+ * x86-64, below it on aarch64.  It is part of the stack's mapping, except for the first thread. */
+enum { CONTROL_BLOCK = 0x900 };
+
+static void find_control_block(struct sgc_mutator *m)
+{
+    uintptr_t tp = m->thread_pointer, lo, hi;
+
+    m->control = (struct sgc_range){ 0, 0 };
+    if ((tp >= m->stack.low && tp < m->stack.high) || !sgc_mem_mapping_of(tp, &lo, &hi))
+        return;
+    m->control.lo = tp - lo > CONTROL_BLOCK ? tp - CONTROL_BLOCK : lo;
+    m->control.hi = hi - tp > CONTROL_BLOCK ? tp + CONTROL_BLOCK : hi;
+}
+
 static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
 {
     m->tid = sgc_thread_id();
     m->handle = pthread_self();
     m->thread_pointer = sgc_tls_thread_pointer();
     m->service = service;
-    m->warned = m->signalled = false;
+    m->warned = m->signalled = m->gone = false;
     m->inactive = 0;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
     m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0, 0 };
     find_stack(m, bottom);
+    find_control_block(m);
     sgc_a32_store(&m->cache.section.state, 0);
     m->cache.section.sp = 0;
     m->cache.section.held = 0;

@@ -195,19 +195,14 @@ static bool inside_any(struct sgc_range r, const struct sgc_range *part, int par
     return false;
 }
 
-/* Beside the thread-local variables of modules: the thread's control block, where the C library
- * keeps the first values of thread-specific data.  On most threads it lies within the stack's
- * mapping. */
-enum { CONTROL_BLOCK = 0x900 };
-
+/* Most of it lies within the stack's mapping, for all threads but the first. */
 static void mark_thread_local(struct sgc_marker *marker, const struct sgc_mutator *m,
                               const struct sgc_range *part, int parts)
 {
-    struct sgc_range block = { m->thread_pointer, m->thread_pointer + CONTROL_BLOCK };
-    uintptr_t lo, hi;
+    struct sgc_range block = m->control;
 
-    if (!inside_any(block, part, parts) && sgc_mem_mapping_of(block.lo, &lo, &hi))
-        sgc_mark_roots(marker, (void *)block.lo, (void *)(block.hi < hi ? block.hi : hi));
+    if (!inside_any(block, part, parts))
+        sgc_mark_roots(marker, (void *)block.lo, (void *)block.hi);
     for (int i = 0; i < roots.modules.tlses; i++)
         if (sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block) &&
             !inside_any(block, part, parts))
@@ -219,7 +214,7 @@ static void mark_mutator(struct sgc_marker *marker, const struct sgc_mutator *m)
     struct sgc_range part[SGC_STACK_PARTS];
     int parts;
 
-    if (m->service)
+    if (m->service || m->gone)
         return;
     parts = sgc_stack_parts(m, part);
     for (int i = 0; i < parts; i++)

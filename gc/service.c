@@ -17,6 +17,8 @@ SGC_STATE static struct service service;
 
 enum { ARENAS_AT_ONCE = 8, PAGES_AT_ONCE = 64 };
 
+static const uint64_t RETRY_NS = 1000000000;
+
 static uint64_t decay_age(void)
 {
     return sgc_options.decay_ms < 0 ? UINT64_MAX : (uint64_t)sgc_options.decay_ms * 1000000;
@@ -30,6 +32,8 @@ static uint64_t give_back(uint64_t age, struct sgc_mutator *self)
 
     if (returned != 0)
         SGC_EVENT(heap_returned, returned);
+    else if (due <= sgc_clock_ns())
+        return sgc_clock_ns() + RETRY_NS;       /* locked memory: due, but not to be had back */
     return due;
 }
 

@@ -118,7 +118,7 @@ static void repair(struct sgc_section *s)
 {
     struct sgc_cache *cache = (struct sgc_cache *)(void *)s;
 
-    sgc_cache_retire(cache);
+    sgc_cache_repair(cache);
 }
 
 struct interrupted {
@@ -236,10 +236,28 @@ void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *ar
 
 /* ---- the stopper ---- */
 
+/* The kernel has no such thread any more: it ended without running destructors.  Its stack may be
+ * anybody's now. */
+static void count_out(struct sgc_mutator *m)
+{
+    m->gone = true;
+    m->signalled = false;
+    sgc_a32_add(&world.missing, (uint32_t)-1);
+}
+
+static void signal_once(struct sgc_mutator *m)
+{
+    if (!sgc_thread_kill(m->tid, sgc_options.suspend_signal))
+        count_out(m);
+}
+
 static void ask(struct sgc_mutator *m, struct sgc_cycle_record *record)
 {
     uint32_t old;
 
+    m->signalled = false;
+    if (m->gone)
+        return;
     sgc_a32_add(&world.missing, 1);
     old = sgc_a32_or(&m->cache.section.state, SGC_STATE_STOPREQ);
     sgc_assert(!(old & (SGC_STATE_STOPREQ | SGC_STATE_ACKED)));
@@ -250,7 +268,7 @@ static void ask(struct sgc_mutator *m, struct sgc_cycle_record *record)
         return;
     }
     record->threads_stopped++;
-    sgc_thread_kill(m->tid, sgc_options.suspend_signal);
+    signal_once(m);
 }
 
 static bool has_stopped(const struct sgc_mutator *m)
@@ -265,8 +283,8 @@ static void ask_again(struct sgc_mutator *self, bool warn)
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         if (m == self || has_stopped(m))
             continue;
-        sgc_thread_kill(m->tid, sgc_options.suspend_signal);
-        if (!warn || m->warned)
+        signal_once(m);
+        if (!warn || m->warned || m->gone)
             continue;
         m->warned = true;
         if (sgc_thread_blocks_signal(m->tid, sgc_options.suspend_signal))

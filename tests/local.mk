@@ -201,6 +201,7 @@ heap_tests = \
 	tests/test_policy \
 	tests/test_pool \
 	tests/test_remote \
+	tests/test_scan \
 	tests/test_size_class \
 	tests/test_small \
 	tests/test_span \
@@ -219,3 +220,22 @@ aarch64_tests += \
 	tests/test_span \
 	tests/test_sweep
 test_headers += tests/heap.h
+
+# The collector from inside: sections, locks, stopping the world, roots, fork.
+unit_tests += \
+	tests/test_bad_process \
+	tests/test_cycle \
+	tests/test_fork \
+	tests/test_lock \
+	tests/test_pacing \
+	tests/test_ranges \
+	tests/test_registry \
+	tests/test_roots \
+	tests/test_section \
+	tests/test_service \
+	tests/test_torture \
+	tests/test_world
+thread_tests += tests/test_cycle tests/test_lock tests/test_registry tests/test_service tests/test_torture tests/test_world
+aarch64_tests += tests/test_cycle tests/test_lock tests/test_ranges
+test_headers += tests/white.h
+EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.la

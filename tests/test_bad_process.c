@@ -417,7 +417,7 @@ static int blocked_calls(void)
     if (!sgc_init_now())
         return REFUSED;
     collector = white_start(collect_all_the_time, NULL);
-    sgc_world_sleep(sgc_mutator_self(), sleep_long, NULL);
+    white_blocked(sleep_long, NULL);
     sgc_a32_store_rel(&calls_over, 1);
     white_join(collector);
     return sgc_a32_load(&slept_well) ? 0 : 1;

@@ -202,9 +202,9 @@ static void test_forking_threads(void)
     result_of_fork = -1;
     sgc_a32_store(&storm_over, 0);
     thread = white_start(be_busy, &chain);
-    sgc_world_sleep(sgc_mutator_self(), fork_in_blocked_region, &result_of_fork);
+    white_blocked(fork_in_blocked_region, &result_of_fork);
     for (int i = 0; i < 20 && result_of_fork == 0; i++)
-        sgc_world_sleep(sgc_mutator_self(), fork_in_blocked_region, &result_of_fork);
+        white_blocked(fork_in_blocked_region, &result_of_fork);
     sgc_a32_store_rel(&storm_over, 1);
     white_join(thread);
     tap_ok(result_of_fork == 0, "a thread in a blocked region, while another collects (%d)", result_of_fork);
@@ -351,7 +351,7 @@ static void test_every_instruction(void)
     int result = 0;
     long at = 1, tried = 0;
 
-    for (; !end && result == 0 && at < 4000; at += at < 60 ? 1 : 7, tried++)
+    for (; !end && result == 0 && at < 4000; at += at < 60 ? 1 : 17, tried++)
         result = fork_beside_halted(at, &end);
     tap_ok(result == 0 && end, "while another thread stands in a section, at instruction 1 to %ld (%ld forks, %d)", at,
            tried, result);

@@ -46,7 +46,7 @@ static void *block(void *unused)
 {
     sgc_mutator_register(0);
     sgc_a32_add(&ready, 1);
-    sgc_world_sleep(sgc_mutator_self(), wait_for_end, NULL);
+    white_blocked(wait_for_end, NULL);
     sgc_mutator_unregister(sgc_mutator_self());
     return unused;
 }
@@ -150,7 +150,7 @@ static void *flip_blocked(void *unused)
 
     while (!sgc_a32_load_acq(&flips_over)) {
         *object = sgc_allocate(32, WHITE_KIND);
-        sgc_world_sleep(self, nothing, NULL);
+        white_blocked(nothing, NULL);
     }
     sgc_mutator_unregister(self);
     return unused;

@@ -35,6 +35,28 @@ WHITE_UNUSED static bool white_reached(const sgc_a32_t *word, uint32_t value)
     return sgc_a32_load_acq(word) >= value;
 }
 
+struct white_region {
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static void white_blocked_from(void *region, uintptr_t sp)
+{
+    const struct white_region *r = region;
+
+    sgc_world_enter_blocked(sgc_mutator_self(), sp);
+    r->fn(r->arg);
+    sgc_world_leave_blocked(sgc_mutator_self());
+}
+
+/* Runs fn(arg) as a blocked region, as GC_do_blocking does. */
+WHITE_UNUSED static void white_blocked(void (*fn)(void *arg), void *arg)
+{
+    struct white_region region = { fn, arg };
+
+    sgc_with_registers(white_blocked_from, &region);
+}
+
 static void white_join_thread(void *thread)
 {
     pthread_join(*(pthread_t *)thread, NULL);
@@ -44,7 +66,7 @@ static void white_join_thread(void *thread)
 WHITE_UNUSED static void white_join(pthread_t thread)
 {
     if (sgc_self != NULL)
-        sgc_world_sleep(sgc_mutator_self(), white_join_thread, &thread);
+        white_blocked(white_join_thread, &thread);
     else
         pthread_join(thread, NULL);
 }

@@ -95,7 +95,7 @@ proctype Thread(byte t) provided (!in_handler[t])
     :: atomic { mutates(t) && ops < OPS -> ops++; touch(t) }
         if
         :: use_section(t)
-        :: by_client[t] = 1; enter_blocked(t); leave_blocked(t); by_client[t] = 0
+        :: enter_blocked(t, 1); leave_blocked(t)
         :: register_anew(t)
         fi
     :: atomic { collects(t) && stops_left > 0 && (!PEERS || ops < OPS) -> stops_left--; ops++ }

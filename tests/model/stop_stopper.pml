@@ -159,7 +159,7 @@ inline close_gate(t)
 #ifndef BROKEN_GATE_WAITED_FOR_UNMASKED
         masked[t] = 1;
 #endif
-        enter_blocked(t);
+        enter_blocked(t, 0);
         if
         :: !gate
         :: atomic { !woken -> woken = 1 }       /* a wait may end for no reason */

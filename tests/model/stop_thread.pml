@@ -182,9 +182,9 @@ inline use_section(t)
 }
 
 /* Counts itself at once if a stop has asked already, as its signal may come late. */
-inline enter_blocked(t)
+inline enter_blocked(t, wish)
 {
-    sp[t] = MAIN;
+    atomic { sp[t] = MAIN; by_client[t] = wish }
     do
     :: s = state[t];
         if
@@ -221,7 +221,7 @@ inline leave_blocked(t)
         fi
     od;
 #endif
-    atomic { s = 0; g = 0; sp[t] = 0 }
+    atomic { s = 0; g = 0; sp[t] = 0; by_client[t] = 0 }
 }
 
 /* A lock is held inside a section, with signals blocked; the wait for it is outside. */

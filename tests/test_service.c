@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/service.c: the service thread sweeps ahead and gives memory back when it has decayed; without it the
+ * same is done on request.
+ */
+#include <errno.h>
+
+#include "alloc/pool.h"
+#include "gc/service.h"
+#include "tests/capture.h"
+#include "tests/child.h"
+#include "tests/white.h"
+
+enum { PIECES = 40, PIECE = 1 << 20 };
+
+static void *volatile pieces[PIECES];     /* static data */
+
+static void *fill(void *unused)
+{
+    sgc_mutator_register(0);
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i] = sgc_allocate(PIECE, WHITE_KIND);
+        memset(pieces[i], 1, PIECE);
+    }
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+/* 40 MB come and go. */
+static size_t make_garbage(void)
+{
+    size_t full;
+
+    white_join(white_start(fill, NULL));
+    full = sgc_pool_heap_bytes();
+    for (int i = 0; i < PIECES; i++)
+        pieces[i] = NULL;
+    white_collect();
+    return full;
+}
+
+/* Waits until the heap costs less than `bytes`; how long it took in ms, or -1. */
+static int shrinks_below(size_t bytes, int patience)
+{
+    for (int ms = 0; ms < patience; ms += 10) {
+        if (sgc_pool_heap_bytes() < bytes)
+            return ms;
+        sgc_sleep_ns(10 * WHITE_MS);
+    }
+    return -1;
+}
+
+static int gives_back(void)
+{
+    size_t full;
+
+    setenv("SGC_DECAY_MS", "100", 1);
+    white_init();
+    full = make_garbage();
+    if (full < (size_t)PIECES * PIECE)
+        return 1;
+    return shrinks_below(full / 4, 5000) >= 0 ? 0 : 2;
+}
+
+static int keeps_for_ever(void)
+{
+    size_t full;
+
+    setenv("SGC_DECAY_MS", "-1", 1);
+    white_init();
+    full = make_garbage();
+    if (shrinks_below(full / 4, 500) >= 0)
+        return 1;
+    sgc_service_do_all(sgc_mutator_self());
+    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
+}
+
+static uint32_t registered(void)
+{
+    return sgc_registry.count;
+}
+
+static int is_off(void)
+{
+    size_t full;
+
+    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_DECAY_MS", "0", 1);
+    white_init();
+    full = make_garbage();
+    if (shrinks_below(full / 4, 300) >= 0 || registered() != 1)
+        return 1;
+    sgc_service_do_all(sgc_mutator_self());
+    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
+}
+
+static int refuse(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
+{
+    (void)thread, (void)attributes, (void)body, (void)arg;
+    return EAGAIN;
+}
+
+static int is_refused(void)
+{
+    white_init();
+    sgc_thread_set_creator(refuse);
+    for (int i = 0; i < 3; i++)
+        white_collect();
+    return registered() == 1 ? 0 : 1;
+}
+
+/* No thread before there is work; one after a collection, and only one. */
+static int starts_late(void)
+{
+    white_init();
+    sgc_sleep_ns(20 * WHITE_MS);
+    if (registered() != 1)
+        return 1;
+    for (int i = 0; i < 5; i++)
+        white_collect();
+    for (int i = 0; i < 200 && registered() != 2; i++)
+        sgc_sleep_ns(10 * WHITE_MS);
+    return registered() == 2 ? 0 : 2;
+}
+
+static void check(int (*body)(void), const char *message, const char *name)
+{
+    int status;
+    const char *text;
+
+    capture_begin();
+    status = run_in_child(body);
+    text = capture_end();
+    if (!tap_ok(status == 0 && (message == NULL ? text[0] == '\0' : capture_count(text, message) == 1), "%s", name))
+        tap_diag("status %d, said: %s", status, text);
+}
+
+int main(void)
+{
+    check(starts_late, NULL, "one service thread, after the first collection");
+    check(gives_back, NULL, "40 MB of garbage go back after the decay");
+    check(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
+    check(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
+    check(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
+    return tap_done();
+}
