@@ -54,19 +54,29 @@ static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t ha
     return used;
 }
 
+static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *most, struct sgc_section *self)
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        uint64_t used = used_classes(cache, kind, half, self);
+
+        for (; used != 0; used &= used - 1)
+            if (sweep_class(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(used), most, self))
+                return true;
+    }
+    return false;
+}
+
+/* Nothing becomes unswept within an epoch, so a cache found done is done until the next. */
 static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self)
 {
+    uint32_t epoch = sgc_heap.epoch;
+
+    if (sgc_a32_load(&cache->swept) == epoch)
+        return false;
     for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
-        for (uint32_t half = 0; half < 2; half++) {
-            uint64_t used = used_classes(cache, kind, half, self);
-
-            for (; used != 0; used &= used - 1) {
-                uint32_t cls = half * 64 + (uint32_t)__builtin_ctzll(used);
-
-                if (sweep_class(cache, kind, cls, most, self))
-                    return true;
-            }
-        }
+        if (sweep_classes(cache, kind, most, self))
+            return true;
+    sgc_a32_store(&cache->swept, epoch);
     return false;
 }
 

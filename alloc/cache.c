@@ -153,6 +153,18 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     } while (more);
 }
 
+static void close_inbox(struct sgc_cache *cache)
+{
+    bool more;
+
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        cache->tag = 0;
+        more = sgc_inbox_close_step(cache);
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (more);
+}
+
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
 {
     sgc_assert(self == &cache->section || !sgc_section_inside(&cache->section));
@@ -163,10 +175,7 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (cache->bin[kind][cls].size != 0)
                 leave_bin(cache, kind, cls);
-    sgc_lock(&cache->lock, &cache->section);
-    cache->tag = 0;
-    sgc_inbox_close(cache);
-    sgc_unlock(&cache->lock, &cache->section);
+    close_inbox(cache);
 }
 
 /* ---- checks ---- */

@@ -13,8 +13,9 @@
  *   freed, page, next_slot,  the collecting thread while the                       the world
  *   active_epoch, active,    world is stopped
  *   tag
- *   head, tail, list_epoch   under the cache's lock, by its      same              the lock
- *                            thread or by the service thread
+ *   swept                    who swept, relaxed                  who sweeps        a stale value costs one look
+ *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
+ *   arrived                  thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
  *                            take all (alloc/remote.c)
  *   claimed, freed_bytes     its thread; the collecting thread   anybody           relaxed: figures
@@ -66,6 +67,8 @@ struct sgc_cache {
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
     sgc_aw_t inbox;
+    uint32_t arrived;               /* pages taken out of the inbox, to be looked at */
+    sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];
     void *freed[SGC_KINDS][SGC_CLASSES_MAX][SGC_FREED_MAX];
@@ -99,8 +102,9 @@ void sgc_cache_flush(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
 
-/* Takes over what other threads freed in our pages.  Under the cache's lock. */
-void sgc_cache_drain(struct sgc_cache *cache);
+/* Looks at some of the pages in which other threads freed objects of ours.  True when there are more.
+ * Under the cache's lock. */
+bool sgc_cache_drain(struct sgc_cache *cache);
 
 /* After a cycle: pages swept in an older epoch are to be swept again.  Under the lists' lock. */
 void sgc_lists_renew(struct sgc_page_lists *lists);

@@ -5,7 +5,7 @@
  */
 #include "alloc/remote.h"
 
-enum { INBOX_EMPTY = 0 };
+enum { INBOX_EMPTY = 0, DELIVER_STEP = 64 };    /* pages delivered in one section */
 static const uintptr_t INBOX_CLOSED = UINTPTR_MAX;
 
 static bool push(struct sgc_cache *cache, uint32_t page)
@@ -90,23 +90,26 @@ static void deliver(struct sgc_cache *cache, uint32_t page)
         sgc_page_notify(page);
 }
 
-static void deliver_all(struct sgc_cache *cache, uintptr_t page)
+/* A page stays queued until it is delivered: its link is ours. */
+static void deliver_some(struct sgc_cache *cache, uint32_t most)
 {
-    while (page != INBOX_EMPTY) {
-        uint32_t next = sgc_heap.records[page].inbox_next;
+    for (; most > 0 && cache->arrived != SGC_NO_PAGE; most--) {
+        uint32_t page = cache->arrived;
 
+        cache->arrived = sgc_heap.records[page].inbox_next;
         sgc_a32_swap(&sgc_heap.records[page].queued, 0);
         sgc_seam();
-        deliver(cache, (uint32_t)page);
-        page = next;
+        deliver(cache, page);
     }
 }
 
-void sgc_cache_drain(struct sgc_cache *cache)
+bool sgc_cache_drain(struct sgc_cache *cache)
 {
     sgc_assert(sgc_aw_load(&cache->inbox) != INBOX_CLOSED);
-    if (sgc_aw_load(&cache->inbox) != INBOX_EMPTY)
-        deliver_all(cache, sgc_aw_swap(&cache->inbox, INBOX_EMPTY));
+    if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != INBOX_EMPTY)
+        cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, INBOX_EMPTY);
+    deliver_some(cache, DELIVER_STEP);
+    return cache->arrived != SGC_NO_PAGE;
 }
 
 void sgc_inbox_open(struct sgc_cache *cache)
@@ -117,12 +120,12 @@ void sgc_inbox_open(struct sgc_cache *cache)
     (void)old;
 }
 
-/* None of our pages is ours any more, so everything left in the inbox is passed on.  It may be closed
- * already: the thread was ending when another one forked, and the child closes its cache again. */
-void sgc_inbox_close(struct sgc_cache *cache)
+/* None of our pages is ours any more, so what is left is passed on.  After the inbox is closed nothing
+ * comes any more. */
+bool sgc_inbox_close_step(struct sgc_cache *cache)
 {
-    uintptr_t left = sgc_aw_swap(&cache->inbox, INBOX_CLOSED);
-
-    if (left != INBOX_CLOSED)
-        deliver_all(cache, left);
+    if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != INBOX_CLOSED)
+        cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, INBOX_CLOSED);
+    deliver_some(cache, DELIVER_STEP);
+    return cache->arrived != SGC_NO_PAGE || sgc_aw_load(&cache->inbox) != INBOX_CLOSED;
 }

@@ -31,6 +31,6 @@ void sgc_page_notify(uint32_t page);
 
 /* Inboxes. */
 void sgc_inbox_open(struct sgc_cache *cache);
-void sgc_inbox_close(struct sgc_cache *cache);
+bool sgc_inbox_close_step(struct sgc_cache *cache);     /* true: call again */
 
 #endif

@@ -116,11 +116,13 @@ static void activate(struct sgc_bin *bin, uint32_t page)
 static bool own_page_step(struct sgc_cache *cache, struct sgc_bin *bin, bool *more)
 {
     uint32_t page;
+    bool arriving;
 
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
-    sgc_cache_drain(cache);
+    arriving = sgc_cache_drain(cache);
     page = sgc_lists_next_usable(&bin->lists, cache->tag, SWEEP_STEP, more);
+    *more = *more || arriving;
     if (page != SGC_NO_PAGE)
         activate(bin, page);
     sgc_unlock(&cache->lock, &cache->section);

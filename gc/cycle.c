@@ -195,9 +195,7 @@ static void pause_from(void *arg, uintptr_t sp)
 {
     struct pause *p = arg;
 
-    p->self->sp = sp;
-    p->self->altstack = (struct sgc_stack_bounds){ 0, 0 };
-    p->self->interrupted = 0;
+    sgc_world_stand_at(p->self, sp);
     cycle.stopped = false;
     if (!sgc_roots_snapshot(stop_at_snapshot, p) || !cycle.stopped)
         return;
@@ -277,7 +275,7 @@ static void external_stop_from(void *arg, uintptr_t sp)
     struct sgc_cycle_record record;
 
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
-    self->sp = sp;
+    sgc_world_stand_at(self, sp);
     cycle.stopped = sgc_world_stop(self, &record);
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "platform/report.h"
+#include "alloc/verify.h"
 
 enum { RESERVED = 1 << 20 };        /* ranges: 16 MB of address space, committed as needed */
 
@@ -117,9 +117,9 @@ bool sgc_ranges_contain(const struct sgc_ranges *list, uintptr_t address)
 
 void sgc_ranges_check(const struct sgc_ranges *set)
 {
-    sgc_assert(set->count <= set->committed && set->committed <= set->reserved);
+    sgc_verify(set->count <= set->committed && set->committed <= set->reserved);
     for (size_t i = 0; i < set->count; i++) {
-        sgc_assert(set->of[i].lo < set->of[i].hi);
-        sgc_assert(i == 0 || set->of[i - 1].hi < set->of[i].lo);
+        sgc_verify(set->of[i].lo < set->of[i].hi);
+        sgc_verify(i == 0 || set->of[i - 1].hi < set->of[i].lo);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "alloc/orphan.h"
+#include "alloc/verify.h"
 #include "gc/events.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -295,11 +296,11 @@ void sgc_registry_check(void)
     uint32_t count = 0;
 
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
-        sgc_assert(m->tid != 0 && m->cache.id != 0);
-        sgc_assert(sgc_cache_of(m->cache.id) == &m->cache);
-        sgc_assert(m->next == NULL || m->next->prev == m);
+        sgc_verify(m->tid != 0 && m->cache.id != 0);
+        sgc_verify(sgc_cache_of(m->cache.id) == &m->cache);
+        sgc_verify(m->next == NULL || m->next->prev == m);
         count++;
     }
-    sgc_assert(count == sgc_registry.count);
+    sgc_verify(count == sgc_registry.count);
     (void)count;
 }

@@ -27,9 +27,10 @@ sgc_sp_corrector_t sgc_stack_corrector(void)
     return (sgc_sp_corrector_t)sgc_aw_load_acq(&corrector);
 }
 
-static uintptr_t corrected_sp(const struct sgc_mutator *m)
+/* The client knows where the thread stands when no handler runs: not on an alternate signal stack. */
+static uintptr_t corrected(const struct sgc_mutator *m, uintptr_t stands)
 {
-    void *sp = (void *)m->sp;
+    void *sp = (void *)stands;
     sgc_sp_corrector_t fn = sgc_stack_corrector();
 
     if (fn != NULL)
@@ -119,17 +120,17 @@ static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_sta
 
     part[0] = used;
     if (m->interrupted != 0 && !within(m->interrupted, alternate.low, alternate.high))
-        return 1 + on_stack(m, m->interrupted, part + 1);
+        return 1 + on_stack(m, corrected(m, m->interrupted), part + 1);
     return 1 + below_handler(m, used, part + 1);
 }
 
 int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_range part[SGC_STACK_PARTS])
 {
-    uintptr_t sp = corrected_sp(m);
+    uintptr_t sp = m->sp;
 
     if (m->altstack.low != 0 && within(sp, m->altstack.low, m->altstack.high))
         return on_altstack(m, sp, m->altstack, part);
     if (m->told_altstack.low != 0 && within(sp, m->told_altstack.low, m->told_altstack.high))
         return on_altstack(m, sp, m->told_altstack, part);
-    return on_stack(m, sp, part);
+    return on_stack(m, corrected(m, sp), part);
 }

@@ -62,15 +62,21 @@ static void sleep_through(uint32_t gen)
         sgc_wait(&world.gen, gen, -1);
 }
 
+/* A client's handler that calls us may run on the alternate stack. */
+void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
+{
+    m->sp = sp;
+    m->interrupted = 0;
+    if (!sgc_altstack_self(&m->altstack) || sp < m->altstack.low || sp >= m->altstack.high)
+        m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+}
+
 static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
 {
     uint32_t gen;
 
-    m->sp = sp;
-    m->interrupted = 0;
-    if (context == NULL || !sgc_context_altstack(context, &m->altstack))
-        m->altstack = (struct sgc_stack_bounds){ 0, 0 };
-    else
+    sgc_world_stand_at(m, sp);
+    if (context != NULL && sgc_context_altstack(context, &m->altstack))
         m->interrupted = sgc_context_sp(context);
     sgc_torture_delay(m);
     if (acknowledge(sgc_section_of(m), 0, &gen))
@@ -168,9 +174,7 @@ void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
     struct sgc_section *s = sgc_section_of(self);
     uint32_t gen;
 
-    self->sp = sp;
-    self->altstack = (struct sgc_stack_bounds){ 0, 0 };
-    self->interrupted = 0;
+    sgc_world_stand_at(self, sp);
     for (;;) {
         uint32_t state = sgc_a32_load_acq(&s->state);
 

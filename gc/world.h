@@ -20,6 +20,9 @@ bool sgc_world_init(void);
 bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record);
 void sgc_world_resume(struct sgc_mutator *self);
 
+/* The calling thread is to be scanned from `sp` while it collects, is stopped or blocked.  [any] */
+void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp);
+
 /* Is a stop in force?  For assertions. */
 bool sgc_world_stopped(void);
 

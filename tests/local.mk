@@ -173,12 +173,14 @@ unit_tests += \
 	tests/test_api_heap \
 	tests/test_api_hooks \
 	tests/test_api_liveness \
+	tests/test_api_rest \
 	tests/test_api_roots \
 	tests/test_api_sgc \
 	tests/test_api_signals \
 	tests/test_api_stacks \
 	tests/test_api_stats \
-	tests/test_api_threads
+	tests/test_api_threads \
+	tests/test_api_vars
 thread_tests += tests/test_api_hooks tests/test_api_signals tests/test_api_threads
 aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
 test_headers += tests/api.h tests/api_list.h
@@ -239,3 +241,23 @@ thread_tests += tests/test_cycle tests/test_lock tests/test_registry tests/test_
 aarch64_tests += tests/test_cycle tests/test_lock tests/test_ranges
 test_headers += tests/white.h
 EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.la
+
+# The models of the protocols, for the checker spin.
+script_tests += tests/test_models.sh
+long_test_scripts += tests/model/check-models-long
+EXTRA_DIST += \
+	tests/model/remote.pml \
+	tests/model/remote_protocol.pml \
+	tests/model/stop.pml \
+	tests/model/stop_stopper.pml \
+	tests/model/stop_thread.pml
+
+# What GC_pthread_create keeps for threads; threads of programs that know nothing of it.
+unit_tests += tests/test_start_records
+thread_tests += tests/test_start_records
+if SGC_PRELOAD
+script_tests += tests/check_preload
+check_PROGRAMS += tests/raw_threads
+tests_raw_threads_LDADD = libgc.la
+endif
+EXTRA_DIST += tests/check_preload tests/raw_threads.c

@@ -70,11 +70,12 @@ static void try_realloc(const struct wrong *wrong)
 
 static void try_size(const struct wrong *wrong)
 {
-    void *volatile p = wrong->address;      /* volatile: or the compiler warns of NULL */
+    size_t (*volatile size_of)(const void *) = GC_size;     /* or the compiler knows that NULL is wrong */
+    void *p = wrong->address;
     size_t size;
 
     capture_begin();
-    size = GC_size(p);
+    size = size_of(p);
     said = capture_end();
     tap_ok(size == 0 && message_has("GC_size", p == NULL ? "" : address(p)), "GC_size of %s too, and is 0",
            wrong->what);

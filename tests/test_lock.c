@@ -199,6 +199,12 @@ static int take_without_section_after_reset(void)
     return sgc_lock_held(&first, NULL) ? 0 : 1;
 }
 
+#ifdef SGC_ASSERTIONS
+enum { ASSERTIONS = 1 };
+#else
+enum { ASSERTIONS = 0 };
+#endif
+
 static void test_ranks(void)
 {
     struct sgc_section *self = sgc_section_of(sgc_mutator_self());
@@ -209,7 +215,10 @@ static void test_ranks(void)
     sgc_unlock(&first, self);
     tap_ok(!sgc_lock_held(&first, self), "and what it gave back");
     tap_ok(run_in_child(take_without_section_after_reset) == 0, "a reset lock is free");
-#ifdef SGC_ASSERTIONS
+    if (!ASSERTIONS) {
+        tap_skip("ranks are checked in builds with assertions");
+        return;
+    }
     capture_begin();
     status = run_in_child(take_in_wrong_order);
     tap_ok(status == 128 + SIGABRT && strstr(capture_end(), "platform/lock.c") != NULL,
@@ -218,9 +227,6 @@ static void test_ranks(void)
     status = run_in_child(free_what_is_free);
     tap_ok(status == 128 + SIGABRT && strstr(capture_end(), "assertion") != NULL,
            "so is freeing a free lock (status %d)", status);
-#else
-    (void)status, (void)take_in_wrong_order, (void)free_what_is_free;
-#endif
 }
 
 int main(void)
@@ -229,7 +235,10 @@ int main(void)
     test_contention();
     test_sleepers();
     test_signals();
-    test_stop_while_waiting();
+    if (TEST_SANITIZED)
+        tap_skip("a sanitizer delivers no signal to a thread in our own system call");
+    else
+        test_stop_while_waiting();
     test_ranks();
     return tap_done();
 }

@@ -411,14 +411,17 @@ static void *hold(void *place)
     return NULL;
 }
 
+#if defined(__x86_64__)
 static bool has_avx(void)
 {
-#if defined(__x86_64__)
     return __builtin_cpu_supports("avx");
-#else
-    return false;
-#endif
 }
+#else
+static bool has_avx(void)
+{
+    return false;
+}
+#endif
 
 static void check_place(const struct place *place)
 {

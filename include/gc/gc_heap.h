@@ -73,7 +73,7 @@ GC_API int GC_CALL GC_expand_hp(size_t bytes);
  * not grow. */
 GC_API void GC_CALL GC_set_max_heap_size(GC_word bytes);
 
-/* The larger, the smaller the heap and the more collections: about live / divisor bytes are allocated
+/* The larger, the smaller the heap and the more collections: about 3 * live / divisor bytes are allocated
  * between two collections.  At least 1; 3 by default. */
 GC_API void GC_CALL GC_set_free_space_divisor(GC_word divisor);
 GC_API GC_word GC_CALL GC_get_free_space_divisor(void);

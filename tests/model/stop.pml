@@ -3,11 +3,11 @@
  * Stopping and resuming the world, as doc/design/world.md describes it, for the model checker spin.
  *
  * What is modelled: MUTATORS threads, each with a signal handler that interrupts it (while the
- * process Suspend handles a signal the process Mutator stands still: `provided`), futexes, the
+ * process Suspend handles a signal the process Thread stands still: `provided`), futexes, the
  * registry's lock, the gate, and STOPS stops, of which GIVE_UPS may be given up.  A mutator does
  * OPS operations, in any order: a section, left properly or by a long jump out of a client's
  * handler; a blocked region; leaving the registry and coming back, which takes a lock and so is a
- * section with signals blocked; a collection of its own.  One statement is one access to a shared
+ * section under a guard; a collection of its own.  One statement is one access to a shared
  * variable; what a thread does alone with its own variables is folded into its neighbours.
  *
  * Shapes: the default has one collecting thread and MUTATORS mutators; with -DPEERS there is none,
@@ -41,6 +41,7 @@
 #define STOPREQ 2
 #define ACKED   4
 #define COUNTED (BLOCKED | ACKED)       /* with STOPREQ: this thread is not missing */
+#define BY_HANDLER 8                    /* for the checks: the handler acknowledged */
 
 #define MAIN    1                       /* whose frame was published as stack pointer */
 #define HANDLER 2
@@ -62,6 +63,7 @@ bit   registry_lock, gate;
 /* ---- the machine ---- */
 bit   sent[THREADS];                    /* a suspend signal is pending in the kernel */
 bit   masked[THREADS];                  /* the thread has blocked all signals */
+bit   guarded[THREADS];                 /* all but the suspend signal */
 bit   in_handler[THREADS];
 byte  asleep[THREADS], asleep_in_handler[THREADS];
 

@@ -86,11 +86,11 @@ inline check_stopped()
         :: concerned(k) ->
             assert((state[k] & STOPREQ) && (state[k] & COUNTED));
             assert(!section[k] || gone[k]);
-            assert(sp[k] == ((in_handler[k] && !(state[k] & BLOCKED)) -> HANDLER : MAIN))
+            assert(sp[k] == ((state[k] & BY_HANDLER) -> HANDLER : MAIN))
         :: else
         fi;
         /* no handler of the client's can run, but where the client said that it may */
-        assert(!registered[k] || by_client[k] && (state[k] & BLOCKED) || masked[k] || in_handler[k]);
+        assert(!registered[k] || by_client[k] && (state[k] & BLOCKED) || guarded[k] || in_handler[k]);
         k++
     :: else -> break
     od;
@@ -103,7 +103,7 @@ inline withdraw()
     :: atomic { skip_others }
     :: atomic {
             at_thread -> left = left + unanswered(i);
-            state[i] = state[i] & ~(STOPREQ | ACKED);
+            state[i] = state[i] & ~(STOPREQ | ACKED | BY_HANDLER);
             signalled[i] = 0; jumped[i] = 0; i++
         }
     :: atomic { i >= THREADS -> i = 0; break }
@@ -145,10 +145,12 @@ inline resume()
     assert(left == 0)
 }
 
-/* The wait is a blocked region with signals blocked: the client knows nothing of it, and its handlers may
- * use the heap. */
+/* The gate is closed under a guard.  The wait is a blocked region, with the suspend signal blocked as well. */
 inline close_gate(t)
 {
+#ifndef BROKEN_GATE_UNGUARDED
+    guarded[t] = 1;
+#endif
 #ifdef BROKEN_GATE_WAITED_FOR_UNBLOCKED
     masked[t] = 1;
     atomic { !gate -> gate = 1; masked[t] = 0 }
@@ -156,9 +158,7 @@ inline close_gate(t)
     do
     :: atomic { !gate -> gate = 1; break }
     :: gate ->
-#ifndef BROKEN_GATE_WAITED_FOR_UNMASKED
         masked[t] = 1;
-#endif
         enter_blocked(t, 0);
         if
         :: !gate
@@ -175,10 +175,7 @@ inline close_gate(t)
 inline collect(t)
 {
     close_gate(t);
-    atomic { !registry_lock -> registry_lock = 1; masked[t] = 1; section[t] = 1; gone[t] = 0 }
-#ifdef BROKEN_STOPPER_UNMASKED
-    masked[t] = 0;
-#endif
+    atomic { !registry_lock -> registry_lock = 1; section[t] = 1; gone[t] = 0 }
     atomic { stopper = t; reached_zero = 0; stalled = 0; early = EARLY }
 #ifndef BROKEN_NO_BIAS
     missing = 1;
@@ -197,6 +194,5 @@ inline collect(t)
     :: gave_up -> settle()
     fi;
     atomic { registry_lock = 0; section[t] = 0; early = 0; assert(!must_park(t)) }
-    masked[t] = 0;
-    gate = 0
+    atomic { gate = 0; guarded[t] = 0 }
 }

@@ -3,18 +3,6 @@
  * Part of stop.pml: what the thread that is stopped does, and its handler.
  */
 
-/*
- * Sleeps while gen == g.  The futex sleeps only if the word still has the expected value; a look at
- * the word before the call would add nothing.
- */
-inline sleep_through(sleeper)
-{
-    do
-    :: sleeper == 0 && gen != g -> g = 0; break
-    :: atomic { sleeper == 0 && gen == g -> sleeper = ON_GEN }
-    od
-}
-
 inline wake(what)
 {
     d_step {
@@ -28,6 +16,18 @@ inline wake(what)
         od;
         k = 0; last = 0
     }
+}
+
+/*
+ * Sleeps while gen == g.  The futex sleeps only if the word still has the expected value; a look at
+ * the word before the call would add nothing.
+ */
+inline sleep_through(sleeper)
+{
+    do
+    :: atomic { sleeper == 0 && gen != g -> g = 0; break }
+    :: atomic { sleeper == 0 && gen == g -> sleeper = ON_GEN }
+    od
 }
 
 /* `missing` has just become smaller: it becomes zero once in a stop, when everybody is counted. */
@@ -68,33 +68,34 @@ inline count_self()
 #define wanted(s) (((s) & (STOPREQ | COUNTED)) == STOPREQ)
 #endif
 
+#define ack_by(frame) (ACKED | (frame == HANDLER -> BY_HANDLER : 0))
+
 /* Acknowledges and sleeps until the stop is over, if one still wants us.  `gen` is read between the
  * acknowledgement and the count: the stop cannot end then. */
 inline park(t, sleeper, frame)
 {
-#ifndef BROKEN_SP_AFTER_COUNT
-    sp[t] = frame;
+#ifdef BROKEN_SP_AFTER_COUNT
+    s = state[t];
+#else
+    atomic { sp[t] = frame; s = state[t] }          /* nobody looks at sp before we count */
 #endif
     do
-    :: s = state[t];
-        if
-        :: !wanted(s) -> break
+    :: atomic { !wanted(s) -> s = 0; break }
 #ifdef BROKEN_ACK_WITHOUT_CAS
-        :: atomic { wanted(s) -> state[t] = state[t] | ACKED; mine = 1; break }
+    :: atomic { wanted(s) -> state[t] = state[t] | ack_by(frame); s = 0; mine = 1; break }
 #else
-        :: atomic { wanted(s) && state[t] == s -> state[t] = s | ACKED; mine = 1; break }
-        :: wanted(s) && state[t] != s
+    :: atomic { wanted(s) && state[t] == s -> state[t] = s | ack_by(frame); s = 0; mine = 1; break }
+    :: atomic { wanted(s) && state[t] != s -> s = state[t] }
 #endif
-        fi
     od;
     if
-    :: atomic { !mine -> s = 0 }
-    :: atomic { mine -> mine = 0; s = 0 }
+    :: !mine
 #ifdef BROKEN_GEN_AFTER_COUNT
+    :: atomic { mine -> mine = 0 }
         count_self();
         g = gen;
 #else
-        g = gen;
+    :: atomic { mine -> mine = 0; g = gen }
         count_self();
 #endif
 #ifdef BROKEN_SP_AFTER_COUNT
@@ -112,29 +113,32 @@ inline park(t, sleeper, frame)
 #define inside(t) (section[t] && !gone[t])
 #endif
 
+/* The thread stands still from the delivery to the first look at its word, so they are one step; and
+ * where that look ends it, the whole handler is.  A sleep that the handler interrupted ends. */
 proctype Suspend(byte t)
 {
     byte s, g, k, saved;
     bit last, mine;
 end:
     do
-    :: atomic { sent[t] && !masked[t] && !in_handler[t] -> sent[t] = 0; in_handler[t] = 1 }
-        atomic {
+    :: atomic {
+            sent[t] && !masked[t] && !in_handler[t] ->
+            sent[t] = 0;
             if
 #ifdef BROKEN_SP_BEFORE_LOOK
-            :: !self[t] || !(state[t] & STOPREQ) || inside(t) -> goto leave
+            :: !self[t] || !(state[t] & STOPREQ) || (state[t] & BLOCKED) || inside(t) -> asleep[t] = 0
 #else
-            :: !self[t] || !wanted(state[t]) || inside(t) -> goto leave
+            :: !self[t] || !wanted(state[t]) || inside(t) -> asleep[t] = 0
 #endif
-            :: else -> section[t] = 0; gone[t] = 0; saved = sp[t]
+            :: else -> in_handler[t] = 1; section[t] = 0; gone[t] = 0; saved = sp[t]
             fi
         }
+    :: in_handler[t] ->
         park(t, asleep_in_handler[t], HANDLER);
 #ifndef BROKEN_SP_NOT_RESTORED
         sp[t] = saved;
 #endif
-leave:
-        atomic { saved = 0; asleep[t] = 0; in_handler[t] = 0 }  /* a sleep that it interrupted ends */
+        atomic { saved = 0; asleep[t] = 0; in_handler[t] = 0 }
     od
 }
 
@@ -143,7 +147,7 @@ leave:
 /* Looked at after section[t] = 0: a signal that came before found us inside and did nothing. */
 #define must_park(t) (state[t] & STOPREQ)
 
-/* With all signals blocked: a client's handler must not run while we count as stopped. */
+/* Under a guard: a client's handler must not run while we count as stopped. */
 inline leave_slowly(t)
 {
     do
@@ -159,22 +163,22 @@ inline use_section(t)
     if
     :: atomic { gone[t] = 1; jumped[t] = 1 }
 #ifdef BROKEN_LOOK_BEFORE_LEAVING
-    :: atomic { must_park(t) -> touch(t); section[t] = 0 }
-        masked[t] = 1;
+    :: atomic { must_park(t) -> touch(t); section[t] = 0; guarded[t] = 1 }
         leave_slowly(t);
-        atomic { masked[t] = 0; sp[t] = 0 }
+        atomic { guarded[t] = 0; sp[t] = 0 }
     :: atomic { !must_park(t) -> touch(t) }
         section[t] = 0
 #else
     :: atomic { touch(t); section[t] = 0 }
         if
         :: jumped[t] = 1
+#ifdef BROKEN_PARK_UNGUARDED
         :: must_park(t) ->
-#ifndef BROKEN_PARK_UNMASKED
-            masked[t] = 1;
+#else
+        :: atomic { must_park(t) -> guarded[t] = 1 }
 #endif
             leave_slowly(t);
-            atomic { masked[t] = 0; sp[t] = 0 }
+            atomic { guarded[t] = 0; sp[t] = 0 }
         :: !must_park(t)
         fi
 #endif
@@ -224,16 +228,15 @@ inline leave_blocked(t)
     atomic { s = 0; g = 0; sp[t] = 0; by_client[t] = 0 }
 }
 
-/* A lock is held inside a section, with signals blocked; the wait for it is outside. */
+/* A lock is held inside a section, under a guard; the wait for it is outside. */
 inline lock_registry(t)
 {
     do
-    :: atomic { masked[t] = 1; section[t] = 1; gone[t] = 0 }
+    :: atomic { guarded[t] = 1; section[t] = 1; gone[t] = 0 }
         if
         :: atomic { !registry_lock -> registry_lock = 1; break }
         :: atomic { registry_lock -> section[t] = 0 }
             leave_slowly(t);
-            atomic { masked[t] = 0; sp[t] = 0 }
             !registry_lock
         fi
     od
@@ -245,8 +248,7 @@ inline register_anew(t)
     lock_registry(t);
     assert(!(state[t] & (STOPREQ | COUNTED)));
     atomic { self[t] = 0; registered[t] = 0; section[t] = 0; registry_lock = 0 }
-    masked[t] = 0;
-    masked[t] = 1;
+    atomic { guarded[t] = 0; masked[t] = 1 }
     atomic {
         !registry_lock -> registry_lock = 1;
         state[t] = 0; sp[t] = 0; jumped[t] = 0; self[t] = 1; registered[t] = 1

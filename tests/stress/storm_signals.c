@@ -156,14 +156,17 @@ static void work(struct rng *rng)
         graph_free(graph);
 }
 
+/* The handler calls the collector, so between giving the parcel and taking it back this thread must not. */
 static __attribute__((noinline)) void by_altstack(struct rng *rng)
 {
-    struct message *kept = message_make(rng, 0);
-    self->parcel = message_make(rng, ALTSTACK);
+    struct message *kept = message_make(rng, 0), *parcel = message_make(rng, ALTSTACK);
+    self->parcel = parcel;
+    parcel = NULL;
     storm_scrub_stack();
     raise(SIGUSR2);
-    message_check(self->parcel, "the structure of its thread");
+    parcel = self->parcel;
     self->parcel = NULL;
+    message_check(parcel, "the structure of its thread");
     message_check(kept, "the stack below a signal handler");
 }
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What GC_pthread_create keeps for a thread goes when it is joined, or over and detached: thousands of threads,
+ * each with an argument and a result, whichever way they end, leave nothing behind.
+ */
+#define _GNU_SOURCE 1
+#define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
+#include <gc.h>
+
+#include <errno.h>
+#include <semaphore.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "alloc/page.h"
+#include "gc/start_records.h"
+#include "tests/tap.h"
+
+enum { THREADS = 300, BYTES = 20000 };
+
+/* Uncollectable objects now, of any size: records are the only ones. */
+static size_t records(void)
+{
+    size_t count = 0;
+
+    for (uint32_t page = 1; page < sgc_page_number(sgc_heap.base + sgc_aw_load(&sgc_heap.limit)); page++) {
+        const struct sgc_page *d = &sgc_heap.pages[page];
+
+        if (sgc_page_state(d) == SGC_PAGE_SMALL && d->kind == SGC_KIND_UNCOLLECTABLE)
+            count += sgc_page_live(page);
+    }
+    return count;
+}
+
+/* Claimed slots do not count: a collection takes them back. */
+static size_t settled_records(void)
+{
+    GC_gcollect();
+    return records();
+}
+
+static sem_t started;
+
+static void *return_object(void *arg)
+{
+    char *object = GC_malloc(BYTES);
+
+    strcpy(object, arg);
+    return object;
+}
+
+static void *exit_with_object(void *arg)
+{
+    GC_pthread_exit(return_object(arg));
+}
+
+static void *unregister(void *arg)
+{
+    GC_unregister_my_thread();
+    return arg;
+}
+
+static void *wait_for_cancel(void *arg)
+{
+    sem_post(&started);
+    for (;;)
+        pause();
+    return arg;
+}
+
+static void *post(void *arg)
+{
+    sem_post(&started);
+    return arg;
+}
+
+static pthread_t begin(void *(*body)(void *), const pthread_attr_t *attr)
+{
+    pthread_t thread;
+    char *arg = GC_malloc_atomic(BYTES);
+
+    strcpy(arg, "text");
+    if (GC_pthread_create(&thread, attr, body, arg) != 0)
+        tap_bail("no thread: %s", strerror(errno));
+    return thread;
+}
+
+/* ---- ways to end ---------------------------------------------------------------------------------------- */
+
+static bool join_all(void *(*body)(void *))
+{
+    bool good = true;
+    void *result;
+
+    for (int i = 0; i < THREADS; i++)
+        good = GC_pthread_join(begin(body, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
+    return good;
+}
+
+static bool cancel_all(void)
+{
+    bool good = true;
+    void *result;
+
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread = begin(wait_for_cancel, NULL);
+
+        while (sem_wait(&started) != 0)
+            continue;
+        good = GC_pthread_cancel(thread) == 0 && GC_pthread_join(thread, &result) == 0 &&
+               result == PTHREAD_CANCELED && good;
+    }
+    return good;
+}
+
+static void detach_all(bool from_the_start)
+{
+    pthread_attr_t attr;
+
+    pthread_attr_init(&attr);
+    if (from_the_start)
+        pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread = begin(post, &attr);
+
+        if (!from_the_start)
+            GC_pthread_detach(thread);
+    }
+    for (int i = 0; i < THREADS; i++)
+        while (sem_wait(&started) != 0)
+            continue;
+    pthread_attr_destroy(&attr);
+}
+
+/* Detached threads may need a moment. */
+static bool none_left(void)
+{
+    for (int i = 0; i < 500; i++) {
+        if (settled_records() == 0)
+            return true;
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    }
+    tap_diag("%zu records are left", settled_records());
+    return false;
+}
+
+/* Joined by a function that we do not see, one record stays for each pthread_t, until it is used again. */
+static void check_foreign_join(void)
+{
+    void *result;
+    bool good = true;
+
+    for (int i = 0; i < THREADS; i++) {
+        struct timespec soon;
+        pthread_t thread = begin(return_object, NULL);
+
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_sec += 20;
+        good = pthread_timedjoin_np(thread, &result, &soon) == 0 && strcmp(result, "text") == 0 && good;
+        good = GC_pthread_join(begin(return_object, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
+    }
+    tap_ok(good, "pthread_timedjoin_np gets results, too");
+}
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+int main(void)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    size_t before;
+
+    GC_INIT();
+    sem_init(&started, 0, 0);
+    tap_plan(0);
+    tap_ok(settled_records() == 0, "no thread, no record");
+    thread = begin(wait_for_cancel, NULL);
+    tap_ok(settled_records() == 1, "one thread, one record");
+    GC_pthread_cancel(thread);
+    GC_pthread_join(thread, NULL);
+    while (sem_wait(&started) != 0)
+        continue;
+    tap_ok(settled_records() == 0, "which goes when it is joined");
+    tap_ok(join_all(return_object) && none_left(), "%d threads that return", THREADS);
+    tap_ok(join_all(exit_with_object) && none_left(), "that call GC_pthread_exit");
+    tap_ok(join_all(unregister) && none_left(), "that unregister themselves");
+    tap_ok(cancel_all() && none_left(), "that are cancelled");
+    detach_all(true);
+    tap_ok(none_left(), "that are created detached");
+    detach_all(false);
+    tap_ok(none_left(), "that are detached later");
+    before = settled_records();
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, (size_t)1 << 46);
+    tap_ok(GC_pthread_create(&thread, &attr, nothing, NULL) != 0, "a thread that cannot be had is refused");
+    tap_ok(settled_records() == before, "and leaves nothing behind");
+    check_foreign_join();
+    return tap_done();
+}
