@@ -138,7 +138,7 @@ all_tested() {
 # ---- stopping the world ----
 
 check_stop() {
-    sound stop
+    sound stop -DSTOPS=1 -DEARLY=1
     sound stop -DPEERS=1 -DOPS=2 -DGIVE_UPS=1
     sound stop -DMUTATORS=1 -DOPS=3 -DSTOPS=3 -DGIVE_UPS=1 -DEARLY=1
     ends stop -DMUTATORS=1 -DOPS=2 -DGIVE_UPS=1 -DEARLY=1
@@ -207,6 +207,7 @@ check_remote() {
 # ---- larger shapes, without the faults ----
 
 check_long() {
+    sound stop
     sound stop -DGIVE_UPS=1
     sound stop -DOPS=2 -DSTOPS=1
     sound stop -DPEERS=1 -DMUTATORS=3 -DEARLY=1
@@ -225,7 +226,7 @@ if [ "${MODELS_LONG:-0}" = 0 ]; then
     check_stop
     check_remote
 else
-    tap_plan 10
+    tap_plan 11
     check_long
 fi
 tap_done

@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 static const char *const parts[] = { "bombard", "profile", "altstack", "altstack-collects", "longjmp",
-                                     "longjmp-malloc", "read", "blocking-read", "sleep", "condition", "semaphore",
-                                     "masked", "collect", NULL };
+                                     "longjmp-malloc", "longjmp-wait", "read", "blocking-read", "sleep", "condition",
+                                     "semaphore", "masked", "collect", NULL };
 
 /* TSan does not know of a jump out of a signal handler. */
 #ifdef STORM_TSAN
-#define OPTIONAL (1ul << LONGJMP | 1ul << LONGJMP_MALLOC)
+#define OPTIONAL (1ul << LONGJMP | 1ul << LONGJMP_MALLOC | 1ul << LONGJMP_WAIT)
 #else
 #define OPTIONAL 0
 #endif
@@ -69,6 +69,16 @@ static void bomb_once(struct rng *rng, int signal_number)
     pthread_mutex_unlock(&targets_lock);
 }
 
+/* Collections that have been finished since the start. */
+static _Atomic uint64_t collected;
+
+static void collect(void)
+{
+    storm_collect();
+    storm_ran(COLLECT);
+    atomic_fetch_add(&collected, 1);
+}
+
 static void bomb(void)
 {
     struct rng rng = rng_make(4711);
@@ -77,6 +87,8 @@ static void bomb(void)
         storm_step("sending signals");
         bomb_once(&rng, plain[rng_below(&rng, 2)]);
         storm_doze_us((unsigned)rng_below(&rng, 400));
+        if (storm_has(COLLECT) && rng_once_in(&rng, 10))
+            collect();
     }
 }
 
@@ -195,6 +207,29 @@ static void jump_within_us(size_t microseconds)
     STORM_CHECK(!timer_settime(self->timer, 0, &when, NULL), "timer_settime fails");
 }
 
+/* Deeper than what was left, without calling the collector: it must be able to stop us all the same. */
+static void wait_for_collections(void)
+{
+    uint64_t target = atomic_load(&collected) + 2, limit = storm_ns() + 20000000000u;
+    storm_step("waiting for others to collect");
+    while (atomic_load(&collected) < target && storm_running()) {
+        STORM_CHECK(storm_ns() < limit, "nobody could collect for 20 s while this thread, which had left an "
+                    "allocation by siglongjmp, did not call the collector");
+        storm_doze_us(1000);
+    }
+    storm_ran(LONGJMP_WAIT);
+}
+
+/* What the jump left behind lies untouched in the unused part of this frame, while we go on below it. */
+static __attribute__((noinline)) void go_on_deeper(struct rng *rng)
+{
+    char unused[32768];
+    __asm__ volatile("" : : "r"(unused) : "memory");
+    if (storm_has(LONGJMP_WAIT) && rng_once_in(rng, 4))
+        wait_for_collections();
+    work(rng);
+}
+
 static __attribute__((noinline)) void jump_out_of(void (*what)(struct rng *rng), int part, struct rng *rng)
 {
     struct message *volatile kept = message_make(rng, part);
@@ -205,6 +240,7 @@ static __attribute__((noinline)) void jump_out_of(void (*what)(struct rng *rng),
         what(&inside);
         self->armed = 0;
     } else {
+        go_on_deeper(rng);
         storm_ran(part);
     }
     message_check(kept, "the stack below a siglongjmp");
@@ -232,10 +268,8 @@ static void mutator_step(struct rng *rng)
     default:
         work(rng);
     }
-    if (storm_has(COLLECT) && rng_once_in(rng, 30)) {
-        storm_collect();
-        storm_ran(COLLECT);
-    }
+    if (storm_has(COLLECT) && rng_once_in(rng, 30))
+        collect();
 }
 
 static void set_altstack(void *memory)

@@ -5,8 +5,8 @@
 
 #include "tests/stress/message.h"
 
-enum { BOMBARD, PROFILE, ALTSTACK, ALTSTACK_COLLECTS, LONGJMP, LONGJMP_MALLOC, READ, BLOCKING_READ, SLEEP, CONDITION,
-       SEMAPHORE, MASKED, COLLECT };
+enum { BOMBARD, PROFILE, ALTSTACK, ALTSTACK_COLLECTS, LONGJMP, LONGJMP_MALLOC, LONGJMP_WAIT,
+       READ, BLOCKING_READ, SLEEP, CONDITION, SEMAPHORE, MASKED, COLLECT };
 
 /* From here on, and no longer, the bomber sends signals to the calling thread. */
 void target_join(void);
