@@ -62,6 +62,17 @@ bool sgc_remote_free(uint32_t page, size_t granule)
     return true;
 }
 
+/* An owner and another thread that free one object at the same instant both find it allocated.  Within an
+ * epoch nothing else clears an allocation bit. */
+static void report_twice(uint32_t page, size_t w, uintptr_t twice)
+{
+    if (sgc_tag_epoch(sgc_aw_load(&sgc_heap.records[page].tag)) != sgc_heap.epoch)
+        return;
+    for (; twice != 0; twice &= twice - 1)
+        sgc_error("the object at %p was freed by two threads at once; free it once",
+                  sgc_granule_address(w * 64 + (size_t)__builtin_ctzll(twice)));
+}
+
 void sgc_page_merge(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
@@ -78,6 +89,8 @@ void sgc_page_merge(uint32_t page)
             continue;
         freed = sgc_aw_swap(&sgc_heap.remote_bits[w], 0);
         alloc = sgc_bits_word(w, sgc_heap.alloc_role);
+        if (freed & ~sgc_aw_load(alloc))
+            report_twice(page, w, freed & ~sgc_aw_load(alloc));
         sgc_aw_store(alloc, sgc_aw_load(alloc) & ~freed);
     }
 }

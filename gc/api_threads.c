@@ -19,6 +19,7 @@
 #include "gc/options.h"
 #include "gc/real_threads.h"
 #include "gc/start_records.h"
+#include "gc/world.h"
 
 /* ---- the real functions ---- */
 
@@ -79,8 +80,12 @@ static bool wait_until_running(struct launch *launch)
 {
     uint32_t state;
 
-    while ((state = sgc_a32_load_acq(&launch->state)) == STARTING)
-        sgc_wait(&launch->state, STARTING, -1);
+    while ((state = sgc_a32_load_acq(&launch->state)) == STARTING) {
+        if (sgc_self != NULL)
+            sgc_world_wait(&sgc_self->section, &launch->state, STARTING);
+        else
+            sgc_wait(&launch->state, STARTING, -1);
+    }
     return state == RUNNING;
 }
 

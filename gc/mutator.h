@@ -36,7 +36,6 @@ struct sgc_mutator {
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */
     bool signalled;                     /* in the current stop */
-    uint32_t inactive;                  /* depth of GC_call_with_gc_active within GC_do_blocking */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
 };

@@ -143,7 +143,6 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->thread_pointer = sgc_tls_thread_pointer();
     m->service = service;
     m->warned = m->signalled = m->gone = false;
-    m->inactive = 0;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
     m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0, 0 };
     find_stack(m, bottom);
@@ -279,6 +278,7 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
             m->cache.section.sp = 0;
             m->cache.section.held = m->cache.section.guards = 0;
             sgc_a32_store(&m->cache.section.state, 0);
+            sgc_cache_repair(&m->cache);
             sgc_cache_close(&m->cache, sgc_section_of(m));
             unlink_record(m);
             m->tid = 0;

@@ -71,8 +71,12 @@ void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
         m->altstack = (struct sgc_stack_bounds){ 0, 0 };
 }
 
+/* A handler may come between the publishing and the counting of the code it interrupts, so it puts
+ * back what that has published. */
 static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
 {
+    struct sgc_stack_bounds alternate = m->altstack;
+    uintptr_t stood = m->sp, interrupted = m->interrupted;
     uint32_t gen;
 
     sgc_world_stand_at(m, sp);
@@ -81,6 +85,9 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
     sgc_torture_delay(m);
     if (acknowledge(sgc_section_of(m), 0, &gen))
         sleep_through(gen);
+    m->altstack = alternate;
+    m->sp = stood;
+    m->interrupted = interrupted;
 }
 
 static void park_with_registers(void *arg, uintptr_t sp)
@@ -106,7 +113,8 @@ static bool on_own_stack(const struct sgc_mutator *m, uintptr_t address)
 
 /* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
  * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
- * next section. */
+ * next section.  A thread may have left it and gone deeper than it was: when it is asked again, whose
+ * frame the recorded place is in tells. */
 static bool abandoned(const struct sgc_mutator *m, const void *context)
 {
     uintptr_t recorded = m->cache.section.sp;
@@ -116,6 +124,9 @@ static bool abandoned(const struct sgc_mutator *m, const void *context)
 
     if (m->cache.section.guards != 0)
         return false;
+    if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && on_own_stack(m, recorded) &&
+        on_own_stack(m, now) && now <= recorded)
+        return !sgc_stack_frame_ours(recorded);
     return on_own_stack(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
            (on_own_stack(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
 }
@@ -154,7 +165,7 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     if (m == NULL)
         return;
     state = sgc_a32_load_acq(&m->cache.section.state);
-    if (!(state & SGC_STATE_STOPREQ) || (state & SGC_STATE_BLOCKED))
+    if (!(state & SGC_STATE_STOPREQ) || (state & (SGC_STATE_BLOCKED | SGC_STATE_ACKED)))
         return;
     if (sgc_section_inside(sgc_section_of(m))) {
         if (!abandoned(m, context))
@@ -238,6 +249,25 @@ void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *ar
     sgc_signals_restore(&saved);
 }
 
+struct word_wait {
+    sgc_a32_t *word;
+    uint32_t expected;
+};
+
+static void wait_for_word(void *arg)
+{
+    const struct word_wait *w = arg;
+
+    sgc_wait(w->word, w->expected, -1);
+}
+
+void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected)
+{
+    struct word_wait w = { word, expected };
+
+    sgc_world_sleep((struct sgc_mutator *)(void *)self, wait_for_word, &w);
+}
+
 /* ---- the stopper ---- */
 
 /* The kernel has no such thread any more: it ended without running destructors.  Its stack may be
@@ -287,6 +317,7 @@ static void ask_again(struct sgc_mutator *self, bool warn)
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         if (m == self || has_stopped(m))
             continue;
+        sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
         signal_once(m);
         if (!warn || m->warned || m->gone)
             continue;
@@ -314,7 +345,7 @@ static uint32_t withdraw_requests(struct sgc_mutator *self)
         if (m == self)
             continue;
         old = sgc_a32_and(&m->cache.section.state,
-                          ~(uint32_t)(SGC_STATE_STOPREQ | SGC_STATE_ACKED));
+                          ~(uint32_t)(SGC_STATE_STOPREQ | SGC_STATE_ACKED | SGC_STATE_AGAIN));
         unanswered += m->signalled && !(old & SGC_STATE_ACKED);
     }
     return unanswered;
@@ -399,6 +430,7 @@ bool sgc_world_init(void)
 {
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = repair;
+    sgc_section_hooks.sleep = sgc_world_wait;
     sgc_guard_init(sgc_options.suspend_signal);
     if (sgc_signal_install(sgc_options.suspend_signal, on_suspend))
         return true;

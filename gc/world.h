@@ -38,6 +38,9 @@ bool sgc_world_is_blocked(const struct sgc_mutator *self);
  * (and so that stops work under TSan, which delivers signals only at libc calls). */
 void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg);
 
+/* The same for one sleep on a word. */
+void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
+
 void sgc_world_after_fork(void);
 
 #endif

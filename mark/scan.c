@@ -36,13 +36,8 @@ void sgc_mark_displacement(size_t distance)
 {
     sgc_a8_t *table = displacement_table();
 
-    if (distance == 0)
+    if (distance == 0 || distance >= SGC_PAGE)
         return;
-    if (distance >= SGC_PAGE) {
-        sgc_warn("the displacement %zu is not registered: up to %d is possible; point nearer to the "
-                 "object's start, or turn interior pointers on", distance, SGC_PAGE - 1);
-        return;
-    }
     if (table == NULL)
         table = make_displacement_table();
     if (table == NULL)

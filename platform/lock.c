@@ -61,6 +61,14 @@ static bool try_first(struct sgc_lock *lock, bool slept)
     return sgc_a32_swap(&lock->word, CONTENDED) == FREE;
 }
 
+static void sleep_outside(struct sgc_lock *lock, struct sgc_section *self)
+{
+    if (sgc_section_hooks.sleep != NULL)
+        sgc_section_hooks.sleep(self, &lock->word, CONTENDED);
+    else
+        sgc_wait(&lock->word, CONTENDED, -1);
+}
+
 /* Each round is a section of its own; the sleep lies outside, where the thread can be stopped. */
 static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
 {
@@ -70,7 +78,7 @@ static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
         if (try_first(lock, slept))
             return;
         sgc_section_leave(self);
-        sgc_wait(&lock->word, CONTENDED, -1);
+        sleep_outside(lock, self);
     }
 }
 

@@ -173,6 +173,10 @@ bool sgc_altstack_self(struct sgc_stack_bounds *bounds);
  * unwinding: needs unwind tables, which both architectures' compilers emit.  [outside] */
 bool sgc_stack_handler_below(uintptr_t address);
 
+/* Does `address` further up the same stack lie in a frame of SGC's own code (or, statically linked, of the
+ * program's)?  By unwinding; also from a signal handler.  [outside] */
+bool sgc_stack_frame_ours(uintptr_t address);
+
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);

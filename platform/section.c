@@ -82,7 +82,10 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
     self->sp = 0;
 }
 
+/* Under a guard: a client's handler on a stopped thread could move pointers while they are marked. */
 void sgc_section_stop_requested(struct sgc_section *self)
 {
+    sgc_guard_enter(self);
     sgc_section_hooks.park(self);
+    sgc_guard_leave(self);
 }

@@ -37,6 +37,7 @@ enum {
     SGC_STATE_BLOCKED = 1,      /* touches no heap: counts as stopped */
     SGC_STATE_STOPREQ = 2,      /* the stopper wants it to stop */
     SGC_STATE_ACKED = 4,        /* it has been counted as stopped */
+    SGC_STATE_AGAIN = 8,        /* it was asked more than once */
 };
 
 struct sgc_section {
@@ -52,6 +53,8 @@ struct sgc_section_hooks {
     void (*park)(struct sgc_section *self);         /* sleep until the world runs again */
     void (*repair)(struct sgc_section *self);       /* a section was abandoned */
     void (*seam)(void);                             /* NULL, or delays at random (torture) */
+    /* Sleeps once while *word == expected, counting as stopped meanwhile; NULL: simply sleeps. */
+    void (*sleep)(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 };
 extern struct sgc_section_hooks sgc_section_hooks;
 

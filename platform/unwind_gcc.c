@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking for a signal handler among the callers, with the compiler's unwinder.
+ * Looking at the callers' frames with the compiler's unwinder: where a signal handler stands, and whose
+ * frame an address lies in.
  */
 #include <unwind.h>
 
@@ -33,4 +34,32 @@ bool sgc_stack_handler_below(uintptr_t address)
 
     _Unwind_Backtrace(look, &s);
     return s.found;
+}
+
+struct owner {
+    uintptr_t address;
+    uintptr_t ip;               /* of the last frame that begins at or below the address */
+};
+
+static _Unwind_Reason_Code pass(struct _Unwind_Context *context, void *arg)
+{
+    struct owner *o = arg;
+
+    if (_Unwind_GetCFA(context) > o->address)
+        return _URC_NORMAL_STOP;
+    o->ip = _Unwind_GetIP(context);
+    return _URC_NO_REASON;
+}
+
+/* Where the linker put the code we are part of: the shared library, or the whole program when it is
+ * linked statically. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+bool sgc_stack_frame_ours(uintptr_t address)
+{
+    struct owner o = { .address = address };
+
+    _Unwind_Backtrace(pass, &o);
+    return o.ip >= (uintptr_t)__ehdr_start && o.ip < (uintptr_t)etext;
 }

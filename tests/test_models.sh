@@ -149,7 +149,7 @@ check_stop() {
     wrong stop NO_RMW 'state[k]&2' -DPEERS=1 -DOPS=2
     wrong stop NO_BIAS 'state[k]&2' -DOPS=1
     wrong stop COUNTED_AFTER_ASKING 'reached_zero' -DPEERS=1 -DOPS=2
-    wrong stop ACK_WITHOUT_CAS 'state[k]&2' -DMUTATORS=1 -DOPS=3 -DGIVE_UPS=1
+    wrong stop ACK_WITHOUT_CAS 'missing>=0' -DMUTATORS=1 -DOPS=3 -DGIVE_UPS=1
     wrong stop BLOCKED_ACKNOWLEDGES 'missing>' -DPEERS=1 -DOPS=2
     wrong stop GEN_AFTER_COUNT 'invalid end state' -DPEERS=1 -DOPS=2
     wrong stop UNSETTLED 'state[k]&2' -DMUTATORS=1 -DOPS=3 -DGIVE_UPS=1
@@ -176,23 +176,23 @@ check_stop() {
 # ---- remote free and owner change ----
 
 check_remote() {
-    sound remote
+    sound remote -DALLOCS=0
     sound remote -DTWICE=1 -DALLOCS=0
-    sound remote -DTHREADS=2 -DPAGES=2
-    sound remote -DTHREADS=2 -DSTOPS=2 -DALLOCS=2
-    sound remote -DTHREADS=2 -DSTOPS=2 -DALLOCS=2 -DABANDONS=1
-    ends remote -DTHREADS=2 -DFREES=3
+    sound remote -DTHREADS=2 -DPAGES=2 -DALLOCS=0
+    sound remote -DTHREADS=2 -DSTOPS=2
+    sound remote -DTHREADS=2 -DSTOPS=2 -DABANDONS=1
+    ends remote -DTHREADS=2 -DFREES=3 -DALLOCS=0
     reached remote
 
     # notices
     wrong remote NO_SECOND_LOOK 'usable[p]'
-    wrong remote UNQUEUED_BEFORE_LINK 'on[p]==200' -DTHREADS=2 -DPAGES=2 -DFREES=3
+    wrong remote UNQUEUED_BEFORE_LINK 'on[p]==200' -DTHREADS=2 -DPAGES=2 -DFREES=3 -DALLOCS=0
     # the owner's part
     wrong remote MERGE_NOT_ATOMIC 'rfree[p]'
     wrong remote REMOTE_SET_EARLY 'usable[p]'
     wrong remote REMOTE_CLEARED_LATE 'usable[p]'
-    wrong remote SWEEP_WITHOUT_MERGE 'reported<' -DTHREADS=2 -DSTOPS=2 -DALLOCS=2
-    wrong remote UNREPAIRED 'rfree[p]&bit_' -DTHREADS=2 -DSTOPS=2 -DALLOCS=2 -DABANDONS=1
+    wrong remote SWEEP_WITHOUT_MERGE 'rfree[p]&bit_' -DTHREADS=2 -DSTOPS=2 -DBROKEN_MERGE_BLIND
+    wrong remote UNREPAIRED 'rfree[p]&bit_' -DTHREADS=2 -DSTOPS=2 -DABANDONS=1 -DBROKEN_MERGE_BLIND
     # owner change
     wrong remote INBOX_LEFT_OPEN 'on[p]==200'
     endless remote CLOSED_BEFORE_LEAVING -DTHREADS=2
@@ -208,15 +208,16 @@ check_remote() {
 
 check_long() {
     sound stop
-    sound stop -DGIVE_UPS=1
     sound stop -DOPS=2 -DSTOPS=1
-    sound stop -DPEERS=1 -DMUTATORS=3 -DEARLY=1
+    sound stop -DPEERS=1 -DMUTATORS=3 -DSTOPS=1 -DGIVE_UPS=1
+    sound stop -DPEERS=1 -DMUTATORS=3
     sound stop -DPEERS=1 -DOPS=3 -DSTOPS=3
     sound remote -DSTOPS=1
     sound remote -DTWICE=1 -DSTOPS=1
-    sound remote -DEXITS=2 -DALLOCS=0
+    sound remote -DEXITS=2
     sound remote -DPAGES=2 -DSLOTS=1 -DALLOCS=0
-    sound remote -DSTOPS=1 -DABANDONS=1
+    sound remote -DTHREADS=2 -DPAGES=2 -DFREES=3
+    sound remote -DABANDONS=1 -DSTOPS=1
     ends remote
 }
 
@@ -226,7 +227,7 @@ if [ "${MODELS_LONG:-0}" = 0 ]; then
     check_stop
     check_remote
 else
-    tap_plan 11
+    tap_plan 12
     check_long
 fi
 tap_done

@@ -56,6 +56,7 @@ byte alloc[PAGES], rfree[PAGES];        /* bitmaps, a bit a slot */
 bit  queued[PAGES], remote[PAGES];
 byte owner[PAGES], link[PAGES];
 byte inbox[THREADS];
+byte arrived[THREADS];                  /* taken out of the inbox, not looked at yet; the thread's own */
 bit  stale[PAGES];                      /* not swept since the last flip */
 bit  usable[PAGES];                     /* the owner will look at the page again */
 bit  orphan[PAGES];
@@ -63,7 +64,7 @@ bit  orphans_lock;
 
 /* ---- what only the checks and the bounds see ---- */
 byte live[PAGES];                       /* what the client holds; cleared when its call of free begins */
-byte on[PAGES];                         /* whose inbox the page is on */
+byte on[PAGES];                         /* on whose inbox, or among whose arrived pages, it is */
 byte sections;                          /* how many threads are in a section */
 byte through;                           /* how many of the processes have ended for good */
 byte frees_left = FREES, allocs_left = ALLOCS, exits_left = EXITS, stops_left = STOPS;
@@ -116,8 +117,8 @@ inline allocate()
 
 proctype Thread(byte me)
 {
-    byte p, bit_, o, head, list, r;
-    bit pushed;
+    byte p, bit_, o, head, r;
+    bit pushed, closed;
     byte second;                        /* frees what another frees, too: 1; what has been freed: 2 */
     do
     :: atomic { frees_left && (live[0] || (live[PAGES - 1] & 1)) -> frees_left--; sections++; choose_object() }
@@ -131,7 +132,7 @@ proctype Thread(byte me)
             if :: p == 0 && bit_ == 1 -> returned = TWICE :: else fi;
             second = 0; p = 0; bit_ = 0; sections--
         }
-    :: atomic { inbox[me] != EMPTY -> sections++ }
+    :: atomic { arrived[me] != EMPTY || inbox[me] != EMPTY -> sections++ }
         drain();
         sections--
     :: atomic { some(mergeable) -> sections++; choose_page(mergeable); usable[p] = 0 }
@@ -204,13 +205,9 @@ inline check_quiet()
 inline drain_everybody()
 {
     do
-    :: me < THREADS ->
-        if
-        :: inbox[me] != EMPTY && inbox[me] != CLOSED -> drain()
-        :: else
-        fi;
-        me++
-    :: else -> me = 0; break
+    :: me < THREADS && (arrived[me] != EMPTY || (inbox[me] != EMPTY && inbox[me] != CLOSED)) -> drain()
+    :: me < THREADS && arrived[me] == EMPTY && (inbox[me] == EMPTY || inbox[me] == CLOSED) -> me++
+    :: me == THREADS -> me = 0; break
     od
 }
 
@@ -241,7 +238,7 @@ inline check_end()
 
 proctype Finale()
 {
-    byte me, p, o, head, list, r;
+    byte me, p, o, head, r;
     bit pushed;
     atomic {
         through == THREADS + 1;
@@ -258,7 +255,7 @@ init
     byte q;
     atomic {
         do
-        :: q < THREADS -> inbox[q] = EMPTY; run Thread(q); q++
+        :: q < THREADS -> inbox[q] = EMPTY; arrived[q] = EMPTY; run Thread(q); q++
         :: else -> q = 0; break
         od;
         do

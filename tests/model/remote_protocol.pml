@@ -115,31 +115,32 @@ inline sweep(q)
 #endif
 }
 
-/* Takes the next page off a list that was swapped out of an inbox. */
+/* The next of the pages taken out of the inbox.  It is queued until then, so its link is ours. */
 inline unlist()
 {
 #ifdef BROKEN_UNQUEUED_BEFORE_LINK
-    atomic { p = list; queued[p] = 0; on[p] = NONE }
-    list = link[p]
+    atomic { p = arrived[me]; queued[p] = 0; on[p] = NONE }
+    arrived[me] = link[p]
 #else
-    atomic { p = list; list = link[p]; on[p] = NONE }
+    atomic { p = arrived[me]; arrived[me] = link[p]; on[p] = NONE }
     queued[p] = 0
 #endif
 }
 
-/* A usable page is on the owner's list of those to merge and claim from. */
+/* Delivers one page: others may come between.  A usable page is on the owner's list of those to merge and
+ * claim from. */
 inline drain()
 {
-    atomic { list = inbox[me]; inbox[me] = EMPTY }
-    do
-    :: list != EMPTY ->
-        unlist();
-        if
-        :: owner[p] == me -> usable[p] = 1
-        :: owner[p] != me -> notify(p)
-        fi
-    :: atomic { list == EMPTY -> list = 0; p = 0; break }
-    od
+    if
+    :: arrived[me] != EMPTY
+    :: atomic { arrived[me] == EMPTY -> arrived[me] = inbox[me]; inbox[me] = EMPTY }
+    fi;
+    unlist();
+    if
+    :: owner[p] == me -> usable[p] = 1
+    :: owner[p] != me -> notify(p)
+    fi;
+    p = 0
 }
 
 inline leave_pages()
@@ -152,22 +153,23 @@ inline leave_pages()
     od
 }
 
+#ifdef BROKEN_INBOX_LEFT_OPEN
+#define close_inbox(me) arrived[me] = inbox[me]; inbox[me] = EMPTY
+#else
+#define close_inbox(me) arrived[me] = inbox[me]; inbox[me] = CLOSED
+#endif
+
+/* Passes on what has arrived, closes the inbox, and passes on what it held. */
 inline exit()
 {
 #ifdef BROKEN_CLOSED_BEFORE_LEAVING
-    atomic { list = inbox[me]; inbox[me] = CLOSED }
-    leave_pages();
-#else
-    leave_pages();
-#ifdef BROKEN_INBOX_LEFT_OPEN
-    atomic { list = inbox[me]; inbox[me] = EMPTY }
-#else
-    atomic { list = inbox[me]; inbox[me] = CLOSED }
+    atomic { arrived[me] == EMPTY -> close_inbox(me); closed = 1 }
 #endif
-#endif
+    leave_pages();
     do
-    :: list != EMPTY -> unlist(); notify(p)         /* none of the pages is ours any more */
-    :: atomic { list == EMPTY -> list = 0; p = 0; break }
+    :: arrived[me] != EMPTY -> unlist(); notify(p)          /* none of the pages is ours any more */
+    :: atomic { arrived[me] == EMPTY && !closed -> close_inbox(me); closed = 1 }
+    :: atomic { arrived[me] == EMPTY && closed -> closed = 0; p = 0; break }
     od
 }
 

@@ -48,7 +48,7 @@ static void feed(struct rng *rng)
         storm_step("feeding");
         STORM_CHECK(write(pipe_end[1], &number, sizeof number) == sizeof number, "write: error %d", errno);
         sem_post(&semaphore);
-        pthread_mutex_lock(&lock);
+        storm_lock(&lock);
         tokens++;
         pthread_cond_signal(&changed);
         pthread_mutex_unlock(&lock);
@@ -57,7 +57,7 @@ static void feed(struct rng *rng)
     close(pipe_end[1]);
     for (int i = 0; i < 2; i++)
         sem_post(&semaphore);
-    pthread_mutex_lock(&lock);
+    storm_lock(&lock);
     tokens = UINT64_MAX / 2;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
@@ -131,7 +131,7 @@ static void wait_for_condition(struct rng *rng)
     struct timespec until = in_future(CLOCK_REALTIME, rng_below(rng, 4000000));
     bool timed = rng_once_in(rng, 2);
     int error = 0;
-    pthread_mutex_lock(&lock);
+    storm_lock(&lock);
     while (tokens == 0 && error == 0)
         error = timed ? pthread_cond_timedwait(&changed, &lock, &until) : pthread_cond_wait(&changed, &lock);
     if (tokens > 0)

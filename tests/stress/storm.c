@@ -56,6 +56,21 @@ void storm_doze_us(unsigned microseconds)
     nanosleep(&time, NULL);
 }
 
+/* Under TSan no signal reaches a thread that waits in pthread_mutex_lock, so while the mutex's holder is
+ * stopped, it could not be stopped. */
+#ifdef STORM_TSAN
+void storm_lock(pthread_mutex_t *mutex)
+{
+    while (pthread_mutex_trylock(mutex))
+        storm_doze_us(100);
+}
+#else
+void storm_lock(pthread_mutex_t *mutex)
+{
+    storm_must(pthread_mutex_lock(mutex), "pthread_mutex_lock");
+}
+#endif
+
 __attribute__((noinline)) void storm_scrub_stack(void)
 {
     char frame[2048];

@@ -118,6 +118,9 @@ uint64_t storm_ns(void);
 /* Sleeps about so long; a signal may shorten it. */
 void storm_doze_us(unsigned microseconds);
 
+/* pthread_mutex_lock, for threads that may be stopped while they hold or want the mutex. */
+void storm_lock(pthread_mutex_t *mutex);
+
 /* Overwrites the part of the stack below the caller, where dead copies of pointers lie. */
 void storm_scrub_stack(void);
 

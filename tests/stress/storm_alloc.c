@@ -70,7 +70,7 @@ static void give(struct world *world)
 {
     struct inbox *to = &inbox[rng_below(&world->rng, (size_t)storm.threads)];
     struct ref *slot = some_slot(world);
-    pthread_mutex_lock(&to->lock);
+    storm_lock(&to->lock);
     if (to->count < INBOX && slot->where) {
         to->ref[to->count++] = *slot;
         *slot = REF_NONE;
@@ -81,7 +81,7 @@ static void give(struct world *world)
 static struct ref take(struct inbox *from)
 {
     struct ref got = REF_NONE;
-    pthread_mutex_lock(&from->lock);
+    storm_lock(&from->lock);
     if (from->count > 0) {
         got = from->ref[--from->count];
         from->ref[from->count] = REF_NONE;
