@@ -74,7 +74,22 @@ bool sgc_object_allocated(const struct sgc_object *object)
            !claimed_only(object);
 }
 
-bool sgc_object_find(uintptr_t address, struct sgc_object *object)
+static bool find(uintptr_t address, struct sgc_object *object)
 {
     return sgc_object_slot(address, object) && sgc_object_allocated(object);
+}
+
+/* In a section, so that the bitmaps do not change roles between finding a word and reading it.  A thread
+ * that is not registered is not stopped, and may meet that moment. */
+bool sgc_object_find(uintptr_t address, struct sgc_object *object)
+{
+    struct sgc_cache *cache = sgc_self;
+    bool found;
+
+    if (cache == NULL || sgc_section_inside(&cache->section))
+        return find(address, object);
+    sgc_section_enter(&cache->section);
+    found = find(address, object);
+    sgc_section_leave(&cache->section);
+    return found;
 }

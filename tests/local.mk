@@ -260,3 +260,7 @@ check_PROGRAMS += tests/raw_threads
 tests_raw_threads_LDADD = libgc.la
 endif
 EXTRA_DIST += tests/check_preload tests/raw_threads.c
+
+# Questions about live objects beside collections.
+unit_tests += tests/test_api_query_race
+thread_tests += tests/test_api_query_race

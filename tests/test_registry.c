@@ -8,6 +8,7 @@
 
 #include "gc/events.h"
 #include "tests/capture.h"
+#include "tests/sanitized.h"
 #include "tests/white.h"
 
 static uint32_t registered(void)
@@ -112,10 +113,26 @@ static void *end_with_destructor(void *unused)
     return unused;
 }
 
+/* TSan loses the order of a thread that is cancelled inside one of its interceptors. */
+static void test_cancelled(uint32_t before)
+{
+    pthread_t thread;
+
+    if (TEST_SANITIZED) {
+        tap_skip("cancelling in a blocked region: sanitizers lose track of a cancelled thread");
+        return;
+    }
+    thread = white_start(be_cancelled, NULL);
+    white_reached(&blocked_now, 1);
+    white_collect();
+    pthread_cancel(thread);
+    white_join(thread);
+    tap_ok(registered() == before, "and one that is cancelled in a blocked region");
+}
+
 static void test_ends(void)
 {
     uint32_t before;
-    pthread_t thread;
 
     white_collect();
     sgc_sleep_ns(100 * WHITE_MS);       /* for the service thread to be there */
@@ -127,12 +144,7 @@ static void test_ends(void)
     pthread_key_create(&key, allocate_late);
     white_join(white_start(end_with_destructor, NULL));
     tap_ok(registered() == before, "and one whose destructors still allocate");
-    thread = white_start(be_cancelled, NULL);
-    white_reached(&blocked_now, 1);
-    white_collect();
-    pthread_cancel(thread);
-    white_join(thread);
-    tap_ok(registered() == before, "and one that is cancelled in a blocked region");
+    test_cancelled(before);
     tap_ok(white_collect() == SGC_COLLECTED, "the world stops without them");
     sgc_check_everything(sgc_mutator_self());
 }
