@@ -66,7 +66,7 @@ void in_child(void (*fill)(double *, size_t, long), double *figure, size_t n, lo
 size_t resident_bytes(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");
-    unsigned long size, resident;
+    unsigned long size, resident = 0;
 
     if (f == NULL || fscanf(f, "%lu %lu", &size, &resident) != 2)
         fail("/proc/self/statm");

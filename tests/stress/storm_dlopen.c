@@ -33,17 +33,6 @@ static const char *const parts[] = { "gc-dlopen", "plain-dlopen", "zeroed-data",
 
 static char path[COPIES][40];
 
-/* Under TSan no signal reaches a thread that waits for the loader's lock, so while its holder is stopped it
- * could not be stopped: then one thread at a time goes into the loader. */
-#ifdef STORM_TSAN
-static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
-#define enter_loader() storm_lock(&loader_lock)
-#define leave_loader() pthread_mutex_unlock(&loader_lock)
-#else
-#define enter_loader() ((void)0)
-#define leave_loader() ((void)0)
-#endif
-
 struct use { void *handle; const struct storm_module *module; size_t cell, thread_cell; };
 
 /* ---- copies of the modules ---- */
@@ -80,7 +69,7 @@ static void copy_module(int copy)
     for (ssize_t got; (got = read(from, buffer, sizeof buffer)) > 0;)
         STORM_CHECK(write(to, buffer, (size_t)got) == got, "cannot copy a module: error %d", errno);
     close(from);
-    snprintf(path[copy], sizeof path[copy], "/proc/self/fd/%d", to);
+    snprintf(path[copy], sizeof path[copy], "/proc/%d/fd/%d", (int)getpid(), to);       /* debuggers look there */
 }
 
 /* ---- cells: atomic, since TSan sees neither the loader's locks nor that memory is mapped anew ---- */
@@ -152,9 +141,7 @@ static void *load(const char *file, struct rng *rng)
 {
     int how = rng_once_in(rng, 2) ? RTLD_NOW : RTLD_LAZY;
     bool plain = storm_has(PLAIN_DLOPEN) && (!storm_has(GC_DLOPEN) || rng_once_in(rng, 2));
-    enter_loader();
     void *handle = plain ? dlopen(file, how) : GC_dlopen(file, how);
-    leave_loader();
     STORM_CHECK(handle, "dlopen: %s", dlerror());
     storm_ran(plain ? PLAIN_DLOPEN : GC_DLOPEN);
     return handle;
@@ -164,9 +151,7 @@ static __attribute__((noinline)) void open_use(struct use *use, struct rng *rng)
 {
     storm_step("loading a module");
     use->handle = load(path[rng_below(rng, COPIES)], rng);
-    enter_loader();
     use->module = dlsym(use->handle, "storm_module");
-    leave_loader();
     STORM_CHECK(use->module, "dlsym: %s", dlerror());
     put(use, rng);
 }
@@ -179,10 +164,7 @@ static __attribute__((noinline)) void close_use(struct use *use, struct rng *rng
         storm_ran(LEFT_BEHIND);
     else
         clear(use);
-    enter_loader();
-    int failed = dlclose(use->handle);
-    leave_loader();
-    STORM_CHECK(!failed, "dlclose: %s", dlerror());
+    STORM_CHECK(!dlclose(use->handle), "dlclose: %s", dlerror());
     use->handle = NULL;
 }
 
