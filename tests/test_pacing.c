@@ -68,11 +68,11 @@ static void test_settings(void)
     white_collect();
     sgc_pacing_allow((size_t)50 << 20);
     sum = until_collection(1000, false);
-    tap_ok(mb(sum) >= 50 && mb(sum) <= 60, "an expanded heap is used first (%zu)", mb(sum));
+    white_exact_ok(mb(sum) >= 50 && mb(sum) <= 60, "an expanded heap is used first (%zu)", mb(sum));
     white_collect();
     sgc_pacing_set_minimum((size_t)20 << 20);
     sum = until_collection(1000, false);
-    tap_ok(mb(sum) >= 19 && mb(sum) <= 24, "the least between two collections (%zu)", mb(sum));
+    white_exact_ok(mb(sum) >= 19 && mb(sum) <= 24, "the least between two collections (%zu)", mb(sum));
     sgc_pacing_set_minimum(SIZE_MAX);
     sum = until_collection(1000, false);
     tap_ok(sum >= (size_t)256 << 20, "as much as there is: never");

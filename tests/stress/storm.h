@@ -42,6 +42,18 @@
 #endif
 #endif
 
+/* Built for AddressSanitizer?  Its locks do not survive a fork beside other threads, and it fails a check of
+ * its own when a thread is cancelled. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { STORM_ASAN = 1 };
+#elif !defined(__has_feature)
+enum { STORM_ASAN = 0 };
+#elif __has_feature(address_sanitizer)
+enum { STORM_ASAN = 1 };
+#else
+enum { STORM_ASAN = 0 };
+#endif
+
 /* Settings of this run, fixed before the storm's body starts. */
 struct storm_settings {
     double seconds;

@@ -23,9 +23,10 @@ static const char *const parts[] = { "bombard", "profile", "altstack", "altstack
                                      "longjmp-malloc", "longjmp-wait", "read", "blocking-read", "sleep", "condition",
                                      "semaphore", "masked", "collect", NULL };
 
-/* TSan does not know of a jump out of a signal handler, and delivers no signal to a thread in read(). */
+/* TSan does not know of a jump out of a signal handler, wants no memory allocated in one, and delivers no
+ * signal to a thread in read(). */
 #ifdef STORM_TSAN
-#define OPTIONAL (1ul << LONGJMP | 1ul << LONGJMP_MALLOC | 1ul << LONGJMP_WAIT | 1ul << READ)
+#define OPTIONAL (1ul << LONGJMP | 1ul << LONGJMP_MALLOC | 1ul << LONGJMP_WAIT | 1ul << ALTSTACK_COLLECTS | 1ul << READ)
 #else
 #define OPTIONAL 0
 #endif
