@@ -14,9 +14,10 @@
 
 #include "bench/measure.h"
 
+enum { REQUEST = 63 };          /* and the end byte: 64 */
+
 struct link {
     struct link *next;
-    char rest[55];              /* and the end byte: 64 */
 };
 
 static struct link *list;
@@ -24,7 +25,7 @@ static struct link *list;
 static void build(size_t objects)
 {
     for (size_t i = 0; i < objects; i++) {
-        struct link *l = GC_malloc(sizeof *l - 1);
+        struct link *l = GC_malloc(REQUEST);
 
         if (l == NULL) {
             fprintf(stderr, "footprint: memory ran out after %zu objects; give a smaller size\n", i);
