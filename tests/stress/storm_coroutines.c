@@ -104,7 +104,7 @@ static void check_bottom(const struct coroutine *coroutine)
 
 static void maybe_collect(struct rng *rng)
 {
-    if (storm_has(COLLECT) && rng_once_in(rng, 12)) {
+    if (storm_has(COLLECT) && storm_running() && rng_once_in(rng, 12)) {
         storm_collect();
         storm_ran(COLLECT);
     }
@@ -142,7 +142,7 @@ static void coroutine_main(void)
     GC_alloc_unlock();          /* as after every switch */
     struct coroutine *coroutine = mine->running;
     int kind = coroutine->kind;
-    for (size_t turns = 1 + rng_below(&coroutine->rng, 12); turns > 0; turns--) {
+    for (size_t turns = 1 + rng_below(&coroutine->rng, 12); turns > 0 && storm_running(); turns--) {
         storm_step(parts[kind]);
         check_bottom(coroutine);
         if (kind == PLAIN_STACK) {
