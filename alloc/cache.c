@@ -20,17 +20,8 @@ enum { LEAVE_STEP = 32 };       /* pages left behind at a time under the locks *
 /* Address space only: an OS page of it is used for every 512 threads. */
 static bool make_table(void)
 {
-    size_t bytes = sgc_round_up(SGC_CACHES_MAX * sizeof *sgc_cache_table, sgc_heap.os_page);
-    void *table = sgc_mem_reserve(bytes, sgc_heap.os_page);
-
-    if (table == NULL)
-        return false;
-    if (!sgc_mem_commit(table, bytes)) {
-        sgc_mem_release(table, bytes);
-        return false;
-    }
-    sgc_cache_table = table;
-    return true;
+    sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
+    return sgc_cache_table != NULL;
 }
 
 static bool give_number(struct sgc_cache *cache)

@@ -53,16 +53,7 @@ static void watch_exit(void)
 
 static struct sgc_mutator *map_record(void)
 {
-    size_t bytes = sgc_round_up(sizeof(struct sgc_mutator), sgc_os_page_size());
-    struct sgc_mutator *m = sgc_mem_reserve(bytes, sgc_os_page_size());
-
-    if (m == NULL)
-        return NULL;
-    if (!sgc_mem_commit(m, bytes)) {
-        sgc_mem_release(m, bytes);
-        return NULL;
-    }
-    return m;
+    return sgc_mem_obtain(sizeof(struct sgc_mutator));
 }
 
 /* The lock is taken without a section: the thread has none yet.  It cannot be stopped meanwhile,

@@ -117,15 +117,9 @@ static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
 
 static void *resized(void *old, size_t old_bytes, size_t bytes)
 {
-    void *fresh = sgc_mem_reserve(bytes, sgc_os_page_size());
+    void *fresh = sgc_mem_obtain(bytes);
 
-    if (fresh == NULL)
-        return NULL;
-    if (!sgc_mem_commit(fresh, bytes)) {
-        sgc_mem_release(fresh, bytes);
-        return NULL;
-    }
-    if (old != NULL)
+    if (fresh != NULL && old != NULL)
         sgc_mem_release(old, old_bytes);
     return fresh;
 }

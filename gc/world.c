@@ -150,10 +150,13 @@ static void park_in_handler(void *arg, uintptr_t sp)
     park_at(p->m, sp, p->context);
 }
 
-/* The interrupted registers lie on the stack where the kernel put them; where handlers run late
- * (TSan) they may still be in registers, hence sgc_with_registers. */
-/* A blocked thread counts as stopped without a signal: one that comes now is left over from an earlier stop, which
- * the thread answered before the signal reached it. */
+/*
+ * The interrupted registers lie on the stack where the kernel put them; where handlers run late
+ * (TSan) they may still be in registers, hence sgc_with_registers.
+ *
+ * A blocked thread counts as stopped without a signal: one that comes now is left over from an earlier stop, which
+ * the thread answered before the signal reached it.
+ */
 static void on_suspend(int signal, siginfo_t *info, void *context)
 {
     struct sgc_mutator *m = sgc_mutator_self();

@@ -23,9 +23,9 @@ static sgc_a8_t *displacement_table(void)
 
 static sgc_a8_t *make_displacement_table(void)
 {
-    void *table = sgc_mem_reserve(SGC_PAGE, sgc_os_page_size());
+    void *table = sgc_mem_obtain(SGC_PAGE);
 
-    if (table == NULL || !sgc_mem_commit(table, SGC_PAGE))
+    if (table == NULL)
         return NULL;
     if (!sgc_aw_cas(&displacements, 0, (uintptr_t)table))
         sgc_mem_release(table, SGC_PAGE);

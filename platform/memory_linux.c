@@ -185,3 +185,14 @@ bool sgc_mem_mapping_of(uintptr_t address, uintptr_t *lo, uintptr_t *hi)
     sgc_reader_close(&reader);
     return found;
 }
+
+void *sgc_mem_obtain(size_t bytes)
+{
+    size_t page = sgc_os_page_size();
+    size_t rounded = (bytes + page - 1) & ~(page - 1);
+    void *start = sgc_mem_reserve(rounded, page);
+    if (start == NULL || sgc_mem_commit(start, rounded))
+        return start;
+    sgc_mem_release(start, rounded);
+    return NULL;
+}

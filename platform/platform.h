@@ -37,6 +37,10 @@ void *sgc_mem_reserve(size_t bytes, size_t align);
  * Committed memory goes into core dumps.  [any] */
 bool sgc_mem_commit(void *start, size_t bytes);
 
+/* Both: zeroed memory of our own, `bytes` rounded up to OS pages; for sgc_mem_release.  NULL, and nothing is kept,
+ * if the system refuses.  [any] */
+void *sgc_mem_obtain(size_t bytes);
+
 /* Gives the backing of a committed range back; it stays committed and reads as zero.  False when
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
