@@ -113,9 +113,8 @@ void sgc_clear_after_fork(void)
 static void clear_page(uint32_t page, uint32_t role)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
-    uint32_t words = sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN ? 1 : SGC_PAGE_WORDS;
 
-    for (size_t w = word; w < word + words; w++)
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
         sgc_aw_store(sgc_bits_word(w, role), 0);
 }
 
@@ -123,11 +122,11 @@ static void clear_arena(uint32_t arena)
 {
     uint32_t role = sgc_mark_role();
 
+    sgc_aw_store(&sgc_heap.arenas[arena].span_bits[role], 0);
     for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++) {
         uint32_t page = arena * SGC_ARENA_PAGES + i;
-        uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
 
-        if (state == SGC_PAGE_SMALL || state == SGC_PAGE_SPAN)
+        if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL)
             clear_page(page, role);
     }
 }

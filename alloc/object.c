@@ -7,6 +7,7 @@
 
 #include "alloc/cache.h"
 #include "alloc/remote.h"
+#include "alloc/span.h"
 
 static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *object)
 {
@@ -25,7 +26,7 @@ static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *obje
 static bool span_slot(uintptr_t address, uint32_t page, struct sgc_object *object)
 {
     object->start = sgc_page_start(page);
-    object->bytes = sgc_aw_load(&sgc_heap.records[page].span_bytes);
+    object->bytes = sgc_span_bytes(page);
     object->span = true;
     return address - object->start < object->bytes;
 }
@@ -61,7 +62,7 @@ static bool claimed_only(const struct sgc_object *object)
     const struct sgc_page *d = &sgc_heap.pages[object->page];
     const struct sgc_bin *bin;
 
-    if (object->span || sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
+    if (sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
         return false;
     bin = &sgc_self->bin[d->kind][d->cls];
     return object->start - (uintptr_t)bin->cur < (uintptr_t)bin->limit - (uintptr_t)bin->cur;
@@ -69,6 +70,8 @@ static bool claimed_only(const struct sgc_object *object)
 
 bool sgc_object_allocated(const struct sgc_object *object)
 {
+    if (object->span)
+        return sgc_span_bit(object->page);
     return sgc_alloc_bit(object->granule) &&
            !sgc_freed_remotely(&sgc_heap.pages[object->page], object->granule) &&
            !claimed_only(object);

@@ -75,7 +75,7 @@ static void check_span(uint32_t page)
     const struct sgc_page_record *r = &sgc_heap.records[page];
 
     sgc_verify(r->span_pages >= 1);
-    sgc_verify(sgc_aw_load(&r->span_bytes) <= (size_t)r->span_pages * SGC_PAGE);
+    sgc_verify(sgc_span_bytes(page) <= (size_t)r->span_pages * SGC_PAGE);
     for (uint32_t i = 1; i < r->span_pages; i++) {
         sgc_verify(sgc_page_state(&sgc_heap.pages[page + i]) == SGC_PAGE_SPAN_TAIL);
         sgc_verify(sgc_heap.pages[page + i].back == i);

@@ -17,7 +17,7 @@
  *                                                                                  hands it over
  *   inbox_next, queued   see alloc/remote.c
  *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
- *   span_reach           it
+ *   limited, span_reach  it: the owner of the object
  */
 #ifndef SGC_ALLOC_PAGE_H
 #define SGC_ALLOC_PAGE_H
@@ -53,12 +53,20 @@ static inline bool sgc_kind_uncollectable(uint32_t kind)
 }
 
 struct sgc_page {
-    uint32_t reciprocal;        /* of the object size: see sgc_slot_of */
-    uint32_t granules;          /* object size; 0 for spans */
+    union {
+        struct {
+            uint32_t reciprocal;    /* of the object size: see sgc_slot_of */
+            uint32_t granules;      /* object size */
+        };
+        sgc_aw_t span_bytes;        /* a span's first page: bytes of its object, end byte included */
+    };
     uint32_t back;              /* span tails: pages to the span's first */
     sgc_a8_t state;             /* enum sgc_page_state */
     uint8_t kind;
-    uint8_t cls;
+    union {
+        uint8_t cls;
+        bool limited;           /* a span's first page: words that point beyond span_reach don't count */
+    };
     sgc_a8_t remote;            /* remote bits of this page may be set */
 };
 _Static_assert(sizeof(struct sgc_page) == 16, "four descriptors a cache line");
@@ -78,8 +86,7 @@ enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 
 struct sgc_page_record {
     sgc_aw_t tag;               /* owner << 32 | epoch */
-    sgc_aw_t span_bytes;        /* bytes of the span's object, end byte included */
-    sgc_aw_t span_reach;        /* words that point at these first bytes of it keep it */
+    sgc_aw_t span_reach;        /* if `limited`: words that point at these first bytes of the object keep it */
     uint32_t next, prev;
     uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
     uint32_t zero_from;         /* granules from here on have never been handed out and are zero */
@@ -106,6 +113,11 @@ static inline uint32_t sgc_tag_epoch(uintptr_t tag)
 static inline uint32_t sgc_page_owner(uint32_t page)
 {
     return sgc_tag_owner(sgc_aw_load_acq(&sgc_heap.records[page].tag));
+}
+
+static inline size_t sgc_span_bytes(uint32_t page)
+{
+    return sgc_aw_load(&sgc_heap.pages[page].span_bytes);
 }
 
 static inline size_t sgc_page_first_granule(uint32_t page)

@@ -331,12 +331,16 @@ static size_t check_arena(uint32_t a)
 
 void sgc_pool_check(void)
 {
-    size_t dirty = 0;
+    size_t dirty = 0, used = 0;
 
-    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+    for (uint32_t a = 0; a < sgc_pool.committed; a++) {
         dirty += check_arena(a);
+        used += (size_t)__builtin_popcountll(~sgc_heap.arenas[a].free);
+    }
     sgc_verify(dirty == sgc_aw_load(&sgc_pool.dirty));
+    sgc_verify(used == sgc_aw_load(&sgc_pool.in_use) + 1);      /* page 0 is nobody's */
     (void)dirty;
+    (void)used;
 }
 
 void sgc_pool_after_fork(void)

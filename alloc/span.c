@@ -28,7 +28,6 @@ static size_t pages_for(size_t bytes)
 static void set_up_tail(struct sgc_page *d, uint32_t back, uint32_t kind)
 {
     d->back = back;
-    d->granules = 0;
     d->kind = (uint8_t)kind;
     sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
 }
@@ -39,17 +38,14 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
 
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     head->back = 0;
-    head->granules = 0;
+    head->limited = false;
     head->kind = (uint8_t)kind;
+    sgc_aw_store(&head->span_bytes, bytes);
     sgc_a8_store(&head->remote, 0);
     for (uint32_t i = 1; i < count; i++)
         set_up_tail(&sgc_heap.pages[first + i], i, kind);
     sgc_heap.records[first].span_pages = count;
-    sgc_aw_store(&sgc_heap.records[first].span_bytes, bytes);
-    sgc_aw_store(&sgc_heap.records[first].span_reach, bytes);
     sgc_heap.records[first].list = 0;
-    sgc_aw_store(sgc_bits_word((size_t)first * SGC_PAGE_WORDS, 0), 0);
-    sgc_aw_store(sgc_bits_word((size_t)first * SGC_PAGE_WORDS, 1), 0);
 }
 
 static void take_down(uint32_t first, uint32_t count, struct sgc_section *self)
@@ -63,16 +59,16 @@ static void take_down(uint32_t first, uint32_t count, struct sgc_section *self)
 
 static void publish(uint32_t first)
 {
-    size_t granule = sgc_page_first_granule(first);
     struct sgc_page *head = &sgc_heap.pages[first];
 
+    sgc_assert(!sgc_span_bit(first));
     sgc_lists_renew(&spans.lists);
     sgc_page_set_state(head, SGC_PAGE_SPAN);
     sgc_aw_store_rel(&sgc_heap.records[first].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
     sgc_list_push(&spans.lists, SGC_LIST_DONE, first);
     if (sgc_kind_uncollectable(head->kind))
         sgc_aw_or(&sgc_arena_of_page(first)->uncollectable, sgc_arena_bit(first));
-    sgc_aw_or(sgc_alloc_word(granule), sgc_bit_mask(granule));
+    sgc_aw_or(sgc_span_word(first, sgc_heap.alloc_role), sgc_arena_bit(first));
 }
 
 static void withdraw(uint32_t first)
@@ -143,17 +139,16 @@ void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size
 
 bool sgc_span_free(struct sgc_section *self, uint32_t page)
 {
-    size_t granule = sgc_page_first_granule(page);
     bool freed = false;
     uint32_t count = 0;
 
     sgc_guard_enter(self);
     sgc_lock(&spans.lock, self);
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_alloc_bit(granule)) {
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_span_bit(page)) {
         sgc_lists_renew(&spans.lists);
-        sgc_aw_and(sgc_alloc_word(granule), ~sgc_bit_mask(granule));
+        sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page));
         count = sgc_heap.records[page].span_pages;
-        sgc_aw_add_relaxed(&spans.freed, sgc_aw_load(&sgc_heap.records[page].span_bytes));
+        sgc_aw_add_relaxed(&spans.freed, sgc_span_bytes(page));
         withdraw(page);
         freed = true;
     }
@@ -182,7 +177,7 @@ static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
-    size_t old = sgc_aw_load(&r->span_bytes);
+    size_t old = sgc_span_bytes(page);
     size_t count = pages_for(bytes);
 
     if (count > r->span_pages)
@@ -191,9 +186,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     sgc_aw_add_relaxed(bytes > old ? &spans.allocated : &spans.freed, bytes > old ? bytes - old : old - bytes);
     if (bytes > old && sgc_kind_has_pointers(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
-    if (sgc_aw_load(&r->span_reach) == old)
-        sgc_span_set_reach(page, bytes);
-    sgc_aw_store(&r->span_bytes, bytes);
+    sgc_aw_store(&sgc_heap.pages[page].span_bytes, bytes);
     if (count < r->span_pages) {
         sgc_guard_enter(self);
         shrink(self, page, (uint32_t)count);
@@ -205,6 +198,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
 void sgc_span_set_reach(uint32_t page, size_t bytes)
 {
     sgc_aw_store(&sgc_heap.records[page].span_reach, bytes);
+    sgc_heap.pages[page].limited = true;
 }
 
 /* ---- sweeping ---- */
@@ -218,7 +212,7 @@ static bool sweep_one(uint32_t *dead, uint32_t *count)
     *dead = SGC_NO_PAGE;
     if (page == SGC_NO_PAGE)
         return false;
-    if (sgc_alloc_bit(sgc_page_first_granule(page))) {
+    if (sgc_span_bit(page)) {
         sgc_aw_store_rel(&sgc_heap.records[page].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
         sgc_list_move(&spans.lists, SGC_LIST_DONE, page);
         return true;

@@ -5,8 +5,13 @@
  *   what                 written by                          read by     ordering
  *   descriptors          who reserved the span, before it    everybody   the release of the allocation bit;
  *                        is published; who takes it down                 markers: the stopped world
- *   allocation bit,      under the spans' lock               everybody   acquire-release RMW (a span's word holds
- *   lists                                                                no other object's bit)
+ *   allocation bit       under the spans' lock               everybody   acquire-release RMW
+ *   mark bit             markers, world stopped; cleared a   markers     stopping the world
+ *                        word at a time before
+ *   lists                under the spans' lock               same        the lock
+ *
+ * A span's bits are those of its first page in the span bits of the arena: all spans of an arena share one cache
+ * line, so that marking many spans touches little memory besides their descriptors.
  *
  * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
  * and no cycle frees it, so it can be zeroed outside sections.
@@ -15,11 +20,24 @@
 #define SGC_ALLOC_SPAN_H
 
 #include "alloc/cache.h"
+#include "alloc/pool.h"
 
 /* A large object of `bytes` (end byte included), at a multiple of `align` (a power of two; at least the
  * page size counts).  Zeroed for kinds with pointers.  NULL if no pages can be had.  Outside
  * sections. */
 void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align);
+
+/* The word of the arena's span bits in that role which has the page's bit, sgc_arena_bit(page). */
+static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
+{
+    return &sgc_arena_of_page(page)->span_bits[role];
+}
+
+/* Is the span that begins with the page allocated? */
+static inline bool sgc_span_bit(uint32_t page)
+{
+    return (sgc_aw_load_acq(sgc_span_word(page, sgc_heap.alloc_role)) & sgc_arena_bit(page)) != 0;
+}
 
 /* Frees the span that begins with `page`.  False if it is not allocated.  Outside sections. */
 bool sgc_span_free(struct sgc_section *self, uint32_t page);

@@ -15,9 +15,15 @@ static void check_page(uint32_t page)
     const struct sgc_arena *arena = sgc_arena_of_page(page);
     bool in_pool = (arena->free & sgc_arena_bit(page)) != 0;
     uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
+    bool in_use = state == SGC_PAGE_SMALL || state == SGC_PAGE_SPAN;
+    bool uncollectable = in_use && sgc_kind_uncollectable(sgc_heap.pages[page].kind);
 
     if (in_pool && state != SGC_PAGE_FREE)
         sgc_fatal("page %u is in the pool but %s", page, sgc_page_state_name(state));
+    if (state != SGC_PAGE_SPAN && sgc_span_bit(page))
+        sgc_fatal("page %u has the allocation bit of a span, but is %s", page, sgc_page_state_name(state));
+    sgc_verify(uncollectable == ((sgc_aw_load(&arena->uncollectable) & sgc_arena_bit(page)) != 0));
+    (void)uncollectable;
     sgc_page_check(page);
 }
 

@@ -4,7 +4,8 @@
  *
  * Three heaps, each in a process of its own: an almost empty one, 4 GB of pointer-free objects that live in 1000 spans,
  * and 1 GB of small objects that are all dead.  The world-stopped time, time to stop taken off, of the first
- * collection and the median of the following ones, and the ratios to the empty heap.
+ * collection and the median of the following ones, and the ratios to the empty heap.  Before the first collection
+ * each process writes memory that has nothing to do with the heap, so that all three begin it with cold caches.
  *
  *     bench/pause [COLLECTIONS [MEGABYTES-PER-SPAN]]
  */
@@ -42,6 +43,18 @@ static void dead_objects(void)
         *(void *volatile *)GC_malloc(63) = NULL;
 }
 
+static void cool_caches(void)
+{
+    size_t bytes = (size_t)256 << 20;
+    char *elsewhere = malloc(bytes);
+
+    if (elsewhere == NULL)
+        return;
+    memset(elsewhere, 1, bytes);
+    __asm__ volatile("" : : "r"(elsewhere) : "memory");
+    free(elsewhere);
+}
+
 static double pause_without_stop(void)
 {
     struct SGC_stats before, after;
@@ -65,6 +78,7 @@ static void measure(double *figure, size_t n, long which)
     else if (which == DEAD)
         dead_objects();
     GC_enable();
+    cool_caches();
     for (size_t i = 0; i < n; i++) {
         figure[i] = pause_without_stop();
         nanosleep(&while_serving, NULL);

@@ -49,12 +49,16 @@ define sgc-object
     if $sgc_d->state.value == 2
       set $sgc_g = $sgc_g + ($sgc_off % 65536 >> 4) / $sgc_d->granules * $sgc_d->granules
       set $sgc_bytes = $sgc_d->granules * 16
+      set $sgc_bits = &sgc_heap.bits[$sgc_g / 64 * 2]
+      set $sgc_bit = $sgc_g % 64
     else
-      set $sgc_bytes = sgc_heap.records[$sgc_page].span_bytes.value
+      set $sgc_bytes = $sgc_d->span_bytes.value
+      set $sgc_bits = &sgc_heap.arenas[$sgc_page / 64].span_bits[0]
+      set $sgc_bit = $sgc_page % 64
     end
     if $sgc_d->state.value == 2 || $sgc_d->state.value == 3
-      set $sgc_alloc = sgc_heap.bits[$sgc_g / 64 * 2 + sgc_heap.alloc_role].value >> ($sgc_g % 64) & 1
-      set $sgc_mark = sgc_heap.bits[$sgc_g / 64 * 2 + 1 - sgc_heap.alloc_role].value >> ($sgc_g % 64) & 1
+      set $sgc_alloc = $sgc_bits[sgc_heap.alloc_role].value >> $sgc_bit & 1
+      set $sgc_mark = $sgc_bits[1 - sgc_heap.alloc_role].value >> $sgc_bit & 1
       set $sgc_freed = sgc_heap.records[$sgc_page].tag.value >> 32
       printf "object %#lx, %lu bytes, kind %d, page %lu, owner %lu, page epoch %lu of %u\n", \
         sgc_heap.base + $sgc_g * 16, (unsigned long)$sgc_bytes, $sgc_d->kind, (unsigned long)$sgc_page, \

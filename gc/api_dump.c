@@ -66,7 +66,7 @@ static void dump_spans(uint32_t kind)
     for (uint32_t page = 1; page < pages; page++)
         if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_heap.pages[page].kind == kind) {
             count++;
-            bytes += sgc_aw_load(&sgc_heap.records[page].span_bytes);
+            bytes += sgc_span_bytes(page);
         }
     if (count != 0)
         sgc_say("spans, %s: %zu, with %zu bytes", kind_name[kind], count, bytes);

@@ -346,8 +346,10 @@ bool sgc_cycle_init(void)
         .stack_bytes = sgc_options.mark_stack_limit,
     };
 
-    if (sgc_marker_init(&cycle.marker, &config))
+    if (sgc_marker_init(&cycle.marker, &config)) {
+        sgc_work_stack_grow(&cycle.marker.stack);       /* not in the first pause; if it fails, that asks again */
         return true;
+    }
     sgc_error("the system refuses address space for a mark stack; raise the limit (ulimit -v)");
     return false;
 }

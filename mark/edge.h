@@ -12,6 +12,19 @@
 /* The page of the object must be looked at again: its words could not be remembered. */
 void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start);
 
+/* The slot of a small page that begins with the granule (counted through the heap). */
+static inline void sgc_edge_small_at(const struct sgc_page *d, size_t granule, struct sgc_edge *edge)
+{
+    *edge = (struct sgc_edge){
+        .start = sgc_heap.base + granule * SGC_GRANULE,
+        .bytes = (size_t)d->granules * SGC_GRANULE,
+        .bits = sgc_bits_word(granule / 64, 0),
+        .bit = granule % 64,
+        .kind = d->kind,
+        .remote = sgc_a8_load(&d->remote) != 0,
+    };
+}
+
 /* The slot of a small page that holds byte `offset` of the heap; false in the page's unused end. */
 static inline bool sgc_edge_small(const struct sgc_page *d, size_t offset, struct sgc_edge *edge)
 {
@@ -20,16 +33,21 @@ static inline bool sgc_edge_small(const struct sgc_page *d, size_t offset, struc
 
     if (start + d->granules > SGC_PAGE_GRANULES)
         return false;
-    edge->granule = (offset >> SGC_PAGE_LOG) * SGC_PAGE_GRANULES + start;
-    edge->bytes = (size_t)d->granules * SGC_GRANULE;
-    edge->page = d;
+    sgc_edge_small_at(d, (offset >> SGC_PAGE_LOG) * SGC_PAGE_GRANULES + start, edge);
     return true;
 }
 
+static inline bool sgc_span_reached(const struct sgc_page *d, uint32_t page, size_t inside)
+{
+    if (inside >= sgc_aw_load(&d->span_bytes))
+        return false;
+    return !d->limited || inside < sgc_aw_load(&sgc_heap.records[page].span_reach);
+}
+
+/* What a word that points into the first page of a span or into another of its pages stands for. */
 static inline bool sgc_edge_span(uint32_t page, size_t offset, struct sgc_edge *edge)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
-    size_t bytes;
 
     if (sgc_page_state(d) == SGC_PAGE_SPAN_TAIL) {
         page -= d->back;
@@ -37,11 +55,14 @@ static inline bool sgc_edge_span(uint32_t page, size_t offset, struct sgc_edge *
     }
     if (sgc_page_state(d) != SGC_PAGE_SPAN)
         return false;
-    bytes = sgc_aw_load(&sgc_heap.records[page].span_bytes);
-    edge->granule = sgc_page_first_granule(page);
-    edge->bytes = bytes;
-    edge->page = d;
-    return offset - (size_t)page * SGC_PAGE < sgc_aw_load(&sgc_heap.records[page].span_reach);
+    *edge = (struct sgc_edge){
+        .start = sgc_page_start(page),
+        .bytes = sgc_aw_load(&d->span_bytes),
+        .bits = sgc_arena_of_page(page)->span_bits,
+        .bit = page % SGC_ARENA_PAGES,
+        .kind = d->kind,
+    };
+    return sgc_span_reached(d, page, offset - (size_t)page * SGC_PAGE);
 }
 
 /* The slot that byte `offset` of the heap lies in. */
@@ -55,34 +76,36 @@ static inline bool sgc_edge_find(size_t offset, struct sgc_edge *edge)
     return sgc_edge_span(page, offset, edge);
 }
 
+/* What looking up byte `offset` of the heap will read. */
+static inline void sgc_edge_prefetch_page(size_t offset)
+{
+    __builtin_prefetch(&sgc_heap.pages[offset >> SGC_PAGE_LOG]);
+}
+
 static inline void sgc_edge_prefetch(const struct sgc_edge *edge)
 {
-    __builtin_prefetch(&sgc_heap.bits[edge->granule / 64 * 2], 1);
+    __builtin_prefetch(edge->bits, 1);
 }
 
 /* Marks the object if it is allocated and not marked yet; a new grey object is pushed. */
 static inline void sgc_edge_mark(struct sgc_marker *marker, const struct sgc_edge *edge)
 {
-    size_t granule = edge->granule;
-    uintptr_t bit = sgc_bit_mask(granule);
-    sgc_aw_t *alloc = sgc_bits_word(granule / 64, marker->alloc_role);
-    sgc_aw_t *mark = sgc_bits_word(granule / 64, marker->alloc_role ^ 1);
+    uintptr_t bit = (uintptr_t)1 << edge->bit;
+    sgc_aw_t *mark = &edge->bits[marker->alloc_role ^ 1];
     uintptr_t marked = sgc_aw_load(mark);
-    uintptr_t start;
 
-    if ((sgc_aw_load(alloc) & ~marked & bit) == 0)
+    if ((sgc_aw_load(&edge->bits[marker->alloc_role]) & ~marked & bit) == 0)
         return;
-    if (__builtin_expect(sgc_freed_remotely(edge->page, granule), 0))
+    if (__builtin_expect(edge->remote, 0) && sgc_remote_bit(sgc_granule_number(edge->start)))
         return;
     sgc_aw_store(mark, marked | bit);
     marker->objects++;
     marker->bytes += edge->bytes;
-    if (!sgc_kind_has_pointers(edge->page->kind))
+    if (!sgc_kind_has_pointers(edge->kind))
         return;
-    start = marker->base + granule * SGC_GRANULE;
-    __builtin_prefetch((const void *)start);
-    if (!sgc_work_push(&marker->stack, start, edge->bytes))
-        sgc_mark_overflow(marker, start);
+    __builtin_prefetch((const void *)edge->start);
+    if (!sgc_work_push(&marker->stack, edge->start, edge->bytes))
+        sgc_mark_overflow(marker, edge->start);
 }
 
 static inline void sgc_edge_take_oldest(struct sgc_marker *marker)

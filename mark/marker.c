@@ -91,13 +91,13 @@ static void each_bit(struct sgc_marker *marker, uint32_t page, uint32_t role, sl
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     size_t first = (size_t)page * SGC_PAGE_WORDS;
-    struct sgc_edge edge = { .page = d, .bytes = (size_t)d->granules * SGC_GRANULE };
+    struct sgc_edge edge;
 
     for (size_t w = first; w < first + SGC_PAGE_WORDS; w++) {
         uintptr_t bits = sgc_aw_load(sgc_bits_word(w, role));
 
         for (; bits != 0; bits &= bits - 1) {
-            edge.granule = w * 64 + (size_t)__builtin_ctzll(bits);
+            sgc_edge_small_at(d, w * 64 + (size_t)__builtin_ctzll(bits), &edge);
             fn(marker, &edge);
         }
     }
@@ -110,7 +110,7 @@ static void each_object(struct sgc_marker *marker, uint32_t page, uint32_t role,
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL)
         each_bit(marker, page, role, fn);
     else if (sgc_edge_span(page, (size_t)page * SGC_PAGE, &edge) &&
-             (sgc_aw_load(sgc_bits_word(edge.granule / 64, role)) & 1) != 0)
+             (sgc_aw_load(&edge.bits[role]) >> edge.bit & 1) != 0)
         fn(marker, &edge);
 }
 
@@ -149,7 +149,7 @@ void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start)
  * at once, so the little room there is goes a long way. */
 static void rescan_slot(struct sgc_marker *marker, const struct sgc_edge *edge)
 {
-    sgc_scan_heap(marker, marker->base + edge->granule * SGC_GRANULE, edge->bytes);
+    sgc_scan_heap(marker, edge->start, edge->bytes);
     sgc_mark_drain(marker, NULL);
 }
 

@@ -22,10 +22,14 @@
 
 enum { SGC_EDGES_MAX = 64 };
 
+/* An object that a word points at, while its bits are on their way. */
 struct sgc_edge {
-    size_t granule;             /* of the object */
+    uintptr_t start;            /* of the object */
     size_t bytes;
-    const struct sgc_page *page;
+    sgc_aw_t *bits;             /* its two bits: bits[role] */
+    uint8_t bit;                /* their number in the word */
+    uint8_t kind;
+    bool remote;                /* its remote bit may be set */
 };
 
 struct sgc_mark_config {

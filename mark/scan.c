@@ -10,6 +10,11 @@
 #include "mark/edge.h"
 #include "platform/platform.h"
 
+enum {
+    ARRAY_BYTES = 512,          /* what is scanned with an eye on the words to come */
+    DESCRIPTORS_AHEAD = 16,     /* words */
+};
+
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* One byte a distance, in memory of its own: made when a client registers the first, published by a release
@@ -63,17 +68,32 @@ static void scan_offset(struct sgc_marker *marker, size_t offset)
         sgc_edge_add(marker, &edge);
 }
 
+SGC_BLIND static inline void scan_word(struct sgc_marker *marker, uintptr_t word)
+{
+    size_t offset = word - marker->base;
+    struct sgc_edge edge;
+
+    if (offset < marker->limit && sgc_edge_find(offset, &edge))
+        sgc_edge_add(marker, &edge);
+}
+
 SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    uintptr_t base = marker->base, limit = marker->limit;
+    for (; p < end; p++)
+        scan_word(marker, *p);
+}
 
-    for (; p < end; p++) {
-        size_t offset = *p - base;
-        struct sgc_edge edge;
+/* The objects that an array points at may be far apart, and so are their descriptors then. */
+SGC_BLIND static void scan_array(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+{
+    for (; p < end - DESCRIPTORS_AHEAD; p++) {
+        size_t ahead = p[DESCRIPTORS_AHEAD] - marker->base;
 
-        if (offset < limit && sgc_edge_find(offset, &edge))
-            sgc_edge_add(marker, &edge);
+        if (ahead < marker->limit)
+            sgc_edge_prefetch_page(ahead);
+        scan_word(marker, *p);
     }
+    scan_any(marker, p, end);
 }
 
 /* Heap words while interior pointers do not count there. */
@@ -84,7 +104,7 @@ SGC_BLIND static void scan_starts(struct sgc_marker *marker, const uintptr_t *p,
         struct sgc_edge edge;
 
         if (offset < marker->limit && sgc_edge_find(offset, &edge) &&
-            sgc_mark_displacement_valid(offset - edge.granule * SGC_GRANULE))
+            sgc_mark_displacement_valid(*p - edge.start))
             sgc_edge_add(marker, &edge);
     }
 }
@@ -108,10 +128,12 @@ void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     const uintptr_t *p = (const uintptr_t *)start;
     const uintptr_t *end = p + bytes / sizeof *p;
 
-    if (marker->interior_pointers)
-        scan_any(marker, p, end);
-    else
+    if (!marker->interior_pointers)
         scan_starts(marker, p, end);
+    else if (bytes >= ARRAY_BYTES)
+        scan_array(marker, p, end);
+    else
+        scan_any(marker, p, end);
 }
 
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)

@@ -104,9 +104,31 @@ HEAP_UNUSED static bool heap_allocated(const void *p)
     return sgc_object_find((uintptr_t)p, &object) && object.start == (uintptr_t)p;
 }
 
+/* The word with the mark bit of the object that begins at p, and the bit. */
+static sgc_aw_t *heap_mark_word(const void *p, uintptr_t *bit)
+{
+    size_t granule = sgc_granule_number((uintptr_t)p);
+    uint32_t page = sgc_page_number((uintptr_t)p);
+    bool span = sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN;
+
+    *bit = span ? sgc_arena_bit(page) : sgc_bit_mask(granule);
+    return span ? sgc_span_word(page, sgc_mark_role()) : sgc_mark_word(granule);
+}
+
+HEAP_UNUSED static void heap_set_mark(const void *p)
+{
+    uintptr_t bit;
+    sgc_aw_t *word = heap_mark_word(p, &bit);
+
+    sgc_aw_or(word, bit);
+}
+
 HEAP_UNUSED static bool heap_marked(const void *p)
 {
-    return sgc_mark_bit(sgc_granule_number((uintptr_t)p));
+    uintptr_t bit;
+    sgc_aw_t *word = heap_mark_word(p, &bit);
+
+    return (sgc_aw_load(word) & bit) != 0;
 }
 
 HEAP_UNUSED static bool heap_zero(const void *start, size_t bytes)

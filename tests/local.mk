@@ -264,3 +264,8 @@ EXTRA_DIST += tests/check_preload tests/raw_threads.c
 # Questions about live objects beside collections.
 unit_tests += tests/test_api_query_race
 thread_tests += tests/test_api_query_race
+
+# The debugger's commands, on a program of its own.
+script_tests += tests/check_gdb
+check_PROGRAMS += tests/subject_gdb
+EXTRA_DIST += tests/check_gdb

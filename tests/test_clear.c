@@ -14,8 +14,7 @@ static char *object[OBJECTS];
 static void set_marks(void)
 {
     for (int i = 0; i < OBJECTS; i++) {
-        size_t granule = sgc_granule_number((uintptr_t)object[i]);
-        sgc_aw_or(sgc_mark_word(granule), sgc_bit_mask(granule));
+        heap_set_mark(object[i]);
     }
 }
 

@@ -53,6 +53,8 @@ static void tail_in_pool(void)
 
 /* ---- pages ---- */
 
+static void uncollectable_unknown(void) { sgc_aw_or(&arena_of(object)->uncollectable, bit_of(object)); }
+static void in_use_count(void) { sgc_aw_add_relaxed(&sgc_pool.in_use, 1); }
 static void kind_unknown(void) { page_of(object)->kind = SGC_KINDS; }
 static void class_unknown(void) { page_of(object)->cls = (uint8_t)sgc_size_classes.count; }
 static void granules_of_another(void) { page_of(object)->granules++; }
@@ -68,9 +70,10 @@ static void bit_in_unused_end(void)
 /* ---- spans ---- */
 
 static void span_without_pages(void) { record_of(span)->span_pages = 0; }
-static void span_too_long(void) { sgc_aw_store(&record_of(span)->span_bytes, 4 * SGC_PAGE); }
+static void span_too_long(void) { sgc_aw_store(&page_of(span)->span_bytes, 4 * SGC_PAGE); }
 static void tail_leads_elsewhere(void) { page_of(span + SGC_PAGE)->back = 2; }
 static void tail_of_another_state(void) { sgc_page_set_state(page_of(span + SGC_PAGE), SGC_PAGE_RESERVED); }
+static void span_bit_astray(void) { sgc_aw_or(sgc_span_word(0, sgc_heap.alloc_role), bit_of(span + SGC_PAGE)); }
 static void span_owned(void) { sgc_aw_store(&record_of(span)->tag, sgc_tag(1, sgc_heap.epoch)); }
 
 /* ---- caches and lists ---- */
@@ -107,7 +110,7 @@ static const struct {
 } damages[] = {
 #define DAMAGE(f) { #f, f }
     DAMAGE(page_in_pool_in_use), DAMAGE(dirty_not_free), DAMAGE(dirty_count), DAMAGE(lowest_too_high),
-    DAMAGE(tail_in_pool), DAMAGE(kind_unknown), DAMAGE(class_unknown), DAMAGE(granules_of_another),
+    DAMAGE(tail_in_pool), DAMAGE(in_use_count), DAMAGE(uncollectable_unknown), DAMAGE(span_bit_astray), DAMAGE(kind_unknown), DAMAGE(class_unknown), DAMAGE(granules_of_another),
     DAMAGE(zero_from_too_far), DAMAGE(bit_inside_object), DAMAGE(bit_in_unused_end),
     DAMAGE(span_without_pages), DAMAGE(span_too_long), DAMAGE(tail_leads_elsewhere),
     DAMAGE(tail_of_another_state), DAMAGE(span_owned), DAMAGE(freed_but_allocated), DAMAGE(freed_too_many),

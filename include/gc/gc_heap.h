@@ -178,7 +178,7 @@ GC_API GC_ATTR_DEPRECATED GC_word GC_gc_no;
 /* All of these are [unregistered, callback, counter]. */
 GC_API size_t GC_CALL GC_get_heap_size(void);                   /* pages held, used or free; not what was given back */
 GC_API size_t GC_CALL GC_get_free_bytes(void);                  /* of these, at least so many hold no object */
-GC_API size_t GC_CALL GC_get_unmapped_bytes(void);              /* given back to the system */
+GC_API size_t GC_CALL GC_get_unmapped_bytes(void);              /* given back to the system, or not used yet */
 GC_API size_t GC_CALL GC_get_bytes_since_gc(void);              /* allocated since the last collection */
 GC_API size_t GC_CALL GC_get_expl_freed_bytes_since_gc(void);   /* freed by GC_free since then */
 GC_API size_t GC_CALL GC_get_total_bytes(void);                 /* allocated since the start; it may wrap */

@@ -70,8 +70,8 @@ GC_API void *GC_CALL GC_call_with_gc_active(GC_fn_type fn, void *arg) GC_ATTR_NO
 
 /* ---- the allocation lock --------------------------------------------------------------------- */
 
-/* Calls fn(arg) with the lock held and returns what it returns: no collection starts and nobody registers
- * meanwhile.  fn must not allocate, collect, or take the lock again; functions marked [callback] are
+/* Calls fn(arg) with the lock held and returns what it returns: no collection starts meanwhile; threads may still
+ * register and end.  fn must not allocate, collect, or take the lock again; functions marked [callback] are
  * allowed. */
 GC_API void *GC_CALL GC_call_with_alloc_lock(GC_fn_type fn, void *arg) GC_ATTR_NONNULL(1);
 
