@@ -122,7 +122,7 @@ static void clear_arena(uint32_t arena)
 {
     uint32_t role = sgc_mark_role();
 
-    sgc_aw_store(&sgc_heap.arenas[arena].span_bits[role], 0);
+    sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, role), 0);
     for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++) {
         uint32_t page = arena * SGC_ARENA_PAGES + i;
 

@@ -40,6 +40,11 @@ static size_t arenas_bytes(size_t bytes)
     return bytes / SGC_ARENA * sizeof(struct sgc_arena);
 }
 
+static size_t span_bits_bytes(size_t bytes)
+{
+    return bytes / SGC_ARENA * 2 * sizeof(sgc_aw_t);
+}
+
 static size_t table_size(size_t bytes)
 {
     return sgc_round_up(bytes, sgc_heap.os_page);
@@ -49,7 +54,7 @@ static size_t tables_bytes(size_t heap)
 {
     return table_size(bits_bytes(heap)) + table_size(remote_bytes(heap)) +
            table_size(pages_bytes(heap)) + table_size(records_bytes(heap)) +
-           table_size(arenas_bytes(heap));
+           table_size(arenas_bytes(heap)) + table_size(span_bits_bytes(heap));
 }
 
 /* Eight times the memory of the machine leaves room for holes; a limit set by the user needs no
@@ -87,6 +92,8 @@ static void lay_out(void *start, size_t heap)
     sgc_heap.records = (struct sgc_page_record *)(void *)p;
     p += table_size(records_bytes(heap));
     sgc_heap.arenas = (struct sgc_arena *)(void *)p;
+    p += table_size(arenas_bytes(heap));
+    sgc_heap.span_bits = (sgc_aw_t *)(void *)p;
 }
 
 /* Halves the wish until the system agrees: locked memory, strict overcommit and sanitizers each
@@ -144,6 +151,7 @@ bool sgc_heap_commit_arenas(uint32_t first, uint32_t count)
     sgc_assert(first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
     return sgc_mem_commit((void *)sgc_page_start((uint32_t)page), (size_t)count * SGC_ARENA) &&
            commit_slice(sgc_heap.arenas, first, count, sizeof(struct sgc_arena)) &&
+           commit_slice(sgc_heap.span_bits, 2 * first, 2 * (size_t)count, sizeof(sgc_aw_t)) &&
            commit_slice(sgc_heap.bits, 2 * word, 2 * words, sizeof(sgc_aw_t)) &&
            commit_slice(sgc_heap.remote_bits, word, words, sizeof(sgc_aw_t)) &&
            commit_slice(sgc_heap.pages, page, pages, sizeof(struct sgc_page)) &&

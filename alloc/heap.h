@@ -4,7 +4,7 @@
  *
  * One reservation holds the pages and, at fixed offsets behind them, every table that describes them:
  *
- *   pages | bits | remote bits | page descriptors | page records | arenas
+ *   pages | bits | remote bits | page descriptors | page records | arenas | span bits
  *
  * Nothing is backed until the arena it belongs to is committed (alloc/pool.c).  "Is this word a heap
  * pointer" is one subtraction and one comparison with `limit`; a page's descriptor is found by a shift.
@@ -13,6 +13,8 @@
  * One says what is allocated, the other is being marked; `alloc_role` says which is which and is flipped at
  * the end of a mark.  They lie together because the marker looks at both for each edge: one cache
  * line serves both.
+ *
+ * span_bits does the same for spans: one bit a page, that of the span's first page; word 2a+r is arena a's in role r.
  *
  *   what          written by                               read by        ordering
  *   base, tables  sgc_heap_init, before any thread         everybody      thread creation
@@ -57,6 +59,7 @@ struct sgc_heap {
     size_t reserved;                /* bytes of pages reserved */
     sgc_aw_t *bits;
     sgc_aw_t *remote_bits;
+    sgc_aw_t *span_bits;
     struct sgc_page *pages;
     struct sgc_page_record *records;
     struct sgc_arena *arenas;

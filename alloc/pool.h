@@ -12,7 +12,6 @@
  *   what                     written by                  read by            ordering
  *   free, dirty, freed_at    under the pool's lock       same               the lock
  *   uncollectable, rescan    any thread, atomic or/and   collecting thread  stopping the world
- *   span_bits                see alloc/span.h
  *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
  */
@@ -28,8 +27,7 @@ struct sgc_arena {
     uint64_t freed_at;          /* when a page last became free, ns */
     sgc_aw_t uncollectable;     /* pages of uncollectable kinds */
     sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
-    sgc_aw_t span_bits[2];      /* by role, as in sgc_heap.bits: the spans that begin with these pages */
-    uint64_t spare;
+    uint64_t spare[3];          /* a cache line each: the two words above are written by all */
 };
 _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 

@@ -10,8 +10,8 @@
  *                        word at a time before
  *   lists                under the spans' lock               same        the lock
  *
- * A span's bits are those of its first page in the span bits of the arena: all spans of an arena share one cache
- * line, so that marking many spans touches little memory besides their descriptors.
+ * A span's bits are those of its first page in bitmaps of their own, one bit a page: four arenas share a cache line, so
+ * that marking many spans touches little memory besides their descriptors.
  *
  * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
  * and no cycle frees it, so it can be zeroed outside sections.
@@ -27,10 +27,10 @@
  * sections. */
 void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align);
 
-/* The word of the arena's span bits in that role which has the page's bit, sgc_arena_bit(page). */
+/* The word of the span bits in that role which has the page's bit, sgc_arena_bit(page). */
 static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
 {
-    return &sgc_arena_of_page(page)->span_bits[role];
+    return &sgc_heap.span_bits[2 * (page / SGC_ARENA_PAGES) + role];
 }
 
 /* Is the span that begins with the page allocated? */

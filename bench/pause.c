@@ -4,10 +4,10 @@
  *
  * Three heaps, each in a process of its own: an almost empty one, 4 GB of pointer-free objects that live in 1000 spans,
  * and 1 GB of small objects that are all dead.  The world-stopped time, time to stop taken off, of the first
- * collection and the median of the following ones, and the ratios to the empty heap.  Before the first collection
+ * collection of each process and of the following ones, and the ratios to the empty heap's medians.  Before the first collection
  * each process writes memory that has nothing to do with the heap, so that all three begin it with cold caches.
  *
- *     bench/pause [COLLECTIONS [MEGABYTES-PER-SPAN]]
+ *     bench/pause [ROUNDS [COLLECTIONS [MEGABYTES-PER-SPAN]]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,25 +85,53 @@ static void measure(double *figure, size_t n, long which)
     }
 }
 
-int main(int argc, char **argv)
+/* Round by round in turn, so that a slow moment of the machine meets all cases. */
+static void measure_all(double *first[CASES], double *rest[CASES], size_t rounds, size_t n)
 {
-    size_t n = (size_t)argument(argc, argv, 1, 21, 2, 100000);
     double *figure = malloc(n * sizeof *figure);
-    double first[CASES];
-    struct spread rest[CASES];
 
-    span_bytes = (size_t)argument(argc, argv, 2, 4, 1, 1024) << 20;
     if (figure == NULL)
-        return 1;
-    printf("world-stopped time without time to stop, microseconds\n");
-    for (long i = 0; i < CASES; i++) {
-        in_child(measure, figure, n, i);
-        first[i] = figure[0];
-        rest[i] = spread_of(figure + 1, n - 1);
-        printf("%-26s first %8.1f   then median %8.1f (%.1f to %.1f)   ratio first %.2f, median %.2f\n",
-               names[i], first[i], rest[i].median, rest[i].least, rest[i].most, first[i] / first[0],
-               rest[i].median / rest[0].median);
+        exit(1);
+    for (size_t round = 0; round < rounds; round++) {
+        for (long i = 0; i < CASES; i++) {
+            in_child(measure, figure, n, i);
+            first[i][round] = figure[0];
+            memcpy(rest[i] + round * (n - 1), figure + 1, (n - 1) * sizeof *figure);
+        }
     }
     free(figure);
+}
+
+static void print_case(int i, double *figures, size_t n, double *empty_median, const char *which)
+{
+    struct spread s = spread_of(figures, n);
+
+    if (i == EMPTY)
+        *empty_median = s.median;
+    printf("%-26s %-6s %8.1f (%.1f to %.1f)   ratio %.2f\n", names[i], which, s.median, s.least, s.most,
+           s.median / *empty_median);
+}
+
+int main(int argc, char **argv)
+{
+    size_t rounds = (size_t)argument(argc, argv, 1, 7, 1, 1000);
+    size_t n = (size_t)argument(argc, argv, 2, 21, 2, 100000);
+    double *first[CASES], *rest[CASES], empty_first = 0, empty_rest = 0;
+
+    span_bytes = (size_t)argument(argc, argv, 3, 4, 1, 1024) << 20;
+    for (int i = 0; i < CASES; i++) {
+        first[i] = malloc(rounds * sizeof *first[i]);
+        rest[i] = malloc(rounds * (n - 1) * sizeof *rest[i]);
+        if (first[i] == NULL || rest[i] == NULL)
+            return 1;
+    }
+    measure_all(first, rest, rounds, n);
+    printf("world-stopped time without time to stop, microseconds: median (least to most)\n");
+    for (int i = 0; i < CASES; i++) {
+        print_case(i, first[i], rounds, &empty_first, "first");
+        print_case(i, rest[i], rounds * (n - 1), &empty_rest, "later");
+        free(first[i]);
+        free(rest[i]);
+    }
     return 0;
 }

@@ -53,7 +53,7 @@ define sgc-object
       set $sgc_bit = $sgc_g % 64
     else
       set $sgc_bytes = $sgc_d->span_bytes.value
-      set $sgc_bits = &sgc_heap.arenas[$sgc_page / 64].span_bits[0]
+      set $sgc_bits = &sgc_heap.span_bits[$sgc_page / 64 * 2]
       set $sgc_bit = $sgc_page % 64
     end
     if $sgc_d->state.value == 2 || $sgc_d->state.value == 3

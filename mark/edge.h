@@ -7,13 +7,17 @@
 
 #include "alloc/pool.h"
 #include "alloc/remote.h"
+#include "alloc/span.h"
 #include "mark/marker.h"
+
+/* The inner loop: a call for each word would cost as much as the work. */
+#define SGC_INLINE __attribute__((always_inline)) static inline
 
 /* The page of the object must be looked at again: its words could not be remembered. */
 void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start);
 
 /* The slot of a small page that begins with the granule (counted through the heap). */
-static inline void sgc_edge_small_at(const struct sgc_page *d, size_t granule, struct sgc_edge *edge)
+SGC_INLINE void sgc_edge_small_at(const struct sgc_page *d, size_t granule, struct sgc_edge *edge)
 {
     *edge = (struct sgc_edge){
         .start = sgc_heap.base + granule * SGC_GRANULE,
@@ -26,7 +30,7 @@ static inline void sgc_edge_small_at(const struct sgc_page *d, size_t granule, s
 }
 
 /* The slot of a small page that holds byte `offset` of the heap; false in the page's unused end. */
-static inline bool sgc_edge_small(const struct sgc_page *d, size_t offset, struct sgc_edge *edge)
+SGC_INLINE bool sgc_edge_small(const struct sgc_page *d, size_t offset, struct sgc_edge *edge)
 {
     uint32_t g = (uint32_t)(offset % SGC_PAGE) >> SGC_GRANULE_LOG;
     uint32_t start = sgc_slot_of(g, d->reciprocal) * d->granules;
@@ -37,7 +41,7 @@ static inline bool sgc_edge_small(const struct sgc_page *d, size_t offset, struc
     return true;
 }
 
-static inline bool sgc_span_reached(const struct sgc_page *d, uint32_t page, size_t inside)
+SGC_INLINE bool sgc_span_reached(const struct sgc_page *d, uint32_t page, size_t inside)
 {
     if (inside >= sgc_aw_load(&d->span_bytes))
         return false;
@@ -58,7 +62,7 @@ static inline bool sgc_edge_span(uint32_t page, size_t offset, struct sgc_edge *
     *edge = (struct sgc_edge){
         .start = sgc_page_start(page),
         .bytes = sgc_aw_load(&d->span_bytes),
-        .bits = sgc_arena_of_page(page)->span_bits,
+        .bits = sgc_span_word(page, 0),
         .bit = page % SGC_ARENA_PAGES,
         .kind = d->kind,
     };
@@ -66,7 +70,7 @@ static inline bool sgc_edge_span(uint32_t page, size_t offset, struct sgc_edge *
 }
 
 /* The slot that byte `offset` of the heap lies in. */
-static inline bool sgc_edge_find(size_t offset, struct sgc_edge *edge)
+SGC_INLINE bool sgc_edge_find(size_t offset, struct sgc_edge *edge)
 {
     uint32_t page = (uint32_t)(offset >> SGC_PAGE_LOG);
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -77,18 +81,18 @@ static inline bool sgc_edge_find(size_t offset, struct sgc_edge *edge)
 }
 
 /* What looking up byte `offset` of the heap will read. */
-static inline void sgc_edge_prefetch_page(size_t offset)
+SGC_INLINE void sgc_edge_prefetch_page(size_t offset)
 {
     __builtin_prefetch(&sgc_heap.pages[offset >> SGC_PAGE_LOG]);
 }
 
-static inline void sgc_edge_prefetch(const struct sgc_edge *edge)
+SGC_INLINE void sgc_edge_prefetch(const struct sgc_edge *edge)
 {
     __builtin_prefetch(edge->bits, 1);
 }
 
 /* Marks the object if it is allocated and not marked yet; a new grey object is pushed. */
-static inline void sgc_edge_mark(struct sgc_marker *marker, const struct sgc_edge *edge)
+SGC_INLINE void sgc_edge_mark(struct sgc_marker *marker, const struct sgc_edge *edge)
 {
     uintptr_t bit = (uintptr_t)1 << edge->bit;
     sgc_aw_t *mark = &edge->bits[marker->alloc_role ^ 1];
@@ -108,7 +112,7 @@ static inline void sgc_edge_mark(struct sgc_marker *marker, const struct sgc_edg
         sgc_mark_overflow(marker, edge->start);
 }
 
-static inline void sgc_edge_take_oldest(struct sgc_marker *marker)
+SGC_INLINE void sgc_edge_take_oldest(struct sgc_marker *marker)
 {
     struct sgc_edge *edge = &marker->edge[marker->edge_first];
 
@@ -117,17 +121,23 @@ static inline void sgc_edge_take_oldest(struct sgc_marker *marker)
     sgc_edge_mark(marker, edge);
 }
 
-/* Lets the edge wait for its mark word; the one that waited longest makes room. */
-static inline void sgc_edge_add(struct sgc_marker *marker, const struct sgc_edge *edge)
+/* Byte `offset` of the heap is pointed at.  If that is an object, its edge waits for its mark word; the one that
+ * waited longest makes room.  The edge is written where it will wait. */
+SGC_INLINE void sgc_edge_add(struct sgc_marker *marker, size_t offset)
 {
+    struct sgc_edge *edge;
+
+    if (marker->edge_count == marker->edges && marker->edges != 0)
+        sgc_edge_take_oldest(marker);
+    edge = &marker->edge[(marker->edge_first + marker->edge_count) % SGC_EDGES_MAX];
+    if (!sgc_edge_find(offset, edge))
+        return;
     if (marker->edges == 0) {
         sgc_edge_mark(marker, edge);
         return;
     }
     sgc_edge_prefetch(edge);
-    if (marker->edge_count == marker->edges)
-        sgc_edge_take_oldest(marker);
-    marker->edge[(marker->edge_first + marker->edge_count++) % SGC_EDGES_MAX] = *edge;
+    marker->edge_count++;
 }
 
 #endif

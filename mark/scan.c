@@ -60,38 +60,31 @@ bool sgc_mark_displacement_valid(size_t distance)
            (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
 }
 
-static void scan_offset(struct sgc_marker *marker, size_t offset)
-{
-    struct sgc_edge edge;
-
-    if (sgc_edge_find(offset, &edge))
-        sgc_edge_add(marker, &edge);
-}
-
-SGC_BLIND static inline void scan_word(struct sgc_marker *marker, uintptr_t word)
-{
-    size_t offset = word - marker->base;
-    struct sgc_edge edge;
-
-    if (offset < marker->limit && sgc_edge_find(offset, &edge))
-        sgc_edge_add(marker, &edge);
-}
-
 SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    for (; p < end; p++)
-        scan_word(marker, *p);
+    uintptr_t base = marker->base, limit = marker->limit;
+
+    for (; p < end; p++) {
+        size_t offset = *p - base;
+
+        if (offset < limit)
+            sgc_edge_add(marker, offset);
+    }
 }
 
 /* The objects that an array points at may be far apart, and so are their descriptors then. */
 SGC_BLIND static void scan_array(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    for (; p < end - DESCRIPTORS_AHEAD; p++) {
-        size_t ahead = p[DESCRIPTORS_AHEAD] - marker->base;
+    uintptr_t base = marker->base, limit = marker->limit;
 
-        if (ahead < marker->limit)
+    for (; p < end - DESCRIPTORS_AHEAD; p++) {
+        size_t offset = *p - base;
+        size_t ahead = p[DESCRIPTORS_AHEAD] - base;
+
+        if (ahead < limit)
             sgc_edge_prefetch_page(ahead);
-        scan_word(marker, *p);
+        if (offset < limit)
+            sgc_edge_add(marker, offset);
     }
     scan_any(marker, p, end);
 }
@@ -105,7 +98,7 @@ SGC_BLIND static void scan_starts(struct sgc_marker *marker, const uintptr_t *p,
 
         if (offset < marker->limit && sgc_edge_find(offset, &edge) &&
             sgc_mark_displacement_valid(*p - edge.start))
-            sgc_edge_add(marker, &edge);
+            sgc_edge_add(marker, offset);
     }
 }
 
@@ -117,9 +110,9 @@ SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, c
         size_t offset = *p - marker->base;
 
         if (offset < marker->limit)
-            scan_offset(marker, offset);
+            sgc_edge_add(marker, offset);
         if (offset % SGC_GRANULE == 0 && offset - 1 < marker->limit)
-            scan_offset(marker, offset - 1);
+            sgc_edge_add(marker, offset - 1);
     }
 }
 
@@ -167,5 +160,5 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     if (address - marker->base < marker->limit)
-        scan_offset(marker, address - marker->base);
+        sgc_edge_add(marker, address - marker->base);
 }
