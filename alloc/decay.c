@@ -21,6 +21,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
         due = arena->dirty;
         arena->free &= ~due;
         arena->dirty = 0;
+        sgc_pool.discarding += (uint32_t)__builtin_popcountll(due);
         sgc_aw_store(&sgc_pool.dirty,
                      sgc_aw_load(&sgc_pool.dirty) - (size_t)__builtin_popcountll(due));
     }
@@ -35,6 +36,7 @@ static void put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     sgc_lock(&sgc_pool.lock, self);
     arena->free |= pages;
     arena->dirty |= kept;
+    sgc_pool.discarding -= (uint32_t)__builtin_popcountll(pages);
     sgc_aw_store(&sgc_pool.dirty,
                  sgc_aw_load(&sgc_pool.dirty) + (size_t)__builtin_popcountll(kept));
     if (kept != 0)

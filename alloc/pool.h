@@ -36,6 +36,7 @@ struct sgc_pool {
     uint32_t committed;         /* arenas */
     uint32_t lowest;            /* no arena below has a free page */
     bool growing;               /* somebody commits the next arenas; nobody else may */
+    uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free pages */
     sgc_a32_t grown;            /* counts growths: waiters sleep on it */
     sgc_aw_t in_use;            /* pages handed out */
     sgc_aw_t dirty;             /* free pages with contents */
