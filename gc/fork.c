@@ -26,12 +26,13 @@ struct fork_state {
 
 SGC_STATE static struct fork_state fork_state = { .mode = 1 };
 
-/* In rank order.  No thread ever holds two caches' locks, so theirs may be taken one after the other. */
+/* In rank order; caches are opened under the registry's lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the other. */
 static void lock_all(struct sgc_section *self)
 {
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    uint32_t caches;
 
     sgc_lock(&sgc_registry.lock, self);
+    caches = sgc_a32_load_acq(&sgc_cache_count);
     sgc_roots_lock(self);
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock(&sgc_cache_of(id)->lock, NULL);

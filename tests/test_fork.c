@@ -405,6 +405,37 @@ static void test_within_collection(void)
            "forking from a callback of a collection is reported, and the parent goes on (%d)", status);
 }
 
+/* ---- a thread that registers while another is about to fork -------------------------------------------- */
+
+static void *fork_once(void *status)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, status, 0);
+    return NULL;
+}
+
+/* The registry is held until the forking thread sleeps for it; when it gets it there is one more cache. */
+static void test_registering_meanwhile(void)
+{
+    static struct sgc_cache extra;
+    struct sgc_section *self = &sgc_self->section;
+    pthread_t thread;
+    int status = -1;
+    bool opened;
+
+    sgc_lock(&sgc_registry.lock, self);
+    pthread_create(&thread, NULL, fork_once, &status);
+    for (int i = 0; i < 10000 && sgc_a32_load(&sgc_registry.lock.word) < 2; i++)
+        sgc_sleep_ns(1000000);
+    opened = sgc_cache_open(&extra, false);
+    sgc_unlock(&sgc_registry.lock, self);
+    pthread_join(thread, NULL);
+    tap_ok(opened && status == 0, "a thread registers while another is about to fork");
+}
+
 int main(void)
 {
     white_init();
@@ -420,6 +451,7 @@ int main(void)
         tap_skip("a sanitizer traces through single steps");
     else
         test_every_instruction();
+    test_registering_meanwhile();
     test_within_collection();
     return tap_done();
 }
