@@ -26,6 +26,14 @@ enum sgc_end_byte {
     SGC_END_BYTE_ROOTS,             /* a root word just past an object keeps it; no byte is added */
 };
 
+enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT };
+enum sgc_page_policy { SGC_POLICY_AS, SGC_POLICY_PS, SGC_POLICY_AL, SGC_POLICY_LPS };
+enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
+enum sgc_stack_form { SGC_STACK_SPLIT, SGC_STACK_LOCKED };
+enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
+enum sgc_termination_form { SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER };
+enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK };
+
 struct sgc_options {
     /* heap */
     size_t initial_heap;            /* bytes allocated before the first collection is considered */
@@ -36,6 +44,9 @@ struct sgc_options {
     bool force_unmap_on_gcollect;
     bool service;                   /* the idle helper that sweeps ahead and gives memory back */
     bool dont_gc;
+    int pacing;                     /* enum sgc_pacing_mode */
+    int page_policy;                /* enum sgc_page_policy */
+    int lps_k;                      /* 0: automatic */
     /* which words are pointers */
     bool all_interior_pointers;
     int end_byte;                   /* enum sgc_end_byte */
@@ -45,6 +56,9 @@ struct sgc_options {
     bool enable_incremental, disable_incremental;
     size_t split_bytes;             /* pieces of large objects; 0: not split */
     int prefetch;                   /* length of the prefetch FIFO; 0: none */
+    int preset;                     /* enum sgc_preset */
+    bool balance;
+    int stack_form, steal, termination, markbit;    /* enums of these names */
     size_t mark_stack_limit;        /* bytes a marker may commit; 0: all that is reserved */
     /* stopping the world */
     int stop_warn_ms;               /* -1: never */
