@@ -261,6 +261,8 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
         return SGC_COLLECTED;
     }
     done = run(self, reason, stop);
+    if (done)
+        sgc_service_start();
     sgc_gate_open();
     if (done)
         sgc_service_wake();

@@ -4,6 +4,7 @@
 
 #include "alloc/pool.h"
 #include "alloc/sweep.h"
+#include "gc/cycle.h"
 #include "gc/events.h"
 #include "gc/options.h"
 #include "gc/world.h"
@@ -83,10 +84,12 @@ static void body(void *argument)
         serve(self);
 }
 
-static void start(void)
+void sgc_service_start(void)
 {
-    if (sgc_a32_load(&service.started) != 0 || !sgc_a32_cas(&service.started, 0, 1))
+    sgc_assert(sgc_gate_mine());
+    if (!sgc_options.service || sgc_a32_load(&service.started) != 0)
         return;
+    sgc_a32_store(&service.started, 1);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
         sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
                  "goes back only when the program asks (GC_gcollect_and_unmap). "
@@ -97,9 +100,6 @@ void sgc_service_wake(void)
 {
     if (!sgc_options.service)
         return;
-    sgc_guard_enter(&sgc_self->section);
-    start();
-    sgc_guard_leave(&sgc_self->section);
     sgc_a32_add(&service.wanted, 1);
     sgc_wake(&service.wanted, 1);
 }

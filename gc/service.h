@@ -9,12 +9,16 @@
  * the same work is done by whoever needs it, and memory goes back only at explicit collections.
  *
  *   wanted     anybody: add, then wake           service thread: futex word
- *   started    who starts it, by compare-and-swap
+ *   started    who has the gate                         same
  */
 #ifndef SGC_GC_SERVICE_H
 #define SGC_GC_SERVICE_H
 
 #include "gc/mutator.h"
+
+/* Starts the thread if there is none.  By who has the gate: to make a thread takes locks of the loader with signals
+ * blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
+void sgc_service_start(void);
 
 /* There is work after a cycle.  Outside sections, gate open. */
 void sgc_service_wake(void);

@@ -123,6 +123,26 @@ static int starts_late(void)
     return registered() == 2 ? 0 : 2;
 }
 
+static int created, created_outside;
+
+static int create_and_look(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
+{
+    created++;
+    created_outside += !sgc_gate_mine();
+    return pthread_create(thread, attributes, body, arg);
+}
+
+/* Making a thread takes locks of the loader with all signals blocked.  Another thread that stops the world has the
+ * loader's lock, and would wait for us. */
+static int starts_alone(void)
+{
+    white_init();
+    sgc_thread_set_creator(create_and_look);
+    for (int i = 0; i < 3; i++)
+        white_collect();
+    return created >= 1 && created_outside == 0 ? 0 : 1;
+}
+
 static void check(int (*body)(void), const char *message, const char *name)
 {
     int status;
@@ -138,6 +158,7 @@ static void check(int (*body)(void), const char *message, const char *name)
 int main(void)
 {
     check(starts_late, NULL, "one service thread, after the first collection");
+    check(starts_alone, NULL, "it is started while nobody else can stop the world");
     check(gives_back, NULL, "40 MB of garbage go back after the decay");
     check(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
     check(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
