@@ -33,7 +33,7 @@ static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, ui
         step = sgc_lists_sweep_one(lists, sgc_tag(cache->id, sgc_heap.epoch));
         sgc_unlock(&cache->lock, self);
         if (step.empty != SGC_NO_PAGE)
-            sgc_policy_give_page(step.empty, self);
+            sgc_policy_give_page(step.empty, cache->id, self);
         *most -= step.swept;
     }
     return step.swept;
@@ -78,6 +78,11 @@ static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_sect
             return true;
     sgc_a32_store(&cache->swept, epoch);
     return false;
+}
+
+bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t most, struct sgc_section *self)
+{
+    return sweep_cache(cache, &most, self);
 }
 
 bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alloc/orphan.h"
+#include "alloc/policy.h"
 #include "alloc/remote.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
@@ -167,6 +168,7 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
             if (cache->bin[kind][cls].size != 0)
                 leave_bin(cache, kind, cls);
     close_inbox(cache);
+    sgc_policy_owner_ends(cache->id, self);
 }
 
 /* ---- checks ---- */

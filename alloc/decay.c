@@ -4,9 +4,10 @@
  * (GC_gcollect_and_unmap), never on the allocation path.
  *
  * The pages of one arena that are due leave the pool while they are discarded, outside the lock,
- * and come back as pages without contents.  The mapping stays as it is: protection and binding are
+ * and come back as pages without contents, on no thread's list.  The mapping stays as it is: protection and binding are
  * kept, and no mapping is split.
  */
+#include "alloc/live_pages.h"
 #include "alloc/page.h"
 #include "alloc/pool.h"
 
@@ -19,6 +20,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
     sgc_lock(&sgc_pool.lock, self);
     if (arena->dirty != 0 && arena->freed_at <= oldest && (!whole_only || ~arena->free == 0)) {
         due = arena->dirty;
+        sgc_pool_unlist(a, due);
         arena->free &= ~due;
         arena->dirty = 0;
         sgc_pool.discarding += (uint32_t)__builtin_popcountll(due);
@@ -41,8 +43,7 @@ static void put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
                  sgc_aw_load(&sgc_pool.dirty) + (size_t)__builtin_popcountll(kept));
     if (kept != 0)
         arena->freed_at = sgc_clock_ns();
-    if (a < sgc_pool.lowest)
-        sgc_pool.lowest = a;
+    sgc_pool_note_arena(a);
     sgc_unlock(&sgc_pool.lock, self);
 }
 
@@ -75,6 +76,8 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
     kept = discard(a, due);
     put_back(a, due, kept, self);
     sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);
+    if (due != kept)
+        sgc_live_pages_renew();
     return true;
 }
 

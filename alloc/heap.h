@@ -36,6 +36,7 @@
 #include <stdbool.h>
 
 #include "alloc/geometry.h"
+#include "alloc/page_policy.h"
 #include "platform/atomics.h"
 #include "platform/platform.h"
 #include "platform/report.h"
@@ -51,6 +52,7 @@ struct sgc_heap_config {
     bool interior_pointers;         /* any address inside an object keeps it */
     bool end_byte;                  /* each request gets one byte more */
     bool poison;                    /* fill what is reclaimed, to catch uses of it */
+    struct sgc_page_rule page_rule; /* where a thread that has run out of pages gets one */
 };
 
 struct sgc_heap {

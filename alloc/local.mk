@@ -9,20 +9,29 @@ alloc_sources = \
 	alloc/decay.c \
 	alloc/free.c \
 	alloc/free.h \
+	alloc/free_list.c \
+	alloc/free_list.h \
 	alloc/geometry.h \
 	alloc/heap.c \
 	alloc/heap.h \
 	alloc/lists.c \
+	alloc/live_pages.c \
+	alloc/live_pages.h \
 	alloc/object.c \
 	alloc/object.h \
 	alloc/orphan.c \
 	alloc/orphan.h \
 	alloc/page.c \
 	alloc/page.h \
+	alloc/page_policy.h \
 	alloc/policy.c \
 	alloc/policy.h \
 	alloc/pool.c \
 	alloc/pool.h \
+	alloc/pool_grow.c \
+	alloc/pool_page.c \
+	alloc/pool_parts.h \
+	alloc/pool_state.c \
 	alloc/remote.c \
 	alloc/remote.h \
 	alloc/size_class.c \

@@ -131,7 +131,7 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
         step = sgc_lists_sweep_one(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
         sgc_unlock(&orphans.lock, self);
         if (step.empty != SGC_NO_PAGE) {
-            sgc_policy_give_page(step.empty, self);
+            sgc_policy_give_page(step.empty, SGC_NO_OWNER, self);
             sgc_aw_add(&orphans.count, (uintptr_t)-1);
         }
         *most -= step.swept;

@@ -12,7 +12,8 @@
  *                        lock, adoption
  *   next, prev, list     under the owner's cache lock          same lock           the lock
  *                        (orphans: the orphans' lock; spans:
- *                        the spans' lock)
+ *                        the spans' lock; free pages: the
+ *                        pool's, `list` being their owner)
  *   zero_from            the owner                             owner               program order; the tag
  *                                                                                  hands it over
  *   inbox_next, queued   see alloc/remote.c

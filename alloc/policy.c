@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pool for all threads.  On any mutator; locks are the pool's.
+ * Pages for mutators: sweep, then take what the page rule says.  On any mutator; locks are the pool's, and those of
+ * the lists that are swept.
  *
  * While pages of the last cycle are still unswept, who asks for pages sweeps some first, so that the
  * heap does not grow past memory that is free already; the service thread usually has done it.
@@ -10,11 +11,13 @@
  */
 #include "alloc/policy.h"
 
+#include "alloc/free_list.h"
+#include "alloc/live_pages.h"
 #include "alloc/sweep.h"
 
 SGC_STATE static sgc_a32_t swept_epoch;
 
-enum { SWEEP_FOR_PAGE = 16, SWEEP_FOR_SPAN = 256 };
+enum { SWEEP_FOR_PAGE = 16, SWEEP_FOR_SPAN = 256, FORGET_STEP = 64 };
 
 static void sweep_first(uint32_t most, struct sgc_section *self)
 {
@@ -24,13 +27,37 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
         sgc_a32_store(&swept_epoch, epoch);
 }
 
-uint32_t sgc_policy_take_page(struct sgc_section *self, bool *zero)
+static void sweep_all(struct sgc_section *self)
 {
-    sweep_first(SWEEP_FOR_PAGE, self);
-    return sgc_policy_take_pages(1, self, zero);
+    while (sgc_sweep_ahead(SWEEP_FOR_SPAN, self))
+        continue;
 }
 
-/* If the heap may not grow, everything unswept is swept before that is accepted. */
+/* Our own pages come first in sweeping, too: what is empty of them stays with us. */
+static void sweep_for_page(struct sgc_cache *cache)
+{
+    if (sgc_free_list_count(cache->id) != 0 || sgc_a32_load(&swept_epoch) == sgc_heap.epoch)
+        return;
+    sgc_sweep_cache(cache, SWEEP_FOR_PAGE, &cache->section);
+    if (sgc_free_list_count(cache->id) == 0)
+        sweep_first(SWEEP_FOR_PAGE, &cache->section);
+}
+
+/* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with contents serves
+ * as it is. */
+uint32_t sgc_policy_take_page(struct sgc_cache *cache, bool *zero)
+{
+    uint32_t page;
+
+    sweep_for_page(cache);
+    page = sgc_pool_take_page(cache->id, &cache->section, zero);
+    if (page != SGC_NO_PAGE)
+        return page;
+    sweep_all(&cache->section);
+    return sgc_pool_take_page(cache->id, &cache->section, zero);
+}
+
+/* The same; then what is free is given back, since it counts towards the limit and may be too scattered to serve. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero)
 {
     uint32_t first;
@@ -40,13 +67,33 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
     first = sgc_pool_take(count, self, zero);
     if (first != SGC_NO_PAGE)
         return first;
-    while (sgc_sweep_ahead(SWEEP_FOR_SPAN, self))
-        continue;
+    sweep_all(self);
     sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
     return sgc_pool_take(count, self, zero);
 }
 
-void sgc_policy_give_page(uint32_t page, struct sgc_section *self)
+void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self)
 {
-    sgc_pool_give(page, 1, self);
+    sgc_pool_give_page(page, owner, self);
+}
+
+/* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
+ * number, or for whoever finds nothing elsewhere. */
+void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
+{
+    while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
+        continue;
+}
+
+/* Each figure is right by itself; together they may be of different moments. */
+void sgc_policy_figures(struct sgc_page_figures *figures)
+{
+    figures->consumed = sgc_aw_load(&sgc_pool.in_use) + sgc_aw_load(&sgc_pool.dirty);
+    figures->consumed_most = sgc_aw_load(&sgc_pool.most);
+    figures->listed = sgc_free_list_total();
+    for (int source = 0; source < SGC_SOURCES; source++)
+        figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
+    figures->remote = sgc_aw_load(&sgc_pool.remote);
+    figures->live_most = sgc_live_pages_most();
+    figures->live_most_of_owners = sgc_live_pages_most_of_owners();
 }

@@ -2,23 +2,39 @@
 /*
  * The page policy: where a thread that has run out of pages gets one.
  *
- * For now there is the simplest: one pool for all, lowest address first.  [Endo] ch. 2 describes
- * AS, PS, AL and LPS(k) as policies of one mechanism; they will stand behind this function, which is
- * told who asks.
+ * AS, PS, AL and LPS(k) of [Endo] ch. 2 are one mechanism: free page lists (alloc/free_list.h) and the order in
+ * which they are asked (alloc/page_policy.h).  What is added here is the sweeping that comes before: pages of the
+ * last cycle that nobody has looked at may be empty.
  */
 #ifndef SGC_ALLOC_POLICY_H
 #define SGC_ALLOC_POLICY_H
 
+#include "alloc/cache.h"
 #include "alloc/pool.h"
 
 /* A free page for the asking mutator, and whether it reads as zero.  SGC_NO_PAGE when the heap may
- * not grow.  Outside sections. */
-uint32_t sgc_policy_take_page(struct sgc_section *self, bool *zero);
+ * not grow and no thread has a free page.  By the cache's thread, outside sections. */
+uint32_t sgc_policy_take_page(struct sgc_cache *cache, bool *zero);
 
-/* The same for `count` adjacent pages. */
+/* `count` adjacent pages, for a span: from whoever has them. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero);
 
-/* A page without live objects goes back.  Inside or outside sections. */
-void sgc_policy_give_page(uint32_t page, struct sgc_section *self);
+/* A page without live objects goes back, onto the free page list of its owner, whoever swept it
+ * (SGC_NO_OWNER: it was an orphan).  Inside or outside sections. */
+void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
+
+/* The owner's thread ends: its free pages become nobody's.  Outside sections. */
+void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);
+
+/* The counters of [Endo] 2.4, in pages. */
+struct sgc_page_figures {
+    size_t consumed, consumed_most;     /* in use, or free and with contents */
+    size_t listed;                      /* of these, on a thread's free page list */
+    size_t taken[SGC_SOURCES];          /* pages that threads got, by where they came from */
+    size_t remote;                      /* of these, pages that another thread had last */
+    size_t live_most;                   /* l, as known from the last marks */
+    size_t live_most_of_owners;         /* the sum of the u_i: what AL would consume */
+};
+void sgc_policy_figures(struct sgc_page_figures *figures);
 
 #endif

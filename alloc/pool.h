@@ -5,12 +5,14 @@
  * An arena's free pages are the bits of one word, so neighbours coalesce by being neighbours and a
  * run of pages is found by looking at words, lowest address first, which keeps the heap dense and leaves
  * whole arenas free at its end.  A second word says which of the free pages have contents (`dirty`);
- * the others read as zero and have no backing.
+ * the others read as zero and have no backing.  A third says which of those are on the free page list
+ * of a thread (alloc/free_list.h); they are in the words all the same.
  *
  * Arenas are committed one after the other, so [0, committed) has no holes.
  *
  *   what                     written by                  read by            ordering
- *   free, dirty, freed_at    under the pool's lock       same               the lock
+ *   free, dirty, listed,     under the pool's lock       same               the lock
+ *   freed_at
  *   uncollectable, rescan    any thread, atomic or/and   collecting thread  stopping the world
  *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
@@ -21,27 +23,41 @@
 #include "alloc/heap.h"
 #include "platform/lock.h"
 
+/* Free pages of one sort: what a single page is looked for among. */
+enum sgc_pool_sort {
+    SGC_POOL_DIRTY,             /* with contents */
+    SGC_POOL_NOBODYS,           /* of these, on no list */
+    SGC_POOL_CLEAN,             /* without contents */
+    SGC_POOL_SORTS
+};
+
 struct sgc_arena {
     uint64_t free;              /* pages nobody uses */
     uint64_t dirty;             /* of these, the ones with contents */
     uint64_t freed_at;          /* when a page last became free, ns */
     sgc_aw_t uncollectable;     /* pages of uncollectable kinds */
     sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
-    uint64_t spare[3];          /* a cache line each: the two words above are written by all */
+    uint64_t listed;            /* of the dirty ones, those on some thread's free page list */
+    uint64_t spare[2];          /* a cache line each: two words above are written by all */
 };
 _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 
 struct sgc_pool {
     struct sgc_lock lock;
     uint32_t committed;         /* arenas */
-    uint32_t lowest;            /* no arena below has a free page */
+    uint32_t lowest;            /* no arena below has a free page, */
+    uint32_t lowest_of[SGC_POOL_SORTS];     /* or one of this sort */
     bool growing;               /* somebody commits the next arenas; nobody else may */
     uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free pages */
     sgc_a32_t grown;            /* counts growths: waiters sleep on it */
     sgc_aw_t in_use;            /* pages handed out */
+    sgc_aw_t small;             /* of these, the ones handed out one by one: of small objects */
     sgc_aw_t dirty;             /* free pages with contents */
+    sgc_aw_t most;              /* most pages in use and dirty together so far */
     sgc_aw_t limit;             /* most pages in use and dirty together; SIZE_MAX: none */
     sgc_aw_t returned;          /* bytes given back to the system so far */
+    sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
+    sgc_aw_t remote;            /* of these, pages that another thread had last */
 };
 extern struct sgc_pool sgc_pool;
 
@@ -52,8 +68,24 @@ bool sgc_pool_init(void);
  * Outside sections. */
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
 
+/* Takes one page for an owner, from where the page rule says; otherwise the same. */
+uint32_t sgc_pool_take_page(uint32_t owner, struct sgc_section *self, bool *zero);
+
 /* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
+
+/* Puts back a page that was taken one by one, onto its last owner's free page list (SGC_NO_OWNER: nobody's). */
+void sgc_pool_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
+
+/* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
+ * sections. */
+bool sgc_pool_forget_owner(uint32_t owner, uint32_t most, struct sgc_section *self);
+
+/* Under the lock: free pages of the arena have come, or are of another sort now. */
+void sgc_pool_note_arena(uint32_t arena);
+
+/* Under the lock: free pages of the arena are taken off their lists. */
+void sgc_pool_unlist(uint32_t arena, uint64_t pages);
 
 /* Makes sure that `pages` more pages are committed.  Outside sections. */
 bool sgc_pool_expand(size_t pages, struct sgc_section *self);

@@ -155,7 +155,7 @@ static void enlist(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t page, 
 static bool fresh_page(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
     bool zero;
-    uint32_t page = sgc_policy_take_page(&cache->section, &zero);
+    uint32_t page = sgc_policy_take_page(cache, &zero);
 
     if (page == SGC_NO_PAGE)
         return false;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "alloc/live_pages.h"
 #include "alloc/pool.h"
 #include "alloc/remote.h"
 
@@ -25,15 +26,27 @@ static void poison_free_slots(uint32_t page)
                    (size_t)d->granules * SGC_GRANULE);
 }
 
+/* A page that becomes an orphan is swept once more in its epoch. */
+static bool first_sweep(uint32_t page)
+{
+    return sgc_tag_epoch(sgc_aw_load(&sgc_heap.records[page].tag)) != sgc_heap.epoch;
+}
+
 uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag)
 {
+    bool first = first_sweep(page);
+    uint32_t live;
+
     sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);
     sgc_aw_store_rel(&sgc_heap.records[page].tag, tag);
-    return sgc_page_live(page);
+    live = sgc_page_live(page);
+    if (first && live != 0)
+        sgc_live_pages_count(sgc_tag_owner(tag));
+    return live;
 }
 
 static bool is_full(uint32_t page, uint32_t live)

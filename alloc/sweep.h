@@ -10,8 +10,8 @@
 
 #include "alloc/cache.h"
 
-/* Takes the last cycle's result over for a small page and gives it the tag.  Returns the number of
- * live objects.  Under the lock of the lists the page is on. */
+/* Takes the last cycle's result over for a small page and gives it the tag.  Counts the page if something lives
+ * in it (alloc/live_pages.h).  Returns the number of live objects.  Under the lock of the lists the page is on. */
 uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag);
 
 /* Takes the next page with a free slot from the lists; sweeps at most `most` pages on the way, and
@@ -33,6 +33,9 @@ void sgc_page_take_down(uint32_t page);
  * False when nothing is left to do for this epoch.  By the service thread, or a thread that needs
  * pages; outside sections. */
 bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
+
+/* The same for the pages of one cache. */
+bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t most, struct sgc_section *self);
 
 /* Clears the bitmap that will be marked next, arena by arena.  After each cycle, before the next.
  * The work is shared: any number of threads may call it.  Returns when all is clear. */

@@ -15,6 +15,7 @@ documents += \
 	doc/design/heap-mix.md \
 	doc/design/heap.md \
 	doc/design/marking.md \
+	doc/design/parallel-marking.md \
 	doc/design/remote-free.md \
 	doc/design/roots.md \
 	doc/design/testing.md \

@@ -125,8 +125,10 @@ void GC_set_max_heap_size(GC_word bytes)
                  (size_t)bytes, (size_t)PTRDIFF_MAX);
     else if (!sgc_init_begun())
         sgc_api_set_option("GC_MAXIMUM_HEAP_SIZE", (long)bytes);
-    else
+    else {
         sgc_pool_set_limit(sgc_heap_limit(bytes));
+        sgc_pacing_reconsider();
+    }
 }
 
 void GC_set_force_unmap_on_gcollect(int on)

@@ -5,10 +5,12 @@
  */
 #include "gc/cycle.h"
 
+#include "alloc/policy.h"
 #include "alloc/pool.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 #include "gc/client_vars.h"
+#include "gc/helpers.h"
 #include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
@@ -16,13 +18,15 @@
 #include "gc/service.h"
 #include "gc/torture.h"
 #include "gc/world.h"
-#include "mark/marker.h"
+#include "mark/team.h"
 
 struct cycle {
     sgc_a32_t gate;                     /* thread id of the holder; futex word */
     sgc_a32_t waiting;                  /* threads waiting for the gate */
     sgc_aw_t finished;
-    struct sgc_marker marker;
+    struct sgc_team team;
+    struct sgc_team_totals totals;      /* of the last mark */
+    uint32_t markers;                   /* that this cycle is expected to need */
     struct sgc_cycle_record record;
     bool stopped;
     bool keep_gate;                     /* after an external stop */
@@ -126,42 +130,59 @@ static void flip(void)
 
 static bool mark(struct pause *p)
 {
-    struct sgc_marker *marker = &cycle.marker;
+    struct sgc_team *team = &cycle.team;
     struct sgc_cycle_record *record = &cycle.record;
     bool done;
 
-    sgc_marker_begin(marker);
-    sgc_roots_mark(marker, p->self);
-    record->root_bytes = marker->root_bytes;
+    sgc_team_begin(team, cycle.markers);
+    sgc_roots_mark(sgc_team_first(team), p->self);
+    record->root_bytes = sgc_team_first(team)->root_bytes;
     sgc_cycle_phase(record, SGC_PHASE_ROOTS);
     SGC_EVENT(roots_done, record);
-    done = sgc_mark_drain(marker, p->stop);
+    done = sgc_team_mark(team, p->stop);
     sgc_cycle_phase(record, SGC_PHASE_MARK);
-    done = done && sgc_mark_rescan(marker, p->stop);
+    done = done && sgc_team_rescan(team, p->stop);
     sgc_cycle_phase(record, SGC_PHASE_RESCAN);
     if (!done) {
-        sgc_marker_abandon(marker);
+        sgc_team_abandon(team);
         sgc_clear_begin();
     }
+    sgc_team_totals(team, &cycle.totals);
     record->complete = done;
     SGC_EVENT(marked, record);
     return done;
 }
 
+static void fill_page_figures(struct sgc_cycle_record *r)
+{
+    struct sgc_page_figures f;
+
+    sgc_policy_figures(&f);
+    r->pages_consumed_most = f.consumed_most;
+    for (int i = 0; i < SGC_SOURCES; i++)
+        r->pages_taken += f.taken[i];
+    r->pages_remote = f.remote;
+    r->pages_live_most = f.live_most;
+}
+
 static void fill_record(void)
 {
     struct sgc_cycle_record *r = &cycle.record;
-    const struct sgc_marker *m = &cycle.marker;
+    const struct sgc_team_totals *m = &cycle.totals;
     size_t returned = sgc_aw_load(&sgc_pool.returned);
 
     r->marked_objects = m->objects;
     r->marked_bytes = r->live_bytes_after = m->bytes;
     r->rescans = m->rescans;
-    r->mark_stack_depth = m->stack.deepest;
+    r->mark_stack_depth = m->deepest;
+    r->markers = m->markers;
+    r->steals = m->steals;
+    r->stolen = m->stolen;
     r->heap_bytes = sgc_pool_heap_bytes();
     r->returned_bytes = returned - cycle.returned;
     cycle.returned = returned;
     r->free_bytes = r->heap_bytes > m->bytes ? r->heap_bytes - m->bytes : 0;
+    fill_page_figures(r);
 }
 
 static void stopped_world(struct pause *p)
@@ -227,15 +248,17 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
     clear_before();
+    cycle.markers = (uint32_t)sgc_pacing_markers(sgc_options.markers);
+    sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
     SGC_EVENT(stop_requested, &cycle.record);
     sgc_with_registers(pause_from, &p);
     if (!cycle.stopped)
         return given_up();
     SGC_EVENT(resumed, &cycle.record);
-    sgc_work_stack_trim(&cycle.marker.stack);
+    sgc_team_trim(&cycle.team);
     if (!p.complete)
         return given_up();
-    cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.marker.bytes);
+    cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.totals.bytes);
     sgc_aw_store_rel(&cycle.finished, cycle.record.cycle);
     sgc_aw_store(&sgc_client_gc_no, cycle.record.cycle);
     SGC_EVENT(cycle_end, &cycle.record);
@@ -340,32 +363,37 @@ int sgc_collect_disabled(void)
 
 bool sgc_cycle_init(void)
 {
-    struct sgc_mark_config config = {
-        .interior_pointers = sgc_options.all_interior_pointers,
-        .end_word = sgc_options.end_byte == SGC_END_BYTE_ROOTS,
-        .split_bytes = sgc_options.split_bytes,
-        .edges = (uint32_t)sgc_options.prefetch,
-        .stack_bytes = sgc_options.mark_stack_limit,
+    struct sgc_team_config config = {
+        .mark = {
+            .interior_pointers = sgc_options.all_interior_pointers,
+            .end_word = sgc_options.end_byte == SGC_END_BYTE_ROOTS,
+            .split_bytes = sgc_options.split_bytes,
+            .edges = (uint32_t)sgc_options.prefetch,
+            .stack_bytes = sgc_options.mark_stack_limit,
+            .stack_form = (enum sgc_stack_form)sgc_options.stack_form,
+        },
+        .most = (uint32_t)sgc_options.markers,
+        .balance = sgc_options.balance,
+        .steal = (enum sgc_steal)sgc_options.steal,
+        .termination = (enum sgc_termination_form)sgc_options.termination,
+        .markbit = (enum sgc_markbit)sgc_options.markbit,
     };
 
-    if (sgc_marker_init(&cycle.marker, &config)) {
-        sgc_work_stack_grow(&cycle.marker.stack);       /* not in the first pause; if it fails, that asks again */
+    if (sgc_team_init(&cycle.team, &config))
         return true;
-    }
     sgc_error("the system refuses address space for a mark stack; raise the limit (ulimit -v)");
     return false;
 }
 
 size_t sgc_cycle_stack_resident(void)
 {
-    const struct sgc_work_stack *stack = &cycle.marker.stack;
-
-    return sgc_mem_resident(stack->base, sgc_round_up(stack->committed * sizeof *stack->base, sgc_heap.os_page));
+    return sgc_team_stacks_resident(&cycle.team);
 }
 
 void sgc_cycle_after_fork(void)
 {
     sgc_clear_after_fork();
+    sgc_team_after_fork(&cycle.team);
     sgc_a32_store(&cycle.gate, 0);
     sgc_a32_store(&cycle.waiting, 0);
 }

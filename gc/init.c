@@ -16,12 +16,16 @@
 #include "gc/log.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
+#include "gc/page_rule.h"
+#include "gc/preset.h"
 #include "gc/stats.h"
 #include "gc/torture.h"
 #include "gc/world.h"
 #include "mark/marker.h"
 
 enum { IDLE, BUSY, DONE, FAILED };
+
+enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
 
 SGC_STATE static sgc_a32_t state;
 SGC_STATE static sgc_a32_t starter;
@@ -72,9 +76,19 @@ static bool start_heap(void)
         .interior_pointers = sgc_options.all_interior_pointers,
         .end_byte = sgc_options.all_interior_pointers && sgc_options.end_byte == SGC_END_BYTE_ALL,
         .poison = sgc_options.torture > 0,
+        .page_rule = sgc_page_rule_from_options(),
     };
 
     return sgc_heap_init(&config);
+}
+
+static void settle_markers(void)
+{
+    if (sgc_options.markers == 0)
+        sgc_options.markers = sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus();
+    if (sgc_options.markers > MARKERS_MAX)
+        sgc_options.markers = MARKERS_MAX;
+    sgc_preset_apply();
 }
 
 static bool start_all(void)
@@ -83,6 +97,7 @@ static bool start_all(void)
     sgc_client_threads_start();
     sgc_client_vars_to_options();
     sgc_options_read();
+    settle_markers();
     sgc_client_vars_from_options();
     if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
         return false;

@@ -39,6 +39,8 @@ gc_sources = \
 	gc/fork.h \
 	gc/heap_size.c \
 	gc/heap_size.h \
+	gc/helpers.c \
+	gc/helpers.h \
 	gc/histogram.c \
 	gc/histogram.h \
 	gc/init.c \
@@ -59,6 +61,8 @@ gc_sources = \
 	gc/options.h \
 	gc/pacing.c \
 	gc/pacing.h \
+	gc/preset.c \
+	gc/preset.h \
 	gc/ranges.c \
 	gc/ranges.h \
 	gc/real_threads.h \
@@ -81,3 +85,14 @@ gc_sources = \
 
 # libsgcpreload, for sgc-run.
 preload_sources = gc/preload.c gc/real_threads.h
+
+# Pacing.
+gc_sources += \
+	gc/pacing_costs.c \
+	gc/pacing_costs.h \
+	gc/pacing_model.h
+
+# Page policies.
+gc_sources += \
+	gc/page_rule.c \
+	gc/page_rule.h

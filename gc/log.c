@@ -95,6 +95,13 @@ static const struct member { const char *name; size_t offset; } times[] = {
     { "allocated_bytes", offsetof(struct sgc_cycle_record, allocated_bytes) },
     { "rescans", offsetof(struct sgc_cycle_record, rescans) },
     { "mark_stack_depth", offsetof(struct sgc_cycle_record, mark_stack_depth) },
+    { "markers", offsetof(struct sgc_cycle_record, markers) },
+    { "steals", offsetof(struct sgc_cycle_record, steals) },
+    { "stolen", offsetof(struct sgc_cycle_record, stolen) },
+    { "pages_consumed_most", offsetof(struct sgc_cycle_record, pages_consumed_most) },
+    { "pages_taken", offsetof(struct sgc_cycle_record, pages_taken) },
+    { "pages_remote", offsetof(struct sgc_cycle_record, pages_remote) },
+    { "pages_live_most", offsetof(struct sgc_cycle_record, pages_live_most) },
 };
 
 static void add_members(struct sgc_line *line, const struct sgc_cycle_record *record, const struct member *members,

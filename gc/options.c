@@ -85,8 +85,6 @@ void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why)
 /* What is in the accepted range but more than this build, or another option, allows. */
 static void clamp_all(void)
 {
-    if (sgc_options.markers > SGC_MARKERS_BUILT)
-        sgc_option_clamp(SGC_OPT_GC_MARKERS, SGC_MARKERS_BUILT, "this build marks with one thread");
     if (sgc_options.enable_incremental && sgc_options.disable_incremental)
         sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, NULL);
     if (sgc_options.enable_incremental)

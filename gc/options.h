@@ -18,8 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "alloc/page_policy.h"
+#include "mark/deque.h"
+#include "mark/markbit.h"
+#include "mark/termination.h"
+
 #define SGC_OPTION_TEXT 1024        /* room for an option that is a text, its end included */
-#define SGC_MARKERS_BUILT 1         /* what GC_MARKERS is clamped to until marking is parallel */
 
 enum sgc_end_byte {
     SGC_END_BYTE_ALL,               /* every request gets one byte more */
@@ -27,12 +31,7 @@ enum sgc_end_byte {
 };
 
 enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT };
-enum sgc_page_policy { SGC_POLICY_AS, SGC_POLICY_PS, SGC_POLICY_AL, SGC_POLICY_LPS };
 enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
-enum sgc_stack_form { SGC_STACK_SPLIT, SGC_STACK_LOCKED };
-enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
-enum sgc_termination_form { SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER };
-enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK };
 
 struct sgc_options {
     /* heap */
@@ -51,7 +50,7 @@ struct sgc_options {
     bool all_interior_pointers;
     int end_byte;                   /* enum sgc_end_byte */
     /* marking */
-    int markers;
+    int markers;                    /* 0 until the start has asked for the number of processors */
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
     bool enable_incremental, disable_incremental;
     size_t split_bytes;             /* pieces of large objects; 0: not split */

@@ -2,58 +2,105 @@
 /* When to collect.  Who writes what: gc/pacing.h. */
 #include "gc/pacing.h"
 
+#include "alloc/pool.h"
 #include "alloc/span.h"
 #include "gc/client_vars.h"
 #include "gc/heap_size.h"
 #include "gc/options.h"
+#include "gc/pacing_costs.h"
+#include "platform/caches.h"
 
 struct pacing {
     sgc_aw_t allocated, freed;          /* since the last cycle */
     sgc_aw_t before, freed_before;      /* up to the last cycle */
     sgc_aw_t budget;                    /* collect when `allocated` reaches this */
+    sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t live;
+    sgc_aw_t threads;                   /* that allocated before the last cycle */
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
+    size_t cache;                       /* of a processor, bytes worth staying in; fixed at the start */
+    size_t memory;                      /* that a heap may use on this machine; fixed at the start */
+    int processors;
 };
 
 SGC_STATE static struct pacing pacing;
 
-static const size_t LEAST_BUDGET = (size_t)4 << 20;
-static const size_t MOST_BUDGET = SIZE_MAX / 4;      /* "never": sums with it do not overflow */
-static const uintptr_t DEFAULT_DIVISOR = 3;
+/* A few times the second-level cache: what does not fit comes from the next level in time, since
+ * objects are handed out in ascending order. */
+enum { CACHES = 4 };
 
-/* A client may assign 0 to the variable. */
-static size_t divisor(void)
+static const size_t CACHE_LEAST = (size_t)2 << 20;
+static const size_t CACHE_MOST = (size_t)8 << 20;
+static const size_t CACHE_UNKNOWN = (size_t)4 << 20;
+
+/* ---- how much before the next cycle ---- */
+
+/* Each thread that allocates does so in the cache of its own processor. */
+static size_t all_caches(void)
 {
-    size_t value = sgc_aw_load(&sgc_client_free_space_divisor);
+    size_t threads = sgc_pace_between(sgc_aw_load(&pacing.threads), 1, (size_t)pacing.processors);
 
-    return value != 0 ? value : 1;
+    return sgc_pace_smaller(pacing.cache * threads, sgc_pace_larger(pacing.cache, CACHE_MOST));
 }
 
-/* With the default divisor of 3 the heap doubles between two cycles. */
+static bool use_limit(void)
+{
+    return sgc_options.pacing == SGC_PACING_LIMIT;
+}
+
+/* What the client or the cgroup allows, but no more than the machine can bear.  Who wants to use the limit and sets
+ * none gets a quarter of the machine. */
+static size_t limit(void)
+{
+    size_t pages = sgc_aw_load(&sgc_pool.limit);
+
+    if (pages < pacing.memory / SGC_PAGE)
+        return pages * SGC_PAGE;
+    return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
+}
+
 static size_t budget_for(size_t live)
 {
-    size_t budget = live / divisor() * DEFAULT_DIVISOR;
-    size_t minimum = sgc_aw_load(&pacing.minimum);
-    size_t size = sgc_heap_size();
-    size_t room = size > live ? size - live : 0;
+    const struct sgc_pace_heap heap = {
+        .live = live,
+        .roots = sgc_pacing_roots(),
+        .size = sgc_heap_size(),
+    };
+    const struct sgc_pace_bounds bounds = {
+        .cache = all_caches(),
+        .divisor = sgc_aw_load(&sgc_client_free_space_divisor),
+        .minimum = sgc_aw_load(&pacing.minimum),
+        .initial = sgc_options.initial_heap,
+        .limit = limit(),
+        .use_limit = use_limit(),
+        .use_entire_heap = sgc_a32_load(&sgc_client_use_entire_heap) != 0,
+        .dont_expand = sgc_a32_load(&sgc_client_dont_expand) != 0,
+    };
+    struct sgc_pace_costs costs;
 
-    if (sgc_a32_load(&sgc_client_dont_expand) != 0 ||
-        (sgc_a32_load(&sgc_client_use_entire_heap) != 0 && budget < room))
-        budget = room;
-    if (budget < LEAST_BUDGET)
-        budget = LEAST_BUDGET;
-    if (budget < minimum)
-        budget = minimum;
-    if (budget > MOST_BUDGET)
-        budget = MOST_BUDGET;
-    return live + budget > sgc_options.initial_heap ? budget : sgc_options.initial_heap - live;
+    sgc_pacing_costs(&costs);
+    return sgc_pace_budget(&costs, &heap, &bounds);
+}
+
+static void set_budget(size_t bytes)
+{
+    sgc_aw_store(&pacing.look, 0);
+    sgc_aw_store(&pacing.budget, bytes);
 }
 
 void sgc_pacing_init(void)
 {
-    sgc_aw_store(&pacing.budget, budget_for(0));
+    size_t cache = sgc_cache_bytes("/sys", 2);
+
+    pacing.cache = cache != 0 ? sgc_pace_between(cache * CACHES, CACHE_LEAST, CACHE_MOST) : CACHE_UNKNOWN;
+    pacing.processors = sgc_limit_cpus();
+    pacing.memory = sgc_limit_physical_memory() / 4 * 3;
+    sgc_pacing_costs_start();
+    set_budget(budget_for(0));
 }
+
+/* ---- counting ---- */
 
 static void take_over(struct sgc_cache *cache)
 {
@@ -75,6 +122,19 @@ static size_t counted(size_t allocated)
     return growth < allocated - least ? allocated - growth : least;
 }
 
+/* Sums do not overflow: see SGC_PACE_NEVER. */
+static bool is_due(void)
+{
+    size_t allocated = counted(sgc_aw_load(&pacing.allocated));
+    size_t needed = sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);
+
+    if (allocated < needed || allocated < sgc_aw_load(&pacing.look))
+        return false;
+    needed = sgc_aw_load(&pacing.budget) + sgc_pacing_freed_since();
+    sgc_aw_store(&pacing.look, needed);
+    return allocated >= needed;
+}
+
 bool sgc_pacing_poll(struct sgc_mutator *self)
 {
     size_t spans = sgc_span_take_allocated();
@@ -89,14 +149,22 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
         take_over(&self->cache);
         sgc_section_leave(sgc_section_of(self));
     }
-    return counted(sgc_aw_load(&pacing.allocated)) >=
-           sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);      /* no overflow: see MOST_BUDGET */
+    return is_due();
 }
 
+/* Those of ended threads, too. */
 void sgc_pacing_take_all(void)
 {
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        take_over(&m->cache);
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    size_t threads = 1;                 /* this one: its count may have been taken over just now */
+
+    for (uint32_t id = 1; id < caches; id++) {
+        struct sgc_cache *cache = sgc_cache_of(id);
+
+        threads += cache != sgc_self && sgc_aw_load(&cache->claimed) != 0;
+        take_over(cache);
+    }
+    sgc_aw_store(&pacing.threads, threads);
     sgc_aw_add_relaxed(&pacing.allocated, sgc_span_take_allocated());
     sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
 }
@@ -109,21 +177,18 @@ size_t sgc_pacing_cycle_done(size_t live)
     sgc_aw_add_relaxed(&pacing.freed_before, sgc_aw_swap(&pacing.freed, 0));
     sgc_aw_store(&pacing.live, live);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
-    sgc_aw_store(&pacing.budget, budget_for(live));
     return allocated;
 }
 
 /* Trying again at once would cost every allocation the time until the next one gives up, too. */
 void sgc_pacing_given_up(void)
 {
-    uintptr_t budget = sgc_aw_load(&pacing.budget);
-
-    sgc_aw_store(&pacing.budget, budget < MOST_BUDGET / 2 ? budget * 2 : MOST_BUDGET);
+    set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) * 2, SGC_PACE_NEVER));
 }
 
 void sgc_pacing_reconsider(void)
 {
-    sgc_aw_store(&pacing.budget, budget_for(sgc_aw_load(&pacing.live)));
+    set_budget(budget_for(sgc_aw_load(&pacing.live)));
 }
 
 void sgc_pacing_set_minimum(size_t bytes)
@@ -143,7 +208,7 @@ void sgc_pacing_allow(size_t bytes)
 {
     size_t budget = sgc_aw_load(&pacing.budget);
 
-    sgc_aw_store(&pacing.budget, bytes < MOST_BUDGET - budget ? budget + bytes : MOST_BUDGET);
+    set_budget(bytes < SGC_PACE_NEVER - budget ? budget + bytes : SGC_PACE_NEVER);
 }
 
 /* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When to collect: after as many bytes were allocated as the last cycle left alive, divided by a third of the
- * free space divisor, and at least a few megabytes.
+ * When to collect: counting what is allocated until it reaches the budget that gc/pacing_model.h works out from what
+ * collections cost (gc/pacing_costs.h) and the settings.  See doc/design/pacing.md.
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
- *   budget            the collecting thread, at the end of a cycle; API       mutators: relaxed
+ *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
+ *                     `look` also mutators: a stale one costs a look
+ *   threads           the collecting thread, world stopped                    budget: relaxed
  *   totals            the collecting thread, under the gate                   anybody: relaxed
+ *   cache, memory,    the starting thread                                     thread creation
+ *   processors
  */
 #ifndef SGC_GC_PACING_H
 #define SGC_GC_PACING_H
@@ -18,7 +22,8 @@ void sgc_pacing_init(void);
  * time to collect.  On the slow path of allocation; outside sections. */
 bool sgc_pacing_poll(struct sgc_mutator *self);
 
-/* A cycle has found `live` bytes.  Returns the bytes allocated since the one before. */
+/* A cycle has found `live` bytes.  Returns the bytes allocated since the one before.  The next budget is set when
+ * listeners hear of the end of the cycle. */
 size_t sgc_pacing_cycle_done(size_t live);
 
 /* A cycle was given up: the next is tried after twice the budget. */
@@ -26,6 +31,14 @@ void sgc_pacing_given_up(void);
 
 /* All caches' counts taken over.  World stopped. */
 void sgc_pacing_take_all(void);
+
+/* The heap may not grow: is a cycle worth trying?  False after several that freed next to nothing, until the program
+ * has run as long as the last of them took; allocation then fails at once. */
+bool sgc_pacing_limit_pays(void);
+
+/* How many markers the cycle that begins should wake, of `most`: as many as have something to do.  On the collecting
+ * thread. */
+int sgc_pacing_markers(int most);
 
 void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */

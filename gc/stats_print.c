@@ -61,6 +61,8 @@ static void print_details(const struct sgc_cycle_record *r)
     add_mib(&line, "; free ", r->free_bytes, " MiB");
     sgc_line_add(&line, "; %lu pages rescanned; mark stack %lu deep", (unsigned long)r->rescans,
                  (unsigned long)r->mark_stack_depth);
+    sgc_line_add(&line, "; %lu markers, %lu pieces stolen in %lu thefts", (unsigned long)r->markers,
+                 (unsigned long)r->stolen, (unsigned long)r->steals);
     sgc_log_text(&line);
 }
 

@@ -2,10 +2,29 @@
 # Marking.
 
 mark_sources = \
+	mark/backoff.h \
 	mark/edge.h \
+	mark/markbit.c \
+	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
+	mark/pages.c \
+	mark/pages.h \
 	mark/scan.c \
 	mark/scan.h \
-	mark/work.c \
+	mark/spans.c \
+	mark/team.c \
+	mark/team.h \
+	mark/termination.c \
+	mark/termination.h \
 	mark/work.h
+
+# Passing work between markers.
+mark_sources += \
+	mark/deque.c \
+	mark/deque.h \
+	mark/futex_lock.c \
+	mark/futex_lock.h \
+	mark/policy.h \
+	mark/stack_memory.c \
+	mark/stack_memory.h

@@ -10,41 +10,44 @@
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.
  *
- * One marker, on the collecting thread, world stopped; nobody else touches its fields.  Mark bits
- * and rescan flags are written through atomics already, with no order needed: what a marker
- * learns from a mark bit is only that somebody marked.
+ * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques.  World
+ * stopped.  Mark bits and rescan flags are written by all, with no order needed: what a marker learns from a mark
+ * bit is only that somebody marked.  While a marker is known to be alone it sets bits by plain stores.
  */
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H
 
 #include "alloc/page.h"
-#include "mark/work.h"
+#include "mark/deque.h"
+#include "mark/markbit.h"
 
-enum { SGC_EDGES_MAX = 64 };
+enum {
+    SGC_EDGES_MAX = 64,
+    SGC_EDGES_NONE = 1,                 /* in place of a mask: edges do not wait */
+};
 
-/* An object that a word points at, while its bits are on their way. */
+struct sgc_team;
+
+/* A small object that a word points at, while its bits are on their way. */
 struct sgc_edge {
-    uintptr_t start;            /* of the object */
-    size_t bytes;
-    sgc_aw_t *bits;             /* its two bits: bits[role] */
-    uint8_t bit;                /* their number in the word */
-    uint8_t kind;
-    bool remote;                /* its remote bit may be set */
+    size_t granule;             /* its first, counted through the heap */
+    const struct sgc_page *page;
 };
 
 struct sgc_mark_config {
     bool interior_pointers;     /* in heap words and static data; on stacks they always count */
     bool end_word;              /* a root word just past an object keeps it, too */
     size_t split_bytes;         /* larger objects are scanned in pieces; 0: never split */
-    uint32_t edges;             /* length of the buffer, 0 to SGC_EDGES_MAX */
+    uint32_t edges;             /* that wait at most; rounded down to a power of two; 0: none */
     size_t stack_bytes;         /* address space for the stack, 0: automatic */
+    enum sgc_stack_form stack_form;
 };
 
 struct sgc_marker {
-    struct sgc_work_stack stack;
+    struct sgc_deque stack;
     struct sgc_edge edge[SGC_EDGES_MAX];
-    uint32_t edge_first, edge_count;
-    uint32_t edges;             /* most that may wait: a power of two, or 0 */
+    size_t edge_head, edge_mask;    /* in bytes: see mark/edge.h */
+    size_t edge_count;
     bool interior_pointers, end_word;
     size_t split_bytes;
     uintptr_t base, limit;      /* copies of the heap's */
@@ -53,14 +56,26 @@ struct sgc_marker {
     size_t root_bytes;
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */
+    enum sgc_markbit how;
+    uint32_t until_pause;       /* pieces of work until the team is asked whether to go on */
+    struct sgc_team *team;      /* NULL: alone */
+    uint32_t index;             /* in the team */
+    uint32_t random;            /* state of a generator: where to steal first */
+    uint32_t breaks;            /* of marker 0 in this mark */
+    bool inside;                /* a helper that takes part now */
+    bool dealt;                 /* it has got its part of the roots, and is busy from the start */
+    size_t steals, stolen;      /* thefts, pieces stolen */
 };
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);
 
+/* Edges that wait are dropped: the mark is given up. */
+void sgc_marker_forget_edges(struct sgc_marker *marker);
+
 /* World stopped, before anything is marked. */
 void sgc_marker_begin(struct sgc_marker *marker);
 
-/* Scans the words of a root range (any alignment; whole aligned words are looked at) right away. */
+/* Scans the words of a root range (any alignment; whole aligned words are looked at), or leaves it to the team. */
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi);
 
 /* The same for static data: where interior pointers do not count in the heap, they do not here. */
@@ -72,15 +87,8 @@ void sgc_mark_uncollectable(struct sgc_marker *marker);
 /* Marks the object that the address points at (as a root would). */
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address);
 
-/* Scans everything reachable so far.  Stops early when stop() says so, asked now and then (NULL:
- * never); false then. */
-bool sgc_mark_drain(struct sgc_marker *marker, int (*stop)(void));
-
-/* Scans the marked objects of flagged pages again until no page is flagged. */
-bool sgc_mark_rescan(struct sgc_marker *marker, int (*stop)(void));
-
-/* A cycle is given up: forgets the work.  The mark bits are cleared by the caller. */
-void sgc_marker_abandon(struct sgc_marker *marker);
+/* Scans all that this marker has to scan.  False if the team gave up meanwhile. */
+bool sgc_mark_drain(struct sgc_marker *marker);
 
 /* Where interior pointers do not count in the heap, these distances from an object's start do.  Before or
  * while the heap is used; under no lock: each is one byte, set once. */

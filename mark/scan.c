@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scanning words.  On a marker, world stopped.
- *
- * These loops read memory that was never meant for them (other functions' stack frames, the gaps between
- * variables), so sanitizers are told to look away here, and only here.
  */
 #include "mark/scan.h"
 
 #include "mark/edge.h"
+#include "mark/team.h"
 #include "platform/platform.h"
 
-enum {
-    ARRAY_BYTES = 512,          /* what is scanned with an eye on the words to come */
-    DESCRIPTORS_AHEAD = 16,     /* words */
-};
+enum { DESCRIPTORS_AHEAD = 16 };        /* words */
 
-#define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
+static const size_t ARRAY_BYTES = 512;
+static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
 /* One byte a distance, in memory of its own: made when a client registers the first, published by a release
  * and read with acquire; bytes only ever become 1. */
@@ -60,33 +56,51 @@ bool sgc_mark_displacement_valid(size_t distance)
            (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
 }
 
-SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+/* ---- loops that are not worth inlining ---- */
+
+static void add(struct sgc_marker *marker, size_t offset)
 {
-    uintptr_t base = marker->base, limit = marker->limit;
+    struct sgc_scan scan = sgc_scan_begin(marker);
 
-    for (; p < end; p++) {
-        size_t offset = *p - base;
-
-        if (offset < limit)
-            sgc_edge_add(marker, offset);
-    }
+    sgc_edge_add(&scan, offset, marker->how);
+    sgc_scan_end(&scan);
 }
 
 /* The objects that an array points at may be far apart, and so are their descriptors then. */
 SGC_BLIND static void scan_array(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    uintptr_t base = marker->base, limit = marker->limit;
+    struct sgc_scan scan = sgc_scan_begin(marker);
 
     for (; p < end - DESCRIPTORS_AHEAD; p++) {
-        size_t offset = *p - base;
-        size_t ahead = p[DESCRIPTORS_AHEAD] - base;
+        size_t offset = *p - scan.base;
+        size_t ahead = p[DESCRIPTORS_AHEAD] - scan.base;
 
-        if (ahead < limit)
-            sgc_edge_prefetch_page(ahead);
-        if (offset < limit)
-            sgc_edge_add(marker, offset);
+        if (ahead < scan.limit)
+            __builtin_prefetch(&scan.pages[ahead >> SGC_PAGE_LOG]);
+        if (offset < scan.limit)
+            sgc_edge_add(&scan, offset, marker->how);
     }
-    scan_any(marker, p, end);
+    sgc_scan_words(&scan, p, end, marker->how);
+    sgc_scan_end(&scan);
+}
+
+SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+{
+    struct sgc_scan scan = sgc_scan_begin(marker);
+
+    sgc_scan_words(&scan, p, end, marker->how);
+    sgc_scan_end(&scan);
+}
+
+/* The first byte of the object that byte `offset` of the heap lies in, if there may be one. */
+static size_t start_of(size_t offset)
+{
+    uint32_t page = (uint32_t)(offset >> SGC_PAGE_LOG);
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) == SGC_PAGE_SMALL)
+        return sgc_edge_small(d, offset).granule * SGC_GRANULE;
+    return (size_t)(sgc_page_state(d) == SGC_PAGE_SPAN_TAIL ? page - d->back : page) * SGC_PAGE;
 }
 
 /* Heap words while interior pointers do not count there. */
@@ -94,11 +108,9 @@ SGC_BLIND static void scan_starts(struct sgc_marker *marker, const uintptr_t *p,
 {
     for (; p < end; p++) {
         size_t offset = *p - marker->base;
-        struct sgc_edge edge;
 
-        if (offset < marker->limit && sgc_edge_find(offset, &edge) &&
-            sgc_mark_displacement_valid(*p - edge.start))
-            sgc_edge_add(marker, offset);
+        if (offset < marker->limit && sgc_mark_displacement_valid(offset - start_of(offset)))
+            add(marker, offset);
     }
 }
 
@@ -110,10 +122,17 @@ SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, c
         size_t offset = *p - marker->base;
 
         if (offset < marker->limit)
-            sgc_edge_add(marker, offset);
+            add(marker, offset);
         if (offset % SGC_GRANULE == 0 && offset - 1 < marker->limit)
-            sgc_edge_add(marker, offset - 1);
+            add(marker, offset - 1);
     }
+}
+
+/* ---- pieces ---- */
+
+bool sgc_scan_plain(const struct sgc_marker *marker, size_t bytes)
+{
+    return marker->interior_pointers && (bytes < ARRAY_BYTES || marker->limit < FAR_APART);
 }
 
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
@@ -123,24 +142,41 @@ void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 
     if (!marker->interior_pointers)
         scan_starts(marker, p, end);
-    else if (bytes >= ARRAY_BYTES)
-        scan_array(marker, p, end);
-    else
+    else if (sgc_scan_plain(marker, bytes))
         scan_any(marker, p, end);
+    else
+        scan_array(marker, p, end);
 }
 
-void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
+void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
-    const uintptr_t *p = (const uintptr_t *)sgc_round_up((uintptr_t)lo, sizeof *p);
-    const uintptr_t *end = (const uintptr_t *)sgc_round_down((uintptr_t)hi, sizeof *p);
+    const uintptr_t *p = (const uintptr_t *)start;
+    const uintptr_t *end = p + bytes / sizeof *p;
 
-    if (p >= end)
-        return;
-    marker->root_bytes += (size_t)(end - p) * sizeof *p;
     if (marker->end_word)
         scan_ends(marker, p, end);
     else
         scan_any(marker, p, end);
+}
+
+/* ---- roots ---- */
+
+/* What is larger than a piece is work like any other; without stealing, everything has to be dealt out. */
+static bool leave_to_team(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    return marker->team != NULL && sgc_team_wants_roots(marker, bytes) && sgc_team_give_roots(marker, start, bytes);
+}
+
+void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof start);
+    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof end);
+
+    if (start >= end)
+        return;
+    marker->root_bytes += end - start;
+    if (!leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
+        sgc_scan_roots(marker, start, end - start);
 }
 
 /* Static data is looked at like the heap, where interior pointers matter less than on stacks. */
@@ -153,12 +189,13 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
         sgc_mark_roots(marker, lo, hi);
     } else if (start < end) {
         marker->root_bytes += end - start;
-        sgc_scan_heap(marker, start, end - start);
+        if (!leave_to_team(marker, start, end - start))
+            sgc_scan_heap(marker, start, end - start);
     }
 }
 
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     if (address - marker->base < marker->limit)
-        sgc_edge_add(marker, address - marker->base);
+        add(marker, address - marker->base);
 }

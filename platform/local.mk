@@ -46,3 +46,9 @@ platform_sources += platform/topology_hwloc.c
 else
 platform_sources += platform/topology_none.c
 endif
+
+# The sizes of caches.
+platform_sources += platform/caches.h
+if SGC_OS_LINUX
+platform_sources += platform/caches_linux.c
+endif

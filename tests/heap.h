@@ -21,7 +21,7 @@
 #include "alloc/span.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
-#include "mark/marker.h"
+#include "mark/team.h"
 #include "tests/tap.h"
 
 #define HEAP_UNUSED __attribute__((unused))
@@ -32,13 +32,19 @@ static struct {
     struct sgc_cache *cache[HEAP_CACHES];
     bool open[HEAP_CACHES];
     int count;
-    struct sgc_marker marker;
-    bool marker_ready;
+    struct sgc_team team;           /* of one marker, unless a test adds helpers */
+    bool team_ready;
 } heap_test;
 
 static const struct sgc_mark_config HEAP_MARK = {
     .interior_pointers = true, .split_bytes = 128 << 10, .edges = 16, .stack_bytes = 16 << 20,
 };
+
+/* The calling thread's marker. */
+HEAP_UNUSED static struct sgc_marker *heap_marker(void)
+{
+    return sgc_team_first(&heap_test.team);
+}
 
 HEAP_UNUSED static void *heap_map(size_t bytes)
 {
@@ -149,28 +155,44 @@ HEAP_UNUSED static void heap_retire(void)
         sgc_cache_retire(heap_test.cache[i]);
 }
 
-/* Marks from the words [roots, roots+words); the marks stay. */
+/* The team of the marks to come, if there is none yet. */
+HEAP_UNUSED static struct sgc_team *heap_team(const struct sgc_team_config *config)
+{
+    if (!heap_test.team_ready && !sgc_team_init(&heap_test.team, config))
+        tap_bail("no memory for a team of markers");
+    heap_test.team_ready = true;
+    return &heap_test.team;
+}
+
+/* One marker. */
+HEAP_UNUSED static struct sgc_team *heap_alone(const struct sgc_mark_config *config)
+{
+    return heap_team(&(struct sgc_team_config){ .mark = *config, .most = 1, .balance = true });
+}
+
+/* Marks from the words [roots, roots+words), with up to `want` markers; the marks stay. */
+HEAP_UNUSED static void heap_mark_by(struct sgc_team *team, uint32_t want, const void *roots, size_t words)
+{
+    sgc_clear_finish();
+    sgc_team_begin(team, want);
+    sgc_mark_roots(heap_marker(), roots, (const char *)roots + words * sizeof(uintptr_t));
+    sgc_mark_uncollectable(heap_marker());
+    if (!sgc_team_mark(team, NULL) || !sgc_team_rescan(team, NULL))
+        tap_bail("a mark gave up though nobody asked it to");
+    sgc_team_check(team);
+}
+
 HEAP_UNUSED static void heap_mark(const struct sgc_mark_config *config, const void *roots, size_t words)
 {
-    struct sgc_marker *marker = &heap_test.marker;
-
-    if (!heap_test.marker_ready && !sgc_marker_init(marker, config))
-        tap_bail("no mark stack");
-    heap_test.marker_ready = true;
-    sgc_clear_finish();
-    sgc_marker_begin(marker);
-    sgc_mark_roots(marker, roots, (const char *)roots + words * sizeof(uintptr_t));
-    sgc_mark_uncollectable(marker);
-    if (!sgc_mark_drain(marker, NULL) || !sgc_mark_rescan(marker, NULL))
-        tap_bail("a mark gave up though nobody asked it to");
+    heap_mark_by(heap_alone(config), 1, roots, words);
 }
 
 /* The next heap_mark makes a new marker. */
 HEAP_UNUSED static void heap_marker_end(void)
 {
-    if (heap_test.marker_ready)
-        sgc_work_stack_release(&heap_test.marker.stack);
-    heap_test.marker_ready = false;
+    if (heap_test.team_ready)
+        sgc_team_release(&heap_test.team);
+    heap_test.team_ready = false;
 }
 
 /* Forgets the marks, as an abandoned cycle does. */

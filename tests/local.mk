@@ -207,8 +207,7 @@ heap_tests = \
 	tests/test_small \
 	tests/test_span \
 	tests/test_sweep \
-	tests/test_verify \
-	tests/test_work
+	tests/test_verify
 unit_tests += $(heap_tests)
 thread_tests += tests/test_clear tests/test_decay tests/test_pool tests/test_remote
 aarch64_tests += \
@@ -269,3 +268,39 @@ thread_tests += tests/test_api_query_race
 script_tests += tests/check_gdb
 check_PROGRAMS += tests/subject_gdb
 EXTRA_DIST += tests/check_gdb
+
+# Markers working together.
+unit_tests += tests/test_team
+thread_tests += tests/test_team
+test_headers += tests/random_graph.h
+
+# The mark deque.
+unit_tests += tests/test_deque tests/test_deque_memory tests/test_deque_order tests/test_deque_race
+thread_tests += tests/test_deque_race
+aarch64_tests += tests/test_deque tests/test_deque_race
+test_headers += tests/deque.h tests/weak.h tests/weak_state.h
+EXTRA_DIST += tests/model/deque.pml
+
+# The runner of the benchmarks, on two of its programs.
+script_tests += tests/check_bench
+
+# The end of marking, and what idle markers do.
+unit_tests += tests/test_backoff tests/test_termination tests/test_termination_order tests/test_termination_race
+thread_tests += tests/test_backoff tests/test_termination_race
+aarch64_tests += tests/test_termination_race
+test_headers += tests/weak_sc.h
+EXTRA_DIST += tests/model/termination.pml
+
+# Pacing: the model by itself, the sizes of caches; test_pacing has a thread that frees.
+unit_tests += tests/test_caches tests/test_pacing_model
+thread_tests += tests/test_pacing
+
+# The page policies: order of sources, options, races, and the bounds on recorded and random page demands
+# (tests/traces/, written by tests/record_pages).
+unit_tests += tests/test_lps_bounds tests/test_page_rule tests/test_page_sources tests/test_policy_race
+thread_tests += tests/test_policy_race
+aarch64_tests += tests/test_page_sources
+check_PROGRAMS += tests/record_pages
+tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_page,--wrap=sgc_policy_give_page
+test_headers += tests/page_replay.h tests/page_trace.h
+EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt

@@ -23,19 +23,17 @@ struct marked {
 
 static struct marked mark(const uintptr_t *words, size_t n)
 {
-    struct sgc_marker *m = &heap_test.marker;
+    struct sgc_team *team = heap_alone(&HEAP_MARK);
+    struct sgc_marker *m = heap_marker();
     struct marked result;
 
-    if (!heap_test.marker_ready && !sgc_marker_init(m, &HEAP_MARK))
-        tap_bail("no mark stack");
-    heap_test.marker_ready = true;
     heap_retire();
     sgc_clear_finish();
-    sgc_marker_begin(m);
+    sgc_team_begin(team, 1);
     sgc_mark_roots(m, &live, &live + 1);
     sgc_mark_roots(m, words, words + n);
     sgc_mark_uncollectable(m);
-    if (!sgc_mark_drain(m, NULL) || !sgc_mark_rescan(m, NULL))
+    if (!sgc_team_mark(team, NULL) || !sgc_team_rescan(team, NULL))
         tap_bail("a mark gave up");
     result = (struct marked){ m->objects, m->bytes };
     heap_unmark();

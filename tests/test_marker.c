@@ -6,140 +6,17 @@
  */
 #include <sys/resource.h>
 
-#include "tests/heap.h"
+#include "tests/random_graph.h"
 #include "tests/sanitized.h"
 
 /* ---- random graphs ---- */
-
-enum { NODES = 6000, ROOTS = 12, EDGES = 3 };
-
-static struct node {
-    char *object;
-    size_t words;
-    uint32_t kind;
-    bool uncollectable;
-    int edge[EDGES];
-    bool reached;
-} node[NODES];
-
-static uintptr_t roots[ROOTS];
-static int root_node[ROOTS];
-static uint64_t seed;
-
-static size_t random_words(void)
-{
-    switch (heap_random(&seed, 20)) {
-    case 0: return 3000 + heap_random(&seed, 30000);        /* spans, some longer than a piece */
-    case 1: return 200 + heap_random(&seed, 2000);
-    default: return EDGES + heap_random(&seed, 30);
-    }
-}
-
-static void make_node(struct node *n)
-{
-    static const uint32_t kinds[] = { SGC_KIND_CONSERVATIVE, SGC_KIND_CONSERVATIVE, SGC_KIND_CONSERVATIVE,
-                                      SGC_KIND_CONSERVATIVE, SGC_KIND_CONSERVATIVE, SGC_KIND_POINTER_FREE };
-
-    n->words = random_words();
-    n->kind = kinds[heap_random(&seed, 6)];
-    n->uncollectable = heap_random(&seed, 1500) == 0;
-    if (n->uncollectable)
-        n->kind += n->kind == SGC_KIND_CONSERVATIVE ? 1 : 3;
-    n->object = heap_alloc(sgc_self, n->words * 8, n->kind);
-    if (n->object == NULL)
-        tap_bail("the heap of the test is too small");
-    memset(n->object, 0, n->words * 8);
-    n->reached = false;
-}
-
-/* Edges anywhere in the object, to anywhere in another (when interior pointers count). */
-static void make_edges(struct node *n, bool interior)
-{
-    for (int e = 0; e < EDGES; e++) {
-        int to = (int)heap_random(&seed, NODES);
-        size_t at = n->words / EDGES * (size_t)e + heap_random(&seed, (uint32_t)(n->words / EDGES));
-        uintptr_t word = (uintptr_t)node[to].object;
-
-        if (heap_random(&seed, 3) == 0) {
-            n->edge[e] = -1;
-            continue;
-        }
-        n->edge[e] = to;
-        if (interior)
-            word += heap_random(&seed, (uint32_t)(node[to].words * 8));
-        memcpy(n->object + at * 8, &word, sizeof word);
-    }
-}
-
-static void make_graph(uint64_t from, bool interior)
-{
-    heap_collect(NULL, 0);
-    for (int i = 0; i < NODES; i++)
-        if (node[i].uncollectable)
-            sgc_object_free(sgc_self, node[i].object);
-    heap_sweep_all();
-    seed = from;
-    for (int i = 0; i < NODES; i++)
-        make_node(&node[i]);
-    for (int i = 0; i < NODES; i++)
-        make_edges(&node[i], interior);
-    for (int i = 0; i < ROOTS; i++) {
-        root_node[i] = (int)heap_random(&seed, NODES);
-        roots[i] = (uintptr_t)node[root_node[i]].object + heap_random(&seed, (uint32_t)node[root_node[i]].words * 8);
-    }
-}
-
-static void reach(int first)
-{
-    static int todo[NODES * EDGES + NODES];
-    int n = 0;
-
-    todo[n++] = first;
-    while (n > 0) {
-        struct node *at = &node[todo[--n]];
-        if (at->reached)
-            continue;
-        at->reached = true;
-        for (int e = 0; e < EDGES && sgc_kind_has_pointers(at->kind); e++)
-            if (at->edge[e] >= 0)
-                todo[n++] = at->edge[e];
-    }
-}
-
-static void reach_all(void)
-{
-    for (int i = 0; i < NODES; i++)
-        node[i].reached = false;
-    for (int i = 0; i < ROOTS; i++)
-        reach(root_node[i]);
-    for (int i = 0; i < NODES; i++)
-        if (node[i].uncollectable)
-            reach(i);
-}
-
-/* Marked but not reachable, or the other way round; counts and bytes, too. */
-static int differences(void)
-{
-    int wrong = 0;
-    size_t objects = 0, bytes = 0;
-    struct sgc_object o;
-
-    for (int i = 0; i < NODES; i++) {
-        wrong += heap_marked(node[i].object) != node[i].reached;
-        if (node[i].reached && sgc_object_slot((uintptr_t)node[i].object, &o)) {
-            objects++;
-            bytes += o.bytes;
-        }
-    }
-    return wrong + (heap_test.marker.objects != objects) + (heap_test.marker.bytes != bytes);
-}
 
 static void check_graph(const struct sgc_mark_config *config, const char *name)
 {
     heap_marker_end();
     heap_retire();
     heap_mark(config, roots, ROOTS);
-    int reached = 0, wrong = differences();
+    int reached = 0, wrong = differences(heap_marker()->objects, heap_marker()->bytes);
     for (int i = 0; i < NODES; i++)
         reached += node[i].reached;
     tap_ok(wrong == 0 && reached > NODES / 10 && reached < NODES, "%s: %d of %d nodes are reachable and marked (%d wrong)",
@@ -209,7 +86,7 @@ static int wide_unmarked(void)
 
     for (int i = 0; i < WIDE; i++)
         wrong += !heap_marked(child[i]) + !heap_marked(grandchild[i]);
-    return wrong + (heap_test.marker.objects != 2 * WIDE + 1);
+    return wrong + (heap_marker()->objects != 2 * WIDE + 1);
 }
 
 static void test_small_stack(void)
@@ -224,15 +101,15 @@ static void test_small_stack(void)
     heap_retire();
     heap_marker_end();
     heap_mark(&HEAP_MARK, &wide, 1);
-    tap_ok(wide_unmarked() == 0 && heap_test.marker.rescans == 0 && heap_test.marker.stack.deepest > 10000,
-           "with a large stack nothing is scanned again (%zu deep)", heap_test.marker.stack.deepest);
+    tap_ok(wide_unmarked() == 0 && heap_marker()->rescans == 0 && heap_marker()->stack.deepest > 10000,
+           "with a large stack nothing is scanned again (%zu deep)", heap_marker()->stack.deepest);
     heap_unmark();
     heap_marker_end();
     heap_mark(&config, &wide, 1);
     int wrong = wide_unmarked();
-    tap_ok(wrong == 0 && heap_test.marker.rescans > 0,
+    tap_ok(wrong == 0 && heap_marker()->rescans > 0,
            "with 64 KB pages are scanned again (%zu) and the same set is marked (%d wrong)",
-           heap_test.marker.rescans, wrong);
+           heap_marker()->rescans, wrong);
     bool flags = false;
     for (uint32_t a = 0; a < sgc_pool.committed; a++)
         flags = flags || sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0;
@@ -252,6 +129,7 @@ static void test_denied_commit(void)
     getrlimit(RLIMIT_DATA, &before);
     none.rlim_max = before.rlim_max;
     heap_marker_end();
+    heap_alone(&HEAP_MARK);
     setrlimit(RLIMIT_DATA, &none);
     void *probe = sgc_mem_reserve(SGC_PAGE, SGC_PAGE);
     bool denied = probe != NULL && !sgc_mem_commit(probe, SGC_PAGE);
@@ -263,9 +141,9 @@ static void test_denied_commit(void)
         return;
     }
     int wrong = wide_unmarked();
-    tap_ok(wrong == 0 && heap_test.marker.rescans > 0 && heap_test.marker.stack.committed == 0,
+    tap_ok(wrong == 0 && heap_marker()->rescans > 0 && heap_marker()->stack.memory.committed == 0,
            "without any memory for a stack the same set is marked (%zu rescans, %d wrong)",
-           heap_test.marker.rescans, wrong);
+           heap_marker()->rescans, wrong);
     heap_unmark();
 }
 
@@ -295,25 +173,25 @@ static bool any_flag(void)
 static void test_abandon(void)
 {
     struct sgc_mark_config config = HEAP_MARK;
-    struct sgc_marker *m = &heap_test.marker;
+    struct sgc_team *team;
 
     config.stack_bytes = 64 << 10;
     config.split_bytes = 0;
     heap_marker_end();
-    sgc_marker_init(m, &config);
-    heap_test.marker_ready = true;
-    sgc_marker_begin(m);
-    sgc_mark_roots(m, &wide, &wide + 1);
-    tap_ok(!sgc_mark_drain(m, stop_at_once) && asked == 1, "a mark gives up when it is asked to");
-    sgc_marker_abandon(m);
-    tap_ok(m->stack.top == 0 && m->edge_count == 0 && !any_flag(), "and forgets its work");
+    team = heap_alone(&config);
+    sgc_team_begin(team, 1);
+    sgc_mark_roots(heap_marker(), &wide, &wide + 1);
+    tap_ok(!sgc_team_mark(team, stop_at_once) && asked >= 1, "a mark gives up when it is asked to");
+    sgc_team_abandon(team);
+    sgc_team_check(team);
+    tap_ok(sgc_deque_empty(&heap_marker()->stack) && heap_marker()->edge_count == 0 && !any_flag(), "and forgets its work");
     heap_unmark();
-    sgc_marker_begin(m);
-    sgc_mark_roots(m, &wide, &wide + 1);
-    sgc_mark_drain(m, NULL);
+    sgc_team_begin(team, 1);
+    sgc_mark_roots(heap_marker(), &wide, &wide + 1);
+    sgc_team_mark(team, NULL);
     asked = 1;
-    tap_ok(m->overflowed && !sgc_mark_rescan(m, stop_at_second), "so does a rescan");
-    sgc_marker_abandon(m);
+    tap_ok(heap_marker()->overflowed && !sgc_team_rescan(team, stop_at_second), "so does a rescan");
+    sgc_team_abandon(team);
     tap_ok(!any_flag(), "and leaves no page flagged");
     heap_unmark();
     heap_mark(&config, &wide, 1);
@@ -326,9 +204,7 @@ int main(void)
     heap_start((size_t)2 << 30, 0, false);
     test_graphs();
     test_graph_starts();
-    for (int i = 0; i < NODES; i++)
-        if (node[i].uncollectable)
-            sgc_object_free(sgc_self, node[i].object);
+    free_uncollectable();
     test_small_stack();
     test_denied_commit();
     test_abandon();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_models.sh: the protocols of doc/design/world.md and doc/design/remote-free.md, checked by spin.
+# test_models.sh: the protocols of doc/design/world.md, remote-free.md and parallel-marking.md, checked by spin.
 #
 # Each model is searched whole in several shapes and must be without error; then each fault that can
 # be put into it (-DBROKEN_x) must be found, with the complaint that belongs to it.  Together the
@@ -204,6 +204,64 @@ check_remote() {
     all_tested remote
 }
 
+# ---- the end of marking ----
+
+check_termination() {
+    sound termination
+    sound termination -DPIECES=1 -DBUFFERED=1
+    sound termination -DPIECES=1 -DSLEEP=1
+    sound termination -DCOUNTER=1
+    sound termination -DCOUNTER=1 -DSLEEP=1
+    ends termination -DPIECES=1 -DSLEEP=1
+    ends termination -DCOUNTER=1 -DSLEEP=1
+    reached termination
+
+    # a marker
+    wrong termination STEAL_FIRST 'pieces==0' -DPIECES=1
+    wrong termination STEAL_FIRST 'pieces==0' -DCOUNTER=1
+    wrong termination IDLE_TOO_EARLY 'pieces==0' -DPIECES=1
+    wrong termination IDLE_TOO_EARLY 'pieces==0' -DCOUNTER=1
+    wrong termination DETECTION_FIRST 'invalid end state' -DCOUNTER=1 -DSLEEP=1
+    # the counter
+    wrong termination COUNT_NOT_ATOMIC 'pieces==0' -DCOUNTER=1
+    # the flags
+    wrong termination INTERRUPTED_FIRST 'pieces==0' -DPIECES=1
+    wrong termination NOT_INTERRUPTED 'pieces==0' -DPIECES=1
+    wrong termination NOT_OPENED 'pieces==0' -DPIECES=1
+    wrong termination NOT_CHECKED_AGAIN 'pieces==0' -DPIECES=1
+    wrong termination TICKET_TWICE 'pieces==0' -DPIECES=1
+    # orders
+    wrong termination FLAG_NOT_SC 'pieces==0' -DPIECES=1
+    wrong termination TICKET_NOT_SC 'pieces==0' -DPIECES=1
+    wrong termination IDLE_NOT_SC 'invalid end state' -DPIECES=1 -DSLEEP=1
+    # sleeping
+    wrong termination WAKE_FIRST 'invalid end state' -DCOUNTER=1 -DSLEEP=1
+    wrong termination SIGNAL_NOTED_LATE 'invalid end state' -DCOUNTER=1 -DSLEEP=1
+    all_tested termination
+}
+
+# ---- the mark deque ----
+
+check_deque() {
+    sound deque -DPIECES=4 -DRESETS=1
+    sound deque -DPIECES=6 -DTHIEVES=1 -DSTEALS=3 -DRESETS=1
+    ends deque -DPIECES=4 -DTHIEVES=1 -DRESETS=1
+    reached deque
+
+    # a theft
+    wrong deque COPY_AFTER_TAKING 'done[entry[top]]' -DTHIEVES=1
+    # what the owner does with places that were public
+    wrong deque NO_TAG_ANEW 'done[got[i]]' -DPIECES=4
+    wrong deque NO_TAG_TAKING_BACK 'done[got[i]]' -DTHIEVES=1
+    wrong deque NO_TAG_SLIDING 'done[got[i]]' -DPIECES=4
+    wrong deque NO_TAG_RESETTING 'done[got[i]]' -DTHIEVES=1 -DRESETS=1
+    # when it may
+    wrong deque TAKE_BACK_BLIND 'done[entry[top]]' -DTHIEVES=1
+    wrong deque SHARE_UNLOOKED 'done[p]' -DTHIEVES=1
+    wrong deque SLIDE_UNLOOKED 'invalid end state' -DTHIEVES=1
+    all_tested deque
+}
+
 # ---- larger shapes, without the faults ----
 
 check_long() {
@@ -219,15 +277,23 @@ check_long() {
     sound remote -DTHREADS=2 -DPAGES=2 -DFREES=3
     sound remote -DABANDONS=1 -DSTOPS=1
     ends remote
+    sound deque
+    sound deque -DPIECES=5 -DRESETS=1
+    sound termination -DPIECES=4
+    sound termination -DPIECES=2 -DBUFFERED=1
+    sound termination -DPIECES=4 -DCOUNTER=1
+    ends termination -DPIECES=2 -DSLEEP=1
 }
 
 tested=
 if [ "${MODELS_LONG:-0}" = 0 ]; then
-    tap_plan 48
+    tap_plan 86
     check_stop
     check_remote
+    check_deque
+    check_termination
 else
-    tap_plan 12
+    tap_plan 18
     check_long
 fi
 tap_done

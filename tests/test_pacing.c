@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing.c: when a collection is due.
+ * gc/pacing.c, gc/pacing_costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
+ * follows from which figures is in tests/test_pacing_model.c.)
  */
 #include "gc/pacing.h"
 #include "alloc/free.h"
+#include "gc/heap_size.h"
+#include "gc/pacing_costs.h"
+#include "gc/stats.h"
+#include "tests/child.h"
 #include "tests/white.h"
 
 static void **live;                 /* static data */
+
+enum { PATIENCE_MB = 256 };
+
+static size_t mb(size_t bytes)
+{
+    return bytes >> 20;
+}
 
 /* Bytes that can be allocated until a collection happens by itself. */
 static size_t until_collection(size_t bytes, bool freeing)
@@ -14,7 +26,7 @@ static size_t until_collection(size_t bytes, bool freeing)
     uint64_t before = sgc_cycles_finished();
     size_t sum = 0;
 
-    while (sgc_cycles_finished() == before && sum < (size_t)256 << 20) {
+    while (sgc_cycles_finished() == before && sum < (size_t)PATIENCE_MB << 20) {
         void *object = sgc_allocate(bytes, WHITE_KIND);
         sum += bytes;
         if (freeing)
@@ -23,18 +35,30 @@ static size_t until_collection(size_t bytes, bool freeing)
     return sum;
 }
 
-static void make_live(size_t mb)
+/* Collections while so much is allocated that dies at once. */
+static unsigned collections(size_t megabytes)
 {
-    live = sgc_allocate((mb << 10) * sizeof *live, WHITE_KIND);
-    for (size_t i = 0; i < mb << 10; i++)
+    uint64_t before = sgc_cycles_finished();
+
+    for (size_t i = 0; i < megabytes << 10; i++)
+        sgc_allocate(1000, WHITE_KIND);
+    return (unsigned)(sgc_cycles_finished() - before);
+}
+
+static void make_live(size_t megabytes)
+{
+    live = sgc_allocate((megabytes << 10) * sizeof *live, WHITE_KIND);
+    for (size_t i = 0; i < megabytes << 10; i++)
         live[i] = sgc_allocate(1000, WHITE_KIND);
+}
+
+static void drop_live(void)
+{
+    live = NULL;
     white_collect();
 }
 
-static size_t mb(size_t bytes)
-{
-    return bytes >> 20;
-}
+/* ---- how much ---- */
 
 static void test_budget(void)
 {
@@ -42,24 +66,157 @@ static void test_budget(void)
 
     white_collect();
     small = until_collection(1000, false);
-    tap_ok(mb(small) >= 2 && mb(small) <= 8, "an almost empty heap collects after some megabytes (%zu)", mb(small));
+    white_exact_ok(mb(small) >= 2 && mb(small) <= 13, "an almost empty heap collects after some megabytes (%zu)", mb(small));
     make_live(40);
-    large = until_collection(1000, false);
-    tap_ok(mb(large) >= 25 && mb(large) <= 60, "40 MB of live data: after about as much (%zu)", mb(large));
-    tap_ok(sgc_pacing_live() >= (size_t)40 << 20, "the last cycle's live bytes are known (%zu)", mb(sgc_pacing_live()));
-    tap_ok(until_collection(100000, false) > (size_t)20 << 20, "large objects count as well");
-    live = NULL;
     white_collect();
+    large = until_collection(1000, false);
+    white_exact_ok(mb(large) >= 19 && mb(large) <= 60, "40 MB of live data: after about as much (%zu)", mb(large));
+    tap_ok(sgc_pacing_live() >= (size_t)40 << 20, "the last cycle's live bytes are known (%zu)", mb(sgc_pacing_live()));
+    tap_ok(until_collection(100000, false) > (size_t)18 << 20, "large objects count as well");
+    drop_live();
 }
+
+/* In children: the heap's greatest size and the environment are the whole process's. */
+static int stay_small(void)
+{
+    setenv("GC_MAXIMUM_HEAP_SIZE", "2g", 1);
+    white_init();
+    for (int i = 0; i < 4000000; i++)
+        sgc_allocate(63, WHITE_KIND);
+    return sgc_heap_most() < (size_t)20 << 20 && sgc_cycles_finished() < 256 ? 0 : 1;
+}
+
+static int grow_rarely(void)
+{
+    white_init();
+    make_live(200);
+    return sgc_cycles_finished() <= 14 ? 0 : 1;
+}
+
+/* Cycles that the limit itself has called for. */
+static uint64_t hits(void)
+{
+    struct sgc_totals totals;
+
+    sgc_stats_get(&totals);
+    return totals.cycle.by_reason[SGC_REASON_LIMIT];
+}
+
+static int use_the_limit(void)
+{
+    uint64_t cycles;
+
+    setenv("SGC_PACING", "limit", 1);
+    setenv("GC_MAXIMUM_HEAP_SIZE", "64m", 1);
+    white_init();
+    cycles = collections(320);
+    return cycles >= 3 && cycles <= 10 && hits() == 0 && sgc_heap_most() > (size_t)56 << 20 &&
+           sgc_heap_most() <= (size_t)64 << 20 ? 0 : 1;
+}
+
+static int limit_of_the_machine(void)
+{
+    setenv("SGC_PACING", "limit", 1);
+    white_init();
+    return sgc_limit_physical_memory() < (size_t)2 << 30 || collections(256) == 0 ? 0 : 1;
+}
+
+/* 40 MB are alive, and there is room for 10 MB more. */
+static int near_the_limit(void)
+{
+    setenv("GC_MAXIMUM_HEAP_SIZE", "50m", 1);
+    white_init();
+    make_live(40);
+    white_collect();
+    return mb(until_collection(1000, false)) <= 10 && hits() == 0 && sgc_heap_most() <= (size_t)50 << 20 ? 0 : 1;
+}
+
+static void test_heaps(void)
+{
+    white_exact_ok(run_in_child(stay_small) == 0, "256 MB of dead 64-byte objects: a few megabytes, far from the limit");
+    tap_ok(run_in_child(grow_rarely) == 0, "200 MB that live: a handful of collections");
+    white_exact_ok(run_in_child(use_the_limit) == 0, "SGC_PACING=limit uses the limit before each collection");
+    tap_ok(run_in_child(limit_of_the_machine) == 0, "and a part of the machine where there is none");
+    tap_ok(run_in_child(near_the_limit) == 0, "near the limit collections are denser");
+}
+
+static void test_phases(void)
+{
+    unsigned with_10, with_80;
+
+    make_live(10);
+    white_collect();
+    with_10 = collections(256);
+    make_live(80);
+    white_collect();
+    with_80 = collections(256);
+    tap_ok(with_80 * 3 < with_10, "eight times as much alive: collections are rarer (%u, %u)", with_10, with_80);
+    live = NULL;
+    until_collection(1000, false);
+    white_exact_ok(mb(until_collection(1000, false)) <= 20, "what was alive is dropped: the second one comes soon");
+    tap_ok(sgc_pacing_live() < (size_t)40 << 20, "and the heap is small again (%zu)", mb(sgc_pacing_live()));
+}
+
+/* ---- explicit frees ---- */
 
 static void test_freed(void)
 {
     size_t sum = until_collection(1000, true);
 
-    tap_ok(sum >= (size_t)256 << 20, "a program that frees what it allocates is not collected");
+    tap_ok(sum >= (size_t)PATIENCE_MB << 20, "a program that frees what it allocates is not collected");
     sum = until_collection(100000, true);
-    tap_ok(sum >= (size_t)256 << 20, "large objects likewise");
+    tap_ok(sum >= (size_t)PATIENCE_MB << 20, "large objects likewise");
 }
+
+/* One thread allocates, another frees, through a ring; the one that frees never comes by the slow path. */
+enum { RING = 64 };
+
+static struct {
+    sgc_aw_t slot[RING];
+    sgc_a32_t over, ready;
+} ring;
+
+static void *free_all(void *unused)
+{
+    struct sgc_mutator *self = sgc_mutator_register(0);
+
+    (void)unused;
+    sgc_a32_store_rel(&ring.ready, 1);
+    while (sgc_a32_load_acq(&ring.over) == 0)
+        for (int i = 0; i < RING; i++) {
+            void *object = (void *)sgc_aw_load_acq(&ring.slot[i]);
+
+            if (object != NULL) {
+                sgc_object_free(sgc_self, object);
+                sgc_aw_store_rel(&ring.slot[i], 0);
+            }
+        }
+    sgc_mutator_unregister(self);
+    return NULL;
+}
+
+static void test_freed_elsewhere(void)
+{
+    pthread_t thread;
+    uint64_t before;
+
+    white_collect();
+    thread = white_start(free_all, NULL);
+    tap_ok(white_reached(&ring.ready, 1), "a thread that frees is there");
+    before = sgc_cycles_finished();
+    for (size_t i = 0; i < (64 << 10) && sgc_cycles_finished() == before; i++) {
+        while (sgc_aw_load_acq(&ring.slot[i % RING]) != 0)
+            sgc_yield();
+        sgc_aw_store_rel(&ring.slot[i % RING], (uintptr_t)sgc_allocate(1000, WHITE_KIND));
+    }
+    tap_ok(sgc_cycles_finished() == before, "what another thread frees is not collected for either");
+    sgc_a32_store_rel(&ring.over, 1);
+    white_join(thread);
+    white_collect();
+    tap_ok(sgc_pacing_freed_since() < (size_t)1 << 20, "nor does it count for the time after the next collection");
+}
+
+/* ---- settings ---- */
 
 static void test_settings(void)
 {
@@ -68,19 +225,22 @@ static void test_settings(void)
     white_collect();
     sgc_pacing_allow((size_t)50 << 20);
     sum = until_collection(1000, false);
-    white_exact_ok(mb(sum) >= 50 && mb(sum) <= 60, "an expanded heap is used first (%zu)", mb(sum));
+    white_exact_ok(mb(sum) >= 50 && mb(sum) <= 64, "an expanded heap is used first (%zu)", mb(sum));
     white_collect();
     sgc_pacing_set_minimum((size_t)20 << 20);
     sum = until_collection(1000, false);
     white_exact_ok(mb(sum) >= 19 && mb(sum) <= 24, "the least between two collections (%zu)", mb(sum));
     sgc_pacing_set_minimum(SIZE_MAX);
     sum = until_collection(1000, false);
-    tap_ok(sum >= (size_t)256 << 20, "as much as there is: never");
+    tap_ok(sum >= (size_t)PATIENCE_MB << 20, "as much as there is: never");
     sgc_pacing_set_minimum(0);
     sgc_pacing_allow(SIZE_MAX);
-    tap_ok(until_collection(1000, false) >= (size_t)256 << 20, "an expansion without bound does not wrap around");
+    tap_ok(until_collection(1000, false) >= (size_t)PATIENCE_MB << 20, "an expansion without bound does not wrap around");
     white_collect();
-    tap_ok(until_collection(1000, false) < (size_t)16 << 20, "and ends with the next cycle");
+    white_exact_ok(until_collection(1000, false) < (size_t)16 << 20, "and ends with the next cycle");
+    sgc_pacing_given_up();
+    sum = until_collection(1000, false);
+    white_exact_ok(mb(sum) >= 5 && mb(sum) <= 26, "a cycle that was given up is tried again after twice as much (%zu)", mb(sum));
 }
 
 static void test_counts(void)
@@ -94,16 +254,76 @@ static void test_counts(void)
         sgc_allocate(1000, WHITE_KIND);
     tap_ok(sgc_pacing_allocated_since() >= allocated + 1000000, "allocated bytes are counted");
     white_collect();
-    tap_ok(sgc_pacing_allocated_before() >= before + 1000000 && sgc_pacing_allocated_since() < 1000000,
+    tap_ok(sgc_pacing_allocated_before() >= before + 1000000 && sgc_pacing_allocated_since() < 1000,
            "and taken over by the next cycle");
+}
+
+/* ---- what is learnt ---- */
+
+static void test_costs(void)
+{
+    struct sgc_pace_costs costs;
+
+    make_live(20);
+    for (int i = 0; i < 3; i++)
+        until_collection(1000, false);
+    sgc_pacing_costs(&costs);
+    tap_ok(costs.fixed_ns > 1000 && costs.fixed_ns < 1000000000, "a cycle costs something: %zu ns", (size_t)costs.fixed_ns);
+    tap_ok(costs.mark_ps > 1 && costs.mark_ps < 1000000 && costs.mark_ps != 500, "so does marking a byte: %zu ps",
+           (size_t)costs.mark_ps);
+    tap_ok(costs.mutator_ps > 10 && costs.mutator_ps < 10000000 && costs.mutator_ps != 250, "and allocating one: %zu ps",
+           (size_t)costs.mutator_ps);
+    tap_ok(sgc_pacing_roots() > 1000, "the roots are known (%zu bytes)", sgc_pacing_roots());
+    drop_live();
+}
+
+static void test_markers(void)
+{
+    drop_live();
+    for (int i = 0; i < 5; i++)
+        white_collect();
+    white_exact_ok(sgc_pacing_markers(64) == 1, "a small heap needs one marker");
+    make_live(100);
+    white_collect();
+    tap_ok(sgc_pacing_markers(64) >= 4, "100 MB need more: %d", sgc_pacing_markers(64));
+    tap_ok(sgc_pacing_markers(2) == 2 && sgc_pacing_markers(1) == 1, "but no more than there are");
+    drop_live();
+}
+
+/* Cycles at the limit that free nothing, one after the other. */
+static void test_limit_pays(void)
+{
+    int tried = 0;
+
+    make_live(100);
+    white_collect();
+    tap_ok(sgc_pacing_limit_pays(), "a cycle at the limit is tried");
+    while (tried < 100 && sgc_pacing_limit_pays()) {
+        sgc_collect(sgc_mutator_self(), SGC_REASON_LIMIT, NULL);
+        tried++;
+    }
+    tap_ok(tried >= SGC_PACE_TRIES && tried < 100, "after some that were useless no more (%d)", tried);
+    for (int i = 0; i < 10000 && !sgc_pacing_limit_pays(); i++)
+        sgc_sleep_ns(WHITE_MS);
+    tap_ok(sgc_pacing_limit_pays(), "until the program has run for a while");
+    collections(20);
+    sgc_collect(sgc_mutator_self(), SGC_REASON_LIMIT, NULL);
+    tap_ok(sgc_pacing_limit_pays(), "and from the first useful one on");
+    drop_live();
 }
 
 int main(void)
 {
+    test_heaps();
     white_init();
     test_budget();
+    test_phases();
     test_freed();
+    test_freed_elsewhere();
     test_settings();
     test_counts();
+    test_costs();
+    test_markers();
+    test_limit_pays();
     return tap_done();
 }

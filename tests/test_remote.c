@@ -294,7 +294,7 @@ static void test_travel(void)
            sgc_a32_load(&damage));
     tap_ok(sgc_a32_load(&double_frees) == 0, "each can be freed once (%u could not)", sgc_a32_load(&double_frees));
     tap_ok(live_slots() == SLOTS, "what is in the slots in the end is allocated");
-    tap_ok(heap_test.marker.objects == SLOTS, "and is all that is");
+    tap_ok(heap_marker()->objects == SLOTS, "and is all that is");
     tap_ok(left_over() == 0, "nothing is lost");
 }
 

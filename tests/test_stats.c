@@ -246,7 +246,8 @@ static const struct sgc_cycle_record example = {
     .resumed_ns = 1500000 + 1234567, .phase_ns = { 12000, 1000, 50000, 1100000, 0, 1567, 70000 }, .clear_ns = 300000,
     .threads_stopped = 4, .threads_blocked = 1, .root_bytes = 3 << 20, .marked_objects = 5000,
     .marked_bytes = 23 << 20, .live_bytes_before = 80 << 20, .live_bytes_after = 23 << 20, .heap_bytes = 128 << 20,
-    .free_bytes = 105 << 20, .returned_bytes = 1 << 19, .allocated_bytes = 60 << 20, .rescans = 2, .mark_stack_depth = 99,
+    .free_bytes = 105 << 20, .returned_bytes = 1 << 19, .allocated_bytes = 60 << 20, .rescans = 2, .mark_stack_depth = 99, .markers = 2,
+    .steals = 7, .stolen = 31,
 };
 
 static const char first_line[] =
@@ -256,7 +257,7 @@ static const char first_line[] =
 static const char second_line[] =
     "SGC: cycle 12: stop began 0.500 ms after the request, bitmap cleared in 0.300 ms before it; 1 threads blocked;"
     " roots 3.0 MiB; since the last cycle 60.0 MiB allocated, 0.5 MiB given back; free 105.0 MiB; 2 pages rescanned;"
-    " mark stack 99 deep\n";
+    " mark stack 99 deep; 2 markers, 31 pieces stolen in 7 thefts\n";
 
 static const char *printed(bool stats, bool verbose)
 {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting live pages.  Who may run what: alloc/live_pages.h.
+ */
+#include "alloc/live_pages.h"
+
+#include "alloc/cache.h"
+
+/* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32 | count. */
+struct live {
+    sgc_aw_t now, most;
+};
+
+struct live_pages {
+    struct live all;
+    struct live *of;            /* by owner */
+    sgc_a32_t generation;       /* how often memory was given back */
+};
+
+SGC_STATE static struct live_pages live_pages;
+
+static uintptr_t stamped(uint32_t stamp, uint32_t count)
+{
+    return (uintptr_t)stamp << 32 | count;
+}
+
+/* What the word counts if it is of this epoch or generation, else nothing yet. */
+static uint32_t of_stamp(uintptr_t word, uint32_t stamp)
+{
+    return word >> 32 == stamp ? (uint32_t)word : 0;
+}
+
+void sgc_live_pages_init(void)
+{
+    live_pages.of = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *live_pages.of);
+}
+
+/* Several threads may sweep at once, each its own lists. */
+static uint32_t one_more(sgc_aw_t *count, uint32_t epoch)
+{
+    for (;;) {
+        uintptr_t before = sgc_aw_load(count);
+        uint32_t now = of_stamp(before, epoch) + 1;
+
+        if (sgc_aw_cas(count, before, stamped(epoch, now)))
+            return now;
+    }
+}
+
+static bool newer(uintptr_t word, uint32_t stamp)
+{
+    return (int32_t)((uint32_t)(word >> 32) - stamp) > 0;
+}
+
+/* Who read the generation before it changed must not put an old maximum in the place of a new one. */
+static void raise_most(sgc_aw_t *most, uint32_t generation, uint32_t count)
+{
+    uintptr_t before = sgc_aw_load(most);
+
+    while (!newer(before, generation) && of_stamp(before, generation) < count &&
+           !sgc_aw_cas(most, before, stamped(generation, count)))
+        before = sgc_aw_load(most);
+}
+
+static void count_one(struct live *live, uint32_t epoch, uint32_t generation)
+{
+    raise_most(&live->most, generation, one_more(&live->now, epoch));
+}
+
+void sgc_live_pages_count(uint32_t owner)
+{
+    uint32_t generation = sgc_a32_load(&live_pages.generation);
+
+    count_one(&live_pages.all, sgc_heap.epoch, generation);
+    if (live_pages.of != NULL)
+        count_one(&live_pages.of[owner], sgc_heap.epoch, generation);
+}
+
+/* The owners' maxima are of an older generation from now on, and start with the next page counted. */
+void sgc_live_pages_renew(void)
+{
+    uint32_t generation = sgc_a32_add(&live_pages.generation, 1) + 1;
+    uint32_t now = of_stamp(sgc_aw_load(&live_pages.all.now), sgc_heap.epoch);
+
+    raise_most(&live_pages.all.most, generation, now);
+}
+
+size_t sgc_live_pages_most(void)
+{
+    return of_stamp(sgc_aw_load(&live_pages.all.most), sgc_a32_load(&live_pages.generation));
+}
+
+/* An owner without a page counted since the maxima began anew has what it has in this epoch. */
+static size_t most_of(const struct live *live, uint32_t epoch, uint32_t generation)
+{
+    uint32_t most = of_stamp(sgc_aw_load(&live->most), generation);
+    uint32_t now = of_stamp(sgc_aw_load(&live->now), epoch);
+
+    return most > now ? most : now;
+}
+
+size_t sgc_live_pages_most_of_owners(void)
+{
+    uint32_t generation = sgc_a32_load(&live_pages.generation);
+    uint32_t owners = sgc_a32_load_acq(&sgc_cache_count);
+    size_t sum = 0;
+
+    for (uint32_t owner = 0; live_pages.of != NULL && owner < owners; owner++)
+        sum += most_of(&live_pages.of[owner], sgc_heap.epoch, generation);
+    return sum;
+}

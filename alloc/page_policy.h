@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the replay of
+ * recorded demands (tests/test_lps_bounds.c) and a simulator take the same ones.
+ *
+ * A policy is two answers: is a thread's own free page preferred, and may the heap expand although
+ * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.
+ */
+#ifndef SGC_ALLOC_PAGE_POLICY_H
+#define SGC_ALLOC_PAGE_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sgc_page_policy {
+    SGC_POLICY_AS,              /* always share: the free pages are everybody's */
+    SGC_POLICY_PS,              /* share, own pages first */
+    SGC_POLICY_AL,              /* always local: nobody takes another thread's page */
+    SGC_POLICY_LPS,             /* local while that costs at most k times what sharing would */
+};
+
+/* Fixed before the heap is used.  All zero is AS. */
+struct sgc_page_rule {
+    enum sgc_page_policy policy;
+    uint32_t k;                 /* LPS: allowable consumption ratio; below 2 it is PS */
+};
+
+/* Where a page may come from.  A page that is free and has contents is on the list of the thread that had
+ * it last, or nobody's. */
+enum sgc_page_source {
+    SGC_SOURCE_NONE,
+    SGC_SOURCE_OWN,             /* the asking thread's list */
+    SGC_SOURCE_NOBODYS,         /* has contents and is on no list */
+    SGC_SOURCE_ANY,             /* whatever has contents, lowest address first */
+    SGC_SOURCE_OTHERS,          /* the list of the thread that has (about) the most */
+    SGC_SOURCE_FRESH,           /* without contents: the heap expands */
+    SGC_SOURCES
+};
+
+/* What a decision depends on, in pages. */
+struct sgc_page_supply {
+    uint64_t consumed;          /* in use by threads, or free and with contents */
+    uint64_t most_live;         /* l: the most that were live at one time, as far as is known */
+};
+
+/* Sources in the order in which they are asked, SGC_SOURCE_NONE at the end. */
+struct sgc_page_order {
+    unsigned char source[5];
+};
+
+/* Automatic k: locality is paid for with memory where there is any to be had, that is with more than one memory
+ * node (doc/design/page-policy.md has what was measured).  The number of threads need not be looked at: LPS(k)
+ * never takes more than AL, whatever k is, and with one thread they are all the same. */
+static inline uint32_t sgc_lps_auto_k(uint32_t memory_nodes)
+{
+    return memory_nodes > 1 ? 2 : 1;
+}
+
+/* May a thread that has no free page of its own take a fresh one although others have free pages? */
+static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
+                                              const struct sgc_page_supply *supply)
+{
+    if (rule->policy == SGC_POLICY_LPS)
+        return supply->consumed < rule->k * supply->most_live;
+    return rule->policy == SGC_POLICY_AL;
+}
+
+/* What comes last is for the case that what comes before has nothing: nobody is refused a page while there is
+ * a free one, and the heap expands rather than that. */
+static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *rule,
+                                                   const struct sgc_page_supply *supply)
+{
+    if (rule->policy == SGC_POLICY_AS)
+        return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH } };
+    if (sgc_heap_expansion_allowed(rule, supply))
+        return (struct sgc_page_order){
+            { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } };
+    return (struct sgc_page_order){
+        { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_FRESH } };
+}
+
+/* The threads with the most free pages are found by the length of this number, so "the most" is meant within a
+ * factor of two: the richest of many threads is then found without looking at each. */
+static inline uint32_t sgc_page_wealth(uint32_t pages)
+{
+    return pages == 0 ? 0 : 32 - (uint32_t)__builtin_clz(pages);
+}
+
+#endif

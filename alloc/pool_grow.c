@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool of free pages: growing, by one thread at a time, and the start.  Who may call what: alloc/pool.h and
+ * alloc/pool_parts.h.
+ */
+#include "alloc/pool_parts.h"
+
+#include <limits.h>
+
+#include "alloc/free_list.h"
+#include "alloc/live_pages.h"
+
+/* Under the lock: becomes the one that grows, or waits for the one that does (the lock is then
+ * given up and the world may have changed).  True when it is us. */
+static bool begin_growing(struct sgc_section *self)
+{
+    uint32_t seen = sgc_a32_load(&sgc_pool.grown);
+
+    if (!sgc_pool.growing) {
+        sgc_pool.growing = true;
+        return true;
+    }
+    sgc_unlock(&sgc_pool.lock, self);
+    sgc_wait(&sgc_pool.grown, seen, 1000000);
+    sgc_lock(&sgc_pool.lock, self);
+    return false;
+}
+
+static void publish_arena(uint32_t arena)
+{
+    struct sgc_arena *a = &sgc_heap.arenas[arena];
+
+    a->free = arena == 0 ? UINT64_MAX & ~UINT64_C(1) : UINT64_MAX;    /* page 0 means "no page" */
+    a->dirty = 0;
+    sgc_pool.committed = arena + 1;
+    sgc_aw_store_rel(&sgc_heap.limit, (size_t)(arena + 1) * SGC_ARENA);
+}
+
+/* Commits `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one
+ * who grows.  Less than is needed would only be charged to the process and serve nobody. */
+static uint32_t grow(uint32_t need, uint32_t want, struct sgc_section *self)
+{
+    uint32_t first = sgc_pool.committed;
+    uint32_t done = want;
+
+    sgc_unlock(&sgc_pool.lock, self);
+    if (!sgc_heap_commit_arenas(first, want))
+        done = want != need && sgc_heap_commit_arenas(first, need) ? need : 0;
+    sgc_lock(&sgc_pool.lock, self);
+    for (uint32_t i = 0; i < done; i++)
+        publish_arena(first + i);
+    sgc_pool.growing = false;
+    sgc_a32_add(&sgc_pool.grown, 1);
+    sgc_wake(&sgc_pool.grown, INT_MAX);
+    return done;
+}
+
+static uint32_t arenas_left(void)
+{
+    return (uint32_t)(sgc_heap.reserved / SGC_ARENA) - sgc_pool.committed;
+}
+
+/* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas. */
+static uint32_t growth_for(uint32_t need)
+{
+    uint32_t step = sgc_pool.committed / 8 < 64 ? sgc_pool.committed / 8 : 64;
+    uint32_t want = need > step ? need : step;
+
+    return want < arenas_left() ? want : arenas_left();
+}
+
+bool sgc_pool_more(uint32_t need, struct sgc_section *self)
+{
+    if (need > arenas_left())
+        return false;
+    return !begin_growing(self) || grow(need, growth_for(need), self) != 0;
+}
+
+bool sgc_pool_expand(size_t pages, struct sgc_section *self)
+{
+    uint32_t want = (uint32_t)((pages + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES);
+    uint32_t done = 0;
+
+    if (pages > sgc_heap.reserved / SGC_PAGE)
+        return false;
+    sgc_lock(&sgc_pool.lock, self);
+    if (sgc_pool_within_limit((uint32_t)pages)) {
+        while (!begin_growing(self))
+            continue;
+        if (want <= arenas_left())
+            done = grow(want, want, self);
+        sgc_pool.growing = false;
+    }
+    sgc_unlock(&sgc_pool.lock, self);
+    return done == want;
+}
+
+bool sgc_pool_init(void)
+{
+    sgc_pool_set_limit(sgc_heap.config.limit);
+    sgc_free_lists_init();
+    sgc_live_pages_init();
+    if (!sgc_heap_commit_arenas(0, 1)) {
+        sgc_error("the system refuses to commit the first %zu bytes of the heap; free memory or "
+                  "raise the limit on it (ulimit -v, ulimit -l under mlockall, the cgroup)",
+                  (size_t)SGC_ARENA);
+        return false;
+    }
+    publish_arena(0);
+    return true;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool of free pages: single pages, taken from where the page rule says and given back to the list of who had
+ * them last.  Who may call what: alloc/pool.h.
+ */
+#include "alloc/pool_parts.h"
+
+#include "alloc/free_list.h"
+#include "alloc/live_pages.h"
+#include "alloc/page.h"
+
+/* ---- finding one page ---- */
+
+/* Page 0 is nobody's. */
+static size_t clean_pages(void)
+{
+    return (size_t)sgc_pool.committed * SGC_ARENA_PAGES - 1 - sgc_aw_load(&sgc_pool.in_use) -
+           sgc_aw_load(&sgc_pool.dirty) - sgc_pool.discarding;
+}
+
+/* Counted, so that no arena is looked at when there are none. */
+static bool any_of(enum sgc_pool_sort sort)
+{
+    size_t dirty = sgc_aw_load(&sgc_pool.dirty);
+
+    if (sort == SGC_POOL_CLEAN)
+        return clean_pages() != 0;
+    return sort == SGC_POOL_DIRTY ? dirty != 0 : dirty != sgc_free_list_total();
+}
+
+static uint32_t lowest_page(enum sgc_pool_sort sort)
+{
+    uint32_t *a = &sgc_pool.lowest_of[sort];
+
+    if (!any_of(sort))
+        return SGC_NO_PAGE;
+    while (sgc_pool_pages_of(&sgc_heap.arenas[*a], sort) == 0)
+        ++*a;
+    sgc_assert(*a < sgc_pool.committed);
+    return *a * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(sgc_pool_pages_of(&sgc_heap.arenas[*a], sort));
+}
+
+/* ---- taking one page ---- */
+
+/* Under the lock: a page without contents, growing the heap if need be. */
+static uint32_t clean_page(struct sgc_section *self)
+{
+    while (sgc_pool_within_limit(1)) {
+        uint32_t page = lowest_page(SGC_POOL_CLEAN);
+
+        if (page != SGC_NO_PAGE || !sgc_pool_more(1, self))
+            return page;
+    }
+    return SGC_NO_PAGE;
+}
+
+static uint32_t page_from(enum sgc_page_source source, uint32_t owner, struct sgc_section *self)
+{
+    switch (source) {
+    case SGC_SOURCE_OWN:
+        return sgc_free_list_first(owner);
+    case SGC_SOURCE_NOBODYS:
+        return lowest_page(SGC_POOL_NOBODYS);
+    case SGC_SOURCE_ANY:
+        return lowest_page(SGC_POOL_DIRTY);
+    case SGC_SOURCE_OTHERS:
+        return sgc_free_list_last_of_richest();
+    case SGC_SOURCE_FRESH:
+        return clean_page(self);
+    default:
+        return SGC_NO_PAGE;
+    }
+}
+
+/* Spans are beside the policies: the pages in use by threads are those taken one by one. */
+static struct sgc_page_order order_now(void)
+{
+    struct sgc_page_supply supply = {
+        .consumed = sgc_aw_load(&sgc_pool.small) + sgc_aw_load(&sgc_pool.dirty),
+        .most_live = sgc_live_pages_most(),
+    };
+
+    return sgc_page_order(&sgc_heap.config.page_rule, &supply);
+}
+
+static void note_taken(uint32_t page, uint32_t owner, enum sgc_page_source source)
+{
+    uint32_t last = sgc_free_list_of(page);
+
+    sgc_pool_count(&sgc_pool.small, 1);
+    sgc_pool_count(&sgc_pool.taken[source], 1);
+    sgc_pool_count(&sgc_pool.remote, last != SGC_NO_OWNER && last != owner);
+}
+
+uint32_t sgc_pool_take_page(uint32_t owner, struct sgc_section *self, bool *zero)
+{
+    struct sgc_page_order order;
+    uint32_t page = SGC_NO_PAGE;
+
+    sgc_lock(&sgc_pool.lock, self);
+    order = order_now();
+    for (int i = 0; sgc_pool_may_use(1) && order.source[i] != SGC_SOURCE_NONE; i++) {
+        page = page_from(order.source[i], owner, self);
+        if (page == SGC_NO_PAGE)
+            continue;
+        note_taken(page, owner, order.source[i]);
+        sgc_pool_take_run(page, 1, zero);
+        break;
+    }
+    sgc_unlock(&sgc_pool.lock, self);
+    return page;
+}
+
+/* ---- giving ---- */
+
+void sgc_pool_give_page(uint32_t page, uint32_t owner, struct sgc_section *self)
+{
+    uint64_t now = sgc_clock_ns();
+
+    sgc_lock(&sgc_pool.lock, self);
+    sgc_pool_give_run(page, 1, owner, now);
+    sgc_pool_count(&sgc_pool.small, (size_t)-1);
+    sgc_unlock(&sgc_pool.lock, self);
+}
+
+bool sgc_pool_forget_owner(uint32_t owner, uint32_t most, struct sgc_section *self)
+{
+    uint32_t page;
+
+    sgc_lock(&sgc_pool.lock, self);
+    for (; most > 0 && (page = sgc_free_list_first(owner)) != SGC_NO_PAGE; most--) {
+        sgc_free_list_remove(page);
+        sgc_pool_note_arena(page / SGC_ARENA_PAGES);
+    }
+    page = sgc_free_list_first(owner);
+    sgc_unlock(&sgc_pool.lock, self);
+    return page != SGC_NO_PAGE;
+}

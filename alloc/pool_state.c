@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool of free pages: its limit, its figures, its check, and fork.  The counts are read and the limit
+ * written by anybody.
+ */
+#include "alloc/pool_parts.h"
+
+#include "alloc/free_list.h"
+#include "alloc/page.h"
+#include "alloc/verify.h"
+
+void sgc_pool_set_limit(size_t bytes)
+{
+    size_t pages = bytes / SGC_PAGE;
+
+    sgc_aw_store(&sgc_pool.limit, bytes == 0 ? SIZE_MAX : pages == 0 ? 1 : pages);
+}
+
+size_t sgc_pool_in_use_bytes(void)
+{
+    return sgc_aw_load(&sgc_pool.in_use) * SGC_PAGE;
+}
+
+size_t sgc_pool_dirty_bytes(void)
+{
+    return sgc_aw_load(&sgc_pool.dirty) * SGC_PAGE;
+}
+
+size_t sgc_pool_heap_bytes(void)
+{
+    return sgc_pool_in_use_bytes() + sgc_pool_dirty_bytes();
+}
+
+static size_t check_arena(uint32_t a)
+{
+    const struct sgc_arena *arena = &sgc_heap.arenas[a];
+
+    sgc_verify((arena->dirty & ~arena->free) == 0);
+    sgc_verify(a >= sgc_pool.lowest || arena->free == 0);
+    for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
+        sgc_verify(a >= sgc_pool.lowest_of[sort] || sgc_pool_pages_of(arena, (enum sgc_pool_sort)sort) == 0);
+    for (uint32_t bit = 0; bit < SGC_ARENA_PAGES; bit++)
+        if (arena->free >> bit & 1)
+            sgc_verify(sgc_page_state(&sgc_heap.pages[a * SGC_ARENA_PAGES + bit]) == SGC_PAGE_FREE);
+    return (size_t)__builtin_popcountll(arena->dirty);
+}
+
+void sgc_pool_check(void)
+{
+    size_t dirty = 0, used = 0;
+
+    for (uint32_t a = 0; a < sgc_pool.committed; a++) {
+        dirty += check_arena(a);
+        used += (size_t)__builtin_popcountll(~sgc_heap.arenas[a].free);
+    }
+    sgc_verify(dirty == sgc_aw_load(&sgc_pool.dirty));
+    sgc_verify(used == sgc_aw_load(&sgc_pool.in_use) + sgc_pool.discarding + 1);    /* page 0 is nobody's */
+    sgc_verify(sgc_aw_load(&sgc_pool.small) <= sgc_aw_load(&sgc_pool.in_use));
+    sgc_free_lists_check();
+    (void)dirty;
+    (void)used;
+}
+
+void sgc_pool_after_fork(void)
+{
+    sgc_lock_reset(&sgc_pool.lock);
+    sgc_pool.growing = false;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* See bench/cases/case.h.  Main thread, but for the bodies of together_ns. */
+#include "bench/cases/case.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/measure.h"
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "benchmark: %s\n", what);
+    exit(1);
+}
+
+/* ---- which collector this is ---- */
+
+/* SGC's own functions tell it from every other libgc.so.1; the file is the one that GC_malloc is called in. */
+static void say_collector(void)
+{
+    const char *(*sgc_version)(void);
+    void *gc_malloc = dlsym(RTLD_DEFAULT, "GC_malloc");
+    unsigned version = GC_get_version();
+    Dl_info file;
+
+    *(void **)&sgc_version = dlsym(RTLD_DEFAULT, "SGC_version");
+    if (gc_malloc == NULL || dladdr(gc_malloc, &file) == 0)
+        fail("no library has GC_malloc");
+    if (sgc_version != NULL)
+        printf("collector sgc-%s %s\n", sgc_version(), file.dli_fname);
+    else
+        printf("collector bdwgc-%u.%u.%u %s\n", version >> 16, version >> 8 & 255, version & 255, file.dli_fname);
+}
+
+void case_begin(void)
+{
+    GC_INIT();
+    say_collector();
+}
+
+/* ---- figures ---- */
+
+void figure(const char *name, double value, const char *unit)
+{
+    printf("%s %.9g %s\n", name, value, unit);
+}
+
+void figures(const char *name, double *measured, size_t n, const char *unit)
+{
+    struct spread s = spread_of(measured, n);
+    char longer[64];
+
+    figure(name, s.median, unit);
+    snprintf(longer, sizeof longer, "%s_least", name);
+    figure(longer, s.least, unit);
+    snprintf(longer, sizeof longer, "%s_most", name);
+    figure(longer, s.most, unit);
+}
+
+/* Not getrusage: its maximum begins with that of the process that called exec. */
+static double peak_resident_kb(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    double kb = -1;
+
+    if (f == NULL)
+        fail("/proc/self/status cannot be read");
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kb = strtod(line + 6, NULL);
+    fclose(f);
+    return kb;
+}
+
+void case_end(void)
+{
+    figure("markers", GC_get_parallel() + 1, "threads");
+    figure("collections", (double)GC_get_gc_no(), "times");
+    figure("heap_mb", (double)GC_get_heap_size() / 1048576.0, "MB");
+    figure("peak_rss_mb", peak_resident_kb() / 1024.0, "MB");
+    if (fflush(stdout) != 0)
+        fail("the figures cannot be written");
+}
+
+/* ---- arguments, time, memory ---- */
+
+int choice(int argc, char **argv, int i, const char *words)
+{
+    int index = 0;
+
+    if (i >= argc)
+        return 0;
+    for (const char *word = words; *word != '\0'; index++) {
+        size_t length = strcspn(word, "|");
+
+        if (strlen(argv[i]) == length && strncmp(argv[i], word, length) == 0)
+            return index;
+        word += length + (word[length] == '|');
+    }
+    fprintf(stderr, "%s: \"%s\" is none of %s\n", argv[0], argv[i], words);
+    exit(2);
+}
+
+uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void *obtained(void *p)
+{
+    if (p == NULL)
+        fail("memory ran out; use a larger GC_MAXIMUM_HEAP_SIZE or a smaller size");
+    return p;
+}
+
+/* ---- threads ---- */
+
+struct runner {
+    void (*work)(void *arg, long i);
+    void *arg;
+    long i;
+    pthread_t thread;
+    pthread_barrier_t *start;
+    uint64_t began, ended;
+};
+
+static void *run(void *arg)
+{
+    struct runner *r = arg;
+
+    pthread_barrier_wait(r->start);
+    r->began = now_ns();
+    r->work(r->arg, r->i);
+    r->ended = now_ns();
+    return NULL;
+}
+
+static double run_alone(void (*work)(void *arg, long i), void *arg)
+{
+    uint64_t began = now_ns();
+
+    work(arg, 0);
+    return (double)(now_ns() - began);
+}
+
+double together_ns(void (*work)(void *arg, long i), void *arg, long threads)
+{
+    struct runner *r;
+    pthread_barrier_t start;
+    uint64_t began = UINT64_MAX, ended = 0;
+
+    if (threads == 1)
+        return run_alone(work, arg);
+    r = obtained(calloc((size_t)threads, sizeof *r));
+    pthread_barrier_init(&start, NULL, (unsigned)threads);
+    for (long i = 0; i < threads; i++) {
+        r[i] = (struct runner){ .work = work, .arg = arg, .i = i, .start = &start };
+        if (pthread_create(&r[i].thread, NULL, run, &r[i]) != 0)
+            fail("a thread cannot be created; use fewer");
+    }
+    for (long i = 0; i < threads; i++) {
+        pthread_join(r[i].thread, NULL);
+        began = r[i].began < began ? r[i].began : began;
+        ended = r[i].ended > ended ? r[i].ended : ended;
+    }
+    pthread_barrier_destroy(&start);
+    free(r);
+    return (double)(ended - began);
+}

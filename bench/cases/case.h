@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the case programs share.  They know nothing but gc.h: each is compiled once, and the loader decides which
+ * libgc.so.1 it runs on.
+ *
+ * A program prints its figures as lines "name value unit", and at its end what the collector did and used.
+ */
+#ifndef SGC_BENCH_CASE_H
+#define SGC_BENCH_CASE_H
+
+#define GC_THREADS
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gc.h"
+
+/* First in main: starts the collector, and says which one and from which file it is. */
+void case_begin(void);
+
+/* Last in main: markers, collections, heap size, peak resident memory. */
+void case_end(void);
+
+/* One line of the output. */
+void figure(const char *name, double value, const char *unit);
+
+/* Median, least and most of n measurements as NAME, NAME_least and NAME_most; sorts them. */
+void figures(const char *name, double *measured, size_t n, const char *unit);
+
+/* The i-th argument as the index of one of the words "a|b|c"; a missing argument is the first. */
+int choice(int argc, char **argv, int i, const char *words);
+
+uint64_t now_ns(void);
+
+/* p, or the end of the program if it is NULL. */
+void *obtained(void *p);
+
+/* An object of one of two kinds; what it costs beside the collector's part is one predictable branch. */
+enum { CONSERVATIVE, POINTER_FREE };
+#define KIND_WORDS "conservative|pointer-free"
+
+static inline void *allocate(size_t size, int kind)
+{
+    return kind == CONSERVATIVE ? GC_malloc(size) : GC_malloc_atomic(size);
+}
+
+/* Runs work(arg, 0) to work(arg, threads - 1) at once; the time from the first that began to the last that ended.
+ * A single one runs on the calling thread, so that the program stays without threads. */
+double together_ns(void (*work)(void *arg, long i), void *arg, long threads);
+
+/* Numbers that look random and are the same in each run; *state is not 0. */
+static inline uint64_t random_next(uint64_t *state)
+{
+    uint64_t x = *state;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+static inline size_t random_below(uint64_t *state, size_t bound)
+{
+    return (size_t)(((random_next(state) >> 32) * (uint64_t)bound) >> 32);
+}
+
+#endif

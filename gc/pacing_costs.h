@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What collections have cost, learnt from the records of finished cycles (a listener, gc/events.h).
+ *
+ *   what               written by                              read by                 ordering
+ *   samples            the collecting thread, under the gate   same                    the gate
+ *   medians, last_...  the collecting thread, under the gate   any thread on the slow  relaxed: each is an estimate
+ *                                                              path of allocation, API by itself
+ */
+#ifndef SGC_GC_PACING_COSTS_H
+#define SGC_GC_PACING_COSTS_H
+
+#include "gc/pacing_model.h"
+
+void sgc_pacing_costs_start(void);
+
+void sgc_pacing_costs(struct sgc_pace_costs *costs);
+
+/* Bytes of roots that the last cycle has scanned. */
+size_t sgc_pacing_roots(void);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a collection pays: from a few measurements and settings to the number of bytes to allocate before the next one.
+ *
+ * Pure functions of their arguments, without state, clock or collector, so that tests and simulators can use them.
+ * Why these rules, and where the figures come from: doc/design/pacing.md.
+ */
+#ifndef SGC_GC_PACING_MODEL_H
+#define SGC_GC_PACING_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "Never": sums with it do not overflow. */
+#define SGC_PACE_NEVER (SIZE_MAX / 4)
+
+enum {
+    SGC_PACE_SAMPLES = 5,
+    SGC_PACE_DIVISOR = 3,           /* with this free space divisor the heap may double between two cycles */
+    SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
+    SGC_PACE_DEAR = 4,              /* a cycle is dear if the program runs less than so many times as long ... */
+    SGC_PACE_CHEAP = 19,            /* ... and cheap if it runs longer than that: a fifth, a twentieth of the time */
+    SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
+    SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
+    SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
+    SGC_PACE_MARKER_NS = 300000,    /* what a marker must have to do to be worth waking */
+};
+
+static const size_t SGC_PACE_SMALL_HEAP = (size_t)12 << 20;     /* no more is spent to keep collections rare */
+static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
+
+/* ---- smoothing ---- */
+
+/* The last few samples of a cost.  Their median ignores the cycles that the scheduler stretched, and follows a real
+ * change after three. */
+struct sgc_pace_samples {
+    uint64_t value[SGC_PACE_SAMPLES];
+    uint32_t count;                 /* ever added */
+};
+
+static inline void sgc_pace_sample(struct sgc_pace_samples *s, uint64_t value)
+{
+    s->value[s->count++ % SGC_PACE_SAMPLES] = value;
+}
+
+/* Of two in the middle the lower one, since disturbances only ever add. */
+static inline uint64_t sgc_pace_median(const struct sgc_pace_samples *s, uint64_t unknown)
+{
+    uint32_t n = s->count < SGC_PACE_SAMPLES ? s->count : SGC_PACE_SAMPLES;
+    uint64_t sorted[SGC_PACE_SAMPLES];
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i;
+
+        for (; at > 0 && sorted[at - 1] > s->value[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = s->value[i];
+    }
+    return n != 0 ? sorted[(n - 1) / 2] : unknown;
+}
+
+/* ---- what is known ---- */
+
+struct sgc_pace_costs {
+    uint64_t fixed_ns;              /* of a cycle, whatever is alive */
+    uint64_t mark_ps;               /* picoseconds that each live byte adds */
+    uint64_t mutator_ps;            /* how long the program runs for each byte it allocates */
+};
+
+struct sgc_pace_heap {
+    size_t live;                    /* bytes, as the last cycle found it */
+    size_t roots;                   /* bytes scanned besides */
+    size_t size;                    /* of the heap */
+};
+
+struct sgc_pace_bounds {
+    size_t cache;                   /* bytes that the processors' caches hold */
+    size_t divisor;                 /* GC_FREE_SPACE_DIVISOR */
+    size_t minimum;                 /* between two cycles, as the client asks */
+    size_t initial;                 /* heap size below which there is no collection */
+    size_t limit;                   /* of the heap's size; SIZE_MAX: none */
+    bool use_limit;                 /* all of it, whatever collections cost */
+    bool use_entire_heap;           /* its size is used up first */
+    bool dont_expand;               /* it is used up and no more */
+};
+
+static inline size_t sgc_pace_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline size_t sgc_pace_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t sgc_pace_less(size_t a, size_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* If the two contradict each other `least` wins. */
+static inline size_t sgc_pace_between(size_t value, size_t least, size_t most)
+{
+    return sgc_pace_larger(least, sgc_pace_smaller(value, most));
+}
+
+static inline size_t sgc_pace_to_bytes(double bytes)
+{
+    return bytes < (double)SGC_PACE_NEVER ? (size_t)bytes : SGC_PACE_NEVER;
+}
+
+/* `bytes` times three, divided by the divisor. */
+static inline size_t sgc_pace_in_proportion(size_t bytes, size_t divisor)
+{
+    return sgc_pace_to_bytes((double)bytes * SGC_PACE_DIVISOR / (double)sgc_pace_larger(divisor, 1));
+}
+
+/* ---- the rules ---- */
+
+/* What a cycle is expected to cost. */
+static inline double sgc_pace_cycle_ns(const struct sgc_pace_costs *c, size_t live)
+{
+    return (double)c->fixed_ns + (double)live * (double)c->mark_ps / 1000;
+}
+
+/* What the program allocates while it runs `times` as long as a cycle takes. */
+static inline size_t sgc_pace_for_time(const struct sgc_pace_costs *c, size_t live, unsigned times)
+{
+    double mutator_ns = (double)(c->mutator_ps != 0 ? c->mutator_ps : 1) / 1000;
+
+    return sgc_pace_to_bytes(sgc_pace_cycle_ns(c, live) * times / mutator_ns);
+}
+
+/* A large heap grows in proportion to what is alive; by half of that only, if collections are cheap even so.  Roots
+ * count half: they cost time, but no heap. */
+static inline size_t sgc_pace_large(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                    const struct sgc_pace_bounds *b)
+{
+    size_t full = sgc_pace_in_proportion(h->live + h->roots / 2, b->divisor);
+
+    return sgc_pace_between(sgc_pace_for_time(c, h->live, SGC_PACE_CHEAP), full / 2, full);
+}
+
+/* A small heap stays in the cache, unless collections are dear: then it may take what is little memory anyway. */
+static inline size_t sgc_pace_small(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                    const struct sgc_pace_bounds *b)
+{
+    size_t room = sgc_pace_less(sgc_pace_in_proportion(SGC_PACE_SMALL_HEAP, b->divisor), h->live);
+
+    return sgc_pace_between(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), b->cache, room);
+}
+
+/* Near the limit collections get denser, down to a 16th of what is alive; from there on the limit itself
+ * calls for them. */
+static inline size_t sgc_pace_within(size_t budget, const struct sgc_pace_heap *h, size_t limit)
+{
+    size_t room = sgc_pace_less(limit - limit / SGC_PACE_WASTE, h->live);
+
+    return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(h->live / 16, SGC_PACE_LEAST)));
+}
+
+static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                   const struct sgc_pace_bounds *b)
+{
+    size_t room = sgc_pace_less(h->size, h->live);
+    size_t wish;
+
+    if (b->dont_expand)
+        return sgc_pace_larger(room, b->cache);
+    if (b->use_limit)
+        return SGC_PACE_NEVER;
+    wish = sgc_pace_larger(sgc_pace_large(c, h, b), sgc_pace_small(c, h, b));
+    return b->use_entire_heap ? sgc_pace_larger(wish, room) : wish;
+}
+
+/* The bytes to allocate before the next cycle. */
+static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                     const struct sgc_pace_bounds *b)
+{
+    size_t budget = sgc_pace_larger(sgc_pace_wish(c, h, b), sgc_pace_less(b->initial, h->live));
+
+    budget = sgc_pace_larger(sgc_pace_within(budget, h, b->limit), b->minimum);
+    return sgc_pace_smaller(budget, SGC_PACE_NEVER);
+}
+
+/* ---- at the limit ---- */
+
+/* Did a cycle at the limit free so little that the next would come at once? */
+static inline bool sgc_pace_useless(size_t freed, size_t limit)
+{
+    return freed < limit / SGC_PACE_USELESS;
+}
+
+/* Is another cycle at the limit to be tried?  After a few useless ones only when the program has run for a while. */
+static inline bool sgc_pace_try(uint32_t useless, uint64_t ran_ns, uint64_t cycle_ns)
+{
+    return useless < SGC_PACE_TRIES || ran_ns >= cycle_ns / SGC_PACE_RATION;
+}
+
+/* ---- markers ---- */
+
+/* How many are worth waking for so much marking (of one marker), of `most`. */
+static inline int sgc_pace_markers(double marking_ns, int most)
+{
+    double worth = marking_ns / SGC_PACE_MARKER_NS;
+    int wanted = worth < 1 ? 1 : worth < most ? (int)worth + 1 : most;
+
+    return wanted < most ? wanted : most < 1 ? 1 : most;
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/preset.h.  On the initialising thread. */
+#include "gc/preset.h"
+
+#include "gc/option_table.h"
+#include "platform/report.h"
+
+struct setting {
+    enum sgc_option_id option;
+    int64_t value[SGC_PRESET_SIMPLE + 1];       /* by preset */
+};
+
+static const int64_t PIECES = INT64_C(128) << 10;
+
+/*                                   opt     no-slo  no-nsb  no-opt  simple
+ * SLO is the splitting of large objects, NSB the termination that does not serialise. */
+static const struct setting settings[] = {
+    { SGC_OPT_SGC_BALANCE,         { 1,      1,      1,      1,      0 } },
+    { SGC_OPT_SGC_SPLIT_BYTES,     { PIECES, 0,      PIECES, 0,      0 } },
+    { SGC_OPT_SGC_TERMINATION,     { SGC_TERMINATION_FLAGS, SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER,
+                                     SGC_TERMINATION_COUNTER, SGC_TERMINATION_COUNTER } },
+    { SGC_OPT_SGC_STACK,           { SGC_STACK_SPLIT, SGC_STACK_SPLIT, SGC_STACK_SPLIT, SGC_STACK_LOCKED, SGC_STACK_LOCKED } },
+    { SGC_OPT_SGC_STEAL,           { SGC_STEAL_HALF, SGC_STEAL_HALF, SGC_STEAL_HALF, SGC_STEAL_ONE, SGC_STEAL_ONE } },
+};
+
+static void contradiction(const struct sgc_option_row *row, int64_t wanted)
+{
+    const struct sgc_option_row *preset = &sgc_option_table[SGC_OPT_SGC_PRESET];
+    char own[SGC_OPTION_WORDS], name[SGC_OPTION_WORDS], value[SGC_OPTION_WORDS];
+
+    sgc_warn("%s=%s contradicts SGC_PRESET=%s, which means %s; %s is used. Leave one of the two out", row->name,
+             sgc_option_current(row, own, sizeof own), sgc_option_current(preset, name, sizeof name),
+             sgc_option_show(row, wanted, value, sizeof value), own);
+}
+
+static void apply(const struct setting *s)
+{
+    const struct sgc_option_row *row = &sgc_option_table[s->option];
+    int64_t wanted = s->value[sgc_options.preset];
+
+    if (sgc_option_origin(s->option) == SGC_ORIGIN_DEFAULT)
+        sgc_option_store(row, wanted);
+    else if (sgc_option_number(row) != wanted && sgc_option_origin(SGC_OPT_SGC_PRESET) != SGC_ORIGIN_DEFAULT)
+        contradiction(row, wanted);
+}
+
+static void say_useless(enum sgc_option_id option, const char *why)
+{
+    if (sgc_option_origin(option) != SGC_ORIGIN_DEFAULT)
+        sgc_warn("%s has no effect: %s", sgc_option_table[option].name, why);
+}
+
+void sgc_preset_apply(void)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        apply(&settings[i]);
+    if (!sgc_options.balance) {
+        say_useless(SGC_OPT_SGC_STEAL, "nothing is stolen with SGC_BALANCE=off; leave it out");
+        say_useless(SGC_OPT_SGC_STACK, "no stack is shared with SGC_BALANCE=off; leave it out");
+    }
+    if (sgc_options.markers == 1)
+        say_useless(SGC_OPT_SGC_MARKBIT, "GC_MARKERS=1 needs no atomic mark bits; leave it out or use more markers");
+}

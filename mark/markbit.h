@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways in which several markers may set mark bits. */
+#ifndef SGC_MARK_MARKBIT_H
+#define SGC_MARK_MARKBIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/atomics.h"
+
+/* Plain: no other marker is at work. */
+enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
+
+/* The ways that are there to be compared; false if the bit was set. */
+bool sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bit);
+bool sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bit);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much work is passed on, and when: the decisions of mark/deque.c as functions of numbers only, so that a simulator
+ * decides as the collector does.
+ *
+ * A watermark divides a mark stack.  What lies below it is public (oldest pieces first), what lies above it is
+ * private.  The oldest pieces are the ones to give away: near the root of what is being marked, each leads to much.
+ */
+#ifndef SGC_MARK_POLICY_H
+#define SGC_MARK_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a thief takes of a public part. */
+enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
+
+enum {
+    SGC_SHARE_LEAST = 2,        /* private pieces, fewer are not shared: one is what the owner does next */
+    SGC_PUBLIC_MOST = 4095,     /* what the shared word has room for */
+    SGC_BATCH_MOST = 64,        /* 1 KB: copied in less time than a marker needs for a few pieces */
+    SGC_SLIDE_LEAST = 4096,     /* stolen places, fewer are not worth a thought: 64 KB */
+};
+
+/* The public part has run dry: how many of the private pieces become public.  Half, as in [Endo] 3.3, where the
+ * watermark goes to the centre of the stack: a thief finds several, and the owner is not soon back for more. */
+static inline size_t sgc_share_count(size_t private_pieces)
+{
+    size_t half = private_pieces / 2;
+
+    return half < SGC_PUBLIC_MOST ? half : SGC_PUBLIC_MOST;
+}
+
+/* The private part has run dry: how many of the public pieces the owner takes back.  Half, at least one: the rest is
+ * left to thieves. */
+static inline size_t sgc_reclaim_count(size_t public_pieces)
+{
+    return public_pieces - public_pieces / 2;
+}
+
+/* How many a thief takes in one go. */
+static inline size_t sgc_steal_count(enum sgc_steal how, size_t public_pieces)
+{
+    size_t half = public_pieces - public_pieces / 2;
+
+    if (how == SGC_STEAL_ONE)
+        return public_pieces != 0;
+    return half < SGC_BATCH_MOST ? half : SGC_BATCH_MOST;
+}
+
+/* The pieces for which a thief makes room before it looks. */
+static inline size_t sgc_steal_most(enum sgc_steal how)
+{
+    return how == SGC_STEAL_ONE ? 1 : SGC_BATCH_MOST;
+}
+
+/* `stolen` places lie unused below the private part and nothing is public: is it time to move the private part down?
+ * Each piece moved is paid for by four stolen ones. */
+static inline bool sgc_slide_pays(size_t stolen, size_t private_pieces)
+{
+    return stolen >= SGC_SLIDE_LEAST && stolen / 4 >= private_pieces;
+}
+
+/* The same when there is no memory for the next piece. */
+static inline bool sgc_slide_helps(size_t stolen, size_t private_pieces)
+{
+    return stolen > 0 && stolen >= private_pieces;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Marking large objects.  On any marker, world stopped. */
+#include "alloc/span.h"
+#include "mark/edge.h"
+
+void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uintptr_t bit = sgc_arena_bit(page);
+    sgc_aw_t *mark = sgc_span_word(page, marker->alloc_role ^ 1);
+    uintptr_t marked = sgc_aw_load(mark);
+
+    if ((sgc_aw_load(sgc_span_word(page, marker->alloc_role)) & ~marked & bit) == 0)
+        return;
+    if (sgc_set_mark(mark, marked, bit, marker->how))
+        sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), d->kind);
+}
+
+/* Some objects are kept only by words that point near their beginning. */
+static bool reached(const struct sgc_page *d, uint32_t page, size_t inside)
+{
+    if (inside >= sgc_aw_load(&d->span_bytes))
+        return false;
+    return !d->limited || inside < sgc_aw_load(&sgc_heap.records[page].span_reach);
+}
+
+void sgc_mark_span_at(struct sgc_marker *marker, size_t offset)
+{
+    uint32_t page = (uint32_t)(offset >> SGC_PAGE_LOG);
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) == SGC_PAGE_SPAN_TAIL) {
+        page -= d->back;
+        d = &sgc_heap.pages[page];
+    }
+    if (sgc_page_state(d) == SGC_PAGE_SPAN && reached(d, page, offset - (size_t)page * SGC_PAGE))
+        sgc_mark_span(marker, page);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of a mark stack: address space that is reserved once and committed as the stack grows, so that a stack
+ * never moves.  Belongs to the stack's marker.
+ */
+#ifndef SGC_MARK_STACK_MEMORY_H
+#define SGC_MARK_STACK_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mark/work.h"
+
+/* Sizes in pieces of work. */
+struct sgc_stack_memory {
+    void *base;
+    size_t committed;           /* there is memory for these */
+    size_t reserved;            /* there is address space for these */
+};
+
+/* Reserves address space for up to `bytes` (0: as much as is sensible; 64 KB is the least), and never for more than
+ * `most` pieces.  False if not even that can be had.  Outside sections. */
+bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t most);
+void sgc_stack_memory_release(struct sgc_stack_memory *memory);
+
+/* Commits more; false when the reservation is used up or the system has no memory.  One raw system call at most; may
+ * run with the world stopped. */
+bool sgc_stack_memory_grow(struct sgc_stack_memory *memory);
+
+/* Gives back what a deep mark committed, keeping a little.  Nothing on the stack is kept.  Outside pauses. */
+void sgc_stack_memory_trim(struct sgc_stack_memory *memory);
+
+#endif

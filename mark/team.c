@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Markers working together: see mark/team.h for who may touch what.
+ */
+#include "mark/team.h"
+
+#include <limits.h>
+
+#include "alloc/pool.h"
+#include "mark/pages.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+
+static const uint32_t OPEN = UINT32_C(1) << 31;
+
+enum {
+    CALL_AFTER = 16,            /* breaks of marker 0 after which it calls helpers although they were not expected */
+    SPINS_UNTIL_YIELD = 1000,
+};
+
+/* ---- coming in and going out: helpers ---- */
+
+static bool enter(struct sgc_team *team, struct sgc_marker *m)
+{
+    uint32_t state = sgc_a32_load(&team->state);
+
+    while ((state & OPEN) != 0) {
+        if (sgc_a32_cas(&team->state, state, state + 1)) {
+            m->inside = true;
+            return true;
+        }
+        state = sgc_a32_load(&team->state);
+    }
+    return false;
+}
+
+static void leave(struct sgc_team *team, struct sgc_marker *m)
+{
+    m->inside = false;
+    sgc_a32_add(&team->state, (uint32_t)-1);
+}
+
+/* ---- opening and closing: the collecting thread ---- */
+
+/* Everything that helpers read is written. */
+static void open_to(struct sgc_team *team, uint32_t helpers)
+{
+    team->called = true;
+    sgc_team_first(team)->how = team->config.markbit;
+    sgc_a32_or(&team->state, OPEN);
+    sgc_a32_add(&team->call, 1);
+    sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
+}
+
+/* Those inside are on their way out. */
+static void close_team(struct sgc_team *team)
+{
+    uint32_t spins = 0;
+
+    sgc_a32_and(&team->state, ~OPEN);
+    while (sgc_a32_load_acq(&team->state) != 0)
+        if (++spins < SPINS_UNTIL_YIELD)
+            sgc_spin_hint();
+        else
+            sgc_yield();
+}
+
+/* ---- finding work ---- */
+
+static bool arenas_left(const struct sgc_team *team)
+{
+    return team->rescanning && sgc_a32_load(&team->arena) < sgc_pool.committed;
+}
+
+static uint32_t random_below(struct sgc_marker *m, uint32_t n)
+{
+    m->random ^= m->random << 13;
+    m->random ^= m->random >> 17;
+    m->random ^= m->random << 5;
+    return (uint32_t)((uint64_t)m->random * n >> 32);
+}
+
+/* Somebody whose public part is not empty; the search begins anywhere, so that thieves spread. */
+static struct sgc_marker *victim(struct sgc_team *team, struct sgc_marker *m)
+{
+    uint32_t from = random_below(m, team->markers);
+
+    for (uint32_t i = 0; i < team->markers; i++) {
+        struct sgc_marker *other = team->marker[(from + i) % team->markers];
+
+        if (other != m && !sgc_deque_looks_empty(&other->stack))
+            return other;
+    }
+    return NULL;
+}
+
+static bool rescan_next(struct sgc_team *team, struct sgc_marker *m)
+{
+    while (arenas_left(team)) {
+        uint32_t arena = sgc_a32_add(&team->arena, 1);
+
+        if (arena < sgc_pool.committed && sgc_pages_rescan(m, arena))
+            return true;
+    }
+    return false;
+}
+
+static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_marker *other)
+{
+    size_t got = sgc_deque_steal(&other->stack, &m->stack, team->config.steal);
+
+    m->steals += got != 0;
+    m->stolen += got;
+    return got != 0;
+}
+
+/* Busy first, then take: see mark/termination.h. */
+static bool try_work(struct sgc_team *team, struct sgc_marker *m)
+{
+    struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
+
+    if (other == NULL && !arenas_left(team))
+        return false;
+    sgc_termination_busy(&team->termination, m->index);
+    if (rescan_next(team, m) || (other != NULL && steal_from(team, m, other)))
+        return true;
+    sgc_termination_idle(&team->termination, m->index);
+    return false;
+}
+
+/* ---- resting ---- */
+
+/* The pause ends with the collecting thread, so it does not sleep, but lets others have its processor.  A helper goes out to
+ * sleep, so that nobody has to wait for it.  False if it is out and the team is closed. */
+static bool rest_a_while(struct sgc_team *team, struct sgc_marker *m, struct sgc_rest *rest)
+{
+    if (sgc_idle_spin(&team->idle, rest))
+        return true;
+    if (m->index == 0) {
+        sgc_yield();
+        return true;
+    }
+    leave(team, m);
+    sgc_idle_sleep(&team->idle, rest);
+    return enter(team, m);
+}
+
+static bool all_finished(struct sgc_team *team, struct sgc_marker *m)
+{
+    if (!sgc_termination_detect(&team->termination, m->index))
+        return false;
+    if (team->called)
+        sgc_idle_wake_all(&team->idle);
+    return true;
+}
+
+/* Of an idle marker; or of one that slept until roots were dealt to it: it is busy.  False when everything is marked; a helper may then be outside already. */
+static bool find_work(struct sgc_team *team, struct sgc_marker *m)
+{
+    struct sgc_rest rest = { 0 };
+    bool found = false;
+
+    do {
+        sgc_idle_look(&team->idle, &rest);
+        if (!m->dealt && all_finished(team, m))
+            break;
+        found = m->dealt || try_work(team, m);
+    } while (!found && rest_a_while(team, m, &rest));
+    sgc_idle_end(&team->idle, &rest, found);
+    if (found)
+        m->dealt = false;
+    return found;
+}
+
+static void forget(struct sgc_marker *m)
+{
+    sgc_deque_reset(&m->stack);
+    sgc_marker_forget_edges(m);
+}
+
+/* Of a busy marker. */
+static void work(struct sgc_team *team, struct sgc_marker *m)
+{
+    do {
+        if (!sgc_mark_drain(m))
+            forget(m);
+        sgc_termination_idle(&team->termination, m->index);
+    } while (find_work(team, m));
+}
+
+/* Of a helper, which is idle unless roots were dealt to it. */
+static void help(struct sgc_team *team, struct sgc_marker *m)
+{
+    if (find_work(team, m))
+        work(team, m);
+}
+
+/* ---- in the marker's loop ---- */
+
+bool sgc_team_pause(struct sgc_marker *m)
+{
+    struct sgc_team *team = m->team;
+
+    if (m->index == 0 && team->stop != NULL && team->stop())
+        sgc_termination_abandon(&team->termination);
+    if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
+        open_to(team, team->markers - 1);
+    return !sgc_termination_abandoned(&team->termination);
+}
+
+bool sgc_team_wants_roots(const struct sgc_marker *m, size_t bytes)
+{
+    const struct sgc_team *team = m->team;
+
+    return team->markers > 1 && (!team->config.balance || (m->split_bytes != 0 && bytes > m->split_bytes));
+}
+
+bool sgc_team_give_roots(struct sgc_marker *m, uintptr_t start, size_t bytes)
+{
+    struct sgc_team *team = m->team;
+    struct sgc_marker *to = m;
+
+    if (team != NULL && !team->config.balance)
+        to = team->marker[team->next_root++ % team->markers];
+    return sgc_deque_push(&to->stack, start, bytes);
+}
+
+/* ---- a mark: the collecting thread ---- */
+
+static void begin_round(struct sgc_team *team)
+{
+    sgc_a32_store(&team->arena, 0);
+    sgc_termination_begin(&team->termination, team->config.termination, team->markers);
+}
+
+void sgc_team_begin(struct sgc_team *team, uint32_t want)
+{
+    sgc_assert(sgc_a32_load(&team->state) == 0);
+    team->markers = team->made;
+    team->called = team->rescanning = false;
+    team->next_root = 0;
+    for (uint32_t i = 0; i < team->markers; i++) {
+        sgc_marker_begin(team->marker[i]);
+        team->marker[i]->how = team->config.markbit;
+    }
+    sgc_team_first(team)->how = SGC_MARKBIT_PLAIN;
+    begin_round(team);
+    if (want > 1 && team->markers > 1 && team->config.balance)
+        open_to(team, (want < team->markers ? want : team->markers) - 1);
+}
+
+/* Without stealing each helper has its part of the roots already, and is busy. */
+static void call_with_roots(struct sgc_team *team)
+{
+    for (uint32_t i = 1; i < team->markers; i++) {
+        sgc_termination_busy(&team->termination, i);
+        team->marker[i]->dealt = true;
+    }
+    open_to(team, team->markers - 1);
+}
+
+static bool run(struct sgc_team *team, int (*stop)(void))
+{
+    team->stop = stop;
+    work(team, sgc_team_first(team));
+    if (team->called)
+        close_team(team);
+    return !sgc_termination_abandoned(&team->termination) && (stop == NULL || !stop());
+}
+
+bool sgc_team_mark(struct sgc_team *team, int (*stop)(void))
+{
+    if (!team->config.balance && team->markers > 1)
+        call_with_roots(team);
+    return run(team, stop);
+}
+
+static bool take_overflows(struct sgc_team *team)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < team->markers; i++) {
+        any |= team->marker[i]->overflowed;
+        team->marker[i]->overflowed = false;
+    }
+    return any;
+}
+
+/* Ends: a page is flagged only when an object of it has been marked for the first time. */
+bool sgc_team_rescan(struct sgc_team *team, int (*stop)(void))
+{
+    bool again = team->called;
+
+    team->rescanning = true;
+    while (take_overflows(team)) {
+        begin_round(team);
+        if (again)
+            open_to(team, team->markers - 1);
+        while (rescan_next(team, sgc_team_first(team)))
+            continue;
+        if (!run(team, stop)) {
+            team->marker[0]->overflowed = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+void sgc_team_abandon(struct sgc_team *team)
+{
+    bool flagged = take_overflows(team);
+
+    for (uint32_t i = 0; i < team->markers; i++)
+        forget(team->marker[i]);
+    if (flagged)
+        sgc_pages_forget_rescans();
+}
+
+void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals)
+{
+    *totals = (struct sgc_team_totals){ .objects = 0 };
+    for (uint32_t i = 0; i < team->markers; i++) {
+        const struct sgc_marker *m = team->marker[i];
+
+        totals->objects += m->objects;
+        totals->bytes += m->bytes;
+        totals->root_bytes += m->root_bytes;
+        totals->rescans += m->rescans;
+        totals->steals += m->steals;
+        totals->stolen += m->stolen;
+        totals->markers += i == 0 || m->objects != 0 || m->stolen != 0;
+        if (m->stack.deepest > totals->deepest)
+            totals->deepest = m->stack.deepest;
+    }
+}
+
+/* ---- helpers ---- */
+
+void sgc_team_serve(struct sgc_team *team, uint32_t i)
+{
+    struct sgc_marker *m = team->marker[i];
+
+    for (;;) {
+        uint32_t seen = sgc_a32_load_acq(&team->call);
+
+        if (enter(team, m)) {
+            help(team, m);
+            if (m->inside)
+                leave(team, m);
+        }
+        sgc_wait(&team->call, seen, -1);
+    }
+}
+
+/* ---- making and checking ---- */
+
+static size_t marker_bytes(void)
+{
+    return sgc_round_up(sizeof(struct sgc_marker), sgc_os_page_size());
+}
+
+static size_t array_bytes(uint32_t markers)
+{
+    return sgc_round_up(markers * sizeof(struct sgc_marker *), sgc_os_page_size());
+}
+
+static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
+{
+    struct sgc_marker *m = sgc_mem_obtain(marker_bytes());
+
+    if (m == NULL)
+        return NULL;
+    if (!sgc_marker_init(m, &team->config.mark)) {
+        sgc_mem_release(m, marker_bytes());
+        return NULL;
+    }
+    m->team = team;
+    m->index = i;
+    m->random = i * UINT32_C(2654435761) + 1;
+    return m;
+}
+
+bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
+{
+    sgc_assert(config->most > 0);
+    *team = (struct sgc_team){ .config = *config };
+    team->marker = sgc_mem_obtain(array_bytes(config->most));
+    if (team->marker == NULL || !sgc_termination_init(&team->termination, config->most))
+        return false;
+    sgc_idle_init(&team->idle);
+    team->marker[0] = make_marker(team, 0);
+    team->made = team->markers = 1;
+    return team->marker[0] != NULL;
+}
+
+void sgc_team_release(struct sgc_team *team)
+{
+    for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++) {
+        sgc_deque_release(&team->marker[i]->stack);
+        sgc_mem_release(team->marker[i], marker_bytes());
+    }
+    sgc_termination_release(&team->termination);
+    sgc_mem_release(team->marker, array_bytes(team->config.most));
+    team->marker = NULL;
+}
+
+struct sgc_marker *sgc_team_first(struct sgc_team *team)
+{
+    return team->marker[0];
+}
+
+/* A marker whose thread is gone (after a fork) serves another. */
+uint32_t sgc_team_add(struct sgc_team *team)
+{
+    uint32_t i = team->made;
+
+    if (i == team->config.most)
+        return 0;
+    if (team->marker[i] == NULL)
+        team->marker[i] = make_marker(team, i);
+    if (team->marker[i] == NULL)
+        return 0;
+    team->made++;
+    return i;
+}
+
+void sgc_team_drop(struct sgc_team *team)
+{
+    sgc_assert(team->made > 1);
+    team->made--;
+}
+
+void sgc_team_trim(struct sgc_team *team)
+{
+    for (uint32_t i = 0; i < team->markers; i++)
+        sgc_deque_trim(&team->marker[i]->stack);
+}
+
+static size_t stack_resident(const struct sgc_deque *d)
+{
+    size_t bytes = d->memory.committed * sizeof(struct sgc_work);
+
+    return sgc_mem_resident(d->memory.base, sgc_round_up(bytes, sgc_os_page_size()));
+}
+
+size_t sgc_team_stacks_resident(const struct sgc_team *team)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < team->made; i++)
+        bytes += stack_resident(&team->marker[i]->stack);
+    return bytes;
+}
+
+void sgc_team_check(const struct sgc_team *team)
+{
+    sgc_assert(sgc_a32_load(&team->state) == 0);
+    sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
+    for (uint32_t i = 0; i < team->made; i++) {
+        sgc_assert(team->marker[i]->index == i && team->marker[i]->edge_count == 0);
+        sgc_deque_check(&team->marker[i]->stack);
+    }
+}
+
+void sgc_team_after_fork(struct sgc_team *team)
+{
+    team->made = team->markers = 1;
+    sgc_a32_store(&team->state, 0);
+    sgc_idle_init(&team->idle);
+}

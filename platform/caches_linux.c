@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sizes of caches as the kernel shows them in /sys.  Owns nothing; runs on any thread.
+ *
+ * Not sysconf: it knows no sizes on some architectures and C libraries, and in virtual machines it has been seen to
+ * add up third-level caches of the whole host.
+ */
+#include "platform/caches.h"
+
+#include "platform/reader_linux.h"
+#include "platform/report.h"
+
+enum { SGC_CACHES = 16 };           /* more than any processor has */
+
+static bool read_attribute(const char *root, int index, const char *name, char *line, size_t size)
+{
+    char path[256];
+    size_t length = sgc_format(path, sizeof path, "%s/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
+    return length < sizeof path && sgc_read_line_of(path, line, size);
+}
+
+/* "Data", "Instruction" or "Unified". */
+static bool holds_data(const char *root, int index)
+{
+    char line[32];
+    return read_attribute(root, index, "type", line, sizeof line) && line[0] != 'I';
+}
+
+/* "1024K"; 0 for nonsense. */
+static size_t parse_size(const char *text)
+{
+    uint64_t number;
+    if (!sgc_parse_number(&text, 10, &number) || number > SIZE_MAX >> 20)
+        return 0;
+    if (text[0] == 'K' && text[1] == '\0')
+        return (size_t)number << 10;
+    if (text[0] == 'M' && text[1] == '\0')
+        return (size_t)number << 20;
+    return text[0] == '\0' ? (size_t)number : 0;
+}
+
+size_t sgc_cache_bytes(const char *root, int level)
+{
+    char line[32];
+    for (int i = 0; i < SGC_CACHES && read_attribute(root, i, "level", line, sizeof line); i++) {
+        const char *at = line;
+        uint64_t found;
+        if (sgc_parse_number(&at, 10, &found) && found == (uint64_t)level && holds_data(root, i)
+            && read_attribute(root, i, "size", line, sizeof line))
+            return parse_size(line);
+    }
+    return 0;
+}
