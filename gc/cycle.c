@@ -235,6 +235,14 @@ static void clear_before(void)
     cycle.record.clear_ns = sgc_clock_ns() - began;
 }
 
+/* Under torture small heaps are marked by all, too. */
+static uint32_t wanted_markers(void)
+{
+    int most = sgc_options.markers;
+
+    return (uint32_t)(sgc_options.torture > 0 ? most : sgc_pacing_markers(most));
+}
+
 static bool given_up(void)
 {
     sgc_pacing_given_up();
@@ -248,7 +256,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
     clear_before();
-    cycle.markers = (uint32_t)sgc_pacing_markers(sgc_options.markers);
+    cycle.markers = wanted_markers();
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
     SGC_EVENT(stop_requested, &cycle.record);
     sgc_with_registers(pause_from, &p);

@@ -67,9 +67,10 @@ static void close_team(struct sgc_team *team)
 
 /* ---- finding work ---- */
 
+/* Finding a common source of work empty is an acquire, as finding one's own stack empty: see mark/termination.h. */
 static bool arenas_left(const struct sgc_team *team)
 {
-    return team->rescanning && sgc_a32_load(&team->arena) < sgc_pool.committed;
+    return team->rescanning && sgc_a32_load_acq(&team->arena) < sgc_pool.committed;
 }
 
 static uint32_t random_below(struct sgc_marker *m, uint32_t n)
@@ -119,7 +120,7 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
 
-    if (other == NULL && !arenas_left(team))
+    if ((other == NULL && !arenas_left(team)) || sgc_termination_finished(&team->termination))
         return false;
     sgc_termination_busy(&team->termination, m->index);
     if (rescan_next(team, m) || (other != NULL && steal_from(team, m, other)))
@@ -154,7 +155,8 @@ static bool all_finished(struct sgc_team *team, struct sgc_marker *m)
     return true;
 }
 
-/* Of an idle marker; or of one that slept until roots were dealt to it: it is busy.  False when everything is marked; a helper may then be outside already. */
+/* It asks whether all is finished after it looked for work, so that a theft that failed is followed by the question: who
+ * sleeps without having asked might be the last.  Of an idle marker; or of one that slept until roots were dealt to it: it is busy.  False when everything is marked; a helper may then be outside already. */
 static bool find_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_rest rest = { 0 };
@@ -162,10 +164,8 @@ static bool find_work(struct sgc_team *team, struct sgc_marker *m)
 
     do {
         sgc_idle_look(&team->idle, &rest);
-        if (!m->dealt && all_finished(team, m))
-            break;
         found = m->dealt || try_work(team, m);
-    } while (!found && rest_a_while(team, m, &rest));
+    } while (!found && !all_finished(team, m) && rest_a_while(team, m, &rest));
     sgc_idle_end(&team->idle, &rest, found);
     if (found)
         m->dealt = false;

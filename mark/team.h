@@ -11,7 +11,7 @@
  *                     helpers: come in, go out                                written before it was opened; who closes and then
  *                                                                             sees nobody inside sees all that helpers did
  *   call              the collecting thread, after state     helpers          release / acquire; a futex word
- *   arena             its markers: atomic add                its markers      relaxed: gives out each number once
+ *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
  *   marker[i]         the collecting thread, once, before    its markers      release of `state`
  *                     helper i exists
  *   the other fields  the collecting thread, while closed    its markers      release of `state`

@@ -289,7 +289,7 @@ unit_tests += tests/test_backoff tests/test_termination tests/test_termination_o
 thread_tests += tests/test_backoff tests/test_termination_race
 aarch64_tests += tests/test_termination_race
 test_headers += tests/weak_sc.h
-EXTRA_DIST += tests/model/termination.pml
+EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches; test_pacing has a thread that frees.
 unit_tests += tests/test_caches tests/test_pacing_model

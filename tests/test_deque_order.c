@@ -268,7 +268,7 @@ static const struct access {
     /* the word: owner */
     { "sgc_deque_looks_empty", "load", 0, RELAXED, "only the owner's next step or a theft makes use of it" },
     { "sgc_deque_publish", "store_rel", WEAK_RELEASE, MISSED, "the pieces that become public" },
-    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "pushes depend on it by a branch" },
+    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "pushes depend on it by a branch; the end of marking needs it: mark/termination.h" },
     { "all_stolen", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "the slide depends on it by a branch" },
     /* the word: owner and thieves */
     { "replace", "cas", WEAK_ACQUIRE, NOT_MISSED, "the look before it was an acquire" },
