@@ -149,14 +149,14 @@ SGC_INLINE void sgc_edge_wait(struct sgc_scan *scan, struct sgc_edge edge, enum 
         scan->marker->edge_count++;
 }
 
-/* Byte `offset` of the heap is pointed at. */
-SGC_INLINE void sgc_edge_add(struct sgc_scan *scan, size_t offset, enum sgc_markbit how)
+/* Byte `offset` of the heap is pointed at.  `waits`: edges wait; constant where speed matters, like `how`. */
+SGC_INLINE void sgc_edge_add(struct sgc_scan *scan, size_t offset, enum sgc_markbit how, bool waits)
 {
     const struct sgc_page *d = &scan->pages[offset >> SGC_PAGE_LOG];
 
     if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0))
         sgc_mark_span_at(scan->marker, offset);
-    else if (__builtin_expect(scan->mask != SGC_EDGES_NONE, 1))
+    else if (waits)
         sgc_edge_wait(scan, sgc_edge_small(d, offset), how);
     else
         sgc_edge_mark(scan, sgc_edge_small(d, offset), how);
@@ -169,15 +169,27 @@ SGC_INLINE void sgc_edge_add(struct sgc_scan *scan, size_t offset, enum sgc_mark
  * synchronises with other markers is called, not inlined. */
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
-SGC_BLIND SGC_INLINE void sgc_scan_words(struct sgc_scan *scan, const uintptr_t *p, const uintptr_t *end,
-                                         enum sgc_markbit how)
+SGC_BLIND SGC_INLINE void sgc_scan_word(struct sgc_scan *scan, const uintptr_t *p, enum sgc_markbit how, bool waits)
 {
-    for (; p < end; p++) {
-        size_t offset = *p - scan->base;
+    size_t offset = *p - scan->base;
 
-        if (offset < scan->limit)
-            sgc_edge_add(scan, offset, how);
+    if (offset < scan->limit)
+        sgc_edge_add(scan, offset, how, waits);
+}
+
+/* Two words at a time: an object has an even number. */
+SGC_BLIND SGC_INLINE void sgc_scan_granules(struct sgc_scan *scan, const uintptr_t *p, const uintptr_t *end,
+                                            enum sgc_markbit how, bool waits)
+{
+    for (; p < end; p += 2) {
+        sgc_scan_word(scan, p, how, waits);
+        sgc_scan_word(scan, p + 1, how, waits);
     }
+}
+
+SGC_INLINE bool sgc_edges_wait(const struct sgc_marker *marker)
+{
+    return marker->edge_mask != SGC_EDGES_NONE;
 }
 
 #endif

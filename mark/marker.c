@@ -11,7 +11,7 @@
 
 enum {
     PAUSE_EVERY = 256,          /* pieces of work between two questions to the team */
-    SMALL_BYTES = 256,          /* no question about how to scan them */
+    SMALL_BYTES = 256,          /* objects that raise no question */
 };
 
 static uint32_t power_of_two_below(uint32_t n)
@@ -28,7 +28,8 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
         .until_pause = PAUSE_EVERY,
         .interior_pointers = config->interior_pointers,
         .end_word = config->end_word,
-        .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole words */
+        .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole granules */
+        .small_bytes = config->interior_pointers ? SMALL_BYTES : 0,
     };
     return sgc_deque_init(&marker->stack, config->stack_bytes, config->stack_form);
 }
@@ -57,11 +58,12 @@ void sgc_marker_begin(struct sgc_marker *marker)
 
 /* Large pieces are scanned bit by bit: what comes after this part goes back on the stack first, where it can
  * be stolen, and the stack stays shallow.  If there is no room for it, the piece is scanned whole. */
-SGC_INLINE void split(struct sgc_marker *marker, struct sgc_work *work)
+static void split(struct sgc_marker *marker, struct sgc_work *work)
 {
     size_t most = marker->split_bytes;
 
-    if (most != 0 && work->bytes > most && sgc_deque_push(&marker->stack, work->start + most, work->bytes - most))
+    if ((work->start & SGC_WORK_PAGES) == 0 && most != 0 && work->bytes > most &&
+        sgc_deque_push(&marker->stack, work->start + most, work->bytes - most))
         work->bytes = most;
 }
 
@@ -76,19 +78,24 @@ static void scan_other(struct sgc_marker *marker, struct sgc_work work)
         sgc_scan_heap(marker, work.start, work.bytes);
 }
 
-SGC_BLIND SGC_INLINE void scan_work(struct sgc_scan *scan, struct sgc_work work, enum sgc_markbit how)
+/* Static data that counts like the heap may have an odd number of words. */
+static bool is_plain(const struct sgc_marker *marker, struct sgc_work work)
 {
-    const uintptr_t *p = (const uintptr_t *)work.start;
-    bool large = work.bytes > SMALL_BYTES;
+    return (work.start & SGC_WORK_KINDS) == 0 && work.bytes % SGC_GRANULE == 0 && sgc_scan_plain(marker, work.bytes);
+}
 
-    if (__builtin_expect((work.start & SGC_WORK_KINDS) == 0 && (!large || sgc_scan_plain(scan->marker, work.bytes)) &&
-                         scan->marker->interior_pointers, 1)) {
-        sgc_scan_words(scan, p, p + work.bytes / sizeof *p, how);
-        return;
+SGC_BLIND SGC_INLINE void scan_work(struct sgc_scan *scan, struct sgc_work work, enum sgc_markbit how, bool waits)
+{
+    if (__builtin_expect(work.bytes > scan->marker->small_bytes || (work.start & SGC_WORK_KINDS) != 0, 0)) {
+        split(scan->marker, &work);
+        if (!is_plain(scan->marker, work)) {
+            sgc_scan_end(scan);
+            scan_other(scan->marker, work);
+            scan->head = scan->marker->edge_head;
+            return;
+        }
     }
-    sgc_scan_end(scan);
-    scan_other(scan->marker, work);
-    scan->head = scan->marker->edge_head;
+    sgc_scan_granules(scan, (const uintptr_t *)work.start, (const uintptr_t *)(work.start + work.bytes), how, waits);
 }
 
 SGC_INLINE bool next_work(struct sgc_scan *scan, struct sgc_work *work, enum sgc_markbit how)
@@ -112,15 +119,14 @@ static enum drained pause_marker(struct sgc_marker *marker, enum sgc_markbit how
 }
 
 /* What other markers may take is seen to after each piece: it is one look when nothing is to be done. */
-SGC_BLIND SGC_INLINE enum drained drain(struct sgc_marker *marker, enum sgc_markbit how)
+SGC_BLIND SGC_INLINE enum drained drain(struct sgc_marker *marker, enum sgc_markbit how, bool waits)
 {
     struct sgc_scan scan = sgc_scan_begin(marker);
     enum drained end = DRAINED;
     struct sgc_work work;
 
     while (end == DRAINED && next_work(&scan, &work, how)) {
-        split(marker, &work);
-        scan_work(&scan, work, how);
+        scan_work(&scan, work, how, waits);
         if (how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
             sgc_idle_wake(&marker->team->idle, 1);
         if (--marker->until_pause == 0)
@@ -132,12 +138,27 @@ SGC_BLIND SGC_INLINE enum drained drain(struct sgc_marker *marker, enum sgc_mark
 
 SGC_BLIND static enum drained drain_alone(struct sgc_marker *marker)
 {
-    return drain(marker, SGC_MARKBIT_PLAIN);
+    return drain(marker, SGC_MARKBIT_PLAIN, true);
 }
 
 SGC_BLIND static enum drained drain_together(struct sgc_marker *marker)
 {
-    return marker->how == SGC_MARKBIT_OR ? drain(marker, SGC_MARKBIT_OR) : drain(marker, marker->how);
+    return drain(marker, SGC_MARKBIT_OR, true);
+}
+
+/* The switches that are there to be compared. */
+SGC_BLIND static enum drained drain_otherwise(struct sgc_marker *marker)
+{
+    return drain(marker, marker->how, sgc_edges_wait(marker));
+}
+
+static enum drained drain_best(struct sgc_marker *marker)
+{
+    if (!sgc_edges_wait(marker))
+        return drain_otherwise(marker);
+    if (marker->how == SGC_MARKBIT_PLAIN)
+        return drain_alone(marker);
+    return marker->how == SGC_MARKBIT_OR ? drain_together(marker) : drain_otherwise(marker);
 }
 
 bool sgc_mark_drain(struct sgc_marker *marker)
@@ -145,7 +166,7 @@ bool sgc_mark_drain(struct sgc_marker *marker)
     enum drained end;
 
     do
-        end = marker->how == SGC_MARKBIT_PLAIN ? drain_alone(marker) : drain_together(marker);
+        end = drain_best(marker);
     while (end == OTHERWISE);
     return end == DRAINED;
 }

@@ -50,6 +50,7 @@ struct sgc_marker {
     size_t edge_count;
     bool interior_pointers, end_word;
     size_t split_bytes;
+    size_t small_bytes;         /* pieces up to this are scanned without further questions */
     uintptr_t base, limit;      /* copies of the heap's */
     uint32_t alloc_role;
     size_t objects, bytes;      /* marked so far in this cycle */

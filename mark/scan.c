@@ -62,7 +62,7 @@ static void add(struct sgc_marker *marker, size_t offset)
 {
     struct sgc_scan scan = sgc_scan_begin(marker);
 
-    sgc_edge_add(&scan, offset, marker->how);
+    sgc_edge_add(&scan, offset, marker->how, sgc_edges_wait(marker));
     sgc_scan_end(&scan);
 }
 
@@ -78,9 +78,10 @@ SGC_BLIND static void scan_array(struct sgc_marker *marker, const uintptr_t *p, 
         if (ahead < scan.limit)
             __builtin_prefetch(&scan.pages[ahead >> SGC_PAGE_LOG]);
         if (offset < scan.limit)
-            sgc_edge_add(&scan, offset, marker->how);
+            sgc_edge_add(&scan, offset, marker->how, sgc_edges_wait(marker));
     }
-    sgc_scan_words(&scan, p, end, marker->how);
+    for (; p < end; p++)
+        sgc_scan_word(&scan, p, marker->how, sgc_edges_wait(marker));
     sgc_scan_end(&scan);
 }
 
@@ -88,7 +89,8 @@ SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, co
 {
     struct sgc_scan scan = sgc_scan_begin(marker);
 
-    sgc_scan_words(&scan, p, end, marker->how);
+    for (; p < end; p++)
+        sgc_scan_word(&scan, p, marker->how, sgc_edges_wait(marker));
     sgc_scan_end(&scan);
 }
 
