@@ -44,7 +44,6 @@ SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t by
     marker->bytes += bytes;
     if (!sgc_kind_has_pointers(kind))
         return;
-    __builtin_prefetch((const void *)start);
     if (__builtin_expect(!sgc_deque_push(&marker->stack, start, bytes), 0))
         sgc_mark_overflow(marker, start);
 }

@@ -34,16 +34,25 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
     return sgc_deque_init(&marker->stack, config->stack_bytes, config->stack_form);
 }
 
-void sgc_marker_forget_edges(struct sgc_marker *marker)
+void sgc_marker_forget(struct sgc_marker *marker)
 {
+    sgc_deque_reset(&marker->stack);
     for (uint32_t i = 0; i < SGC_EDGES_MAX; i++)
         marker->edge[i].page = NULL;
+    for (uint32_t i = 0; i < SGC_GREY; i++)
+        marker->grey[i].bytes = 0;
     marker->edge_count = 0;
+    marker->grey_count = 0;
+}
+
+bool sgc_marker_idle(const struct sgc_marker *marker)
+{
+    return sgc_deque_empty(&marker->stack) && marker->edge_count == 0 && marker->grey_count == 0;
 }
 
 void sgc_marker_begin(struct sgc_marker *marker)
 {
-    sgc_assert(sgc_deque_empty(&marker->stack) && marker->edge_count == 0);
+    sgc_assert(sgc_marker_idle(marker));
     marker->base = sgc_heap.base;
     marker->limit = sgc_aw_load_acq(&sgc_heap.limit);
     marker->alloc_role = sgc_heap.alloc_role;
@@ -98,14 +107,44 @@ SGC_BLIND SGC_INLINE void scan_work(struct sgc_scan *scan, struct sgc_work work,
     sgc_scan_granules(scan, (const uintptr_t *)work.start, (const uintptr_t *)(work.start + work.bytes), how, waits);
 }
 
-SGC_INLINE bool next_work(struct sgc_scan *scan, struct sgc_work *work, enum sgc_markbit how)
+/* Lets a popped piece wait for its first line.  True if one is ready for it. */
+SGC_INLINE bool exchange_grey(struct sgc_marker *marker, struct sgc_work *work)
 {
-    while (!sgc_deque_pop(&scan->marker->stack, work)) {
+    struct sgc_work *place = &marker->grey[marker->grey_head];
+    struct sgc_work oldest = *place;
+
+    __builtin_prefetch((const void *)work->start);
+    *place = *work;
+    marker->grey_head = (marker->grey_head + 1) % SGC_GREY;
+    *work = oldest;
+    marker->grey_count += oldest.bytes == 0;
+    return oldest.bytes != 0;
+}
+
+SGC_INLINE bool take_grey(struct sgc_marker *marker, struct sgc_work *work)
+{
+    struct sgc_work *place = &marker->grey[(marker->grey_head - marker->grey_count) % SGC_GREY];
+
+    if (marker->grey_count == 0)
+        return false;
+    *work = *place;
+    place->bytes = 0;
+    marker->grey_count--;
+    return true;
+}
+
+SGC_INLINE bool next_work(struct sgc_scan *scan, struct sgc_work *work, enum sgc_markbit how, bool waits)
+{
+    for (;;) {
+        while (sgc_deque_pop(&scan->marker->stack, work))
+            if (!waits || exchange_grey(scan->marker, work))
+                return true;
+        if (take_grey(scan->marker, work))
+            return true;
         if (scan->marker->edge_count == 0)
             return false;
         sgc_edge_take_oldest(scan, how);
     }
-    return true;
 }
 
 enum drained { DRAINED, GIVEN_UP, OTHERWISE };      /* otherwise: other markers have come meanwhile */
@@ -125,7 +164,7 @@ SGC_BLIND SGC_INLINE enum drained drain(struct sgc_marker *marker, enum sgc_mark
     enum drained end = DRAINED;
     struct sgc_work work;
 
-    while (end == DRAINED && next_work(&scan, &work, how)) {
+    while (end == DRAINED && next_work(&scan, &work, how, waits)) {
         scan_work(&scan, work, how, waits);
         if (how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
             sgc_idle_wake(&marker->team->idle, 1);

@@ -2,10 +2,10 @@
 /*
  * A marker: finds the objects that roots and marked objects point at, and marks them.
  *
- * Each word that may be a pointer goes through three stages.  It is looked up (which slot of which
- * page: arithmetic and one descriptor) and its mark word is prefetched; it waits as an edge in a short
- * first-in-first-out buffer ([Cher]); when it comes out, its bits are tested, the object is marked, prefetched
- * and, unless pointer-free, pushed to be scanned.
+ * Each word that may be a pointer goes through stages.  It is looked up (which slot of which page: arithmetic and
+ * one descriptor) and its mark word is prefetched; it waits as an edge in a short first-in-first-out buffer; when it
+ * comes out, its bits are tested, the object is marked and, unless pointer-free, pushed.  When it is popped, it is prefetched
+ * and goes through a second such buffer to be scanned ([Cher]).
  *
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.
@@ -24,6 +24,7 @@
 enum {
     SGC_EDGES_MAX = 64,
     SGC_EDGES_NONE = 1,                 /* in place of a mask: edges do not wait */
+    SGC_GREY = 8,                       /* pieces on their way from the stack; a power of two */
 };
 
 struct sgc_team;
@@ -46,6 +47,8 @@ struct sgc_mark_config {
 struct sgc_marker {
     struct sgc_deque stack;
     struct sgc_edge edge[SGC_EDGES_MAX];
+    struct sgc_work grey[SGC_GREY]; /* a ring like that of edges; places without bytes are empty */
+    uint32_t grey_head, grey_count;
     size_t edge_head, edge_mask;    /* in bytes: see mark/edge.h */
     size_t edge_count;
     bool interior_pointers, end_word;
@@ -70,8 +73,11 @@ struct sgc_marker {
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);
 
-/* Edges that wait are dropped: the mark is given up. */
-void sgc_marker_forget_edges(struct sgc_marker *marker);
+/* All its work is dropped: the mark is given up. */
+void sgc_marker_forget(struct sgc_marker *marker);
+
+/* It has no work. */
+bool sgc_marker_idle(const struct sgc_marker *marker);
 
 /* World stopped, before anything is marked. */
 void sgc_marker_begin(struct sgc_marker *marker);

@@ -172,18 +172,12 @@ static bool find_work(struct sgc_team *team, struct sgc_marker *m)
     return found;
 }
 
-static void forget(struct sgc_marker *m)
-{
-    sgc_deque_reset(&m->stack);
-    sgc_marker_forget_edges(m);
-}
-
 /* Of a busy marker. */
 static void work(struct sgc_team *team, struct sgc_marker *m)
 {
     do {
         if (!sgc_mark_drain(m))
-            forget(m);
+            sgc_marker_forget(m);
         sgc_termination_idle(&team->termination, m->index);
     } while (find_work(team, m));
 }
@@ -311,7 +305,7 @@ void sgc_team_abandon(struct sgc_team *team)
     bool flagged = take_overflows(team);
 
     for (uint32_t i = 0; i < team->markers; i++)
-        forget(team->marker[i]);
+        sgc_marker_forget(team->marker[i]);
     if (flagged)
         sgc_pages_forget_rescans();
 }
@@ -457,7 +451,7 @@ void sgc_team_check(const struct sgc_team *team)
     sgc_assert(sgc_a32_load(&team->state) == 0);
     sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
     for (uint32_t i = 0; i < team->made; i++) {
-        sgc_assert(team->marker[i]->index == i && team->marker[i]->edge_count == 0);
+        sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
         sgc_deque_check(&team->marker[i]->stack);
     }
 }

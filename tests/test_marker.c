@@ -184,7 +184,7 @@ static void test_abandon(void)
     tap_ok(!sgc_team_mark(team, stop_at_once) && asked >= 1, "a mark gives up when it is asked to");
     sgc_team_abandon(team);
     sgc_team_check(team);
-    tap_ok(sgc_deque_empty(&heap_marker()->stack) && heap_marker()->edge_count == 0 && !any_flag(), "and forgets its work");
+    tap_ok(sgc_marker_idle(heap_marker()) && !any_flag(), "and forgets its work");
     heap_unmark();
     sgc_team_begin(team, 1);
     sgc_mark_roots(heap_marker(), &wide, &wide + 1);
