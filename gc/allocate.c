@@ -22,6 +22,8 @@ struct allocate {
 
 SGC_STATE static struct allocate allocate;
 
+enum { OVERTAKEN_MOST = 64 };   /* times that other threads may take what a collection has freed for one */
+
 /* What is asked for, worked out once. */
 struct request {
     size_t bytes;               /* end byte included */
@@ -77,14 +79,29 @@ static void collect_if_due(struct sgc_mutator *self)
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
 }
 
-/* Memory has run out: collections may help, the more so as another thread may have freed
- * something in between. */
+/* After a cycle that left plenty of room, a request that fails only means that other threads were faster. */
+static bool others_were_faster(size_t bytes)
+{
+    size_t pages = sgc_aw_load(&sgc_pool.limit);
+    size_t live = sgc_pacing_live();
+    size_t limit = pages < SIZE_MAX / SGC_PAGE ? pages * SGC_PAGE : 0;
+
+    return live < limit / 4 * 3 && bytes < (limit - live) / 4;
+}
+
+static bool try_again(size_t round, size_t bytes)
+{
+    return round <= sgc_aw_load(&sgc_client_max_retries) || (round < OVERTAKEN_MOST && others_were_faster(bytes));
+}
+
+/* Memory has run out: collections may help, unless the last ones did not; the more so as another thread may have
+ * freed something in between. */
 static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r)
 {
     void *object = NULL;
 
-    for (size_t round = 0; object == NULL && round <= sgc_aw_load(&sgc_client_max_retries); round++) {
-        if (sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
+    for (size_t round = 0; object == NULL && try_again(round, r->bytes); round++) {
+        if (!sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
             return attempt(self, r);
         object = attempt(self, r);
     }
@@ -154,7 +171,8 @@ void *sgc_allocate_many(size_t bytes, uint32_t kind)
     collect_if_due(self);
     for (int round = 0; round < 2; round++) {
         first = sgc_small_many(&self->cache, kind, sgc_class_for(granules == 0 ? 1 : granules), UINT32_MAX);
-        if (first != NULL || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
+        if (first != NULL || !sgc_pacing_limit_pays() ||
+            sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
             break;
     }
     sgc_heap_watch(self);

@@ -304,3 +304,7 @@ check_PROGRAMS += tests/record_pages
 tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_page,--wrap=sgc_policy_give_page
 test_headers += tests/page_replay.h tests/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
+
+# Several threads at the heap's limit.
+unit_tests += tests/test_api_limit_race
+thread_tests += tests/test_api_limit_race
