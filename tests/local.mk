@@ -308,3 +308,7 @@ EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turn
 # Several threads at the heap's limit.
 unit_tests += tests/test_api_limit_race
 thread_tests += tests/test_api_limit_race
+
+# The switches of long runs.
+script_tests += tests/check_switches
+EXTRA_DIST += tests/switches.txt
