@@ -6,6 +6,7 @@
 #include "gc/api_internal.h"
 
 #include "gc/client_vars.h"
+#include "gc/cycle.h"
 #include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
@@ -105,7 +106,8 @@ int GC_get_parallel(void)
     return (int)sgc_a32_load(&sgc_client_parallel);
 }
 
-/* With one marker there are no helpers to create. */
 void GC_start_mark_threads(void)
 {
+    if (sgc_init_now())
+        sgc_cycle_start_markers(sgc_mutator_self());
 }

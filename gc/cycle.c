@@ -393,6 +393,15 @@ bool sgc_cycle_init(void)
     return false;
 }
 
+void sgc_cycle_start_markers(struct sgc_mutator *self)
+{
+    if (sgc_gate_mine())
+        return;
+    sgc_gate_close(self);
+    sgc_helpers_start(&cycle.team, (uint32_t)sgc_options.markers, self != NULL ? sgc_section_of(self) : NULL);
+    sgc_gate_open();
+}
+
 size_t sgc_cycle_stack_resident(void)
 {
     return sgc_team_stacks_resident(&cycle.team);

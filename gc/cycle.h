@@ -42,6 +42,9 @@ void sgc_collect_disable(void);
 bool sgc_collect_enable(void);              /* false: it was not disabled */
 int sgc_collect_disabled(void);
 
+/* Starts the threads of all markers that there may be.  Outside sections. */
+void sgc_cycle_start_markers(struct sgc_mutator *self);
+
 /* World stopped, nothing else going on: checks everything.  Outside sections. */
 void sgc_check_everything(struct sgc_mutator *self);
 

@@ -312,3 +312,6 @@ thread_tests += tests/test_api_limit_race
 # The switches of long runs.
 script_tests += tests/check_switches
 EXTRA_DIST += tests/switches.txt
+
+# The threads of helper markers; presets.
+unit_tests += tests/test_helpers
