@@ -272,7 +272,7 @@ EXTRA_DIST += tests/check_gdb
 # Markers working together.
 unit_tests += tests/test_team
 thread_tests += tests/test_team
-test_headers += tests/random_graph.h
+test_headers += tests/child_says.h tests/random_graph.h
 
 # The mark deque.
 unit_tests += tests/test_deque tests/test_deque_memory tests/test_deque_order tests/test_deque_race

@@ -9,8 +9,7 @@
 #include <errno.h>
 
 #include "gc/gc.h"
-#include "tests/capture.h"
-#include "tests/child.h"
+#include "tests/child_says.h"
 #include "tests/white.h"
 
 static int threads(void)
@@ -106,26 +105,14 @@ static int useless(void)
     return sgc_options.balance ? 1 : 0;
 }
 
-static void check(int (*body)(void), const char *message, const char *name)
-{
-    int status;
-    const char *text;
-
-    capture_begin();
-    status = run_in_child(body);
-    text = capture_end();
-    if (!tap_ok(status == 0 && (message == NULL ? text[0] == '\0' : capture_count(text, message) == 1), "%s", name))
-        tap_diag("status %d, said: %s", status, text);
-}
-
 int main(void)
 {
-    check(are_started, NULL, "helpers are started on request, each once, and not for an empty heap");
-    check(are_refused, "the system refuses marker thread 3 of 7; the collector marks with 3", "refused: said once, the others mark");
-    check(simple, NULL, "SGC_PRESET=simple");
-    check(no_slo, NULL, "SGC_PRESET=no-slo");
-    check(no_nsb, NULL, "SGC_PRESET=no-nsb");
-    check(contradicts, "SGC_STEAL=half contradicts SGC_PRESET=no-opt, which means one; half is used", "a contradiction is named");
-    check(useless, "SGC_STEAL has no effect", "a switch without effect is named");
+    check_child(are_started, NULL, "helpers are started on request, each once, and not for an empty heap");
+    check_child(are_refused, "the system refuses marker thread 3 of 7; the collector marks with 3", "refused: said once, the others mark");
+    check_child(simple, NULL, "SGC_PRESET=simple");
+    check_child(no_slo, NULL, "SGC_PRESET=no-slo");
+    check_child(no_nsb, NULL, "SGC_PRESET=no-nsb");
+    check_child(contradicts, "SGC_STEAL=half contradicts SGC_PRESET=no-opt, which means one; half is used", "a contradiction is named");
+    check_child(useless, "SGC_STEAL has no effect", "a switch without effect is named");
     return tap_done();
 }

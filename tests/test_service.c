@@ -7,8 +7,7 @@
 
 #include "alloc/pool.h"
 #include "gc/service.h"
-#include "tests/capture.h"
-#include "tests/child.h"
+#include "tests/child_says.h"
 #include "tests/white.h"
 
 enum { PIECES = 40, PIECE = 1 << 20 };
@@ -143,25 +142,13 @@ static int starts_alone(void)
     return created >= 1 && created_outside == 0 ? 0 : 1;
 }
 
-static void check(int (*body)(void), const char *message, const char *name)
-{
-    int status;
-    const char *text;
-
-    capture_begin();
-    status = run_in_child(body);
-    text = capture_end();
-    if (!tap_ok(status == 0 && (message == NULL ? text[0] == '\0' : capture_count(text, message) == 1), "%s", name))
-        tap_diag("status %d, said: %s", status, text);
-}
-
 int main(void)
 {
-    check(starts_late, NULL, "one service thread, after the first collection");
-    check(starts_alone, NULL, "it is started while nobody else can stop the world");
-    check(gives_back, NULL, "40 MB of garbage go back after the decay");
-    check(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
-    check(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
-    check(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
+    check_child(starts_late, NULL, "one service thread, after the first collection");
+    check_child(starts_alone, NULL, "it is started while nobody else can stop the world");
+    check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
+    check_child(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
+    check_child(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
+    check_child(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
     return tap_done();
 }
