@@ -94,15 +94,18 @@ static bool try_again(size_t round, size_t bytes)
     return round <= sgc_aw_load(&sgc_client_max_retries) || (round < OVERTAKEN_MOST && others_were_faster(bytes));
 }
 
-/* Memory has run out: collections may help, unless the last ones did not; the more so as another thread may have
- * freed something in between. */
-static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r)
+/* Memory has run out: collections may help, unless the last ones did not.  `seen`: the cycles that were finished before the
+ * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
+ * and count as useless. */
+static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
 {
     void *object = NULL;
 
     for (size_t round = 0; object == NULL && try_again(round, r->bytes); round++) {
-        if (!sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
+        if (sgc_cycles_finished() == seen &&
+            (!sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED))
             return attempt(self, r);
+        seen = sgc_cycles_finished();
         object = attempt(self, r);
     }
     return object;
@@ -138,14 +141,16 @@ void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
 {
     struct sgc_mutator *self = allocator_self();
     struct request r;
+    uint64_t seen;
     void *object;
 
     if (self == NULL || !make_request(&r, bytes, kind, align))
         return NULL;
     collect_if_due(self);
+    seen = sgc_cycles_finished();
     object = attempt(self, &r);
     if (object == NULL)
-        object = collect_and_attempt(self, &r);
+        object = collect_and_attempt(self, &r, seen);
     sgc_heap_watch(self);
     return object;
 }
