@@ -12,6 +12,8 @@
 
 struct pacing {
     sgc_aw_t allocated, freed;          /* since the last cycle */
+    size_t allocated_at_stop;           /* of these, when the world stopped: what comes after is the next cycle's; */
+    size_t freed_at_stop;               /* the collecting thread's */
     sgc_aw_t before, freed_before;      /* up to the last cycle */
     sgc_aw_t budget;                    /* collect when `allocated` reaches this */
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
@@ -167,14 +169,18 @@ void sgc_pacing_take_all(void)
     sgc_aw_store(&pacing.threads, threads);
     sgc_aw_add_relaxed(&pacing.allocated, sgc_span_take_allocated());
     sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
+    pacing.allocated_at_stop = sgc_aw_load(&pacing.allocated);
+    pacing.freed_at_stop = sgc_aw_load(&pacing.freed);
 }
 
 size_t sgc_pacing_cycle_done(size_t live)
 {
-    size_t allocated = sgc_aw_swap(&pacing.allocated, 0);
+    size_t allocated = pacing.allocated_at_stop;
 
+    sgc_aw_add_relaxed(&pacing.allocated, -allocated);
+    sgc_aw_add_relaxed(&pacing.freed, -pacing.freed_at_stop);
     sgc_aw_add_relaxed(&pacing.before, allocated);
-    sgc_aw_add_relaxed(&pacing.freed_before, sgc_aw_swap(&pacing.freed, 0));
+    sgc_aw_add_relaxed(&pacing.freed_before, pacing.freed_at_stop);
     sgc_aw_store(&pacing.live, live);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
     return allocated;
