@@ -39,6 +39,12 @@ static inline sgc_aw_t *sgc_remote_word(size_t granule)
     return &sgc_heap.remote_bits[granule / 64];
 }
 
+/* Where a granule's bit is in the bit string that begins at word 0 of one role, the words of the other role included. */
+static inline size_t sgc_bit_place(size_t granule)
+{
+    return granule + (granule & ~(size_t)63);
+}
+
 static inline bool sgc_alloc_bit(size_t granule)
 {
     return (sgc_aw_load(sgc_alloc_word(granule)) & sgc_bit_mask(granule)) != 0;

@@ -4,23 +4,46 @@
  */
 #include "alloc/cache.h"
 
-#include <string.h>
-
 #include "alloc/orphan.h"
 #include "alloc/policy.h"
 #include "alloc/remote.h"
+#include "alloc/slots.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 
+/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section. */
+SGC_STATE static struct sgc_cache nobody = {
+    .section.state = SGC_ATOMIC_INIT(SGC_STATE_NOBODY), .tag = UINTPTR_MAX,
+};
+
 _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
+_Thread_local struct sgc_cache *sgc_fast_cache __attribute__((tls_model("initial-exec"))) = &nobody;
+SGC_STATE uint16_t sgc_fast_bins[SGC_FAST_MAX + 1];
 SGC_STATE sgc_aw_t *sgc_cache_table;
 SGC_STATE sgc_a32_t sgc_cache_count;
 
 enum { LEAVE_STEP = 32 };       /* pages left behind at a time under the locks */
 
+void sgc_cache_use(struct sgc_cache *cache)
+{
+    sgc_self = cache;
+    sgc_fast_cache = cache != NULL ? cache : &nobody;
+}
+
+static void fill_fast_bins(void)
+{
+    _Static_assert(SGC_CLASSES_MAX * sizeof(struct sgc_bin) <= UINT16_MAX, "an entry holds any bin's place");
+    for (size_t bytes = 0; bytes <= SGC_FAST_MAX; bytes++) {
+        size_t granules = (bytes + sgc_heap.config.end_byte + SGC_GRANULE - 1) / SGC_GRANULE;
+
+        sgc_fast_bins[bytes] = (uint16_t)(sgc_class_for(granules == 0 ? 1 : granules) * sizeof(struct sgc_bin));
+    }
+}
+
 /* Address space only: an OS page of it is used for every 512 threads. */
 static bool make_table(void)
 {
+    fill_fast_bins();
     sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;
 }
@@ -40,11 +63,19 @@ static bool give_number(struct sgc_cache *cache)
     return true;
 }
 
+static void close_bins(struct sgc_cache *cache)
+{
+    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+        for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
+            cache->bin[kind][cls].nfreed = SGC_BIN_CLOSED;
+}
+
 bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 {
     if (cache->id == 0 && !give_number(cache))
         return false;
-    cache->freed_max = torture ? 0 : SGC_FREED_MAX;
+    cache->keeps_freed = !torture && !sgc_heap.config.poison;
+    close_bins(cache);
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
     sgc_inbox_open(cache);
@@ -53,29 +84,62 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 
 /* ---- each active bin ---- */
 
-static void retire_bin(struct sgc_bin *bin)
+static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    uintptr_t start = sgc_page_start(bin->page);
+    struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    if (bin->cur != NULL && bin->cur < bin->limit) {
+    if (bin->cur < bin->end) {
+        uintptr_t start = sgc_page_start(bin->page);
+        uint32_t first = (uint32_t)((uintptr_t)bin->cur - start) / bin->size;
+
         sgc_assert(bin->page != SGC_NO_PAGE);
-        for (char *slot = bin->cur; slot < bin->limit; slot += bin->size)
-            sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)slot));
-        bin->next_slot = (uint32_t)((uintptr_t)bin->cur - start) / bin->size;
+        sgc_slots_release(bin->page, cls, first, (uint32_t)((uintptr_t)bin->end - start) / bin->size);
+        bin->next_slot = first;
     }
-    bin->cur = bin->limit = NULL;
-    bin->nfreed = 0;
+    bin->cur = bin->limit = bin->end = NULL;
+    bin->freed = NULL;
+    bin->nfreed = SGC_BIN_CLOSED;
+}
+
+static size_t freed_at_hand(const struct sgc_cache *cache)
+{
+    size_t bytes = 0;
+
+    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint64_t bins = cache->active[kind][half]; bins != 0; bins &= bins - 1) {
+                const struct sgc_bin *bin = &cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)];
+
+                bytes += bin->nfreed > 0 ? (size_t)bin->nfreed * bin->size : 0;
+            }
+    return bytes;
+}
+
+void sgc_cache_count_freed(struct sgc_cache *cache)
+{
+    size_t now = freed_at_hand(cache);
+
+    sgc_count_add(&cache->freed_bytes, now - cache->counted);
+    cache->counted = now;
+}
+
+void sgc_cache_keep_none(struct sgc_cache *cache)
+{
+    sgc_cache_retire(cache);
+    cache->keeps_freed = false;
 }
 
 void sgc_cache_retire(struct sgc_cache *cache)
 {
+    sgc_cache_count_freed(cache);
+    cache->counted = 0;
     for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
         for (uint32_t half = 0; half < 2; half++) {
             uint64_t bins = cache->active[kind][half];
 
             cache->active[kind][half] = 0;
             for (; bins != 0; bins &= bins - 1)
-                retire_bin(&cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)]);
+                retire_bin(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(bins));
         }
 }
 
@@ -104,31 +168,6 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
         sgc_list_move(lists, SGC_LIST_USABLE, page);
 }
 
-/* Forgets the older half of a bin's freed slots: they lie free in their pages. */
-static uint32_t forget_half(struct sgc_cache *cache, uint32_t kind, uint32_t cls, void **forgotten)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-    void **freed = cache->freed[kind][cls];
-    uint32_t n = (bin->nfreed + 1) / 2;
-
-    memcpy(forgotten, freed, n * sizeof *freed);
-    memmove(freed, freed + n, (bin->nfreed - n) * sizeof *freed);
-    bin->nfreed -= n;
-    return n;
-}
-
-void sgc_cache_flush(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    void *forgotten[SGC_FREED_MAX];
-    uint32_t n;
-
-    sgc_lock(&cache->lock, &cache->section);
-    n = forget_half(cache, kind, cls, forgotten);
-    for (uint32_t i = 0; i < n; i++)
-        sgc_cache_page_usable(cache, sgc_page_number((uintptr_t)forgotten[i]));
-    sgc_unlock(&cache->lock, &cache->section);
-}
-
 /* ---- the end ---- */
 
 static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
@@ -140,7 +179,7 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         sgc_lists_renew(&cache->bin[kind][cls].lists);
         more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
         if (!more)
-            cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
+            cache->bin[kind][cls] = (struct sgc_bin){ .nfreed = SGC_BIN_CLOSED };
         sgc_unlock(&cache->lock, &cache->section);
     } while (more);
 }
@@ -173,18 +212,32 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
 
 /* ---- checks ---- */
 
+/* The links lie in memory that a program may still write to, by mistake: follow none that leads elsewhere. */
+static void check_freed(const struct sgc_cache *cache, const struct sgc_bin *bin)
+{
+    int32_t n = 0;
+
+    for (const struct sgc_freed *f = bin->freed; f != NULL; f = f->next, n++) {
+        size_t granule = sgc_granule_number((uintptr_t)f);
+
+        if (!sgc_heap_contains((uintptr_t)f) || n > bin->nfreed || f->place != sgc_bit_place(granule))
+            sgc_fatal("cache %u: the list of freed slots of %u bytes leads to %p; the program has written to an object "
+                      "that it had freed", cache->id, bin->size, (const void *)f);
+        sgc_verify(!sgc_alloc_bit(granule) && sgc_page_owner(sgc_page_number((uintptr_t)f)) == cache->id);
+    }
+}
+
 static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_verify(bin->nfreed <= SGC_FREED_MAX);
-    sgc_verify((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit);
-    for (uint32_t i = 0; i < bin->nfreed; i++)
-        sgc_verify(!sgc_alloc_bit(sgc_granule_number((uintptr_t)cache->freed[kind][cls][i])));
-    if (bin->cur == bin->limit)         /* the page of a run that is used up may be another's by now */
+    sgc_verify((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit && bin->limit <= bin->end);
+    sgc_verify(bin->nfreed >= 0 || bin->freed == NULL);
+    check_freed(cache, bin);
+    if (bin->cur == bin->end)           /* the page of a run that is used up may be another's by now */
         return;
     sgc_verify(sgc_page_owner(bin->page) == cache->id && bin->active_epoch == sgc_heap.epoch);
-    for (const char *slot = bin->cur; slot < bin->limit; slot += bin->size)
+    for (const char *slot = bin->cur; slot < bin->end; slot += bin->size)
         sgc_verify(sgc_alloc_bit(sgc_granule_number((uintptr_t)slot)));
 }
 

@@ -3,16 +3,17 @@
  * A mutator's cache: everything it needs to allocate and free small objects without a lock.
  *
  * For each kind and size class a bin holds
- *   - a run of claimed slots [cur, limit): their allocation bits are set, but they have not been handed out.  When the world
- *     is stopped the bits of what is left are cleared (sgc_cache_retire), so the marker never sees them;
- *   - slots freed by this thread, last in first out; their allocation bits are clear;
+ *   - a run of claimed slots [cur, end): their allocation bits are set, but they have not been handed out.  Those in
+ *     [cur, limit) are ready for that.  When the world is stopped the bits of what is left are cleared (sgc_cache_retire),
+ *     so the marker never sees them;
+ *   - slots freed by this thread, last in first out, linked through their first words; their allocation bits are clear;
  *   - the active page, from which runs are claimed, and lists of the thread's other pages.
  *
  *   what                     written by                          read by           ordering
- *   cur, limit, nfreed,      its thread, inside a section;       same              program order; stopping
- *   freed, page, next_slot,  the collecting thread while the                       the world
+ *   cur, limit, end, freed,  its thread, inside a section;       same              program order; stopping
+ *   nfreed, page, next_slot, the collecting thread while the                       the world
  *   active_epoch, active,    world is stopped
- *   tag
+ *   tag, counted
  *   swept                    who swept, relaxed                  who sweeps        a stale value costs one look
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
  *   arrived                  thread or by the service thread
@@ -27,13 +28,16 @@
 #ifndef SGC_ALLOC_CACHE_H
 #define SGC_ALLOC_CACHE_H
 
+#include <stddef.h>
+
 #include "alloc/page.h"
 #include "platform/lock.h"
 
 enum {
     SGC_CACHES_MAX = 32768,
-    SGC_FREED_MAX = 64,             /* slots a bin keeps for reuse */
-    SGC_CLAIM_BYTES = 1024,         /* a run is claimed and zeroed in pieces of about this size */
+    SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
+    SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this */
+    SGC_BIN_CLOSED = INT32_MIN / 2, /* nfreed of a bin that takes no freed slots */
 };
 
 /* The lists of a bin.  Todo: pages not swept since the last cycle.  Usable: swept, have free slots.
@@ -46,10 +50,23 @@ struct sgc_page_lists {
     uint32_t epoch;                 /* the cycle that `done` and `usable` are of */
 };
 
+/* What a freed slot holds until it is handed out again. */
+struct sgc_freed {
+    struct sgc_freed *next;
+    size_t place;                   /* of its allocation bit: sgc_bit_place */
+};
+_Static_assert(sizeof(struct sgc_freed) <= SGC_GRANULE, "the smallest slot holds it");
+
+/* The first line is all that the common paths touch.  A bin whose nfreed is negative is inactive, or its cache keeps no
+ * freed slots: the count then stays far below 0, however often it is tried. */
 struct sgc_bin {
-    char *cur, *limit;
+    _Alignas(64) char *cur;
+    char *limit;
+    struct sgc_freed *freed;
+    char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
+    char *dirty;                    /* where zeroing may stop */
     uint32_t size;                  /* bytes an object; 0: never used */
-    uint32_t nfreed;
+    int32_t nfreed;
     uint32_t page;                  /* the active page, valid in active_epoch only */
     uint32_t next_slot;             /* slots below have been looked at */
     uint32_t active_epoch;
@@ -60,7 +77,7 @@ struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
-    uint32_t freed_max;             /* SGC_FREED_MAX, or 0 under torture */
+    bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
@@ -69,18 +86,28 @@ struct sgc_cache {
     sgc_aw_t inbox;
     uint32_t arrived;               /* pages taken out of the inbox, to be looked at */
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
+    size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];
-    void *freed[SGC_KINDS][SGC_CLASSES_MAX][SGC_FREED_MAX];
 };
 
 /* The calling thread's cache; NULL while it is not registered. */
-extern _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
+SGC_INNER _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
+
+/* The same for the common paths: without a cache it is one that has no slots and owns no pages, shared by all such
+ * threads, so that nobody has to ask. */
+SGC_INNER _Thread_local struct sgc_cache *sgc_fast_cache __attribute__((tls_model("initial-exec")));
+
+/* Makes a cache the calling thread's; NULL: it has none. */
+void sgc_cache_use(struct sgc_cache *cache);
+
+/* Where the bin for a request of up to SGC_FAST_MAX bytes is within its kind, in bytes. */
+SGC_INNER uint16_t sgc_fast_bins[SGC_FAST_MAX + 1];
 
 /* By owner number; entries are never taken away.  Written under the registry's lock, read with
  * acquire.  The table itself is made by the first sgc_cache_open. */
-extern sgc_aw_t *sgc_cache_table;
-extern sgc_a32_t sgc_cache_count;           /* highest number given out + 1 */
+SGC_INNER sgc_aw_t *sgc_cache_table;
+SGC_INNER sgc_a32_t sgc_cache_count;           /* highest number given out + 1 */
 
 /* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
  * run out.  Under the registry's lock. */
@@ -96,8 +123,12 @@ void sgc_cache_retire(struct sgc_cache *cache);
 /* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread. */
 void sgc_cache_repair(struct sgc_cache *cache);
 
-/* Drops half of a bin's freed slots and makes their pages usable.  By its thread, outside sections. */
-void sgc_cache_flush(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+/* Brings freed_bytes up to date: slots at hand count as freed, and no more once they are handed out again.  World
+ * stopped, or by its own thread in a section. */
+void sgc_cache_count_freed(struct sgc_cache *cache);
+
+/* From now on it keeps no freed slots.  As above. */
+void sgc_cache_keep_none(struct sgc_cache *cache);
 
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
@@ -128,12 +159,27 @@ static inline void sgc_count_add(sgc_aw_t *count, size_t n)
     sgc_aw_store(count, sgc_aw_load(count) + n);
 }
 
+/* In bytes from the cache's start. */
+static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
+{
+    return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
+}
+
+static inline struct sgc_bin *sgc_bin_at(struct sgc_cache *cache, uint32_t offset)
+{
+    return (struct sgc_bin *)(void *)((char *)cache + offset);
+}
+
 /* Before the bin gets its slots: in an abandoned section (platform/section.h) a bin with slots that is not
  * marked would keep them over a cycle, and hand them out twice. */
-static inline void sgc_bin_mark_active(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
     cache->active[kind][cls / 64] |= UINT64_C(1) << (cls % 64);
     sgc_compiler_barrier();
+    if (bin->nfreed < 0 && cache->keeps_freed && !sgc_kind_uncollectable(kind))
+        bin->nfreed = 0;
 }
 
 #endif

@@ -16,7 +16,7 @@ static void sweep_ours(struct sgc_cache *cache, uint32_t page)
 
     sgc_lock(&cache->lock, &cache->section);
     if (sgc_page_owner(page) == cache->id &&
-        sgc_aw_load(&sgc_heap.records[page].tag) != cache->tag) {
+        sgc_aw_load(&sgc_heap.pages[page].tag) != cache->tag) {
         struct sgc_page_lists *lists = &cache->bin[d->kind][d->cls].lists;
 
         sgc_lists_renew(lists);

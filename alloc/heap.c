@@ -9,6 +9,7 @@
 #include "alloc/pool.h"
 
 SGC_STATE struct sgc_heap sgc_heap;
+SGC_STATE sgc_aw_t *sgc_alloc_words;
 
 static const size_t SMALLEST_RESERVE = (size_t)4 * SGC_ARENA;
 static const size_t DEFAULT_RESERVE_MIN = (size_t)64 << 30;
@@ -83,7 +84,7 @@ static void lay_out(void *start, size_t heap)
     sgc_heap.base = (uintptr_t)p;
     sgc_heap.reserved = heap;
     p += heap;
-    sgc_heap.bits = (sgc_aw_t *)(void *)p;
+    sgc_heap.bits = sgc_alloc_words = (sgc_aw_t *)(void *)p;
     p += table_size(bits_bytes(heap));
     sgc_heap.remote_bits = (sgc_aw_t *)(void *)p;
     p += table_size(remote_bytes(heap));

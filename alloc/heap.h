@@ -18,9 +18,10 @@
  *
  *   what          written by                               read by        ordering
  *   base, tables  sgc_heap_init, before any thread         everybody      thread creation
- *   limit         whoever commits an arena, under the      everybody      release after the tables of the arena
- *                 pool's lock                                             are there / acquire
+ *   limit,        whoever commits an arena, under the      everybody      release after the tables of the arena
+ *   granules      pool's lock                                             are there / acquire
  *   alloc_role,   the collecting thread, world stopped     everybody      stopping and resuming the world
+ *   alloc_words,
  *   epoch
  *   alloc bits    small: the page's owner; span: under     everybody      relaxed atomics: a reader that has
  *                 the spans' lock                                         not been handed the object by its
@@ -38,6 +39,7 @@
 #include "alloc/geometry.h"
 #include "alloc/page_policy.h"
 #include "platform/atomics.h"
+#include "platform/inner.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -58,6 +60,7 @@ struct sgc_heap_config {
 struct sgc_heap {
     uintptr_t base;
     sgc_aw_t limit;                 /* bytes from base to the end of the highest committed arena */
+    sgc_aw_t granules;              /* the same in granules */
     size_t reserved;                /* bytes of pages reserved */
     sgc_aw_t *bits;
     sgc_aw_t *remote_bits;
@@ -72,7 +75,10 @@ struct sgc_heap {
     size_t reservation_bytes;
     struct sgc_heap_config config;
 };
-extern struct sgc_heap sgc_heap;
+SGC_INNER struct sgc_heap sgc_heap;
+
+/* The first word of the bitmap that says what is allocated.  Beside the heap, where it is found by one instruction. */
+SGC_INNER sgc_aw_t *sgc_alloc_words;
 
 /* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once, before
  * any other function of this layer. */
@@ -81,6 +87,13 @@ bool sgc_heap_init(const struct sgc_heap_config *config);
 /* Commits arenas and their part of the tables.  False if the system refuses; the arenas themselves are
  * asked for first and all at once, so that a refusal leaves next to nothing charged. */
 bool sgc_heap_commit_arenas(uint32_t first, uint32_t count);
+
+/* The bitmaps change roles: what was marked is what is allocated.  World stopped. */
+static inline void sgc_heap_flip(void)
+{
+    sgc_heap.alloc_role ^= 1;
+    sgc_alloc_words = &sgc_heap.bits[sgc_heap.alloc_role];
+}
 
 static inline bool sgc_heap_contains(uintptr_t address)
 {

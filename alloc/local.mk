@@ -36,6 +36,8 @@ alloc_sources = \
 	alloc/remote.h \
 	alloc/size_class.c \
 	alloc/size_class.h \
+	alloc/slots.c \
+	alloc/slots.h \
 	alloc/small.c \
 	alloc/small.h \
 	alloc/span.c \

@@ -6,7 +6,7 @@
 #include "alloc/object.h"
 
 #include "alloc/cache.h"
-#include "alloc/remote.h"
+#include "alloc/small.h"
 #include "alloc/span.h"
 
 static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *object)
@@ -64,8 +64,8 @@ static bool claimed_only(const struct sgc_object *object)
 
     if (sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
         return false;
-    bin = &sgc_self->bin[d->kind][d->cls];
-    return object->start - (uintptr_t)bin->cur < (uintptr_t)bin->limit - (uintptr_t)bin->cur;
+    bin = sgc_bin_at(sgc_self, d->bin);
+    return !sgc_bin_handed_out(bin, (const char *)object->start);
 }
 
 bool sgc_object_allocated(const struct sgc_object *object)

@@ -21,11 +21,11 @@ enum { ADOPT_STEP = 8 };
 /* Moves one page from our lists to the orphans'.  Both locks held. */
 static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs, uint32_t page)
 {
-    struct sgc_page_record *r = &sgc_heap.records[page];
-    uint32_t epoch = sgc_tag_epoch(sgc_aw_load(&r->tag));
+    struct sgc_page *d = &sgc_heap.pages[page];
+    uint32_t epoch = sgc_tag_epoch(sgc_aw_load(&d->tag));
 
     sgc_list_remove(ours, page);
-    sgc_aw_store_rel(&r->tag, sgc_tag(SGC_NO_OWNER, epoch));
+    sgc_aw_store_rel(&d->tag, sgc_tag(SGC_NO_OWNER, epoch));
     sgc_seam();
     sgc_list_push(theirs, SGC_LIST_TODO, page);
     sgc_aw_add(&orphans.count, 1);
@@ -60,7 +60,7 @@ static uint32_t adopt_one(struct sgc_cache *cache, struct sgc_page_lists *theirs
     if (page != SGC_NO_PAGE) {
         sgc_list_remove(theirs, page);
         sgc_aw_add(&orphans.count, (uintptr_t)-1);
-        sgc_aw_store_sc(&sgc_heap.records[page].tag, cache->tag);
+        sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
         sgc_seam();
         sgc_page_merge(page);
     }

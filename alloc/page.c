@@ -4,6 +4,7 @@
  */
 #include "alloc/page.h"
 
+#include "alloc/cache.h"
 #include "alloc/pool.h"
 #include "alloc/verify.h"
 
@@ -29,7 +30,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     clear_bits(page);
     d->reciprocal = c->reciprocal;
     d->granules = c->granules;
-    d->back = 0;
+    d->bin = sgc_bin_offset(kind, cls);
     d->kind = (uint8_t)kind;
     d->cls = (uint8_t)cls;
     sgc_a8_store(&d->remote, 0);
@@ -38,7 +39,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     sgc_page_set_state(d, SGC_PAGE_SMALL);
     if (sgc_kind_uncollectable(kind))
         sgc_aw_or(&sgc_arena_of_page(page)->uncollectable, sgc_arena_bit(page));
-    sgc_aw_store_rel(&r->tag, tag);
+    sgc_aw_store_rel(&d->tag, tag);
 }
 
 uint32_t sgc_page_live(uint32_t page)
@@ -89,7 +90,7 @@ void sgc_page_check(uint32_t page)
 
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
         sgc_verify(d->kind < SGC_KINDS && d->cls < sgc_size_classes.count);
-        sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
+        sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules && d->bin == sgc_bin_offset(d->kind, d->cls));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
     } else if (sgc_page_state(d) == SGC_PAGE_SPAN) {

@@ -61,7 +61,10 @@ struct sgc_page {
         };
         sgc_aw_t span_bytes;        /* a span's first page: bytes of its object, end byte included */
     };
-    uint32_t back;              /* span tails: pages to the span's first */
+    union {
+        uint32_t back;          /* span tails: pages to the span's first */
+        uint32_t bin;           /* small objects: where their bin is in a cache, in bytes */
+    };
     sgc_a8_t state;             /* enum sgc_page_state */
     uint8_t kind;
     union {
@@ -69,8 +72,10 @@ struct sgc_page {
         bool limited;           /* a span's first page: words that point beyond span_reach don't count */
     };
     sgc_a8_t remote;            /* remote bits of this page may be set */
+    sgc_aw_t tag;               /* owner << 32 | epoch: see sgc_tag */
+    sgc_aw_t span_reach;        /* if `limited`: words that point at these first bytes of the object keep it */
 };
-_Static_assert(sizeof(struct sgc_page) == 16, "four descriptors a cache line");
+_Static_assert(sizeof(struct sgc_page) == 32, "two descriptors a cache line, found by a shift");
 
 /* Acquire and release: whoever sees a state sees the descriptor that goes with it. */
 static inline uint8_t sgc_page_state(const struct sgc_page *d)
@@ -86,8 +91,6 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
 enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 
 struct sgc_page_record {
-    sgc_aw_t tag;               /* owner << 32 | epoch */
-    sgc_aw_t span_reach;        /* if `limited`: words that point at these first bytes of the object keep it */
     uint32_t next, prev;
     uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
     uint32_t zero_from;         /* granules from here on have never been handed out and are zero */
@@ -113,7 +116,7 @@ static inline uint32_t sgc_tag_epoch(uintptr_t tag)
 
 static inline uint32_t sgc_page_owner(uint32_t page)
 {
-    return sgc_tag_owner(sgc_aw_load_acq(&sgc_heap.records[page].tag));
+    return sgc_tag_owner(sgc_aw_load_acq(&sgc_heap.pages[page].tag));
 }
 
 static inline size_t sgc_span_bytes(uint32_t page)

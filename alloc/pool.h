@@ -59,7 +59,7 @@ struct sgc_pool {
     sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
     sgc_aw_t remote;            /* of these, pages that another thread had last */
 };
-extern struct sgc_pool sgc_pool;
+SGC_INNER struct sgc_pool sgc_pool;
 
 bool sgc_pool_init(void);
 

@@ -34,6 +34,7 @@ static void publish_arena(uint32_t arena)
     a->dirty = 0;
     sgc_pool.committed = arena + 1;
     sgc_aw_store_rel(&sgc_heap.limit, (size_t)(arena + 1) * SGC_ARENA);
+    sgc_aw_store_rel(&sgc_heap.granules, (size_t)(arena + 1) * SGC_ARENA / SGC_GRANULE);
 }
 
 /* Commits `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one

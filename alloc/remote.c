@@ -39,12 +39,12 @@ void sgc_page_notify(uint32_t page)
         if (sgc_a32_swap(&r->queued, 1) == 1)
             return;
         sgc_seam();
-        owner = sgc_tag_owner(sgc_aw_load_sc(&r->tag));
+        owner = sgc_tag_owner(sgc_aw_load_sc(&sgc_heap.pages[page].tag));
         if (owner != SGC_NO_OWNER && push(sgc_cache_of(owner), page))
             return;
         sgc_a32_swap(&r->queued, 0);
         sgc_seam();
-        if (sgc_tag_owner(sgc_aw_load_sc(&r->tag)) == SGC_NO_OWNER)
+        if (sgc_tag_owner(sgc_aw_load_sc(&sgc_heap.pages[page].tag)) == SGC_NO_OWNER)
             return;
     }
 }
@@ -66,7 +66,7 @@ bool sgc_remote_free(uint32_t page, size_t granule)
  * epoch nothing else clears an allocation bit. */
 static void report_twice(uint32_t page, size_t w, uintptr_t twice)
 {
-    if (sgc_tag_epoch(sgc_aw_load(&sgc_heap.records[page].tag)) != sgc_heap.epoch)
+    if (sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch)
         return;
     for (; twice != 0; twice &= twice - 1)
         sgc_error("the object at %p was freed by two threads at once; free it once",

@@ -23,6 +23,15 @@ static uint32_t reciprocal_of(uint32_t granules)
     return ((UINT32_C(1) << 31) + granules - 1) / granules;
 }
 
+static uint64_t starts_of(uint32_t granules)
+{
+    uint64_t starts = 0;
+
+    for (uint32_t bit = 0; bit < 64; bit += granules)
+        starts |= UINT64_C(1) << bit;
+    return starts;
+}
+
 static void add_class(uint32_t granules)
 {
     sgc_assert(sgc_size_classes.count < SGC_CLASSES_MAX);
@@ -30,6 +39,7 @@ static void add_class(uint32_t granules)
         .granules = granules,
         .reciprocal = reciprocal_of(granules),
         .per_page = SGC_PAGE_GRANULES / granules,
+        .starts = starts_of(granules),
     };
 }
 
@@ -74,6 +84,7 @@ static void check_class(uint32_t cls)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];
 
+    sgc_verify(c->starts == starts_of(c->granules));
     sgc_verify(c->per_page >= 3 && c->per_page * c->granules <= SGC_PAGE_GRANULES);
     for (uint32_t g = 0; g < SGC_PAGE_GRANULES; g++)
         if (sgc_slot_of(g, c->reciprocal) != g / c->granules)

@@ -19,13 +19,18 @@
 #include <stdbool.h>
 
 #include "alloc/geometry.h"
+#include "platform/inner.h"
 
-enum { SGC_CLASSES_MAX = 80 };
+enum {
+    SGC_CLASSES_MAX = 80,
+    SGC_FAST_MAX = 1024,        /* requests up to here find their class by one look */
+};
 
 struct sgc_size_class {
     uint32_t granules;          /* object size */
     uint32_t reciprocal;        /* ceil(2^31 / granules): see sgc_slot_of */
     uint32_t per_page;          /* objects a page */
+    uint64_t starts;            /* bits 0, granules, 2 * granules ... of a word of the bitmap */
 };
 
 struct sgc_size_classes {
@@ -33,7 +38,7 @@ struct sgc_size_classes {
     struct sgc_size_class of[SGC_CLASSES_MAX];
     uint8_t by_granules[SGC_SMALL_MAX / SGC_GRANULE + 1];
 };
-extern struct sgc_size_classes sgc_size_classes;
+SGC_INNER struct sgc_size_classes sgc_size_classes;
 
 void sgc_size_classes_init(void);
 void sgc_size_classes_check(void);

@@ -9,57 +9,53 @@
 #include "alloc/orphan.h"
 #include "alloc/policy.h"
 #include "alloc/pool.h"
-#include "alloc/remote.h"
+#include "alloc/slots.h"
 #include "alloc/sweep.h"
 
 enum { SWEEP_STEP = 8 };        /* pages swept before the lock is given up for a moment */
 
 /* ---- claiming ---- */
 
-/* The slots [first, end) of a page. */
-struct slots {
-    uint32_t first, end;
-};
-
-static bool slot_allocated(size_t first_granule, uint32_t granules, uint32_t slot)
+/* Of the claimed slots below `upto`: what may hold anything is zeroed if the kind asks for that. */
+static char *zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
 {
-    return sgc_alloc_bit(first_granule + (size_t)slot * granules);
+    char *dirty_to = upto < bin->dirty ? upto : bin->dirty;
+
+    if (from < dirty_to)
+        memset(from, 0, (size_t)(dirty_to - from));
+    return upto;
 }
 
-/* The next free slots of the active page, at most about a claim's worth, marked allocated. */
-static struct slots claim_slots(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t cls)
+/* Makes the next claimed slots ready to be handed out: all that are zero, else a few kilobytes. */
+static void open_run(struct sgc_bin *bin, char *from)
 {
-    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
-    size_t base = sgc_page_first_granule(bin->page);
-    struct slots s = { .first = bin->next_slot };
-    uint32_t most = cache->claim_bytes / bin->size;
+    size_t most = (SGC_ZERO_BYTES / bin->size + 1) * (size_t)bin->size;
 
-    while (s.first < c->per_page && slot_allocated(base, c->granules, s.first))
-        s.first++;
-    s.end = s.first;
-    while (s.end < c->per_page && s.end - s.first <= most &&
-           !slot_allocated(base, c->granules, s.end)) {
-        sgc_alloc_bit_set(base + (size_t)s.end * c->granules);
-        s.end++;
-    }
-    bin->next_slot = s.end;
-    return s;
+    bin->limit = from >= bin->dirty || (size_t)(bin->end - from) <= most ? zeroed_until(bin, from, bin->end)
+                                                                         : zeroed_until(bin, from, from + most);
 }
 
-/* What lies below zero_from may hold anything; what lies above was never handed out.  Slots of
- * pointer-free kinds are not zeroed. */
-static void prepare(struct sgc_bin *bin, uint32_t kind, uint32_t granules, struct slots s)
+/* Where the run stops holding old words; below zero_from each slot has been handed out before. */
+static char *dirty_until(uint32_t page, uint32_t kind, uint32_t to)
 {
-    struct sgc_page_record *r = &sgc_heap.records[bin->page];
-    uint32_t from = s.first * granules;
-    uint32_t to = s.end * granules;
-    uint32_t dirty_to = to < r->zero_from ? to : r->zero_from;
+    struct sgc_page_record *r = &sgc_heap.records[page];
+    char *dirty = (char *)sgc_page_start(page) + (size_t)r->zero_from * SGC_GRANULE;
 
-    if (sgc_kind_has_pointers(kind) && from < dirty_to)
-        memset((void *)(sgc_page_start(bin->page) + from * SGC_GRANULE), 0,
-               (size_t)(dirty_to - from) * SGC_GRANULE);
     if (to > r->zero_from)
         r->zero_from = to;
+    return sgc_kind_has_pointers(kind) ? dirty : NULL;
+}
+
+/* In an order in which the bin has, at no instruction, slots that are not all claimed. */
+static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty)
+{
+    bin->limit = bin->end = NULL;
+    sgc_compiler_barrier();
+    bin->cur = from;
+    bin->dirty = dirty;
+    sgc_compiler_barrier();
+    bin->end = end;
+    open_run(bin, from);
 }
 
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
@@ -67,36 +63,67 @@ static void prepare(struct sgc_bin *bin, uint32_t kind, uint32_t granules, struc
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
     uint32_t granules = sgc_size_classes.of[cls].granules;
-    struct slots s;
+    struct sgc_slots s;
     char *start;
 
     if (bin->active_epoch != sgc_heap.epoch || bin->page == SGC_NO_PAGE)
         return false;
-    sgc_assert(bin->nfreed == 0);
-    s = claim_slots(cache, bin, cls);
+    sgc_assert(bin->freed == NULL);
+    s = sgc_slots_claim(bin->page, cls, bin->next_slot, cache->claim_bytes / bin->size + 1);
+    bin->next_slot = s.end;
     if (s.first == s.end) {
         bin->page = SGC_NO_PAGE;
         return false;
     }
-    prepare(bin, kind, granules, s);
     start = (char *)sgc_page_start(bin->page);
     sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
-    sgc_bin_mark_active(cache, kind, cls);
-    bin->limit = start + (size_t)s.end * granules * SGC_GRANULE;
-    sgc_compiler_barrier();
-    bin->cur = start + (size_t)s.first * granules * SGC_GRANULE;
+    sgc_bin_activate(cache, kind, cls);
+    give_run(bin, start + (size_t)s.first * granules * SGC_GRANULE, start + (size_t)s.end * granules * SGC_GRANULE,
+             dirty_until(bin->page, kind, s.end * granules));
     return true;
 }
 
-static void *claim_and_bump(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+/* The next slot that is ready: a freed one, else of the claimed run.  In a section. */
+static void *next_ready(struct sgc_bin *bin, uint32_t kind)
+{
+    void *object;
+
+    if (bin->freed == NULL) {
+        if (bin->limit < bin->end && !sgc_bin_has_run(bin))
+            open_run(bin, bin->limit);
+        return sgc_bin_has_run(bin) ? sgc_bin_bump(bin) : NULL;
+    }
+    object = sgc_bin_pop(bin);
+    if (sgc_kind_has_pointers(kind))
+        memset(object, 0, bin->size);
+    return object;
+}
+
+void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
     void *object;
 
     sgc_section_enter(&cache->section);
-    object = sgc_bin_bump(bin);
+    object = next_ready(bin, kind);
     if (object == NULL && claim(cache, bin, kind, cls))
         object = sgc_bin_bump(bin);
+    sgc_section_leave(&cache->section);
+    return object;
+}
+
+void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes)
+{
+    sgc_brief_end(&cache->section);
+    return memset(object, 0, bytes);
+}
+
+void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    void *object;
+
+    sgc_section_enter(&cache->section);
+    object = next_ready(&cache->bin[kind][cls], kind);
     sgc_section_leave(&cache->section);
     return object;
 }
@@ -183,7 +210,7 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (bin->size == 0)
         bin->size = sgc_class_bytes(cls);
     do {
-        void *object = claim_and_bump(cache, kind, cls);
+        void *object = sgc_small_claim(cache, kind, cls);
 
         if (object != NULL)
             return object;
@@ -193,26 +220,13 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 /* ---- a batch for the client ---- */
 
-/* The next slot that is ready: a freed one, else of the claimed run.  In a section. */
-static void *next_ready(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
-{
-    void *object;
-
-    if (bin->nfreed == 0)
-        return sgc_bin_bump(bin);
-    object = sgc_bin_pop(cache, bin, kind, cls);
-    if (sgc_kind_has_pointers(kind))
-        memset(object, 0, bin->size);
-    return object;
-}
-
 /* Links everything that is ready behind `last`.  In a section. */
 static void link_ready(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **last)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
     void **object;
 
-    while (most-- > 0 && (object = next_ready(cache, bin, kind, cls)) != NULL) {
+    while (most-- > 0 && (object = next_ready(bin, kind)) != NULL) {
         *object = NULL;
         *last = object;
         last = object;
@@ -237,65 +251,61 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
 
 /* ---- freeing on the owner's thread ---- */
 
-/* Where an object was freed: outside the section its page may be another thread's already. */
-struct freed_from {
-    uint32_t kind, cls;
-};
-
-/* A slot that was claimed but never handed out has its bit set, too. */
-static bool handed_out(const struct sgc_bin *bin, const char *object)
+/* The slot's bit is cleared. */
+static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, void *object, size_t granule)
 {
-    return bin->cur == NULL || (size_t)(object - bin->cur) >= (size_t)(bin->limit - bin->cur);
+    struct sgc_bin *bin = sgc_bin_at(cache, d->bin);
+
+    if (!cache->keeps_freed || sgc_kind_uncollectable(d->kind)) {
+        sgc_count_add(&cache->freed_bytes, bin->size);
+        return;
+    }
+    sgc_bin_activate(cache, d->kind, d->cls);
+    bin->nfreed++;
+    sgc_bin_push(bin, object, sgc_bit_place(granule));
 }
 
 static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_page *d, void *object)
 {
-    struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
+    const struct sgc_bin *bin = sgc_bin_at(cache, d->bin);
     size_t granule = sgc_granule_number((uintptr_t)object);
 
-    if (!sgc_alloc_bit(granule) || !handed_out(bin, object) || sgc_freed_remotely(d, granule))
+    if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, object) || sgc_freed_remotely(d, granule))
         return SGC_FREE_NOT_ALLOCATED;
     if (sgc_heap.config.poison)
         memset(object, 0xdf, bin->size);
     sgc_alloc_bit_clear(granule);
-    sgc_count_add(&cache->freed_bytes, bin->size);
     sgc_compiler_barrier();
-    if (bin->nfreed < cache->freed_max) {
-        sgc_bin_mark_active(cache, d->kind, d->cls);
-        cache->freed[d->kind][d->cls][bin->nfreed] = object;
-        sgc_compiler_barrier();
-        bin->nfreed++;
-    }
+    keep_or_forget(cache, d, object, granule);
     return SGC_FREE_DONE;
 }
 
-static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *object, struct freed_from *from)
+void sgc_free_undo(struct sgc_cache *cache, void *object)
+{
+    sgc_bin_at(cache, sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin)->nfreed--;
+    sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
+}
+
+static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *object)
 {
     uint32_t page = sgc_page_number((uintptr_t)object);
     const struct sgc_page *d = &sgc_heap.pages[page];
     uint32_t g = sgc_granule_in_page((uintptr_t)object);
 
-    /* Acquire: the service thread may have swept the page, and written its bits, just now. */
-    if (sgc_aw_load_acq(&sgc_heap.records[page].tag) != cache->tag)
+    if (sgc_aw_load_acq(&sgc_heap.pages[page].tag) != cache->tag)
         return SGC_FREE_NOT_HERE;
     if (sgc_slot_of(g, d->reciprocal) * d->granules != g || (uintptr_t)object % SGC_GRANULE != 0 ||
         g / d->granules >= sgc_size_classes.of[d->cls].per_page)
         return SGC_FREE_INTERIOR;
-    *from = (struct freed_from){ d->kind, d->cls };
     return give_slot(cache, d, object);
 }
 
 enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object)
 {
-    struct freed_from from = { 0, 0 };
     enum sgc_free_result result;
-    bool full;
 
     sgc_section_enter(&cache->section);
-    result = free_in_section(cache, object, &from);
-    full = result == SGC_FREE_DONE && cache->bin[from.kind][from.cls].nfreed >= cache->freed_max;
+    result = free_in_section(cache, object);
     sgc_section_leave(&cache->section);
-    if (full)
-        sgc_cache_flush(cache, from.kind, from.cls);
     return result;
 }

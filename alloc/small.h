@@ -2,9 +2,12 @@
 /*
  * Small objects: handing out slots, and taking them back on the thread that owns their page.
  *
- * The common case is inline and takes neither a lock nor an atomic operation: a slot this thread
- * freed, or the next of a claimed run.  Runs are claimed about a kilobyte at a time from the active
- * page, lowest address first, and zeroed as they are claimed, just ahead of use.
+ * The common paths are inline and take neither a lock nor an atomic operation: a slot this thread freed, else the next
+ * of a claimed run.  Runs are claimed a few kilobytes at a time from the active page, lowest address first, and
+ * zeroed as they are claimed, just ahead of use.  Each path is one brief section (platform/brief.h): each of its
+ * instructions may be the last, by a siglongjmp, or the last before a handler looks on.
+ *
+ * Figures, and what each part of the paths costs: doc/design/fast-path.md.
  */
 #ifndef SGC_ALLOC_SMALL_H
 #define SGC_ALLOC_SMALL_H
@@ -12,54 +15,55 @@
 #include <string.h>
 
 #include "alloc/cache.h"
+#include "alloc/remote.h"
+#include "platform/brief.h"
+#include "platform/own_bits.h"
 
 /* The way when the bin has nothing ready (sgc_small_try gave NULL): claims a run, takes another page, adopts an orphan or
  * asks the pool.  NULL if no page can be had.  Outside sections. */
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
+/* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections. */
+void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
 /* Claims up to `most` slots at once and links them through their first words, zeroed behind it for
  * kinds with pointers: GC_malloc_many.  They count as allocated.  NULL if none can be had. */
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
-/* A slot freed by this thread, allocated again.  In a section; nfreed > 0. */
-static inline void *sgc_bin_pop(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
+/* A slot freed by this thread, allocated again.  In a section.  It leaves the list before its bit is set: when both happen
+ * or only the first, nobody else gets it. */
+__attribute__((always_inline))
+static inline void *sgc_bin_pop(struct sgc_bin *bin)
 {
-    void *object = cache->freed[kind][cls][bin->nfreed - 1];
+    struct sgc_freed *freed = bin->freed;
 
-    sgc_alloc_bit_set(sgc_granule_number((uintptr_t)object));
-    sgc_compiler_barrier();
+    bin->freed = freed->next;
     bin->nfreed--;
-    return object;
+    sgc_own_bit_set(sgc_alloc_words, freed->place);
+    return freed;
 }
 
-/* The next slot of the claimed run, or NULL.  In a section. */
+/* The next slot of the claimed run; there must be one.  In a section. */
+__attribute__((always_inline))
 static inline void *sgc_bin_bump(struct sgc_bin *bin)
 {
     char *object = bin->cur;
 
-    if ((size_t)(bin->limit - object) < bin->size || object == NULL)
-        return NULL;
     bin->cur = object + bin->size;
     return object;
 }
 
-/* An object of the class, or NULL when the slow way has to be taken.  Outside sections. */
-static inline void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+__attribute__((always_inline))
+static inline bool sgc_bin_has_run(const struct sgc_bin *bin)
 {
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-    void *object;
-
-    sgc_section_enter(&cache->section);
-    if (bin->nfreed > 0) {
-        object = sgc_bin_pop(cache, bin, kind, cls);
-        if (sgc_kind_has_pointers(kind))
-            memset(object, 0, bin->size);
-    } else {
-        object = sgc_bin_bump(bin);
-    }
-    sgc_section_leave(&cache->section);
-    return object;
+    return bin->cur < bin->limit;
 }
+
+/* An object of the class, or NULL when the slow way has to be taken.  Outside sections. */
+void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* Ends of the common path: leave the brief section; then what is freed is zeroed (the caller holds it, so it stays). */
+void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
 
 enum sgc_free_result {
     SGC_FREE_DONE,
@@ -70,5 +74,67 @@ enum sgc_free_result {
 
 /* Frees an object if its page is ours and swept.  Outside sections. */
 enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object);
+
+/* Is the slot's bit set because it was handed out?  Slots that are claimed but still in the run have theirs set, too. */
+__attribute__((always_inline))
+static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *object)
+{
+    return object < bin->cur || object >= bin->end;
+}
+
+/* In a section; the slot's bit is cleared already.  The link before the head: who jumps out in between loses one slot
+ * until the next cycle. */
+__attribute__((always_inline))
+static inline void sgc_bin_push(struct sgc_bin *bin, void *object, size_t place)
+{
+    struct sgc_freed *freed = object;
+
+    freed->next = bin->freed;
+    freed->place = place;
+    sgc_compiler_barrier();
+    bin->freed = freed;
+}
+
+enum sgc_free_step {
+    SGC_FREE_STEP_DONE,
+    SGC_FREE_STEP_MISSED,       /* not a common case; nothing has been changed */
+    SGC_FREE_STEP_CLOSED,       /* the bin was closed: sgc_free_undo is to follow */
+};
+
+/* An address as the number of its granule; of one that is no multiple, a number beyond all granules. */
+__attribute__((always_inline))
+static inline size_t sgc_exact_granule(const void *object)
+{
+    size_t offset = (uintptr_t)object - sgc_heap.base;
+
+    return offset >> SGC_GRANULE_LOG | offset << (64 - SGC_GRANULE_LOG);
+}
+
+/* In a brief section: frees the object at a granule of the heap if its page is ours and has been swept, and its bin is
+ * open. */
+__attribute__((always_inline))
+static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, void *object, size_t granule)
+{
+    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    struct sgc_bin *bin;
+    size_t place;
+
+    /* Acquire: the service thread may have swept the page, and written its bits, just now. */
+    if (__builtin_expect(sgc_aw_load_acq(&d->tag) != cache->tag || sgc_a8_load_acq(&d->remote) != 0, 0))
+        return SGC_FREE_STEP_MISSED;
+    bin = sgc_bin_at(cache, d->bin);
+    place = sgc_bit_place(granule);
+    if (__builtin_expect(!sgc_bin_handed_out(bin, object), 0))
+        return SGC_FREE_STEP_MISSED;
+    if (__builtin_expect(!sgc_own_bit_take(sgc_alloc_words, place), 0))
+        return SGC_FREE_STEP_MISSED;
+    if (__builtin_expect(sgc_own_count_up(&bin->nfreed), 0))
+        return SGC_FREE_STEP_CLOSED;
+    sgc_bin_push(bin, object, place);
+    return SGC_FREE_STEP_DONE;
+}
+
+/* In the same brief section: the object is allocated again. */
+void sgc_free_undo(struct sgc_cache *cache, void *object);
 
 #endif

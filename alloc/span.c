@@ -64,7 +64,7 @@ static void publish(uint32_t first)
     sgc_assert(!sgc_span_bit(first));
     sgc_lists_renew(&spans.lists);
     sgc_page_set_state(head, SGC_PAGE_SPAN);
-    sgc_aw_store_rel(&sgc_heap.records[first].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
+    sgc_aw_store_rel(&sgc_heap.pages[first].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
     sgc_list_push(&spans.lists, SGC_LIST_DONE, first);
     if (sgc_kind_uncollectable(head->kind))
         sgc_aw_or(&sgc_arena_of_page(first)->uncollectable, sgc_arena_bit(first));
@@ -197,7 +197,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
 
 void sgc_span_set_reach(uint32_t page, size_t bytes)
 {
-    sgc_aw_store(&sgc_heap.records[page].span_reach, bytes);
+    sgc_aw_store(&sgc_heap.pages[page].span_reach, bytes);
     sgc_heap.pages[page].limited = true;
 }
 
@@ -213,7 +213,7 @@ static bool sweep_one(uint32_t *dead, uint32_t *count)
     if (page == SGC_NO_PAGE)
         return false;
     if (sgc_span_bit(page)) {
-        sgc_aw_store_rel(&sgc_heap.records[page].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
+        sgc_aw_store_rel(&sgc_heap.pages[page].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
         sgc_list_move(&spans.lists, SGC_LIST_DONE, page);
         return true;
     }

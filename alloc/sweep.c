@@ -29,7 +29,7 @@ static void poison_free_slots(uint32_t page)
 /* A page that becomes an orphan is swept once more in its epoch. */
 static bool first_sweep(uint32_t page)
 {
-    return sgc_tag_epoch(sgc_aw_load(&sgc_heap.records[page].tag)) != sgc_heap.epoch;
+    return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
 }
 
 uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag)
@@ -42,7 +42,7 @@ uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);
-    sgc_aw_store_rel(&sgc_heap.records[page].tag, tag);
+    sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag);
     live = sgc_page_live(page);
     if (first && live != 0)
         sgc_live_pages_count(sgc_tag_owner(tag));
@@ -85,7 +85,7 @@ void sgc_page_take_down(uint32_t page)
     sgc_assert(sgc_page_live(page) == 0);
     if (sgc_kind_uncollectable(d->kind))
         sgc_aw_and(&sgc_arena_of_page(page)->uncollectable, ~sgc_arena_bit(page));
-    sgc_aw_store_rel(&sgc_heap.records[page].tag, sgc_tag(SGC_NO_OWNER, 0));
+    sgc_aw_store_rel(&sgc_heap.pages[page].tag, sgc_tag(SGC_NO_OWNER, 0));
     sgc_page_set_state(d, SGC_PAGE_FREE);
 }
 

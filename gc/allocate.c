@@ -22,7 +22,10 @@ struct allocate {
 
 SGC_STATE static struct allocate allocate;
 
-enum { OVERTAKEN_MOST = 64 };   /* times that other threads may take what a collection has freed for one */
+enum {
+    OVERTAKEN_MOST = 64,        /* times that other threads may take what a collection has freed for one */
+    POLL_BYTES = SGC_PAGE / 4,  /* claimed by a thread before it looks whether a collection is due */
+};
 
 /* What is asked for, worked out once. */
 struct request {
@@ -59,12 +62,9 @@ static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t 
 
 static void *attempt(struct sgc_mutator *self, const struct request *r)
 {
-    void *object;
-
-    if (!r->small)
-        return sgc_span_alloc(sgc_section_of(self), r->bytes, r->kind, r->align);
-    object = sgc_small_try(&self->cache, r->kind, r->cls);
-    return object != NULL ? object : sgc_small_refill(&self->cache, r->kind, r->cls);
+    if (r->small)
+        return sgc_small_refill(&self->cache, r->kind, r->cls);
+    return sgc_span_alloc(sgc_section_of(self), r->bytes, r->kind, r->align);
 }
 
 static void collect_if_due(struct sgc_mutator *self)
@@ -160,6 +160,33 @@ void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
     void *object = sgc_allocate_slow_or_null(bytes, kind, align);
 
     return object != NULL ? object : sgc_out_of_memory(bytes);
+}
+
+/* Between two looks at whether a collection is due, in bytes claimed; nothing when each allocation is to look. */
+static bool look_later(const struct sgc_cache *cache)
+{
+    return sgc_aw_load(&cache->claimed) < POLL_BYTES && cache->claim_bytes != 0;
+}
+
+void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+{
+    void *object = NULL;
+
+    sgc_brief_end(&cache->section);
+    if (look_later(cache))
+        object = sgc_small_claim(cache, kind, sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin));
+    return object != NULL ? object : sgc_allocate_slow(bytes, kind, SGC_GRANULE);
+}
+
+void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
+{
+    struct sgc_cache *cache = sgc_self;
+    size_t granules = sgc_request_granules(bytes);
+    void *object = NULL;
+
+    if (cache != NULL && granules != 0)
+        object = sgc_small_try(cache, kind, sgc_class_for(granules));
+    return object != NULL ? object : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
 }
 
 /* Without an end byte of its own: the caller adds one where it is wanted. */

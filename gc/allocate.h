@@ -24,37 +24,38 @@ static inline size_t sgc_request_granules(size_t bytes)
 void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align);
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align);
 
-/* The fast path: an object of at least `bytes`, zeroed if the kind has pointers; NULL when the slow way has to
- * be taken. */
-static inline void *sgc_allocate_fast(size_t bytes, uint32_t kind)
-{
-    struct sgc_cache *cache = sgc_self;
+/* The common path found the bin empty: leaves its brief section and goes the slow way. */
+void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache);
 
-    if (__builtin_expect(cache != NULL, 1)) {
-        size_t granules = sgc_request_granules(bytes);
-
-        if (granules != 0) {
-            return sgc_small_try(cache, kind, sgc_class_for(granules));
-        }
-    }
-    return NULL;
-}
-
-/* An object of at least `bytes`; zeroed if the kind has pointers. */
+/* An object of at least `bytes`, zeroed if the kind has pointers.  Each way out is a return or a jump, so that the
+ * common ones need no stack frame. */
+__attribute__((always_inline))
 static inline void *sgc_allocate(size_t bytes, uint32_t kind)
 {
-    void *object = sgc_allocate_fast(bytes, kind);
+    struct sgc_cache *cache = sgc_fast_cache;
+    struct sgc_bin *bin;
+    void *object;
 
-    return __builtin_expect(object != NULL, 1) ? object : sgc_allocate_slow(bytes, kind, SGC_GRANULE);
+    if (__builtin_expect(bytes > SGC_FAST_MAX, 0))
+        return sgc_allocate_slow(bytes, kind, SGC_GRANULE);
+    bin = sgc_bin_at(cache, sgc_bin_offset(kind, 0) + sgc_fast_bins[bytes]);
+    sgc_brief_enter(&cache->section);
+    if (bin->freed == NULL) {
+        if (__builtin_expect(!sgc_bin_has_run(bin), 0))
+            return sgc_allocate_missed(bytes, kind, cache);
+        object = sgc_bin_bump(bin);
+    } else {
+        object = sgc_bin_pop(bin);
+        if (sgc_kind_has_pointers(kind))
+            return sgc_bin_finish_zeroed(cache, object, bin->size);
+    }
+    if (sgc_brief_leave(&cache->section))
+        return sgc_brief_look(&cache->section, object);
+    return object;
 }
 
 /* The same, but NULL when memory has run out, whatever the hook would answer. */
-static inline void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
-{
-    void *object = sgc_allocate_fast(bytes, kind);
-
-    return object != NULL ? object : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
-}
+void *sgc_allocate_or_null(size_t bytes, uint32_t kind);
 
 /* What to do when memory has run out (the variable GC_oom_fn); returns what the allocation is to return.  The
  * default says so once and returns NULL. */

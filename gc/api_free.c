@@ -77,7 +77,8 @@ static bool is_uncollectable(const void *object)
     return sgc_kind_uncollectable(sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind);
 }
 
-void GC_free(void *object)
+__attribute__((noinline))
+static void free_slowly(void *object)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
@@ -87,10 +88,47 @@ void GC_free(void *object)
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
     else if (self == NULL && (self = sgc_api_self()) == NULL)
         return;
-    else if (__builtin_expect(is_uncollectable(object), 0))
+    else if (is_uncollectable(object))
         free_uncollectable(self, object);
-    else if (__builtin_expect(sgc_object_free(&self->cache, object) != SGC_FREE_DONE, 0))
+    else if (sgc_object_free(&self->cache, object) != SGC_FREE_DONE)
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
+}
+
+/* Not a common case: leaves the brief section and goes the slow way. */
+__attribute__((noinline))
+static void free_missed(void *object, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    free_slowly(object);
+}
+
+__attribute__((noinline))
+static void free_closed(void *object, struct sgc_cache *cache)
+{
+    sgc_free_undo(cache, object);
+    free_missed(object, cache);
+}
+
+/* Bins of uncollectable kinds are never open, so those, which are counted, take the slow way.  Each way out is a return or
+ * a jump, so that the common ones need no stack frame. */
+void GC_free(void *object)
+{
+    struct sgc_cache *cache = sgc_fast_cache;
+    size_t granule = sgc_exact_granule(object);
+    enum sgc_free_step step;
+
+    if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0)) {
+        free_slowly(object);
+        return;
+    }
+    sgc_brief_enter(&cache->section);
+    step = sgc_free_in_section(cache, object, granule);
+    if (__builtin_expect(step == SGC_FREE_STEP_MISSED, 0))
+        free_missed(object, cache);
+    else if (__builtin_expect(step == SGC_FREE_STEP_CLOSED, 0))
+        free_closed(object, cache);
+    else if (sgc_brief_leave(&cache->section))
+        sgc_brief_look(&cache->section, NULL);
 }
 
 /* ---- realloc ---- */

@@ -85,10 +85,8 @@ void GC_noop1(GC_word word)
 /* No thread keeps slots that it could hand out without asking. */
 static void empty_caches(void)
 {
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
-        sgc_cache_retire(&m->cache);
-        m->cache.freed_max = 0;
-    }
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        sgc_cache_keep_none(&m->cache);
 }
 
 void GC_deinit(void)

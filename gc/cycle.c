@@ -121,7 +121,7 @@ static void retire_caches(void)
  * are no longer taken for swept. */
 static void flip(void)
 {
-    sgc_heap.alloc_role = sgc_mark_role();
+    sgc_heap_flip();
     sgc_heap.epoch++;
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         m->cache.tag = sgc_tag(m->cache.id, sgc_heap.epoch);

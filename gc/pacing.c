@@ -104,8 +104,10 @@ void sgc_pacing_init(void)
 
 /* ---- counting ---- */
 
+/* World stopped, or by its own thread in a section. */
 static void take_over(struct sgc_cache *cache)
 {
+    sgc_cache_count_freed(cache);
     sgc_aw_add_relaxed(&pacing.allocated, sgc_aw_load(&cache->claimed));
     sgc_aw_add_relaxed(&pacing.freed, sgc_aw_load(&cache->freed_bytes));
     sgc_aw_store(&cache->claimed, 0);
@@ -228,10 +230,23 @@ size_t sgc_pacing_allocated_since(void)
     return sum;
 }
 
+/* What other threads have freed lately they count themselves, now and then. */
+static void count_own_freed(void)
+{
+    if (sgc_self == NULL || sgc_section_inside(&sgc_self->section))
+        return;
+    sgc_section_enter(&sgc_self->section);
+    sgc_cache_count_freed(sgc_self);
+    sgc_section_leave(&sgc_self->section);
+}
+
 size_t sgc_pacing_freed_since(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t sum = sgc_aw_load(&pacing.freed) + sgc_span_freed();
+    size_t sum;
+
+    count_own_freed();
+    sum = sgc_aw_load(&pacing.freed) + sgc_span_freed();
 
     for (uint32_t id = 1; id < caches; id++)
         sum += sgc_aw_load(&sgc_cache_of(id)->freed_bytes);

@@ -139,8 +139,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     find_stack(m, bottom);
     find_control_block(m);
     sgc_a32_store(&m->cache.section.state, 0);
-    m->cache.section.sp = 0;
-    m->cache.section.held = 0;
+    sgc_section_reset(sgc_section_of(m));
 }
 
 /* From the moment the record is linked the thread is stopped with the others, so `sgc_self` must be
@@ -154,7 +153,7 @@ static bool join_registry(struct sgc_mutator *m)
     sgc_lock(&sgc_registry.lock, NULL);
     opened = sgc_cache_open(&m->cache, sgc_options.torture > 0);
     if (opened) {
-        sgc_self = &m->cache;
+        sgc_cache_use(&m->cache);
         link_record(m);
     }
     sgc_unlock(&sgc_registry.lock, NULL);
@@ -228,9 +227,8 @@ static void leave_registry(struct sgc_mutator *m)
     sgc_lock(&sgc_registry.lock, sgc_section_of(m));
     saved = m->cache.section.signals;
     unlink_record(m);
-    sgc_self = NULL;
-    m->cache.section.sp = 0;
-    m->cache.section.held = m->cache.section.guards = 0;
+    sgc_cache_use(NULL);
+    sgc_section_reset(sgc_section_of(m));
     m->tid = 0;
     m->next = sgc_registry.unused;
     sgc_registry.unused = m;
@@ -266,8 +264,7 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
         struct sgc_mutator *next = m->next;
 
         if (m != self) {
-            m->cache.section.sp = 0;
-            m->cache.section.held = m->cache.section.guards = 0;
+            sgc_section_reset(sgc_section_of(m));
             sgc_a32_store(&m->cache.section.state, 0);
             sgc_cache_repair(&m->cache);
             sgc_cache_close(&m->cache, sgc_section_of(m));

@@ -16,6 +16,7 @@
 
 #include "gc/options.h"
 #include "gc/torture.h"
+#include "platform/brief.h"
 
 struct world {
     sgc_a32_t gen;
@@ -115,9 +116,8 @@ static bool on_own_stack(const struct sgc_mutator *m, uintptr_t address)
  * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
  * next section.  A thread may have left it and gone deeper than it was: when it is asked again, whose
  * frame the recorded place is in tells. */
-static bool abandoned(const struct sgc_mutator *m, const void *context)
+static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const void *context)
 {
-    uintptr_t recorded = m->cache.section.sp;
     uintptr_t now = sgc_interrupted_sp(context);
     struct sgc_stack_bounds alternate;
     bool has_one = sgc_context_altstack(context, &alternate);
@@ -136,6 +136,26 @@ static void repair(struct sgc_section *s)
     struct sgc_cache *cache = (struct sgc_cache *)(void *)s;
 
     sgc_cache_repair(cache);
+}
+
+/* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none. */
+static bool inside(struct sgc_mutator *m, const void *context)
+{
+    struct sgc_section *s = sgc_section_of(m);
+    uintptr_t brief = sgc_aw_load(&s->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
+
+    if (!sgc_section_inside(s))
+        return false;
+    if (!abandoned(m, s->sp != 0 ? s->sp : brief, context)) {
+        if (s->sp == 0)
+            sgc_aw_store(&s->brief, brief | SGC_BRIEF_ASKED);
+        return true;
+    }
+    if (s->sp != 0)
+        repair(s);
+    s->sp = 0;
+    sgc_aw_store(&s->brief, 0);
+    return false;
 }
 
 struct interrupted {
@@ -170,12 +190,8 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     state = sgc_a32_load_acq(&m->cache.section.state);
     if (!(state & SGC_STATE_STOPREQ) || (state & (SGC_STATE_BLOCKED | SGC_STATE_ACKED)))
         return;
-    if (sgc_section_inside(sgc_section_of(m))) {
-        if (!abandoned(m, context))
-            return;
-        repair(sgc_section_of(m));
-        m->cache.section.sp = 0;
-    }
+    if (inside(m, context))
+        return;
     sgc_with_registers(park_in_handler, &p);
     errno = saved;
 }

@@ -17,11 +17,11 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
 }
 
 /* Some objects are kept only by words that point near their beginning. */
-static bool reached(const struct sgc_page *d, uint32_t page, size_t inside)
+static bool reached(const struct sgc_page *d, size_t inside)
 {
     if (inside >= sgc_aw_load(&d->span_bytes))
         return false;
-    return !d->limited || inside < sgc_aw_load(&sgc_heap.records[page].span_reach);
+    return !d->limited || inside < sgc_aw_load(&d->span_reach);
 }
 
 void sgc_mark_span_at(struct sgc_marker *marker, size_t offset)
@@ -33,6 +33,6 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset)
         page -= d->back;
         d = &sgc_heap.pages[page];
     }
-    if (sgc_page_state(d) == SGC_PAGE_SPAN && reached(d, page, offset - (size_t)page * SGC_PAGE))
+    if (sgc_page_state(d) == SGC_PAGE_SPAN && reached(d, offset - (size_t)page * SGC_PAGE))
         sgc_mark_span(marker, page);
 }

@@ -5,15 +5,19 @@ platform_sources = \
 	platform/atomics.h \
 	platform/atomics_ao.h \
 	platform/atomics_c11.h \
+	platform/inner.h \
 	platform/lock.c \
 	platform/lock.h \
+	platform/own_bits.h \
 	platform/platform.c \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
 	platform/report.h \
+	platform/sanitizers.h \
 	platform/section.c \
-	platform/section.h
+	platform/section.h \
+	platform/brief.h
 
 if SGC_OS_LINUX
 platform_sources += \

@@ -2,7 +2,7 @@
 /*
  * The unusual ways in and out of a section.  Everything runs on the section's own thread.
  */
-#include "platform/section.h"
+#include "platform/brief.h"
 
 #include "platform/platform.h"
 
@@ -60,6 +60,13 @@ static bool left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bound
     return within(alternate, recorded) == within(alternate, now) && !sgc_stack_handler_below(recorded);
 }
 
+void sgc_section_used_inside(void)
+{
+    sgc_fatal("a signal handler called the collector while the same thread was inside it; "
+              "let the handler set a flag and allocate outside, or block the signal around "
+              "allocations");
+}
+
 /*
  * The thread enters a section although one is recorded.  If the recorded frame is gone, a client's
  * handler left it by siglongjmp; not so under a lock, where no handler runs.  Otherwise a client's
@@ -70,16 +77,47 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
 {
     struct sgc_stack_bounds alternate;
     bool has_one = sgc_altstack_self(&alternate);
+    uintptr_t recorded = self->sp != 0 ? self->sp : sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
 
     if (self->held != 0)
         sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
                   "world stopped; do there only what the callback's description allows");
-    if (!left(self->sp, sp, has_one ? &alternate : NULL))
-        sgc_fatal("a signal handler called the collector while the same thread was inside it; "
-                  "let the handler set a flag and allocate outside, or block the signal around "
-                  "allocations");
-    sgc_section_hooks.repair(self);
+    if (!left(recorded, sp, has_one ? &alternate : NULL))
+        sgc_section_used_inside();
+    if (self->sp != 0)
+        sgc_section_hooks.repair(self);
     self->sp = 0;
+}
+
+enum { FRAME_BYTES = 4096 };        /* the stack pointer moves less than that within a brief section */
+
+/* A request may be out of date, then there is nothing to wait for. */
+void *sgc_brief_look(struct sgc_section *self, void *result)
+{
+    uintptr_t remains = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
+
+    sgc_aw_store(&self->brief, 0);
+    sgc_compiler_barrier();
+    if (sgc_a32_load(&self->state) & SGC_STATE_NOBODY)
+        return result;
+    if (remains + FRAME_BYTES > 2 * FRAME_BYTES)
+        sgc_section_used_inside();
+    if (sgc_a32_load(&self->state) & SGC_STATE_STOPREQ)
+        sgc_section_stop_requested(self);
+    return result;
+}
+
+/* Here `state` is looked at after leaving, as in other sections. */
+void sgc_brief_end(struct sgc_section *self)
+{
+    uintptr_t found = sgc_aw_load(&self->brief);
+
+    sgc_aw_store(&self->brief, 0);
+    sgc_compiler_barrier();
+    if (__builtin_expect(found == 0 && !(sgc_a32_load(&self->state) & SGC_STATE_NOBODY), 0))
+        sgc_section_used_inside();
+    if (__builtin_expect(sgc_a32_load(&self->state) & SGC_STATE_STOPREQ, 0))
+        sgc_section_stop_requested(self);
 }
 
 /* Under a guard: a client's handler on a stopped thread could move pointers while they are marked. */

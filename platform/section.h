@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections: the short stretches of a mutator's code in which the heap may be half changed.
+ * Sections: the short stretches of a mutator's code in which the heap may be half changed.  The shortest, of a few
+ * instructions, have a cheaper way in and out: platform/brief.h.
  *
  * A thread inside a section is never stopped; it parks as it leaves.  A section is a bounded number
  * of instructions without system calls, waits or the zeroing of large objects, so stopping the world waits only
@@ -15,8 +16,8 @@
  * cannot be abandoned: locks are taken under a guard (below).
  *
  *   field   written by                    read by                        ordering
- *   sp      its thread                    its thread, its own handler    program order, compiler barrier:
- *                                                                        handler and thread are one thread
+ *   sp,     its thread, its own handler   its thread, its own handler    program order, compiler barrier:
+ *   brief                                                                handler and thread are one thread
  *   state   its thread (BLOCKED, ACKED),  both                           every change is one acquire-release
  *           the stopper (STOPREQ)                                        read-modify-write on this word
  *   held,   its thread                    its thread, its own handler    program order
@@ -30,6 +31,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
+#include "platform/inner.h"
 #include "platform/registers.h"
 #include "platform/report.h"
 
@@ -38,10 +40,12 @@ enum {
     SGC_STATE_STOPREQ = 2,      /* the stopper wants it to stop */
     SGC_STATE_ACKED = 4,        /* it has been counted as stopped */
     SGC_STATE_AGAIN = 8,        /* it was asked more than once */
+    SGC_STATE_NOBODY = 16,      /* no thread's: those without a cache share it (alloc/cache.h) */
 };
 
 struct sgc_section {
     uintptr_t sp;               /* 0 outside sections */
+    sgc_aw_t brief;             /* likewise of brief ones; bit 0: a stop is asked for (platform/brief.h) */
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
     uint32_t guards;            /* depth of sgc_guard_enter */
@@ -56,7 +60,7 @@ struct sgc_section_hooks {
     /* Sleeps once while *word == expected, counting as stopped meanwhile; NULL: simply sleeps. */
     void (*sleep)(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 };
-extern struct sgc_section_hooks sgc_section_hooks;
+SGC_INNER struct sgc_section_hooks sgc_section_hooks;
 
 /* A place between two steps of a protocol where another thread's step would hurt if the protocol were
  * wrong. */
@@ -84,10 +88,19 @@ bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_
 /* The unusual ways in and out. */
 void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp);
 void sgc_section_stop_requested(struct sgc_section *self);
+void sgc_section_used_inside(void) __attribute__((noreturn));
 
 static inline bool sgc_section_inside(const struct sgc_section *self)
 {
-    return self->sp != 0;
+    return self->sp != 0 || sgc_aw_load(&self->brief) != 0;
+}
+
+/* For a thread that begins or is gone. */
+static inline void sgc_section_reset(struct sgc_section *self)
+{
+    self->sp = 0;
+    sgc_aw_store(&self->brief, 0);
+    self->held = self->guards = 0;
 }
 
 __attribute__((always_inline))
@@ -95,18 +108,23 @@ static inline void sgc_section_enter(struct sgc_section *self)
 {
     uintptr_t sp = sgc_stack_pointer();
 
-    if (__builtin_expect(self->sp != 0, 0))
+    if (__builtin_expect(self->sp != 0 || sgc_aw_load(&self->brief) != 0, 0))
         sgc_section_enter_again(self, sp);
+    sgc_aw_store(&self->brief, sp);
     self->sp = sp;
     sgc_compiler_barrier();
 }
 
 /* The suspend signal may have come meanwhile and found us inside: the request is then in `state`,
- * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once. */
+ * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once.  A handler that
+ * used a brief section meanwhile has left 0 in `brief`. */
 static inline void sgc_section_leave(struct sgc_section *self)
 {
     sgc_assert(self->sp != 0 && self->held == 0);
     sgc_compiler_barrier();
+    if (__builtin_expect(sgc_aw_load(&self->brief) == 0, 0))
+        sgc_section_used_inside();
+    sgc_aw_store(&self->brief, 0);
     self->sp = 0;
     sgc_compiler_barrier();
     if (__builtin_expect(sgc_a32_load(&self->state) & SGC_STATE_STOPREQ, 0))

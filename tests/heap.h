@@ -204,7 +204,7 @@ HEAP_UNUSED static void heap_unmark(void)
 
 HEAP_UNUSED static void heap_flip(void)
 {
-    sgc_heap.alloc_role = sgc_mark_role();
+    sgc_heap_flip();
     sgc_heap.epoch++;
     for (int i = 0; i < heap_test.count; i++)
         if (heap_test.open[i])

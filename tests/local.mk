@@ -204,6 +204,7 @@ heap_tests = \
 	tests/test_remote \
 	tests/test_scan \
 	tests/test_size_class \
+	tests/test_slots \
 	tests/test_small \
 	tests/test_span \
 	tests/test_sweep \
@@ -216,6 +217,7 @@ aarch64_tests += \
 	tests/test_marker \
 	tests/test_remote \
 	tests/test_size_class \
+	tests/test_slots \
 	tests/test_small \
 	tests/test_span \
 	tests/test_sweep

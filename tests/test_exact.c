@@ -167,7 +167,7 @@ static void test_unswept(void)
         uintptr_t start = i % 5 == 0 ? span[i / 5 % DEAD_SPANS] : word[i];
         uint8_t state = sgc_page_state(page_of(start));
         proven += (state == SGC_PAGE_SMALL || state == SGC_PAGE_SPAN) && !allocation_bit(start) &&
-                  sgc_tag_epoch(sgc_aw_load(&record_of(start)->tag)) != sgc_heap.epoch;
+                  sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[sgc_page_number((uintptr_t)start)].tag)) != sgc_heap.epoch;
         set_word(i, start, i % 5 == 0 ? 100000 : 16 + i % 7 * 16);
     }
     check("dead slots of unswept pages", proven);
@@ -181,7 +181,7 @@ static bool claimed(uintptr_t start)
     const struct sgc_bin *bin = &other->bin[d->kind][d->cls];
 
     return sgc_page_owner(sgc_page_number(start)) == other->id && allocation_bit(start) &&
-           start >= (uintptr_t)bin->cur && start < (uintptr_t)bin->limit;
+           start >= (uintptr_t)bin->cur && start < (uintptr_t)bin->end;
 }
 
 static void test_claimed(void)
@@ -195,7 +195,7 @@ static void test_claimed(void)
     for (uint32_t kind = 0; kind < 2; kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
             const struct sgc_bin *bin = &other->bin[kind][cls];
-            for (char *slot = bin->cur; slot < bin->limit; slot += bin->size, n++) {
+            for (char *slot = bin->cur; slot < bin->end; slot += bin->size, n++) {
                 set_word(n, (uintptr_t)slot, bin->size);
                 proven += claimed((uintptr_t)slot);
             }
@@ -210,8 +210,8 @@ static bool kept_freed(uintptr_t start)
     const struct sgc_page *d = page_of(start);
     const struct sgc_bin *bin = &other->bin[d->kind][d->cls];
 
-    for (uint32_t i = 0; i < bin->nfreed; i++)
-        if ((uintptr_t)other->freed[d->kind][d->cls][i] == start)
+    for (const struct sgc_freed *f = bin->freed; f != NULL; f = f->next)
+        if ((uintptr_t)f == start)
             return !allocation_bit(start);
     return false;
 }

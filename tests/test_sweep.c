@@ -22,7 +22,7 @@ static uint32_t page_of(const void *p)
 
 static bool swept(uint32_t page)
 {
-    return sgc_tag_epoch(sgc_aw_load(&sgc_heap.records[page].tag)) == sgc_heap.epoch;
+    return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) == sgc_heap.epoch;
 }
 
 /* PAGES full pages of objects, after whatever was there before died. */

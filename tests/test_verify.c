@@ -74,21 +74,24 @@ static void span_too_long(void) { sgc_aw_store(&page_of(span)->span_bytes, 4 * S
 static void tail_leads_elsewhere(void) { page_of(span + SGC_PAGE)->back = 2; }
 static void tail_of_another_state(void) { sgc_page_set_state(page_of(span + SGC_PAGE), SGC_PAGE_RESERVED); }
 static void span_bit_astray(void) { sgc_aw_or(sgc_span_word(0, sgc_heap.alloc_role), bit_of(span + SGC_PAGE)); }
-static void span_owned(void) { sgc_aw_store(&record_of(span)->tag, sgc_tag(1, sgc_heap.epoch)); }
+static void span_owned(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)span)].tag, sgc_tag(1, sgc_heap.epoch)); }
 
 /* ---- caches and lists ---- */
 
 static void freed_but_allocated(void) { sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed)); }
-static void freed_too_many(void) { bin()->nfreed = SGC_FREED_MAX + 1; }
+static void freed_uncounted(void) { bin()->nfreed = 0; }
+static void freed_in_closed_bin(void) { bin()->nfreed = SGC_BIN_CLOSED; }
+static void freed_link_astray(void) { bin()->freed->next = (struct sgc_freed *)(void *)&bin; }
+static void freed_place_wrong(void) { bin()->freed->place++; }
 static void claimed_not_allocated(void) { sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur)); }
 static void run_backward(void) { bin()->limit = bin()->cur - 64; }
 static void run_half_open(void) { bin()->limit = NULL; }
 static void run_of_older_epoch(void) { bin()->active_epoch--; }
-static void page_of_another(void) { sgc_aw_store(&record_of(object)->tag, sgc_tag(7, sgc_heap.epoch)); }
+static void page_of_another(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].tag, sgc_tag(7, sgc_heap.epoch)); }
 static void wrong_label(void) { record_of(object)->list ^= 3; }
 static void wrong_link_back(void) { record_of(object)->prev = 60; }
 static void wrong_tail(void) { bin()->lists.tail[SGC_LIST_DONE] = 60; }
-static void orphan_owned(void) { sgc_aw_store(&record_of(orphan)->tag, sgc_tag(1, sgc_heap.epoch)); }
+static void orphan_owned(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)orphan)].tag, sgc_tag(1, sgc_heap.epoch)); }
 
 /* ---- size classes: a check of their own ---- */
 
@@ -113,7 +116,8 @@ static const struct {
     DAMAGE(tail_in_pool), DAMAGE(in_use_count), DAMAGE(uncollectable_unknown), DAMAGE(span_bit_astray), DAMAGE(kind_unknown), DAMAGE(class_unknown), DAMAGE(granules_of_another),
     DAMAGE(zero_from_too_far), DAMAGE(bit_inside_object), DAMAGE(bit_in_unused_end),
     DAMAGE(span_without_pages), DAMAGE(span_too_long), DAMAGE(tail_leads_elsewhere),
-    DAMAGE(tail_of_another_state), DAMAGE(span_owned), DAMAGE(freed_but_allocated), DAMAGE(freed_too_many),
+    DAMAGE(tail_of_another_state), DAMAGE(span_owned), DAMAGE(freed_but_allocated), DAMAGE(freed_uncounted),
+    DAMAGE(freed_in_closed_bin), DAMAGE(freed_link_astray), DAMAGE(freed_place_wrong),
     DAMAGE(claimed_not_allocated), DAMAGE(run_backward), DAMAGE(run_half_open), DAMAGE(run_of_older_epoch),
     DAMAGE(page_of_another), DAMAGE(wrong_label), DAMAGE(wrong_link_back), DAMAGE(wrong_tail),
     DAMAGE(orphan_owned), DAMAGE(wrong_reciprocal), DAMAGE(wrong_per_page),
