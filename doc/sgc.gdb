@@ -59,10 +59,10 @@ define sgc-object
     if $sgc_d->state.value == 2 || $sgc_d->state.value == 3
       set $sgc_alloc = $sgc_bits[sgc_heap.alloc_role].value >> $sgc_bit & 1
       set $sgc_mark = $sgc_bits[1 - sgc_heap.alloc_role].value >> $sgc_bit & 1
-      set $sgc_freed = sgc_heap.records[$sgc_page].tag.value >> 32
+      set $sgc_freed = sgc_heap.pages[$sgc_page].tag.value >> 32
       printf "object %#lx, %lu bytes, kind %d, page %lu, owner %lu, page epoch %lu of %u\n", \
         sgc_heap.base + $sgc_g * 16, (unsigned long)$sgc_bytes, $sgc_d->kind, (unsigned long)$sgc_page, \
-        (unsigned long)$sgc_freed, (unsigned long)(sgc_heap.records[$sgc_page].tag.value & 0xffffffff), sgc_heap.epoch
+        (unsigned long)$sgc_freed, (unsigned long)(sgc_heap.pages[$sgc_page].tag.value & 0xffffffff), sgc_heap.epoch
       printf "allocation bit %d, mark bit %d, remote bit %d\n", (int)$sgc_alloc, (int)$sgc_mark, \
         (int)($sgc_d->state.value == 2 && $sgc_d->remote.value && \
         (sgc_heap.remote_bits[$sgc_g / 64].value >> ($sgc_g % 64) & 1))

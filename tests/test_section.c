@@ -266,6 +266,7 @@ static int allocate_in_handler(void)
     if (use_altstack)
         action.sa_flags |= SA_ONSTACK;
     sigaction(SIGTRAP, &action, NULL);
+    allocate_one(24);           /* nothing remains of a section that was left before */
     step = 0;
     jump_at = 3;
     trap_on();

@@ -37,6 +37,11 @@ static struct sgc_bin *bin(void)
     return &cache->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(4)];
 }
 
+static struct sgc_bin *bin_of_freed(void)
+{
+    return &cache->bin[SGC_KIND_POINTER_FREE][sgc_class_for(4)];
+}
+
 static void nothing(void) { }
 
 /* ---- the pool ---- */
@@ -79,10 +84,10 @@ static void span_owned(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uin
 /* ---- caches and lists ---- */
 
 static void freed_but_allocated(void) { sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed)); }
-static void freed_uncounted(void) { bin()->nfreed = 0; }
-static void freed_in_closed_bin(void) { bin()->nfreed = SGC_BIN_CLOSED; }
-static void freed_link_astray(void) { bin()->freed->next = (struct sgc_freed *)(void *)&bin; }
-static void freed_place_wrong(void) { bin()->freed->place++; }
+static void freed_uncounted(void) { bin_of_freed()->nfreed = 0; }
+static void freed_in_closed_bin(void) { bin_of_freed()->nfreed = SGC_BIN_CLOSED; }
+static void freed_link_astray(void) { bin_of_freed()->freed->next = (struct sgc_freed *)(void *)&cache; }
+static void freed_place_wrong(void) { bin_of_freed()->freed->place++; }
 static void claimed_not_allocated(void) { sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur)); }
 static void run_backward(void) { bin()->limit = bin()->cur - 64; }
 static void run_half_open(void) { bin()->limit = NULL; }
