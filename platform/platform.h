@@ -115,7 +115,10 @@ void sgc_spin_hint(void);
 typedef int32_t sgc_tid_t;
 
 sgc_tid_t sgc_thread_id(void);                                   /* kernel thread id.  [any] */
-bool sgc_thread_kill(sgc_tid_t tid, int signal);                 /* false: no such thread.  [any] */
+sgc_tid_t sgc_process_id(void);                                  /* ask anew after a fork.  [any] */
+
+/* Sends to a thread of this process; false: there is none of that number.  [any] */
+bool sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal);
 
 /* Does the thread block `signal` (from /proc/self/task/TID/status)?  Raw system calls only; false
  * also when it cannot be read.  [any] */
