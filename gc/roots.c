@@ -197,10 +197,13 @@ static void mark_thread_local(struct sgc_marker *marker, const struct sgc_mutato
 
     if (!inside_any(block, part, parts))
         sgc_mark_roots(marker, (void *)block.lo, (void *)block.hi);
-    for (int i = 0; i < roots.modules.tlses; i++)
-        if (sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block) &&
-            !inside_any(block, part, parts))
+    for (int i = 0; i < roots.modules.tlses; i++) {
+        if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block))
+            continue;
+        sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
+        if (!inside_any(block, part, parts))
             mark_range(marker, block, sgc_mark_roots);
+    }
 }
 
 static void mark_mutator(struct sgc_marker *marker, const struct sgc_mutator *m)

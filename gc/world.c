@@ -63,13 +63,32 @@ static void sleep_through(uint32_t gen)
         sgc_wait(&world.gen, gen, -1);
 }
 
+static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
+{
+    if (sp < m->altstack.low || sp >= m->altstack.high)
+        m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+}
+
 /* A client's handler that calls us may run on the alternate stack. */
 void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
 {
     m->sp = sp;
     m->interrupted = 0;
-    if (!sgc_altstack_self(&m->altstack) || sp < m->altstack.low || sp >= m->altstack.high)
-        m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    if (sgc_altstack_self(&m->altstack))
+        forget_altstack_unless_on(m, sp);
+}
+
+/* The signal's context says which stack is set up, without a question to the system. */
+static void stand_in_handler(struct sgc_mutator *m, uintptr_t sp, const void *context)
+{
+    m->sp = sp;
+    m->interrupted = 0;
+    m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    if (sgc_context_altstack(context, &m->altstack))
+        m->interrupted = sgc_context_sp(context);
+    else
+        forget_altstack_unless_on(m, sp);
 }
 
 /* A handler may come between the publishing and the counting of the code it interrupts, so it puts
@@ -80,9 +99,10 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
     uintptr_t stood = m->sp, interrupted = m->interrupted;
     uint32_t gen;
 
-    sgc_world_stand_at(m, sp);
-    if (context != NULL && sgc_context_altstack(context, &m->altstack))
-        m->interrupted = sgc_context_sp(context);
+    if (context == NULL)
+        sgc_world_stand_at(m, sp);
+    else
+        stand_in_handler(m, sp, context);
     sgc_torture_delay(m);
     if (acknowledge(sgc_section_of(m), 0, &gen))
         sleep_through(gen);
@@ -298,13 +318,13 @@ static void count_out(struct sgc_mutator *m)
     sgc_a32_add(&world.missing, (uint32_t)-1);
 }
 
-static void signal_once(struct sgc_mutator *m)
+static void signal_once(struct sgc_mutator *m, sgc_tid_t process)
 {
-    if (!sgc_thread_kill(m->tid, sgc_options.suspend_signal))
+    if (!sgc_thread_kill(process, m->tid, sgc_options.suspend_signal))
         count_out(m);
 }
 
-static void ask(struct sgc_mutator *m, struct sgc_cycle_record *record)
+static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_record *record)
 {
     uint32_t old;
 
@@ -321,7 +341,7 @@ static void ask(struct sgc_mutator *m, struct sgc_cycle_record *record)
         return;
     }
     record->threads_stopped++;
-    signal_once(m);
+    signal_once(m, process);
 }
 
 static bool has_stopped(const struct sgc_mutator *m)
@@ -337,7 +357,7 @@ static void ask_again(struct sgc_mutator *self, bool warn)
         if (m == self || has_stopped(m))
             continue;
         sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
-        signal_once(m);
+        signal_once(m, sgc_process_id());
         if (!warn || m->warned || m->gone)
             continue;
         m->warned = true;
@@ -416,6 +436,8 @@ static void let_go(void)
 
 bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record)
 {
+    sgc_tid_t process = sgc_process_id();
+
     sgc_lock(&sgc_registry.lock, sgc_section_of(self));
     sgc_cycle_stop_begin(record);
     sgc_assert(sgc_a32_load(&world.missing) == 0);
@@ -423,7 +445,7 @@ bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record)
     sgc_a32_add(&world.gen, 1);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (m != self)
-            ask(m, record);
+            ask(m, process, record);
     sgc_a32_add(&world.missing, (uint32_t)-1);
     if (wait_for_all(self)) {
         sgc_cycle_phase(record, SGC_PHASE_STOP);

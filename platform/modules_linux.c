@@ -100,27 +100,32 @@ static void add_data(const struct collection *collection, const struct dl_phdr_i
     add_without(collection->modules, whole, relro, sgc_own_data());
 }
 
-static void add_tls(struct sgc_modules *modules, const struct dl_phdr_info *info,
+/* The loader says where the calling thread's block is, or NULL if that has none or its vector is old. */
+static void add_tls(struct sgc_modules *modules, const struct dl_phdr_info *info, size_t size,
                     const ElfW(Phdr) *segment)
 {
-    if (segment->p_memsz == 0 || info->dlpi_tls_modid == 0)
+    struct sgc_module_tls tls = { info->dlpi_tls_modid, segment->p_memsz, 0, SGC_TLS_ASK };
+    if (tls.bytes == 0 || tls.module == 0)
         return;
-    if (modules->tlses < modules->tls_capacity)
-        modules->tls[modules->tlses++] =
-            (struct sgc_module_tls){ info->dlpi_tls_modid, segment->p_memsz };
-    else
+    if (modules->tlses >= modules->tls_capacity) {
         modules->overflow++;
+        return;
+    }
+    if (size >= offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof info->dlpi_tls_data && info->dlpi_tls_data) {
+        tls.offset = (uintptr_t)info->dlpi_tls_data - sgc_tls_thread_pointer();
+        tls.place = SGC_TLS_GUESSED;
+    }
+    modules->tls[modules->tlses++] = tls;
 }
 
 static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
 {
     const struct collection *collection = raw;
     struct sgc_range relro = relro_of(info);
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_TLS)
-            add_tls(collection->modules, info, segment);
+            add_tls(collection->modules, info, size, segment);
         else if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == (PF_R | PF_W))
             add_data(collection, info, segment, relro);
     }

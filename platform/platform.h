@@ -115,7 +115,10 @@ void sgc_spin_hint(void);
 typedef int32_t sgc_tid_t;
 
 sgc_tid_t sgc_thread_id(void);                                   /* kernel thread id.  [any] */
-bool sgc_thread_kill(sgc_tid_t tid, int signal);                 /* false: no such thread.  [any] */
+sgc_tid_t sgc_process_id(void);                                  /* ask anew after a fork.  [any] */
+
+/* Sends to a thread of this process; false: there is none of that number.  [any] */
+bool sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal);
 
 /* Does the thread block `signal` (from /proc/self/task/TID/status)?  Raw system calls only; false
  * also when it cannot be read.  [any] */
@@ -191,7 +194,19 @@ void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
 
 struct sgc_range { uintptr_t lo, hi; };
 
-struct sgc_module_tls { size_t module; size_t bytes; };     /* loader's module number, block size */
+/* What is known of where a module's thread-local blocks lie. */
+enum sgc_tls_place {
+    SGC_TLS_ASK,            /* nothing: each thread's vector has to be read */
+    SGC_TLS_GUESSED,        /* the thread that made the list has it at `offset` from its thread pointer */
+    SGC_TLS_FIXED,          /* every thread has it there: see sgc_tls_learn */
+};
+
+struct sgc_module_tls {
+    size_t module;          /* the loader's number */
+    size_t bytes;           /* of a block */
+    uintptr_t offset;       /* from the thread pointer to the block, modulo 2^64 */
+    enum sgc_tls_place place;
+};
 
 /* Writable static data and TLS segments of the modules loaded now. */
 struct sgc_modules {
@@ -235,8 +250,14 @@ bool sgc_tls_layout_verified(void);
 uintptr_t sgc_tls_thread_pointer(void);
 
 /* The thread-local block of `module` for the (stopped) thread with that thread pointer; false if it
- * has none yet.  Works on every module in static or dynamic TLS.  [any] */
+ * has none yet.  Works on every module in static or dynamic TLS; makes no system call for one whose place is
+ * fixed.  [any] */
 bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct sgc_range *block);
+
+/* The block that was found for the thread with that stack may tell that the module's place is fixed.  Callers agree
+ * on who changes *tls.  [any] */
+void sgc_tls_learn(struct sgc_module_tls *tls, uintptr_t thread_pointer, struct sgc_stack_bounds stack,
+                   struct sgc_range block);
 
 /* ---- start --------------------------------------------------------------------------------------------------- */
 

@@ -28,17 +28,23 @@ sgc_tid_t sgc_thread_id(void)
     return (sgc_tid_t)sgc_syscall(SYS_gettid, 0, 0, 0, 0);
 }
 
+sgc_tid_t sgc_process_id(void)
+{
+    return (sgc_tid_t)sgc_syscall(SYS_getpid, 0, 0, 0, 0);
+}
+
 /*
  * The kernel queues real-time signals and answers EAGAIN when the user's queue is full (other
  * signals are never refused).  Then somebody has to take signals first; giving up instead would
  * let the collector believe the thread gone.
  */
-static long send_when_there_is_room(sgc_tid_t tid, int signal)
+static long send_when_there_is_room(sgc_tid_t process, sgc_tid_t tid, int signal)
 {
-    long result, pid = sgc_syscall(SYS_getpid, 0, 0, 0, 0);
-    uint64_t begin = sgc_clock_ns();
+    long result;
+    uint64_t begin = 0;
     bool told = false;
-    while ((result = sgc_syscall(SYS_tgkill, pid, tid, signal, 0)) == -EAGAIN) {
+    while ((result = sgc_syscall(SYS_tgkill, process, tid, signal, 0)) == -EAGAIN) {
+        begin = begin != 0 ? begin : sgc_clock_ns();
         if (!told && sgc_clock_ns() - begin > UINT64_C(2000000000)) {
             sgc_warn("signal %d has waited two seconds to be queued for thread %d, because the user's queue of "
                      "real-time signals is full; allow a longer one (ulimit -i) or choose a signal below "
@@ -50,9 +56,9 @@ static long send_when_there_is_room(sgc_tid_t tid, int signal)
     return result;
 }
 
-bool sgc_thread_kill(sgc_tid_t tid, int signal)
+bool sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal)
 {
-    return send_when_there_is_room(tid, signal) == 0;
+    return send_when_there_is_room(process, tid, signal) == 0;
 }
 
 static bool mask_has(const char *hex, int signal)

@@ -28,6 +28,20 @@
  *    then said to have no block; if the memory is in use again, any word may come out.
  * Therefore nothing is believed: each OS page is asked about before it is read, and a block ends
  * where the readable memory ends.
+ *
+ * That costs system calls for each thread and module, and is needed for few modules.  The blocks of all that
+ * the program starts with, and of some loaded later, lie at the same distance from every thread's
+ * thread pointer: in the static area, which libc allocates together with the thread's control block, of one size
+ * for all threads.  Such a module stays there until it is unloaded.  No interface tells which those are; it
+ * is concluded (sgc_tls_learn) from two facts:
+ *  - the loader said, when the list was made, that the calling thread has the block at distance d.  That is
+ *    true of the module loaded now, whereas a vector may be old;
+ *  - the vector of some thread leads to a block of its own at distance d inside its own stack's mapping, where it has
+ *    its static area.  Memory that libc allocates for a block lies in no thread's stack.
+ * The second fact says that d lies in the static area, be the entry old or not.  So the first block lies in
+ * the static area of its thread, and the module is one of those.  Both are needed: the first thread's static area is
+ * not in its stack, and from an old entry alone it would follow that a new module with the number of a
+ * static one that was unloaded is static.
  */
 #include <errno.h>
 #include <link.h>
@@ -61,11 +75,20 @@ static bool is_readable(uintptr_t address)
     return address >= 8 && sgc_syscall(SYS_rt_sigprocmask, -1, (long)(address & ~(uintptr_t)7), 0, 8) != -EFAULT;
 }
 
-/* Both words of an entry; entries lie on 16 bytes, so one question is enough. */
-__attribute__((no_sanitize("address"), no_sanitize("thread")))
-static bool read_entry(uintptr_t address, struct dtv_entry *entry)
+/* The same, for a word in the same OS page as the last one that could be read. */
+static bool is_readable_after(uintptr_t *last, uintptr_t address)
 {
-    if ((address & 7) || !is_readable(address) || !is_readable(address + 8))
+    if (((*last ^ address) & ~(sgc_os_page_size() - 1)) == 0 && *last != 0)
+        return true;
+    *last = address;
+    return is_readable(address);
+}
+
+/* Both words of an entry. */
+__attribute__((no_sanitize("address"), no_sanitize("thread")))
+static bool read_entry(uintptr_t *last, uintptr_t address, struct dtv_entry *entry)
+{
+    if ((address & 7) || !is_readable_after(last, address) || !is_readable_after(last, address + 8))
         return false;
     const volatile struct dtv_entry *from = (const volatile struct dtv_entry *)address;
     entry->value = from->value;
@@ -88,11 +111,12 @@ static bool find_block(uintptr_t thread_pointer, size_t module, uintptr_t *start
 {
     struct dtv_entry head, entry;
     uintptr_t vector = *(volatile uintptr_t *)sgc_arch_dtv(thread_pointer);
-    if (!read_entry(vector - sizeof head, &head))
+    uintptr_t last = 0;
+    if (!read_entry(&last, vector - sizeof head, &head))
         return false;
     if (module == 0 || module > head.value || head.value > SGC_TLS_MAX_MODULES)
         return false;
-    if (!read_entry(vector + module * sizeof entry, &entry))
+    if (!read_entry(&last, vector + module * sizeof entry, &entry))
         return false;
     *start = entry.value;
     return entry.value != 0 && entry.value != UINTPTR_MAX;
@@ -100,12 +124,26 @@ static bool find_block(uintptr_t thread_pointer, size_t module, uintptr_t *start
 
 bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct sgc_range *block)
 {
-    uintptr_t start;
+    uintptr_t start = thread_pointer + tls.offset;
+    if (tls.place == SGC_TLS_FIXED) {
+        *block = (struct sgc_range){ start, start + tls.bytes };
+        return true;
+    }
     if (!find_block(thread_pointer, tls.module, &start))
         return false;
     block->lo = start;          /* if the end wraps around, the block is empty */
     block->hi = readable_until(start, start + tls.bytes);
     return block->lo < block->hi;
+}
+
+void sgc_tls_learn(struct sgc_module_tls *tls, uintptr_t thread_pointer, struct sgc_stack_bounds stack,
+                   struct sgc_range block)
+{
+    bool ours = thread_pointer >= stack.low && thread_pointer < stack.high
+             && block.lo >= stack.low && block.hi <= stack.high;
+    if (tls->place == SGC_TLS_GUESSED && ours && block.lo - thread_pointer == tls->offset
+        && block.hi - block.lo == tls->bytes)
+        tls->place = SGC_TLS_FIXED;
 }
 
 uintptr_t sgc_tls_thread_pointer(void)
@@ -123,7 +161,7 @@ struct verification {
 static void verify_block(struct verification *verification, size_t module, size_t bytes, uintptr_t expected)
 {
     struct sgc_range block;
-    if (!sgc_tls_block(sgc_tls_thread_pointer(), (struct sgc_module_tls){ module, bytes }, &block)
+    if (!sgc_tls_block(sgc_tls_thread_pointer(), (struct sgc_module_tls){ .module = module, .bytes = bytes }, &block)
         || block.lo != expected || block.hi != expected + bytes)
         verification->contradicted = true;
     else if ((uintptr_t)&errno - block.lo < bytes)

@@ -85,7 +85,7 @@ test_headers += tests/child.h tests/module.h tests/sanitized.h
 
 # Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
 # Their thread-local variables are found as those of any dlopened library.
-check_LTLIBRARIES += tests/module_small.la tests/module_large.la
+check_LTLIBRARIES += tests/module_small.la tests/module_large.la tests/module_static.la
 test_module_cflags = $(SGC_CFLAGS) -ftls-model=global-dynamic -fvisibility=default
 test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 tests_module_small_la_SOURCES = tests/module.c
@@ -96,8 +96,13 @@ tests_module_large_la_SOURCES = tests/module.c
 tests_module_large_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=262144
 tests_module_large_la_CFLAGS = $(test_module_cflags)
 tests_module_large_la_LDFLAGS = $(test_module_ldflags)
+# Its thread-local block has to be where those of the program are: at a fixed distance from the thread pointer.
+tests_module_static_la_SOURCES = tests/module.c
+tests_module_static_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=424
+tests_module_static_la_CFLAGS = $(SGC_CFLAGS) -ftls-model=initial-exec -fvisibility=default
+tests_module_static_la_LDFLAGS = $(test_module_ldflags)
 EXTRA_tests_test_modules_DEPENDENCIES = tests/module_small.la tests/module_large.la
-EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la
+EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la tests/module_static.la
 
 # The storms (tests/stress/README.md): a second each here, minutes in check-long.  They see the public
 # interface only.  storm_dlopen exports the function that the constructors of its modules call.
@@ -235,12 +240,14 @@ unit_tests += \
 	tests/test_roots \
 	tests/test_section \
 	tests/test_service \
+	tests/test_tls_roots \
 	tests/test_torture \
 	tests/test_world
 thread_tests += tests/test_cycle tests/test_lock tests/test_registry tests/test_service tests/test_torture tests/test_world
 aarch64_tests += tests/test_cycle tests/test_lock tests/test_ranges
 test_headers += tests/white.h
 EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.la
+EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 
 # The models of the protocols, for the checker spin.
 script_tests += tests/test_models.sh

@@ -59,7 +59,7 @@ static void check_blocked(sgc_tid_t tid)
 static void check_kill(sgc_tid_t tid)
 {
     tap_ok(sgc_signal_install(SIGUSR1, note_thread), "a handler is installed");
-    tap_ok(sgc_thread_kill(tid, SIGUSR1), "a signal is sent to one thread");
+    tap_ok(sgc_thread_kill(sgc_process_id(), tid, SIGUSR1), "a signal is sent to one thread");
     for (int i = 0; i < 5000 && !sgc_a32_load_acq(&handled_by); i++)
         sgc_sleep_ns(MS);
     tap_ok(sgc_a32_load(&handled_by) == (uint32_t)tid, "and handled by that thread");
@@ -79,10 +79,10 @@ static void test_thread_signals(void)
     check_kill(tid);
     sgc_a32_store_rel(&may_end, 1);
     pthread_join(thread, NULL);
-    for (int i = 0; i < 5000 && sgc_thread_kill(tid, 0); i++)
+    for (int i = 0; i < 5000 && sgc_thread_kill(sgc_process_id(), tid, 0); i++)
         sgc_sleep_ns(MS);       /* joined a moment before the kernel forgets it */
     errno = EDOM;
-    tap_ok(!sgc_thread_kill(tid, SIGUSR1), "a thread that is gone gets none");
+    tap_ok(!sgc_thread_kill(sgc_process_id(), tid, SIGUSR1), "a thread that is gone gets none");
     tap_ok(!sgc_thread_blocks_signal(tid, SIGUSR2), "and blocks none");
     tap_ok(errno == EDOM, "errno is as before");
 }
@@ -120,7 +120,7 @@ static int send_into_full_queue(void)
     sgc_report_to(lines[1]);
     pthread_create(&thread, NULL, make_room_later, &limit.rlim_cur);
     set_queue(0);
-    bool sent = sgc_thread_kill(sgc_thread_id(), SIGRTMIN);
+    bool sent = sgc_thread_kill(sgc_process_id(), sgc_thread_id(), SIGRTMIN);
     pthread_join(thread, NULL);
     sigpending(&pending);
     if (!sent || !sigismember(&pending, SIGRTMIN))

@@ -27,7 +27,7 @@ static struct sgc_module_tls module_with(size_t bytes)
     for (int i = 0; i < modules.tlses; i++)
         if (tls[i].bytes == bytes)
             return tls[i];
-    return (struct sgc_module_tls){ 0, 0 };
+    return (struct sgc_module_tls){ .module = 0 };
 }
 
 /* How many blocks of the thread contain the address. */
@@ -170,7 +170,7 @@ static bool made_up(size_t module, size_t bytes, struct sgc_range *block)
 {
     uintptr_t thread_pointer = (uintptr_t)control_block;
     errno = EDOM;
-    bool found = sgc_tls_block(thread_pointer, (struct sgc_module_tls){ module, bytes }, block);
+    bool found = sgc_tls_block(thread_pointer, (struct sgc_module_tls){ .module = module, .bytes = bytes }, block);
     return errno == EDOM ? found : (tap_ok(false, "errno changed"), found);
 }
 
@@ -238,6 +238,92 @@ static void test_made_up(void)
     munmap(memory, 2 * page);
 }
 
+/* ---- places that are the same for all threads ------------------------------------------------------------------- */
+
+static struct sgc_module_tls *module_of(const void *address, uintptr_t thread_pointer)
+{
+    struct sgc_range block;
+    for (int i = 0; i < modules.tlses; i++)
+        if (sgc_tls_block(thread_pointer, tls[i], &block) && (uintptr_t)address >= block.lo
+            && (uintptr_t)address < block.hi)
+            return &tls[i];
+    tap_bail("no module has that variable");
+    return NULL;
+}
+
+/* A module with a block of 64 bytes, 256 below the thread pointer. */
+static const struct sgc_stack_bounds stack = { 0x10000, 0x20000 };
+static const uintptr_t pointer = 0x1f000, found_at = 0x1f000 - 256;
+
+static bool learns(enum sgc_tls_place known, uintptr_t distance, uintptr_t thread_pointer, size_t bytes)
+{
+    struct sgc_module_tls module = { 1, 64, (uintptr_t)0 - distance, known };
+    sgc_tls_learn(&module, thread_pointer, stack, (struct sgc_range){ found_at, found_at + bytes });
+    return module.place == SGC_TLS_FIXED;
+}
+
+static bool learns_from(uintptr_t thread_pointer, uintptr_t block)
+{
+    struct sgc_module_tls module = { 1, 64, block - thread_pointer, SGC_TLS_GUESSED };
+    sgc_tls_learn(&module, thread_pointer, stack, (struct sgc_range){ block, block + 64 });
+    return module.place == SGC_TLS_FIXED;
+}
+
+static void test_learning(void)
+{
+    tap_ok(learns(SGC_TLS_GUESSED, 256, pointer, 64), "a block where the loader says the lister's is: a fixed place");
+    tap_ok(!learns(SGC_TLS_ASK, 256, pointer, 64), "not if the loader said nothing: the vector may be old");
+    tap_ok(!learns(SGC_TLS_GUESSED, 512, pointer, 64), "nor if it said something else");
+    tap_ok(!learns(SGC_TLS_GUESSED, 256, pointer, 32), "nor from a part of a block");
+    tap_ok(!learns_from(stack.high + 256, stack.high - 64), "nor from a thread that has its area elsewhere");
+    tap_ok(!learns_from(pointer, stack.low - 4096) && !learns_from(pointer, stack.high - 32),
+           "nor from a block outside the thread's stack");
+    tap_ok(learns_from(pointer, stack.low) && learns_from(pointer, stack.high - 64), "up to its ends");
+}
+
+static void *bounds_of_worker(void)
+{
+    static struct sgc_stack_bounds bounds;
+    return sgc_stack_bounds_self(&bounds) ? &bounds : NULL;
+}
+
+/* Made up, the other thread has no vector: its block is found all the same. */
+static void test_fixed(void)
+{
+    struct sgc_stack_bounds bounds = *(struct sgc_stack_bounds *)order(bounds_of_worker);
+    struct sgc_range before, after;
+    uintptr_t fake = (uintptr_t)control_block;
+    modules.adds = 0;
+    (void)module_with(0);
+    struct sgc_module_tls *libc = module_of(&errno, sgc_tls_thread_pointer());
+    tap_ok(libc->place == SGC_TLS_GUESSED, "of libc's variables the loader says where this thread's are");
+    if (!sgc_tls_block(worker.thread_pointer, *libc, &before))
+        tap_bail("the other thread has no block of libc's");
+    sgc_tls_learn(libc, worker.thread_pointer, bounds, before);
+    tap_ok(libc->place == SGC_TLS_FIXED, "and the other thread shows that all have them there");
+    tap_ok(sgc_tls_block(worker.thread_pointer, *libc, &after) && after.lo == before.lo && after.hi == before.hi,
+           "its block is the same as before");
+    point_at(0);
+    tap_ok(sgc_tls_block(fake, *libc, &after) && after.lo == fake + libc->offset && after.hi == after.lo + libc->bytes,
+           "no vector is read for it any more");
+}
+
+/* Both threads use the module, and the loader says where this one's block is: only that is not enough. */
+static void test_not_fixed(void)
+{
+    struct sgc_stack_bounds bounds = *(struct sgc_stack_bounds *)order(bounds_of_worker);
+    struct sgc_range block;
+    void *module = module_load("module_small");
+    void *(*use)(void) = (void *(*)(void))module_symbol(module, "module_tls_address");
+    use();
+    order(use);
+    struct sgc_module_tls small = module_with(MODULE_SMALL_TLS);
+    tap_ok(small.place == SGC_TLS_GUESSED && block_of_worker(small, &block), "a module that both threads use");
+    sgc_tls_learn(&small, worker.thread_pointer, bounds, block);
+    tap_ok(small.place == SGC_TLS_GUESSED, "has no fixed place");
+    dlclose(module);
+}
+
 int main(void)
 {
     pthread_t thread;
@@ -249,6 +335,9 @@ int main(void)
     test_static();
     test_dynamic();
     test_stale();
+    test_learning();
+    test_fixed();
+    test_not_fixed();
     order(NULL);
     pthread_join(thread, NULL);
     test_made_up();
