@@ -220,7 +220,7 @@ static void check_freed(const struct sgc_cache *cache, const struct sgc_bin *bin
     for (const struct sgc_freed *f = bin->freed; f != NULL; f = f->next, n++) {
         size_t granule = sgc_granule_number((uintptr_t)f);
 
-        if (!sgc_heap_contains((uintptr_t)f) || n > bin->nfreed || f->place != sgc_bit_place(granule))
+        if (!sgc_heap_contains((uintptr_t)f) || n >= bin->nfreed || f->place != sgc_bit_place(granule))
             sgc_fatal("cache %u: the list of freed slots of %u bytes leads to %p; the program has written to an object "
                       "that it had freed", cache->id, bin->size, (const void *)f);
         sgc_verify(!sgc_alloc_bit(granule) && sgc_page_owner(sgc_page_number((uintptr_t)f)) == cache->id);
