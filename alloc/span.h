@@ -52,6 +52,9 @@ void sgc_span_set_reach(uint32_t page, size_t bytes);
 /* Sweeps up to `most` spans, giving dead ones back.  False if none was left.  Outside sections. */
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
 
+/* Gives the spare spans of an owner back.  By its thread or by who closes its cache, outside sections. */
+void sgc_span_give_spares(uint32_t owner, struct sgc_section *self);
+
 /* Bytes allocated in spans since this was last asked, and freed explicitly. */
 size_t sgc_span_take_allocated(void);
 size_t sgc_span_take_freed(void);
