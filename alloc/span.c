@@ -13,7 +13,7 @@
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
 enum {
-    STREAM_LEAST = 128 << 10,   /* cold objects from this size on are zeroed past the caches, */
+    STREAM_LEAST = 64 << 10,    /* cold objects from this size on are zeroed past the caches, */
     STREAM_SKIP = 16 << 10,     /* but for their beginning, which is used first */
     SWEEP_FOR = 256,            /* spans swept for one request, if none of them serves */
 };
