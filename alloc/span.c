@@ -170,6 +170,7 @@ static void *use_spare(struct sgc_section *self, size_t bytes, uint32_t kind)
 
     if (page == SGC_NO_PAGE)
         return NULL;
+    sgc_seam();
     if (sgc_kind_has_pointers(kind)) {
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
         sgc_compiler_barrier();

@@ -17,6 +17,6 @@ void sgc_mem_zero_streaming(void *start, size_t bytes)
 
     for (char *line = start; line < end; line += LINE)
         for (int i = 0; i < LINE; i += (int)sizeof zero)
-            _mm_stream_si128((__m128i *)(line + i), zero);
+            _mm_stream_si128((__m128i *)(void *)(line + i), zero);
     _mm_sfence();
 }

@@ -89,6 +89,34 @@ static void test_contents(void)
     start_anew();
 }
 
+static char *seen_at_seam;
+
+static void collect_once(void)
+{
+    char *object = seen_at_seam;
+
+    seen_at_seam = NULL;
+    if (object != NULL)
+        heap_collect(&object, 1);
+}
+
+/* A cycle between taking a spare span and zeroing it. */
+static void test_cycle_between(void)
+{
+    char **object = (char **)(void *)alloc(3, SGC_KIND_CONSERVATIVE), *stale;
+
+    stale = object[100] = heap_small(cache, 40, SGC_KIND_CONSERVATIVE);
+    freed((char *)object);
+    seen_at_seam = (char *)object;
+    sgc_section_hooks.seam = collect_once;
+    tap_ok(alloc(3, SGC_KIND_CONSERVATIVE) == (char *)object && seen_at_seam == NULL, "a cycle comes before it is zeroed");
+    sgc_section_hooks.seam = NULL;
+    tap_ok(heap_allocated(object) && heap_zero(object, 3 * SGC_PAGE), "it lives");
+    tap_ok(!heap_allocated(stale), "and what was in it keeps nothing");
+    sgc_heap_check();
+    start_anew();
+}
+
 static void test_bounds(void)
 {
     char *all[2 * MOST];
@@ -274,6 +302,7 @@ int main(void)
     self = &cache->section;
     test_again();
     test_contents();
+    test_cycle_between();
     test_bounds();
     test_epochs();
     test_sweep_for();
