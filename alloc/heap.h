@@ -54,6 +54,8 @@ struct sgc_heap_config {
     bool interior_pointers;         /* any address inside an object keeps it */
     bool end_byte;                  /* each request gets one byte more */
     bool poison;                    /* fill what is reclaimed, to catch uses of it */
+    uint32_t spare_pages;           /* most pages that a thread keeps in spare spans; 0: none */
+    size_t cache_bytes;             /* of the last-level cache: a larger heap is not in it; 0: unknown */
     struct sgc_page_rule page_rule; /* where a thread that has run out of pages gets one */
 };
 

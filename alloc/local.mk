@@ -42,6 +42,10 @@ alloc_sources = \
 	alloc/small.h \
 	alloc/span.c \
 	alloc/span.h \
+	alloc/span_parts.h \
+	alloc/span_sweep.c \
+	alloc/spare.c \
+	alloc/spare.h \
 	alloc/sweep.c \
 	alloc/sweep.h \
 	alloc/verify.c \

@@ -17,6 +17,7 @@
  *   zero_from            the owner                             owner               program order; the tag
  *                                                                                  hands it over
  *   inbox_next, queued   see alloc/remote.c
+ *   spare_next, warm     see alloc/spare.h
  *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
  *   limited, span_reach  it: the owner of the object
  */
@@ -94,9 +95,13 @@ struct sgc_page_record {
     uint32_t next, prev;
     uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
     uint32_t zero_from;         /* granules from here on have never been handed out and are zero */
-    uint32_t inbox_next;
+    union {
+        uint32_t inbox_next;
+        uint32_t spare_next;    /* of a spare span: alloc/spare.h */
+    };
     sgc_a32_t queued;
     uint32_t span_pages;
+    bool warm;                  /* a spare span: it was in use until just now */
 };
 
 static inline uintptr_t sgc_tag(uint32_t owner, uint32_t epoch)

@@ -13,6 +13,7 @@
 
 #include "alloc/free_list.h"
 #include "alloc/live_pages.h"
+#include "alloc/span_parts.h"
 #include "alloc/sweep.h"
 
 SGC_STATE static sgc_a32_t swept_epoch;
@@ -29,6 +30,7 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
 
 static void sweep_all(struct sgc_section *self)
 {
+    sgc_span_give_spares(sgc_span_owner(self), self);
     while (sgc_sweep_ahead(SWEEP_FOR_SPAN, self))
         continue;
 }
@@ -81,6 +83,7 @@ void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *sel
  * number, or for whoever finds nothing elsewhere. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 {
+    sgc_span_give_spares(owner, self);
     while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
         continue;
 }

@@ -194,6 +194,16 @@ void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self)
     sgc_unlock(&sgc_pool.lock, self);
 }
 
+void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_section *self)
+{
+    uint64_t now = sgc_clock_ns();
+
+    sgc_lock(&sgc_pool.lock, self);
+    for (uint32_t i = 0; i < count; i++)
+        sgc_pool_give_run(runs[i].first, runs[i].count, SGC_NO_OWNER, now);
+    sgc_unlock(&sgc_pool.lock, self);
+}
+
 /* ---- taking a run ---- */
 
 /* Under the lock: a run within the committed arenas, or growth and another look.  The run may begin in

@@ -74,6 +74,12 @@ uint32_t sgc_pool_take_page(uint32_t owner, struct sgc_section *self, bool *zero
 /* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
 
+/* The same for several runs at once. */
+struct sgc_run {
+    uint32_t first, count;
+};
+void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
+
 /* Puts back a page that was taken one by one, onto its last owner's free page list (SGC_NO_OWNER: nobody's). */
 void sgc_pool_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
 

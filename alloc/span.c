@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Large objects.  Lists and allocation bits are under the spans' lock; setting up and taking down
- * a reserved span needs none.
+ * Large objects.  The lists are under the spans' lock; setting up and taking down a reserved span needs none,
+ * nor does using a spare one again (alloc/spare.h).  Sweeping is in alloc/span_sweep.c.
  */
-#include "alloc/span.h"
+#include "alloc/span_parts.h"
 
 #include <string.h>
 
 #include "alloc/policy.h"
+#include "alloc/spare.h"
 
-struct spans {
-    struct sgc_lock lock;
-    struct sgc_page_lists lists;        /* todo and done only */
-    sgc_aw_t allocated, freed;          /* bytes since somebody asked */
+SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
+
+enum {
+    STREAM_LEAST = 64 << 10,    /* cold objects from this size on are zeroed past the caches, */
+    STREAM_SKIP = 16 << 10,     /* but for their beginning, which is used first */
+    SWEEP_FOR = 256,            /* spans swept for one request, if none of them serves */
 };
-
-SGC_STATE static struct spans spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
 static size_t pages_for(size_t bytes)
 {
@@ -48,37 +49,43 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
     sgc_heap.records[first].list = 0;
 }
 
-static void take_down(uint32_t first, uint32_t count, struct sgc_section *self)
-{
-    for (uint32_t i = count; i-- > 0;)
-        sgc_page_set_state(&sgc_heap.pages[first + i], SGC_PAGE_FREE);
-    sgc_pool_give(first, count, self);
-}
-
-/* ---- publishing and withdrawing: under the lock ---- */
+/* ---- publishing: under the lock ---- */
 
 static void publish(uint32_t first)
 {
     struct sgc_page *head = &sgc_heap.pages[first];
 
     sgc_assert(!sgc_span_bit(first));
-    sgc_lists_renew(&spans.lists);
+    sgc_lists_renew(&sgc_spans.lists);
     sgc_page_set_state(head, SGC_PAGE_SPAN);
     sgc_aw_store_rel(&sgc_heap.pages[first].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
-    sgc_list_push(&spans.lists, SGC_LIST_DONE, first);
+    sgc_list_push(&sgc_spans.lists, SGC_LIST_DONE, first);
     if (sgc_kind_uncollectable(head->kind))
         sgc_aw_or(&sgc_arena_of_page(first)->uncollectable, sgc_arena_bit(first));
     sgc_aw_or(sgc_span_word(first, sgc_heap.alloc_role), sgc_arena_bit(first));
 }
 
-static void withdraw(uint32_t first)
-{
-    struct sgc_page *head = &sgc_heap.pages[first];
+/* ---- zeroing ---- */
 
-    sgc_list_remove(&spans.lists, first);
-    sgc_page_set_state(head, SGC_PAGE_RESERVED);
-    if (sgc_kind_uncollectable(head->kind))
-        sgc_aw_and(&sgc_arena_of_page(first)->uncollectable, ~sgc_arena_bit(first));
+/* Pages of a heap that is larger than the caches have left them since they were used, unless that was just now. */
+static bool is_cold(void)
+{
+    return sgc_heap.config.cache_bytes != 0 && sgc_pool_heap_bytes() > sgc_heap.config.cache_bytes;
+}
+
+/* The beginning comes last, so that it is in the cache when the program gets the object. */
+static void zero_pages(char *object, size_t bytes, bool cold)
+{
+    size_t end = bytes;
+
+    if (cold && bytes >= STREAM_LEAST) {
+        size_t lines = (bytes - STREAM_SKIP) & ~(size_t)63;
+
+        end = STREAM_SKIP;
+        sgc_mem_zero_streaming(object + end, lines);
+        memset(object + end + lines, 0, bytes - end - lines);
+    }
+    memset(object, 0, end);
 }
 
 /* ---- allocation ---- */
@@ -116,47 +123,142 @@ static void *make_span(struct sgc_section *self, size_t bytes, uint32_t kind, si
     bytes = sgc_round_up(bytes, SGC_GRANULE);
     set_up(first, (uint32_t)count, bytes, kind);
     if (!zero && sgc_kind_has_pointers(kind))
-        memset(object, 0, bytes);
-    sgc_lock(&spans.lock, self);
+        zero_pages(object, bytes, is_cold());
+    sgc_lock(&sgc_spans.lock, self);
     publish(first);
-    sgc_aw_add_relaxed(&spans.allocated, bytes);
-    sgc_unlock(&spans.lock, self);
+    sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
+    sgc_unlock(&sgc_spans.lock, self);
+    return object;
+}
+
+/* ---- spare spans ---- */
+
+/* Nobody but its thread knows a spare span.  It has no pointers until it is zeroed, which is outside the section: what is in it is
+ * not scanned, and should a jump out of a handler leave it there, the next cycle finds it dead. */
+static void open_spare(uint32_t page, size_t bytes)
+{
+    struct sgc_page *head = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_state(head) == SGC_PAGE_SPAN && !sgc_span_bit(page));
+    head->limited = false;
+    head->kind = SGC_KIND_POINTER_FREE;
+    sgc_aw_store(&head->span_bytes, bytes);
+    sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
+    sgc_aw_or(sgc_span_word(page, sgc_heap.alloc_role), sgc_arena_bit(page));
+}
+
+static uint32_t take_spare(struct sgc_section *self, size_t bytes, bool *warm)
+{
+    uint32_t page;
+
+    sgc_section_enter(self);
+    page = sgc_spare_pop(sgc_span_owner(self), (uint32_t)pages_for(bytes));
+    if (page != SGC_NO_PAGE) {
+        *warm = sgc_heap.records[page].warm;
+        open_spare(page, sgc_round_up(bytes, SGC_GRANULE));
+    }
+    sgc_section_leave(self);
+    return page;
+}
+
+/* The frame holds the object from here on, so it lives through a cycle in between. */
+static void *use_spare(struct sgc_section *self, size_t bytes, uint32_t kind)
+{
+    bool warm;
+    uint32_t page = take_spare(self, bytes, &warm);
+    char *object = (char *)sgc_page_start(page);
+
+    if (page == SGC_NO_PAGE)
+        return NULL;
+    sgc_seam();
+    if (sgc_kind_has_pointers(kind)) {
+        zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
+        sgc_compiler_barrier();
+        sgc_heap.pages[page].kind = (uint8_t)kind;
+    }
     return object;
 }
 
 /* Under a guard: a span that is being made is on no list. */
+static void *make_or_find(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align, bool spare)
+{
+    void *object = NULL;
+
+    if (spare && sgc_span_sweep_for((uint32_t)pages_for(bytes), SWEEP_FOR, self))
+        object = use_spare(self, bytes, kind);
+    return object != NULL ? object : make_span(self, bytes, kind, align);
+}
+
 void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align)
 {
-    void *object;
+    bool spare = align <= SGC_PAGE && !sgc_kind_uncollectable(kind) &&
+                 bytes <= (size_t)sgc_heap.config.spare_pages * SGC_PAGE;
+    void *object = spare ? use_spare(self, bytes, kind) : NULL;
 
+    if (object != NULL)
+        return object;
     sgc_guard_enter(self);
-    object = make_span(self, bytes, kind, align);
+    object = make_or_find(self, bytes, kind, align, spare);
     sgc_guard_leave(self);
     return object;
 }
 
 /* ---- freeing ---- */
 
-bool sgc_span_free(struct sgc_section *self, uint32_t page)
+/* Takes the allocation bit away; false if somebody else did. */
+static bool clear_bit(uint32_t page)
 {
-    bool freed = false;
-    uint32_t count = 0;
+    return (sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page)) & sgc_arena_bit(page)) != 0;
+}
 
-    sgc_guard_enter(self);
-    sgc_lock(&spans.lock, self);
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_span_bit(page)) {
-        sgc_lists_renew(&spans.lists);
-        sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page));
-        count = sgc_heap.records[page].span_pages;
-        sgc_aw_add_relaxed(&spans.freed, sgc_span_bytes(page));
-        withdraw(page);
+/* May be kept as it is: swept in this epoch, so that no sweeper looks at it any more. */
+static bool may_be_spare(uint32_t page, uint32_t owner)
+{
+    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN &&
+           sgc_tag_epoch(sgc_aw_load_acq(&sgc_heap.pages[page].tag)) == sgc_heap.epoch &&
+           !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
+           sgc_spare_fits(owner, sgc_heap.records[page].span_pages);
+}
+
+/* The bit says who of several threads that free the span at once has it. */
+static bool free_to_spares(struct sgc_section *self, uint32_t page)
+{
+    uint32_t owner = sgc_span_owner(self);
+    bool freed = false;
+
+    sgc_section_enter(self);
+    if (may_be_spare(page, owner) && clear_bit(page)) {
+        sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
+        sgc_spare_push(owner, page, true);
         freed = true;
     }
-    sgc_unlock(&spans.lock, self);
+    sgc_section_leave(self);
+    return freed;
+}
+
+static bool free_to_pool(struct sgc_section *self, uint32_t page)
+{
+    struct sgc_run run = { page, 0 };
+    bool freed = false;
+
+    sgc_guard_enter(self);
+    sgc_lock(&sgc_spans.lock, self);
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
+        sgc_lists_renew(&sgc_spans.lists);
+        sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
+        run.count = sgc_span_withdraw(page);
+        freed = true;
+    }
+    sgc_unlock(&sgc_spans.lock, self);
     if (freed)
-        take_down(page, count, self);
+        sgc_span_take_down(&run, 1, self);
     sgc_guard_leave(self);
     return freed;
+}
+
+bool sgc_span_free(struct sgc_section *self, uint32_t page)
+{
+    return free_to_spares(self, page) || free_to_pool(self, page);
 }
 
 /* ---- resizing: the caller owns the object, so nobody else takes it down ---- */
@@ -166,12 +268,12 @@ static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
     struct sgc_page_record *r = &sgc_heap.records[page];
     uint32_t old = r->span_pages;
 
-    sgc_lock(&spans.lock, self);
+    sgc_lock(&sgc_spans.lock, self);
     r->span_pages = count;
-    sgc_unlock(&spans.lock, self);
+    sgc_unlock(&sgc_spans.lock, self);
     for (uint32_t i = count; i < old; i++)
         sgc_page_set_state(&sgc_heap.pages[page + i], SGC_PAGE_RESERVED);
-    take_down(page + count, old - count, self);
+    sgc_span_take_down(&(struct sgc_run){ page + count, old - count }, 1, self);
 }
 
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
@@ -183,7 +285,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     if (count > r->span_pages)
         return false;
     bytes = sgc_round_up(bytes, SGC_GRANULE);
-    sgc_aw_add_relaxed(bytes > old ? &spans.allocated : &spans.freed, bytes > old ? bytes - old : old - bytes);
+    sgc_aw_add_relaxed(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
     if (bytes > old && sgc_kind_has_pointers(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
     sgc_aw_store(&sgc_heap.pages[page].span_bytes, bytes);
@@ -201,85 +303,44 @@ void sgc_span_set_reach(uint32_t page, size_t bytes)
     sgc_heap.pages[page].limited = true;
 }
 
-/* ---- sweeping ---- */
-
-static bool sweep_one(uint32_t *dead, uint32_t *count)
-{
-    uint32_t page;
-
-    sgc_lists_renew(&spans.lists);
-    page = spans.lists.head[SGC_LIST_TODO];
-    *dead = SGC_NO_PAGE;
-    if (page == SGC_NO_PAGE)
-        return false;
-    if (sgc_span_bit(page)) {
-        sgc_aw_store_rel(&sgc_heap.pages[page].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
-        sgc_list_move(&spans.lists, SGC_LIST_DONE, page);
-        return true;
-    }
-    *count = sgc_heap.records[page].span_pages;
-    withdraw(page);
-    *dead = page;
-    return true;
-}
-
-bool sgc_span_sweep(uint32_t most, struct sgc_section *self)
-{
-    bool more = true;
-
-    for (; more && most > 0; most--) {
-        uint32_t dead, count;
-
-        sgc_lock(&spans.lock, self);
-        more = sweep_one(&dead, &count);
-        sgc_unlock(&spans.lock, self);
-        if (dead == SGC_NO_PAGE)
-            continue;
-        if (sgc_heap.config.poison)
-            memset((void *)sgc_page_start(dead), 0xdb, (size_t)count * SGC_PAGE);
-        take_down(dead, count, self);
-    }
-    return more;
-}
-
 /* ---- figures and checks ---- */
 
 size_t sgc_span_take_allocated(void)
 {
-    return sgc_aw_swap(&spans.allocated, 0);
+    return sgc_aw_swap(&sgc_spans.allocated, 0);
 }
 
 size_t sgc_span_take_freed(void)
 {
-    return sgc_aw_swap(&spans.freed, 0);
+    return sgc_aw_swap(&sgc_spans.freed, 0);
 }
 
 size_t sgc_span_allocated(void)
 {
-    return sgc_aw_load(&spans.allocated);
+    return sgc_aw_load(&sgc_spans.allocated);
 }
 
 size_t sgc_span_freed(void)
 {
-    return sgc_aw_load(&spans.freed);
+    return sgc_aw_load(&sgc_spans.freed);
 }
 
 void sgc_span_check(void)
 {
-    sgc_lists_check(&spans.lists, SGC_NO_OWNER);
+    sgc_lists_check(&sgc_spans.lists, SGC_NO_OWNER);
 }
 
 void sgc_spans_lock(struct sgc_section *self)
 {
-    sgc_lock(&spans.lock, self);
+    sgc_lock(&sgc_spans.lock, self);
 }
 
 void sgc_spans_unlock(struct sgc_section *self)
 {
-    sgc_unlock(&spans.lock, self);
+    sgc_unlock(&sgc_spans.lock, self);
 }
 
 void sgc_span_after_fork(void)
 {
-    sgc_lock_reset(&spans.lock);
+    sgc_lock_reset(&sgc_spans.lock);
 }

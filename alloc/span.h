@@ -4,8 +4,15 @@
  *
  *   what                 written by                          read by     ordering
  *   descriptors          who reserved the span, before it    everybody   the release of the allocation bit;
- *                        is published; who takes it down                 markers: the stopped world
- *   allocation bit       under the spans' lock               everybody   acquire-release RMW
+ *                        is published; who takes it down;                markers: the stopped world
+ *                        who has it as a spare one
+ *   kind                 the same; after zeroing a spare     markers     the stopped world
+ *                        span its thread, once more
+ *   allocation bit       under the spans' lock; of spans     everybody   acquire-release RMW
+ *                        swept in this epoch also without,
+ *                        in a section: set by who has the
+ *                        span as a spare one, cleared by
+ *                        who frees it
  *   mark bit             markers, world stopped; cleared a   markers     stopping the world
  *                        word at a time before
  *   lists                under the spans' lock               same        the lock
@@ -14,7 +21,8 @@
  * that marking many spans touches little memory besides their descriptors.
  *
  * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
- * and no cycle frees it, so it can be zeroed outside sections.
+ * and no cycle frees it, so it can be zeroed outside sections.  A spare span (alloc/spare.h) is used again without any of
+ * this: it is allocated first, as one without pointers, then zeroed, then it gets its kind.
  */
 #ifndef SGC_ALLOC_SPAN_H
 #define SGC_ALLOC_SPAN_H
@@ -51,6 +59,9 @@ void sgc_span_set_reach(uint32_t page, size_t bytes);
 
 /* Sweeps up to `most` spans, giving dead ones back.  False if none was left.  Outside sections. */
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
+
+/* Gives the spare spans of an owner back.  By its thread or by who closes its cache, outside sections. */
+void sgc_span_give_spares(uint32_t owner, struct sgc_section *self);
 
 /* Bytes allocated in spans since this was last asked, and freed explicitly. */
 size_t sgc_span_take_allocated(void);

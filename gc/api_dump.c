@@ -6,6 +6,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/pool.h"
+#include "alloc/span.h"
 #include "gc/cycle.h"
 #include "gc/heap_size.h"
 #include "gc/pacing.h"
@@ -64,7 +65,7 @@ static void dump_spans(uint32_t kind)
     size_t count = 0, bytes = 0;
 
     for (uint32_t page = 1; page < pages; page++)
-        if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_heap.pages[page].kind == kind) {
+        if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_span_bit(page) && sgc_heap.pages[page].kind == kind) {
             count++;
             bytes += sgc_span_bytes(page);
         }

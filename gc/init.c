@@ -22,9 +22,11 @@
 #include "gc/torture.h"
 #include "gc/world.h"
 #include "mark/marker.h"
+#include "platform/caches.h"
 
 enum { IDLE, BUSY, DONE, FAILED };
 
+enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
 
 SGC_STATE static sgc_a32_t state;
@@ -76,6 +78,8 @@ static bool start_heap(void)
         .interior_pointers = sgc_options.all_interior_pointers,
         .end_byte = sgc_options.all_interior_pointers && sgc_options.end_byte == SGC_END_BYTE_ALL,
         .poison = sgc_options.torture > 0,
+        .spare_pages = sgc_options.torture > 0 ? 0 : SPARE_PAGES,
+        .cache_bytes = sgc_cache_bytes("/sys", 3),
         .page_rule = sgc_page_rule_from_options(),
     };
 

@@ -11,14 +11,22 @@
 
 struct service {
     sgc_a32_t started;
-    sgc_a32_t wanted;
+    sgc_a32_t wanted;           /* LINGERS, and above it how many cycles have asked */
 };
+
+enum { LINGERS = 1, ONE_MORE = 2 };
 
 SGC_STATE static struct service service;
 
 enum { ARENAS_AT_ONCE = 8, PAGES_AT_ONCE = 64 };
 
 static const uint64_t RETRY_NS = 1000000000;
+
+/* So little is sooner done by whoever needs it than handed to another processor. */
+enum { LITTLE_PAGES = 512 };
+
+/* After some work it comes back by itself so soon, and need not be woken for little. */
+static const uint64_t LINGER_NS = 20000000;
 
 static uint64_t decay_age(void)
 {
@@ -54,24 +62,36 @@ static void nap(void *arg)
         sgc_wait(&service.wanted, n->seen, (int64_t)(n->due - now));
 }
 
-/* Sleeps until somebody wants us or memory is due. */
-static void sleep_until(uint64_t due, uint32_t seen, struct sgc_mutator *self)
+static uint64_t sooner(uint64_t a, uint64_t b)
 {
-    struct nap n = { due, seen };
+    return a < b ? a : b;
+}
 
-    sgc_world_sleep(self, nap, &n);
+/* Sleeps until somebody wants us or memory is due.  Whether it comes back by itself is said in the word that is slept on: who
+ * changes that word after us wakes us or relies on it, and before us it does not let us sleep. */
+static void sleep_until(uint64_t due, uint32_t seen, bool lingers, struct sgc_mutator *self)
+{
+    uint32_t word = lingers ? seen | LINGERS : seen & ~(uint32_t)LINGERS;
+    struct nap n = { lingers ? sooner(due, sgc_clock_ns() + LINGER_NS) : due, word };
+
+    if (sgc_a32_cas(&service.wanted, seen, word))
+        sgc_world_sleep(self, nap, &n);
 }
 
 static void serve(struct sgc_mutator *self)
 {
+    uint32_t done = 0;
+
     for (;;) {
         uint32_t seen = sgc_a32_load_acq(&service.wanted);
+        bool asked = seen / ONE_MORE != done;
 
+        done = seen / ONE_MORE;
         while (sgc_clear_some(ARENAS_AT_ONCE))
             continue;
         while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
             continue;
-        sleep_until(give_back(decay_age(), self), seen, self);
+        sleep_until(give_back(decay_age(), self), seen, asked, self);
     }
 }
 
@@ -100,8 +120,9 @@ void sgc_service_wake(void)
 {
     if (!sgc_options.service)
         return;
-    sgc_a32_add(&service.wanted, 1);
-    sgc_wake(&service.wanted, 1);
+    if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
+        sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE)
+        sgc_wake(&service.wanted, 1);
 }
 
 /* Locked memory cannot be given back, so the rounds are bounded by what is there at the start. */
@@ -119,4 +140,5 @@ void sgc_service_do_all(struct sgc_mutator *self)
 void sgc_service_after_fork(void)
 {
     sgc_a32_store(&service.started, 0);
+    sgc_a32_store(&service.wanted, 0);
 }

@@ -8,7 +8,11 @@
  * the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no thread to be had)
  * the same work is done by whoever needs it, and memory goes back only at explicit collections.
  *
- *   wanted     anybody: add, then wake           service thread: futex word
+ * A wake-up costs the waking thread as much as sweeping a small heap.  So after some work the service thread sleeps for a
+ * short time only ("lingers"), and meanwhile small heaps ask it without waking it.
+ *
+ *   wanted     anybody: add, then wake unless it lingers and there is little to do;   service thread: futex word
+ *              the service thread: whether it lingers, by compare-and-swap
  *   started    who has the gate                         same
  */
 #ifndef SGC_GC_SERVICE_H

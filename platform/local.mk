@@ -39,6 +39,9 @@ endif
 
 if SGC_ARCH_X86_64
 platform_sources += platform/registers_x86_64.c platform/registers_x86_64.h
+platform_sources += platform/zero_x86_64.c
+else
+platform_sources += platform/zero_any.c
 endif
 
 if SGC_ARCH_AARCH64

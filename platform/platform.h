@@ -45,6 +45,10 @@ void *sgc_mem_obtain(size_t bytes);
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
 
+/* Zeroes memory that nobody is about to look at: where the processor can, without bringing it into the caches.  Both
+ * are multiples of 64. */
+void sgc_mem_zero_streaming(void *start, size_t bytes);
+
 /* Ends a reservation.  [any] */
 void sgc_mem_release(void *start, size_t bytes);
 

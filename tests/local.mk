@@ -212,10 +212,11 @@ heap_tests = \
 	tests/test_slots \
 	tests/test_small \
 	tests/test_span \
+	tests/test_spare \
 	tests/test_sweep \
 	tests/test_verify
 unit_tests += $(heap_tests)
-thread_tests += tests/test_clear tests/test_decay tests/test_pool tests/test_remote
+thread_tests += tests/test_clear tests/test_decay tests/test_pool tests/test_remote tests/test_spare
 aarch64_tests += \
 	tests/test_exact \
 	tests/test_lists \

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Large objects: sweeping, a batch at a time.  Lists are under the spans' lock, which makes each batch a section; what is dead is taken
+ * down outside of it, under a guard, since it is on no list then.
+ */
+#include "alloc/span_parts.h"
+
+#include <string.h>
+
+#include "alloc/spare.h"
+
+enum { BATCH = 16 };            /* spans swept under the lock at a time */
+
+struct batch {
+    struct sgc_run run[BATCH];
+    uint32_t count;
+    uint32_t kept;              /* became spare spans */
+};
+
+uint32_t sgc_span_withdraw(uint32_t first)
+{
+    struct sgc_page *head = &sgc_heap.pages[first];
+
+    sgc_list_remove(&sgc_spans.lists, first);
+    sgc_page_set_state(head, SGC_PAGE_RESERVED);
+    if (sgc_kind_uncollectable(head->kind))
+        sgc_aw_and(&sgc_arena_of_page(first)->uncollectable, ~sgc_arena_bit(first));
+    return sgc_heap.records[first].span_pages;
+}
+
+void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t p = runs[i].count; p-- > 0;)
+            sgc_page_set_state(&sgc_heap.pages[runs[i].first + p], SGC_PAGE_FREE);
+    sgc_pool_give_runs(runs, count, self);
+}
+
+/* Under the lock: it has been looked at in this epoch. */
+static void set_swept(uint32_t page)
+{
+    sgc_aw_store_rel(&sgc_heap.pages[page].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
+    sgc_list_move(&sgc_spans.lists, SGC_LIST_DONE, page);
+}
+
+static bool serves(uint32_t page, uint32_t count, uint32_t owner)
+{
+    return sgc_heap.records[page].span_pages == count && !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
+           sgc_spare_fits(owner, count);
+}
+
+/* Under the lock.  False if none was left. */
+static bool sweep_one(struct batch *dead, uint32_t wanted, struct sgc_section *self)
+{
+    uint32_t page = sgc_spans.lists.head[SGC_LIST_TODO];
+
+    if (page == SGC_NO_PAGE)
+        return false;
+    if (sgc_span_bit(page)) {
+        set_swept(page);
+    } else if (wanted != 0 && serves(page, wanted, sgc_span_owner(self))) {
+        set_swept(page);
+        sgc_spare_push(sgc_span_owner(self), page, false);
+        dead->kept++;
+    } else {
+        dead->run[dead->count].first = page;
+        dead->run[dead->count++].count = sgc_span_withdraw(page);
+    }
+    return true;
+}
+
+static void give_back(const struct batch *dead, struct sgc_section *self)
+{
+    for (uint32_t i = 0; sgc_heap.config.poison && i < dead->count; i++)
+        memset((void *)sgc_page_start(dead->run[i].first), 0xdb, (size_t)dead->run[i].count * SGC_PAGE);
+    if (dead->count != 0)
+        sgc_span_take_down(dead->run, dead->count, self);
+}
+
+/* At most a batch; `kept` counts the spans that serve a request for `wanted` pages (0: none is kept). */
+static bool sweep_batch(uint32_t most, uint32_t wanted, uint32_t *kept, struct sgc_section *self)
+{
+    struct batch dead = { .count = 0 };
+    bool more = true;
+
+    sgc_lock(&sgc_spans.lock, self);
+    sgc_lists_renew(&sgc_spans.lists);
+    for (; more && most > 0; most--)
+        more = sweep_one(&dead, wanted, self);
+    sgc_unlock(&sgc_spans.lock, self);
+    give_back(&dead, self);
+    *kept += dead.kept;
+    return more;
+}
+
+static uint32_t step_of(uint32_t most)
+{
+    return most < BATCH ? most : BATCH;
+}
+
+bool sgc_span_sweep(uint32_t most, struct sgc_section *self)
+{
+    uint32_t kept = 0;
+    bool more = true;
+
+    sgc_guard_enter(self);
+    for (uint32_t step; more && most > 0; most -= step) {
+        step = step_of(most);
+        more = sweep_batch(step, 0, &kept, self);
+    }
+    sgc_guard_leave(self);
+    return more;
+}
+
+bool sgc_span_sweep_for(uint32_t count, uint32_t most, struct sgc_section *self)
+{
+    uint32_t kept = 0;
+    bool more = true;
+
+    for (uint32_t step; more && kept == 0 && most > 0; most -= step) {
+        step = step_of(most);
+        more = sweep_batch(step, count, &kept, self);
+    }
+    return kept != 0;
+}
+
+/* ---- spare spans given up ---- */
+
+void sgc_span_give_spares(uint32_t owner, struct sgc_section *self)
+{
+    struct batch dead;
+
+    if (sgc_spare_pages(owner) == 0)
+        return;
+    sgc_guard_enter(self);
+    do {
+        uint32_t page;
+
+        dead.count = 0;
+        sgc_lock(&sgc_spans.lock, self);
+        sgc_lists_renew(&sgc_spans.lists);
+        while (dead.count < BATCH && (page = sgc_spare_pop_any(owner)) != SGC_NO_PAGE) {
+            dead.run[dead.count].first = page;
+            dead.run[dead.count++].count = sgc_span_withdraw(page);
+        }
+        sgc_unlock(&sgc_spans.lock, self);
+        give_back(&dead, self);
+    } while (dead.count == BATCH);
+    sgc_guard_leave(self);
+}

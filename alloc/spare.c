@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spare spans.  Who runs what: alloc/spare.h.
+ */
+#include "alloc/spare.h"
+
+#include "alloc/cache.h"
+#include "alloc/pool.h"
+
+enum {
+    SIZES = 8,                  /* lists a thread; a list has spans of one size at a time */
+    LIMIT_SHARE = 32,           /* of the heap limit one thread keeps so much at most */
+};
+
+struct sgc_spares {
+    uint32_t epoch;             /* that the lists are of */
+    uint32_t pages;             /* on all lists */
+    uint32_t head[SIZES];
+};
+
+SGC_STATE static struct sgc_spares *spares;
+
+void sgc_spares_init(void)
+{
+    if (sgc_heap.config.spare_pages != 0)
+        spares = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *spares);
+}
+
+/* What an older epoch has left belongs to the sweepers. */
+static struct sgc_spares *spares_of(uint32_t owner)
+{
+    struct sgc_spares *s = &spares[owner];
+
+    if (s->epoch != sgc_heap.epoch) {
+        *s = (struct sgc_spares){ .epoch = s->epoch };
+        sgc_compiler_barrier();
+        s->epoch = sgc_heap.epoch;
+    }
+    return s;
+}
+
+static uint32_t size_of(uint32_t page)
+{
+    return sgc_heap.records[page].span_pages;
+}
+
+static uint32_t most_pages(void)
+{
+    size_t share = sgc_aw_load(&sgc_pool.limit) / LIMIT_SHARE;
+
+    return share < sgc_heap.config.spare_pages ? (uint32_t)share : sgc_heap.config.spare_pages;
+}
+
+bool sgc_spare_fits(uint32_t owner, uint32_t count)
+{
+    const struct sgc_spares *s;
+
+    if (spares == NULL || owner == SGC_NO_OWNER)
+        return false;
+    s = spares_of(owner);
+    return (s->head[count % SIZES] == SGC_NO_PAGE || size_of(s->head[count % SIZES]) == count) &&
+           s->pages + count <= most_pages();
+}
+
+void sgc_spare_push(uint32_t owner, uint32_t page, bool warm)
+{
+    struct sgc_spares *s = spares_of(owner);
+    struct sgc_page_record *r = &sgc_heap.records[page];
+    uint32_t *head = &s->head[r->span_pages % SIZES];
+
+    sgc_assert(sgc_spare_fits(owner, r->span_pages) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
+    sgc_assert(sgc_tag_epoch(sgc_aw_load(&r->tag)) == sgc_heap.epoch);
+    r->spare_next = *head;
+    r->warm = warm;
+    s->pages += r->span_pages;
+    sgc_compiler_barrier();
+    *head = page;
+}
+
+/* A page that is lost in between is counted until the epoch ends. */
+static uint32_t pop(struct sgc_spares *s, uint32_t *head)
+{
+    uint32_t page = *head;
+
+    *head = sgc_heap.records[page].spare_next;
+    sgc_compiler_barrier();
+    s->pages -= size_of(page);
+    return page;
+}
+
+uint32_t sgc_spare_pop(uint32_t owner, uint32_t count)
+{
+    struct sgc_spares *s;
+    uint32_t *head;
+
+    if (spares == NULL || owner == SGC_NO_OWNER)
+        return SGC_NO_PAGE;
+    s = spares_of(owner);
+    head = &s->head[count % SIZES];
+    return *head != SGC_NO_PAGE && size_of(*head) == count ? pop(s, head) : SGC_NO_PAGE;
+}
+
+uint32_t sgc_spare_pop_any(uint32_t owner)
+{
+    struct sgc_spares *s;
+
+    if (spares == NULL || owner == SGC_NO_OWNER)
+        return SGC_NO_PAGE;
+    s = spares_of(owner);
+    for (int i = 0; i < SIZES; i++)
+        if (s->head[i] != SGC_NO_PAGE)
+            return pop(s, &s->head[i]);
+    return SGC_NO_PAGE;
+}
+
+uint32_t sgc_spare_pages(uint32_t owner)
+{
+    return spares != NULL && owner != SGC_NO_OWNER ? spares_of(owner)->pages : 0;
+}
