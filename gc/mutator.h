@@ -36,6 +36,7 @@ struct sgc_mutator {
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */
     bool signalled;                     /* in the current stop */
+    sgc_a32_t allocates;                /* since the last cycle: see gc/pacing.h */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
 };

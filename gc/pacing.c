@@ -6,6 +6,7 @@
 #include "alloc/span.h"
 #include "gc/client_vars.h"
 #include "gc/heap_size.h"
+#include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing_costs.h"
 #include "platform/caches.h"
@@ -23,6 +24,7 @@ struct pacing {
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
     size_t cache;                       /* of a processor, bytes worth staying in; fixed at the start */
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
+    size_t undeclared;                  /* the limit in pages where the client names none; fixed at the start */
     int processors;
 };
 
@@ -62,12 +64,19 @@ static size_t limit(void)
     return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
 }
 
+/* Is the limit the client's own?  What a cgroup allows is not all for us. */
+static bool declared(void)
+{
+    return sgc_aw_load(&sgc_pool.limit) < pacing.undeclared;
+}
+
 static size_t budget_for(size_t live)
 {
     const struct sgc_pace_heap heap = {
         .live = live,
         .roots = sgc_pacing_roots(),
         .size = sgc_heap_size(),
+        .allocated = sgc_aw_load(&pacing.before),
     };
     const struct sgc_pace_bounds bounds = {
         .cache = all_caches(),
@@ -75,6 +84,7 @@ static size_t budget_for(size_t live)
         .minimum = sgc_aw_load(&pacing.minimum),
         .initial = sgc_options.initial_heap,
         .limit = limit(),
+        .declared = declared(),
         .use_limit = use_limit(),
         .use_entire_heap = sgc_a32_load(&sgc_client_use_entire_heap) != 0,
         .dont_expand = sgc_a32_load(&sgc_client_dont_expand) != 0,
@@ -98,6 +108,7 @@ void sgc_pacing_init(void)
     pacing.cache = cache != 0 ? sgc_pace_between(cache * CACHES, CACHE_LEAST, CACHE_MOST) : CACHE_UNKNOWN;
     pacing.processors = sgc_limit_cpus();
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
+    pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;
     sgc_pacing_costs_start();
     set_budget(budget_for(0));
 }
@@ -139,36 +150,56 @@ static bool is_due(void)
     return allocated >= needed;
 }
 
+/* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every
+ * thread wait for every other one. */
+static bool take_over_spans(void)
+{
+    bool any = false;
+
+    if (sgc_span_allocated() != 0) {
+        sgc_aw_add_relaxed(&pacing.allocated, sgc_span_take_allocated());
+        any = true;
+    }
+    if (sgc_span_freed() != 0)
+        sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
+    return any;
+}
+
+/* Only who has something to add looks at what all have added: that, too, is shared. */
 bool sgc_pacing_poll(struct sgc_mutator *self)
 {
-    size_t spans = sgc_span_take_allocated();
-    size_t freed_spans = sgc_span_take_freed();
+    bool any = take_over_spans();
 
-    if (spans != 0)
-        sgc_aw_add_relaxed(&pacing.allocated, spans);
-    if (freed_spans != 0)
-        sgc_aw_add_relaxed(&pacing.freed, freed_spans);
     if (sgc_aw_load(&self->cache.claimed) >= SGC_PAGE / 4) {
         sgc_section_enter(sgc_section_of(self));
         take_over(&self->cache);
+        sgc_a32_store(&self->allocates, 1);
         sgc_section_leave(sgc_section_of(self));
+        any = true;
     }
-    return is_due();
+    return any && is_due();
+}
+
+/* How many threads allocated since the last cycle.  Little enough to be still in its cache does not count. */
+static size_t count_threads(void)
+{
+    size_t threads = 0;
+
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        threads += sgc_a32_load(&m->allocates);
+        sgc_a32_store(&m->allocates, 0);
+    }
+    return threads;
 }
 
 /* Those of ended threads, too. */
 void sgc_pacing_take_all(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t threads = 1;                 /* this one: its count may have been taken over just now */
 
-    for (uint32_t id = 1; id < caches; id++) {
-        struct sgc_cache *cache = sgc_cache_of(id);
-
-        threads += cache != sgc_self && sgc_aw_load(&cache->claimed) != 0;
-        take_over(cache);
-    }
-    sgc_aw_store(&pacing.threads, threads);
+    for (uint32_t id = 1; id < caches; id++)
+        take_over(sgc_cache_of(id));
+    sgc_aw_store(&pacing.threads, count_threads());
     sgc_aw_add_relaxed(&pacing.allocated, sgc_span_take_allocated());
     sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
     pacing.allocated_at_stop = sgc_aw_load(&pacing.allocated);

@@ -7,8 +7,10 @@
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
  *                     `look` also mutators: a stale one costs a look
  *   threads           the collecting thread, world stopped                    budget: relaxed
+ *   allocates         its thread: 1, the collecting thread, world stopped: 0  the collecting thread, world stopped
  *   totals            the collecting thread, under the gate                   anybody: relaxed
  *   cache, memory,    the starting thread                                     thread creation
+ *   undeclared,
  *   processors
  */
 #ifndef SGC_GC_PACING_H

@@ -19,15 +19,14 @@ enum {
     SGC_PACE_SAMPLES = 5,
     SGC_PACE_DIVISOR = 3,           /* with this free space divisor the heap may double between two cycles */
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
-    SGC_PACE_DEAR = 4,              /* a cycle is dear if the program runs less than so many times as long ... */
-    SGC_PACE_CHEAP = 19,            /* ... and cheap if it runs longer than that: a fifth, a twentieth of the time */
+    SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
     SGC_PACE_MARKER_NS = 300000,    /* what a marker must have to do to be worth waking */
 };
 
-static const size_t SGC_PACE_SMALL_HEAP = (size_t)12 << 20;     /* no more is spent to keep collections rare */
+static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
 static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
 
 /* ---- smoothing ---- */
@@ -72,6 +71,7 @@ struct sgc_pace_heap {
     size_t live;                    /* bytes, as the last cycle found it */
     size_t roots;                   /* bytes scanned besides */
     size_t size;                    /* of the heap */
+    size_t allocated;               /* by the program so far */
 };
 
 struct sgc_pace_bounds {
@@ -80,6 +80,7 @@ struct sgc_pace_bounds {
     size_t minimum;                 /* between two cycles, as the client asks */
     size_t initial;                 /* heap size below which there is no collection */
     size_t limit;                   /* of the heap's size; SIZE_MAX: none */
+    bool declared;                  /* the limit is what the client has named: the heap may take as much */
     bool use_limit;                 /* all of it, whatever collections cost */
     bool use_entire_heap;           /* its size is used up first */
     bool dont_expand;               /* it is used up and no more */
@@ -133,23 +134,33 @@ static inline size_t sgc_pace_for_time(const struct sgc_pace_costs *c, size_t li
     return sgc_pace_to_bytes(sgc_pace_cycle_ns(c, live) * times / mutator_ns);
 }
 
-/* A large heap grows in proportion to what is alive; by half of that only, if collections are cheap even so.  Roots
- * count half: they cost time, but no heap. */
-static inline size_t sgc_pace_large(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
-                                    const struct sgc_pace_bounds *b)
+/* A heap grows in proportion to what is alive.  Roots count half: they cost time, but no heap. */
+static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t full = sgc_pace_in_proportion(h->live + h->roots / 2, b->divisor);
-
-    return sgc_pace_between(sgc_pace_for_time(c, h->live, SGC_PACE_CHEAP), full / 2, full);
+    return sgc_pace_in_proportion(h->live + h->roots / 2, b->divisor);
 }
 
-/* A small heap stays in the cache, unless collections are dear: then it may take what is little memory anyway. */
-static inline size_t sgc_pace_small(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
-                                    const struct sgc_pace_bounds *b)
+/* What is left of a heap of that size. */
+static inline size_t sgc_pace_room(size_t size, const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t room = sgc_pace_less(sgc_pace_in_proportion(SGC_PACE_SMALL_HEAP, b->divisor), h->live);
+    return sgc_pace_less(sgc_pace_in_proportion(size, b->divisor), h->live);
+}
 
-    return sgc_pace_between(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), b->cache, room);
+/* What may be spent to keep collections rare: a little in any case, and up to a limit that the client has named as much
+ * as the program has allocated so far, since touching memory for the first time costs, too. */
+static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+{
+    size_t most = sgc_pace_larger(sgc_pace_growth(h, b), sgc_pace_room(SGC_PACE_SMALL_HEAP, h, b));
+
+    if (!b->declared)
+        return most;
+    return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
+}
+
+/* A small heap stays in the cache, a large one saves half of its growth, as long as collections are cheap even so. */
+static inline size_t sgc_pace_least(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+{
+    return sgc_pace_larger(sgc_pace_growth(h, b) / 2, b->cache);
 }
 
 /* Near the limit collections get denser, down to a 16th of what is alive; from there on the limit itself
@@ -165,13 +176,13 @@ static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct 
                                    const struct sgc_pace_bounds *b)
 {
     size_t room = sgc_pace_less(h->size, h->live);
-    size_t wish;
+    size_t wish = sgc_pace_for_time(c, h->live, SGC_PACE_TIMES);
 
     if (b->dont_expand)
         return sgc_pace_larger(room, b->cache);
     if (b->use_limit)
         return SGC_PACE_NEVER;
-    wish = sgc_pace_larger(sgc_pace_large(c, h, b), sgc_pace_small(c, h, b));
+    wish = sgc_pace_between(wish, sgc_pace_least(h, b), sgc_pace_most(h, b));
     return b->use_entire_heap ? sgc_pace_larger(wish, room) : wish;
 }
 

@@ -100,8 +100,10 @@ static void body(void *argument)
     struct sgc_mutator *self = sgc_mutator_register_service();
 
     (void)argument;
-    if (self != NULL)
-        serve(self);
+    if (self == NULL)
+        return;
+    sgc_guard_enter(sgc_section_of(self));      /* for good: so none of its locks has to block signals */
+    serve(self);
 }
 
 void sgc_service_start(void)

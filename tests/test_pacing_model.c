@@ -38,6 +38,9 @@ static void test_median(void)
 /* A common machine: 50 us a cycle, 2 GB/s marked, 1 GB/s allocated. */
 #define USUAL { 50000, 500, 1000 }
 
+/* A program that does nothing but allocate. */
+#define DEAR { 50000, 500, 250 }
+
 /* What a row leaves out. */
 static struct sgc_pace_bounds usual_settings(struct sgc_pace_bounds b)
 {
@@ -58,15 +61,14 @@ struct budget_row {
 static const struct budget_row budgets[] = {
     { "nothing lives: the cache", USUAL, { 0 }, { 0 }, 4 * MB, 4 * MB },
     { "a larger cache", USUAL, { 0 }, { .cache = 7 * MB }, 7 * MB, 7 * MB },
-    { "stopping takes 2 ms: four times as long between cycles", { 2000000, 500, 1000 }, { 0 }, { 0 },
-      7900000, 8100000 },
-    { "stopping takes a second: still a small heap", { 1000000000, 500, 1000 }, { 0 }, { 0 }, 12 * MB, 12 * MB },
+    { "stopping takes 0.5 ms: 19 times as long between cycles", { 500000, 500, 1000 }, { 0 }, { 0 }, 9499000, 9501000 },
+    { "stopping takes a second: still a small heap", { 1000000000, 500, 1000 }, { 0 }, { 0 }, 16 * MB, 16 * MB },
     { "2 MB live at a slow rate of allocation: the cache", { 50000, 500, 10000 }, { .live = 2 * MB }, { 0 },
       4 * MB, 4 * MB },
     { "2 MB live at a high one: a small heap", { 50000, 500, 100 }, { .live = 2 * MB }, { 0 },
-      10 * MB, 10 * MB },
+      14 * MB, 14 * MB },
     { "a larger divisor makes small heaps smaller", { 50000, 500, 100 }, { .live = 1 * MB }, { .divisor = 6 },
-      5 * MB, 5 * MB },
+      7 * MB, 7 * MB },
     { "but the cache is used", { 50000, 500, 100 }, { .live = 1 * MB }, { .divisor = 60 }, 4 * MB, 4 * MB },
     { "100 MB live: as much", USUAL, { .live = 100 * MB }, { 0 }, 100 * MB, 100 * MB },
     { "and 100 MB of roots: half of that, too", USUAL, { .live = 100 * MB, .roots = 100 * MB }, { 0 },
@@ -91,6 +93,22 @@ static const struct budget_row budgets[] = {
     { "do not expand", USUAL, { .live = 100 * MB, .size = 150 * MB }, { .dont_expand = true }, 50 * MB, 50 * MB },
     { "do not expand: yet something", USUAL, { .live = 100 * MB, .size = 100 * MB }, { .dont_expand = true },
       4 * MB, 4 * MB },
+    { "a limit the client has named, and dear cycles: all there is", DEAR, { .live = 4 * MB, .allocated = GB },
+      { .limit = 64 * MB, .declared = true }, 58 * MB, 58 * MB },
+    { "but no more than the program has allocated so far", DEAR, { .live = 4 * MB, .allocated = 20 * MB },
+      { .limit = 64 * MB, .declared = true }, 20 * MB, 20 * MB },
+    { "a little in any case", DEAR, { .live = 4 * MB, .allocated = 5 * MB }, { .limit = 64 * MB, .declared = true },
+      12 * MB, 12 * MB },
+    { "less if cycles are cheap then", USUAL, { .live = 4 * MB, .allocated = GB }, { .limit = 64 * MB, .declared = true },
+      38 * MB, 40 * MB },
+    { "nothing lives: the cache, whatever the limit", USUAL, { .allocated = GB }, { .limit = 64 * MB, .declared = true },
+      4 * MB, 4 * MB },
+    { "100 MB live and 1 GB allowed: a heap of it", USUAL, { .live = 100 * MB, .allocated = 4 * GB },
+      { .limit = GB, .declared = true }, 890 * MB, 900 * MB },
+    { "a larger divisor makes that smaller, too", DEAR, { .live = 4 * MB, .allocated = GB },
+      { .limit = 64 * MB, .declared = true, .divisor = 6 }, 28 * MB, 28 * MB },
+    { "a limit of another's is no permission", DEAR, { .live = 4 * MB, .allocated = GB }, { .limit = 64 * MB },
+      12 * MB, 12 * MB },
     { "the limit is far", USUAL, { .live = 100 * MB }, { .limit = GB }, 100 * MB, 100 * MB },
     { "the limit is near: what there is room for", USUAL, { .live = 100 * MB }, { .limit = 128 * MB }, 24 * MB, 24 * MB },
     { "nearer: a sixteenth", USUAL, { .live = 112 * MB }, { .limit = 112 * MB }, 7 * MB, 7 * MB },
@@ -117,22 +135,30 @@ static void test_budgets(void)
     tap_ok(sgc_pace_in_proportion(MB, 0) == 3 * MB, "a client may assign 0 to the divisor: it counts as 1");
 }
 
-/* More alive, never denser cycles; a slower collector, never denser cycles. */
+/* More alive, never denser cycles while the limit is far, and never a smaller heap; a slower collector, never denser
+ * cycles; more allocated so far, never denser cycles. */
+static size_t breaches(const struct sgc_pace_bounds *b, size_t live, uint64_t ps)
+{
+    const struct sgc_pace_costs slow = { 50000, 700, ps }, fast = { 50000, 500, ps };
+    const struct sgc_pace_heap heap = { .live = live, .allocated = 2 * GB };
+    const struct sgc_pace_heap more = { .live = live + MB, .allocated = 2 * GB };
+    const struct sgc_pace_heap young = { .live = live, .allocated = 100 * MB };
+    size_t budget = sgc_pace_budget(&fast, &heap, b);
+
+    return (sgc_pace_budget(&slow, &heap, b) < budget) + (sgc_pace_budget(&fast, &young, b) > budget) +
+           (!b->declared && live > 16 * MB && sgc_pace_budget(&fast, &more, b) < budget) +
+           (live + sgc_pace_budget(&fast, &more, b) + MB < live + budget);
+}
+
 static void test_monotonic(void)
 {
-    const struct sgc_pace_bounds bounds = usual_settings((struct sgc_pace_bounds){ .cache = 0 });
+    const struct sgc_pace_bounds free = usual_settings((struct sgc_pace_bounds){ .cache = 0 });
+    const struct sgc_pace_bounds named = usual_settings((struct sgc_pace_bounds){ .declared = true, .limit = 4 * GB });
     size_t wrong = 0;
 
     for (size_t live = 0; live < GB; live += 3 * MB + 12345)
-        for (uint64_t ps = 10; ps < 100000; ps *= 3) {
-            struct sgc_pace_costs slow = { 50000, 700, ps }, fast = { 50000, 500, ps };
-            struct sgc_pace_heap heap = { .live = live }, more = { .live = live + MB };
-            size_t budget = sgc_pace_budget(&fast, &heap, &bounds);
-
-            wrong += sgc_pace_budget(&slow, &heap, &bounds) < budget;
-            wrong += live > 12 * MB && sgc_pace_budget(&fast, &more, &bounds) < budget;
-            wrong += live + sgc_pace_budget(&fast, &more, &bounds) + MB < live + budget;
-        }
+        for (uint64_t ps = 10; ps < 100000; ps *= 3)
+            wrong += breaches(&free, live, ps) + breaches(&named, live, ps);
     tap_ok(wrong == 0, "no jumps (%zu)", wrong);
 }
 
@@ -152,7 +178,7 @@ static size_t simulate(struct run *run, size_t live, size_t bytes, unsigned kept
     size_t found = live;            /* by the last cycle */
 
     for (size_t done = 0; done < bytes;) {
-        struct sgc_pace_heap heap = { .live = found };
+        struct sgc_pace_heap heap = { .live = found, .allocated = done };
         size_t budget = sgc_pace_smaller(sgc_pace_budget(&run->costs, &heap, &run->bounds), bytes - done);
 
         done += budget;
@@ -192,6 +218,31 @@ static void test_simulated(void)
     tap_ok(small.largest == 128 * MB && large.largest == 512 * MB, "in a heap four times as large");
 }
 
+/* 4 MB live, all else dies at once, and the program does nothing but allocate. */
+static struct run simulate_named(size_t limit, size_t bytes)
+{
+    struct run run = fresh_run();
+
+    run.costs = (struct sgc_pace_costs)DEAR;
+    run.bounds.limit = limit;
+    run.bounds.declared = limit != SIZE_MAX;
+    simulate(&run, 4 * MB, bytes, 0);
+    return run;
+}
+
+static void test_simulated_named(void)
+{
+    struct run unnamed = simulate_named(SIZE_MAX, GB), tight = simulate_named(64 * MB, GB);
+    struct run wide = simulate_named(GB, 4 * GB), brief = simulate_named(GB, 24 * MB);
+
+    tap_ok(share(&unnamed) > 0.3 && unnamed.largest == 16 * MB, "4 MB live, no limit: %.0f %% of the time in 16 MB",
+           share(&unnamed) * 100);
+    tap_ok(share(&tight) < 0.15 && tight.largest == 62 * MB, "in the 64 MB the client has named: %.0f %%", share(&tight) * 100);
+    tap_ok(share(&wide) < 0.06 && wide.largest < 180 * MB, "in 1 GB: %.0f %%, and it is not used up (%zu MB)",
+           share(&wide) * 100, wide.largest >> 20);
+    tap_ok(brief.largest <= 28 * MB, "a brief program takes little of it (%zu MB)", brief.largest >> 20);
+}
+
 /* ---- at the limit ---- */
 
 static void test_limit(void)
@@ -220,6 +271,7 @@ int main(void)
     test_budgets();
     test_monotonic();
     test_simulated();
+    test_simulated_named();
     test_limit();
     test_markers();
     return tap_done();
