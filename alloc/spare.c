@@ -69,7 +69,7 @@ void sgc_spare_push(uint32_t owner, uint32_t page, bool warm)
     uint32_t *head = &s->head[r->span_pages % SIZES];
 
     sgc_assert(sgc_spare_fits(owner, r->span_pages) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
-    sgc_assert(sgc_tag_epoch(sgc_aw_load(&r->tag)) == sgc_heap.epoch);
+    sgc_assert(sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) == sgc_heap.epoch);
     r->spare_next = *head;
     r->warm = warm;
     s->pages += r->span_pages;
