@@ -54,7 +54,7 @@ struct sgc_options {
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
     bool enable_incremental, disable_incremental;
     size_t split_bytes;             /* pieces of large objects; 0: not split */
-    int prefetch;                   /* length of the prefetch FIFO; 0: none */
+    int prefetch;                   /* edges looked up together; 0: no prefetching */
     int preset;                     /* enum sgc_preset */
     bool balance;
     int stack_form, steal, termination, markbit;    /* enums of these names */

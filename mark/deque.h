@@ -167,6 +167,39 @@ static inline bool sgc_deque_push(struct sgc_deque *d, uintptr_t start, size_t b
     return true;
 }
 
+/* For pushing up to `count` pieces at once: the places for them, NULL when there is no memory for so many; and how many
+ * were written.  Nothing is pushed or popped in between. */
+static inline struct sgc_place *sgc_deque_places(struct sgc_deque *d, size_t count)
+{
+    if (__builtin_expect(d->memory.committed - d->top < count, 0) && sgc_deque_room(d, count) < count)
+        return NULL;
+    return sgc_deque_own(d, d->top);
+}
+
+static inline void sgc_deque_pushed(struct sgc_deque *d, size_t count)
+{
+    d->top += count;
+}
+
+/* Pieces that can be popped without taking back what is public; and for popping several of these at once: the one that is
+ * popped first is just below the end. */
+static inline size_t sgc_deque_private(const struct sgc_deque *d)
+{
+    return d->top - d->watermark;
+}
+
+static inline const struct sgc_place *sgc_deque_end(const struct sgc_deque *d)
+{
+    return sgc_deque_own(d, d->top);
+}
+
+static inline void sgc_deque_popped(struct sgc_deque *d, size_t count)
+{
+    if (d->top > d->deepest)
+        d->deepest = d->top;
+    d->top -= count;
+}
+
 /* The piece pushed last, of those not stolen. */
 static inline bool sgc_deque_pop(struct sgc_deque *d, struct sgc_work *work)
 {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a word to an edge, and from an edge to a mark: the inner loop's two halves.
+ * From a word to an edge, and from an edge to a mark.
  *
- * Everything here is for one marker at a time; what several markers write are mark bits and rescan flags.  These
- * functions are inlined with `how` a constant where speed matters: a call for each word would cost as much as the work.
+ * Words that point into the heap are collected, looked up together and marked together: each of these is a short loop
+ * that keeps what it needs in registers and has no branch that depends on what kind of word comes next, and between
+ * looking up and marking the mark words have time to arrive ([Cher]).
+ *
+ * Everything here is for one marker at a time; what several markers write are mark bits and rescan flags.
  */
 #ifndef SGC_MARK_EDGE_H
 #define SGC_MARK_EDGE_H
@@ -23,18 +26,28 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset);
 /* Marks the span that begins with the page. */
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 
+/* Marks what the first `count` of the marker's collected edges point at: mark/edge.c. */
+void sgc_edges_mark(struct sgc_marker *marker, size_t count);
+
+/* Marks what the marker's first edge points at.  If that is a small object with words to scan, its first byte, and in
+ * *bytes its size: it was not pushed.  Otherwise 0. */
+uintptr_t sgc_edge_follow(struct sgc_marker *marker, size_t *bytes);
+
+/* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
+void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
+
 /* ---- setting marks ---- */
 
-/* Sets the bit of a mark word that read as `seen`.  False if another marker was faster. */
-SGC_INLINE bool sgc_set_mark(sgc_aw_t *mark, uintptr_t seen, uintptr_t bit, enum sgc_markbit how)
+/* Sets bits of a mark word that read as `seen`, without them.  Those for which no other marker was faster. */
+SGC_INLINE uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bits, enum sgc_markbit how)
 {
     if (how == SGC_MARKBIT_PLAIN) {
-        sgc_aw_store(mark, seen | bit);
-        return true;
+        sgc_aw_store(mark, seen | bits);
+        return bits;
     }
     if (how == SGC_MARKBIT_OR)
-        return (sgc_aw_or_relaxed(mark, bit) & bit) == 0;
-    return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bit) : sgc_mark_by_lock(mark, bit);
+        return bits & ~sgc_aw_or_relaxed(mark, bits);
+    return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
 }
 
 /* An object has just been marked: it is counted, and pushed if it has words to scan. */
@@ -48,117 +61,20 @@ SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t by
         sgc_mark_overflow(marker, start);
 }
 
-/*
- * What the loops over words keep in registers.  `head` is the marker's again after sgc_scan_end.
- */
-struct sgc_scan {
-    struct sgc_marker *marker;
-    uintptr_t base, limit;
-    const struct sgc_page *pages;
-    sgc_aw_t *bits;             /* those of granule g are in [g / 64 * 2], and the next word */
-    uint32_t alloc;             /* which of the two says what is allocated */
-    size_t head, mask;          /* of the ring of edges, in bytes */
-};
+/* ---- slots ---- */
 
-_Static_assert(sizeof(struct sgc_edge) == 16, "places in the ring are found by masks");
-
-SGC_INLINE struct sgc_scan sgc_scan_begin(struct sgc_marker *marker)
+/* The first granule, in its page, of the slot of a page of small objects in which the page's granule `g` lies.  In the
+ * page's unused end the result is a slot whose allocation bit is never set. */
+SGC_INLINE size_t sgc_slot_start(const struct sgc_page *d, uint32_t g)
 {
-    return (struct sgc_scan){
-        .marker = marker, .base = marker->base, .limit = marker->limit, .pages = sgc_heap.pages,
-        .bits = sgc_heap.bits, .alloc = marker->alloc_role, .head = marker->edge_head, .mask = marker->edge_mask,
-    };
+    return (size_t)sgc_slot_of(g, d->reciprocal) * d->granules;
 }
 
-SGC_INLINE void sgc_scan_end(const struct sgc_scan *scan)
+/* The first granule of the slot in which byte `offset` of the heap lies. */
+SGC_INLINE size_t sgc_slot_granule(const struct sgc_page *d, size_t offset)
 {
-    scan->marker->edge_head = scan->head;
-}
-
-/* The two words with the granule's bits; there is a line for both. */
-SGC_INLINE sgc_aw_t *sgc_scan_bits(const struct sgc_scan *scan, size_t granule)
-{
-    return scan->bits + granule / 64 * 2;
-}
-
-/* The place of the ring that begins at the byte. */
-SGC_INLINE struct sgc_edge *sgc_scan_place(const struct sgc_scan *scan, size_t byte)
-{
-    return (struct sgc_edge *)(void *)((char *)scan->marker->edge + byte);
-}
-
-/* Marks the small object if it is allocated and not marked yet. */
-SGC_INLINE void sgc_edge_mark(const struct sgc_scan *scan, struct sgc_edge edge, enum sgc_markbit how)
-{
-    sgc_aw_t *bits = sgc_scan_bits(scan, edge.granule);
-    sgc_aw_t *mark = &bits[scan->alloc ^ 1];
-    uintptr_t marked = sgc_aw_load(mark);
-    uintptr_t white = sgc_aw_load(&bits[scan->alloc]) & ~marked;
-
-    if ((white >> (edge.granule % 64) & 1) == 0)
-        return;
-    if (__builtin_expect(sgc_freed_remotely(edge.page, edge.granule), 0))
-        return;
-    if (sgc_set_mark(mark, marked, (uintptr_t)1 << (edge.granule % 64), how))
-        sgc_marked(scan->marker, scan->base + edge.granule * SGC_GRANULE, (size_t)edge.page->granules * SGC_GRANULE,
-                   edge.page->kind);
-}
-
-/* ---- from a word to an edge ---- */
-
-/* The slot of a page of small objects in which byte `offset` of the heap lies.  In the page's unused end the result
- * is a slot whose allocation bit is never set. */
-SGC_INLINE struct sgc_edge sgc_edge_small(const struct sgc_page *d, size_t offset)
-{
-    uint32_t g = (uint32_t)offset % SGC_PAGE >> SGC_GRANULE_LOG;
-    size_t start = (size_t)sgc_slot_of(g, d->reciprocal) * d->granules;
-
-    return (struct sgc_edge){ (offset >> SGC_PAGE_LOG) * SGC_PAGE_GRANULES + start, d };
-}
-
-/*
- * The buffer of edges that wait for their mark words is a ring.  Those that wait are the `edge_count` places
- * before `head`, the others have no page; so a place that is full when a new edge comes is the oldest.
- */
-
-/* Marks what waited longest. */
-SGC_INLINE void sgc_edge_take_oldest(const struct sgc_scan *scan, enum sgc_markbit how)
-{
-    struct sgc_marker *marker = scan->marker;
-    struct sgc_edge *place = sgc_scan_place(scan, (scan->head - marker->edge_count * sizeof *place) & scan->mask);
-    struct sgc_edge edge = *place;
-
-    place->page = NULL;
-    marker->edge_count--;
-    sgc_edge_mark(scan, edge, how);
-}
-
-/* Lets the edge wait; the one in its place makes room. */
-SGC_INLINE void sgc_edge_wait(struct sgc_scan *scan, struct sgc_edge edge, enum sgc_markbit how)
-{
-    struct sgc_edge *place = sgc_scan_place(scan, scan->head);
-    struct sgc_edge oldest = *place;
-
-    __builtin_prefetch(sgc_scan_bits(scan, edge.granule), 1);
-    *place = edge;
-    scan->head = (scan->head + sizeof *place) & scan->mask;
-    if (__builtin_expect(oldest.page != NULL, 1))
-        sgc_edge_mark(scan, oldest, how);
-    else
-        scan->marker->edge_count++;
-}
-
-/* Byte `offset` of the heap is pointed at.  `waits`: edges wait; constant where speed matters, like `how`. */
-SGC_INLINE void sgc_edge_add(struct sgc_scan *scan, size_t offset, enum sgc_markbit how, bool waits)
-{
-    const struct sgc_page *d = &scan->pages[offset >> SGC_PAGE_LOG];
-
-    if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0))
-        sgc_mark_span_at(scan->marker, offset);
-    else if (waits)
-        sgc_edge_wait(scan, sgc_edge_small(d, offset), how);
-    else
-        sgc_edge_mark(scan, sgc_edge_small(d, offset), how);
+    return (offset >> SGC_PAGE_LOG) * SGC_PAGE_GRANULES +
+           sgc_slot_start(d, (uint32_t)offset % SGC_PAGE >> SGC_GRANULE_LOG);
 }
 
 /* ---- words ---- */
@@ -168,27 +84,35 @@ SGC_INLINE void sgc_edge_add(struct sgc_scan *scan, size_t offset, enum sgc_mark
  * synchronises with other markers is called, not inlined. */
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
-SGC_BLIND SGC_INLINE void sgc_scan_word(struct sgc_scan *scan, const uintptr_t *p, enum sgc_markbit how, bool waits)
+/* Each word is written to the next place of the marker's edges, and the place is kept if it is one: no branch. */
+SGC_BLIND SGC_INLINE size_t sgc_collect(uintptr_t *edge, size_t n, uintptr_t word, uintptr_t base, uintptr_t limit)
 {
-    size_t offset = *p - scan->base;
+    uintptr_t offset = word - base;
 
-    if (offset < scan->limit)
-        sgc_edge_add(scan, offset, how, waits);
+    edge[n] = offset;
+    return n + (offset < limit);
 }
 
-/* Two words at a time: an object has an even number. */
-SGC_BLIND SGC_INLINE void sgc_scan_granules(struct sgc_scan *scan, const uintptr_t *p, const uintptr_t *end,
-                                            enum sgc_markbit how, bool waits)
+/* At most SGC_COLLECT_WORDS words, an even number, behind the n edges that were collected before. */
+SGC_BLIND SGC_INLINE size_t sgc_collect_pairs(struct sgc_marker *marker, size_t n, const uintptr_t *p,
+                                              const uintptr_t *end)
 {
+    uintptr_t base = marker->base, limit = marker->limit;
+
     for (; p < end; p += 2) {
-        sgc_scan_word(scan, p, how, waits);
-        sgc_scan_word(scan, p + 1, how, waits);
+        n = sgc_collect(marker->edge, n, p[0], base, limit);
+        n = sgc_collect(marker->edge, n, p[1], base, limit);
     }
+    return n;
 }
 
-SGC_INLINE bool sgc_edges_wait(const struct sgc_marker *marker)
+/* Marks the edges if as many have come together as may wait.  The edges there are then. */
+SGC_INLINE size_t sgc_edges_full(struct sgc_marker *marker, size_t n)
 {
-    return marker->edge_mask != SGC_EDGES_NONE;
+    if (n < marker->edges_wait)
+        return n;
+    sgc_edges_mark(marker, n);
+    return 0;
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 mark_sources = \
 	mark/backoff.h \
+	mark/edge.c \
 	mark/edge.h \
 	mark/markbit.c \
 	mark/markbit.h \

@@ -15,28 +15,28 @@ struct mark_lock {
 
 SGC_STATE static struct mark_lock locks[LOCKS];
 
-bool sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bit)
+uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits)
 {
     for (;;) {
         uintptr_t seen = sgc_aw_load(mark);
 
-        if ((seen & bit) != 0)
-            return false;
-        if (sgc_aw_cas(mark, seen, seen | bit))
-            return true;
+        if ((bits & ~seen) == 0)
+            return 0;
+        if (sgc_aw_cas(mark, seen, seen | bits))
+            return bits & ~seen;
     }
 }
 
-bool sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bit)
+uintptr_t sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bits)
 {
     sgc_a32_t *lock = &locks[(uintptr_t)mark / 16 % LOCKS].word;
-    bool first;
+    uintptr_t seen;
 
     while (!sgc_a32_cas(lock, 0, 1))
         sgc_spin_hint();
-    first = (sgc_aw_load(mark) & bit) == 0;
-    if (first)
-        sgc_aw_store(mark, sgc_aw_load(mark) | bit);
+    seen = sgc_aw_load(mark);
+    if ((bits & ~seen) != 0)
+        sgc_aw_store(mark, seen | bits);
     sgc_a32_store_rel(lock, 0);
-    return first;
+    return bits & ~seen;
 }

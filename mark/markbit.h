@@ -11,8 +11,8 @@
 /* Plain: no other marker is at work. */
 enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
 
-/* The ways that are there to be compared; false if the bit was set. */
-bool sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bit);
-bool sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bit);
+/* The ways that are there to be compared: of the bits, those that were not set. */
+uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits);
+uintptr_t sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bits);
 
 #endif

@@ -11,19 +11,15 @@
 
 enum {
     PAUSE_EVERY = 256,          /* pieces of work between two questions to the team */
-    SMALL_BYTES = 256,          /* objects that raise no question */
+    SMALL_BYTES = SGC_COLLECT_WORDS * sizeof(uintptr_t),    /* objects that raise no question */
+    PART_BYTES = 512,           /* of a large object, scanned at a time */
 };
-
-static uint32_t power_of_two_below(uint32_t n)
-{
-    return UINT32_C(1) << (31 - __builtin_clz(n));
-}
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config)
 {
     sgc_assert(config->edges <= SGC_EDGES_MAX);
     *marker = (struct sgc_marker){
-        .edge_mask = config->edges != 0 ? (power_of_two_below(config->edges) - 1) * sizeof(struct sgc_edge) : SGC_EDGES_NONE,
+        .edges_wait = config->edges,
         .how = SGC_MARKBIT_PLAIN,
         .until_pause = PAUSE_EVERY,
         .interior_pointers = config->interior_pointers,
@@ -37,17 +33,12 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
 void sgc_marker_forget(struct sgc_marker *marker)
 {
     sgc_deque_reset(&marker->stack);
-    for (uint32_t i = 0; i < SGC_EDGES_MAX; i++)
-        marker->edge[i].page = NULL;
-    for (uint32_t i = 0; i < SGC_GREY; i++)
-        marker->grey[i].bytes = 0;
-    marker->edge_count = 0;
-    marker->grey_count = 0;
+    marker->batch[0].count = marker->batch[1].count = 0;
 }
 
 bool sgc_marker_idle(const struct sgc_marker *marker)
 {
-    return sgc_deque_empty(&marker->stack) && marker->edge_count == 0 && marker->grey_count == 0;
+    return sgc_deque_empty(&marker->stack) && marker->batch[0].count == 0 && marker->batch[1].count == 0;
 }
 
 void sgc_marker_begin(struct sgc_marker *marker)
@@ -63,149 +54,164 @@ void sgc_marker_begin(struct sgc_marker *marker)
     marker->overflowed = false;
 }
 
-/* ---- the loop ---- */
+/* ---- large pieces ---- */
 
-/* Large pieces are scanned bit by bit: what comes after this part goes back on the stack first, where it can
- * be stolen, and the stack stays shallow.  If there is no room for it, the piece is scanned whole. */
+/* Pushes what comes after the first `first` bytes of the piece.  If there is no room for it, the piece stays whole. */
+static void put_back_rest(struct sgc_marker *marker, struct sgc_work *work, size_t first)
+{
+    if (sgc_deque_push(&marker->stack, work->start + first, work->bytes - first))
+        work->bytes = first;
+}
+
+/* Large pieces are halved until they are small enough; the halves that come later wait on the stack, where they can be
+ * stolen: one half of an array goes to each of two markers, in one theft. */
 static void split(struct sgc_marker *marker, struct sgc_work *work)
 {
     size_t most = marker->split_bytes;
 
-    if ((work->start & SGC_WORK_PAGES) == 0 && most != 0 && work->bytes > most &&
-        sgc_deque_push(&marker->stack, work->start + most, work->bytes - most))
-        work->bytes = most;
+    while (most != 0 && work->bytes > most) {
+        size_t bytes = work->bytes;
+
+        put_back_rest(marker, work, sgc_round_up(bytes / 2, SGC_GRANULE));
+        if (work->bytes == bytes)
+            return;
+    }
 }
 
-/* Pieces that are not simply words of the heap. */
-static void scan_other(struct sgc_marker *marker, struct sgc_work work)
+/* What a part of a large object points at is scanned before the next part: so the stack stays shallow, and what has
+ * been prefetched is used soon. */
+static void scan_large(struct sgc_marker *marker, struct sgc_work work)
 {
-    if ((work.start & SGC_WORK_PAGES) != 0)
-        sgc_pages_uncollectable(marker, work);
-    else if ((work.start & SGC_WORK_ROOTS) != 0)
+    split(marker, &work);
+    if (marker->split_bytes != 0 && work.bytes > PART_BYTES && (work.start & SGC_WORK_KINDS) == 0)
+        put_back_rest(marker, &work, PART_BYTES);
+    if ((work.start & SGC_WORK_ROOTS) != 0)
         sgc_scan_roots(marker, work.start - SGC_WORK_ROOTS, work.bytes);
     else
         sgc_scan_heap(marker, work.start, work.bytes);
 }
 
-/* Static data that counts like the heap may have an odd number of words. */
-static bool is_plain(const struct sgc_marker *marker, struct sgc_work work)
+/* ---- the loop ---- */
+
+static bool is_small(const struct sgc_marker *marker, struct sgc_work work)
 {
-    return (work.start & SGC_WORK_KINDS) == 0 && work.bytes % SGC_GRANULE == 0 && sgc_scan_plain(marker, work.bytes);
+    return work.bytes <= marker->small_bytes && (work.start & SGC_WORK_KINDS) == 0;
 }
 
-SGC_BLIND SGC_INLINE void scan_work(struct sgc_scan *scan, struct sgc_work work, enum sgc_markbit how, bool waits)
+static void scan_one(struct sgc_marker *marker, struct sgc_work work)
 {
-    if (__builtin_expect(work.bytes > scan->marker->small_bytes || (work.start & SGC_WORK_KINDS) != 0, 0)) {
-        split(scan->marker, &work);
-        if (!is_plain(scan->marker, work)) {
-            sgc_scan_end(scan);
-            scan_other(scan->marker, work);
-            scan->head = scan->marker->edge_head;
-            return;
-        }
+    if ((work.start & SGC_WORK_PAGES) != 0)
+        sgc_pages_uncollectable(marker, work);
+    else
+        scan_large(marker, work);
+}
+
+/* Pops small objects, and asks for their first lines, until the batch is full or something else comes. */
+static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
+{
+    const struct sgc_place *end = sgc_deque_end(&marker->stack);
+    size_t most = sgc_deque_private(&marker->stack), n = 0;
+
+    if (most > SGC_BATCH - batch->count)
+        most = SGC_BATCH - batch->count;
+    for (; n < most; n++) {
+        struct sgc_work *work = &batch->object[batch->count + n];
+
+        sgc_place_get(--end, work);
+        if (__builtin_expect(!is_small(marker, *work), 0))
+            break;
+        __builtin_prefetch((const void *)work->start);
+        __builtin_prefetch((const void *)(work->start + work->bytes - 1));
     }
-    sgc_scan_granules(scan, (const uintptr_t *)work.start, (const uintptr_t *)(work.start + work.bytes), how, waits);
+    sgc_deque_popped(&marker->stack, n);
+    batch->count += n;
 }
 
-/* Lets a popped piece wait for its first line.  True if one is ready for it. */
-SGC_INLINE bool exchange_grey(struct sgc_marker *marker, struct sgc_work *work)
+/* Fills the batch, which is empty.  What is not small is scanned at once.  What is public is not taken back while there
+ * is something else to do. */
+static void fill(struct sgc_marker *marker, struct sgc_batch *batch, size_t in_hand)
 {
-    struct sgc_work *place = &marker->grey[marker->grey_head];
-    struct sgc_work oldest = *place;
-
-    __builtin_prefetch((const void *)work->start);
-    *place = *work;
-    marker->grey_head = (marker->grey_head + 1) % SGC_GREY;
-    *work = oldest;
-    marker->grey_count += oldest.bytes == 0;
-    return oldest.bytes != 0;
-}
-
-SGC_INLINE bool take_grey(struct sgc_marker *marker, struct sgc_work *work)
-{
-    struct sgc_work *place = &marker->grey[(marker->grey_head - marker->grey_count) % SGC_GREY];
-
-    if (marker->grey_count == 0)
-        return false;
-    *work = *place;
-    place->bytes = 0;
-    marker->grey_count--;
-    return true;
-}
-
-SGC_INLINE bool next_work(struct sgc_scan *scan, struct sgc_work *work, enum sgc_markbit how, bool waits)
-{
-    for (;;) {
-        while (sgc_deque_pop(&scan->marker->stack, work))
-            if (!waits || exchange_grey(scan->marker, work))
-                return true;
-        if (take_grey(scan->marker, work))
-            return true;
-        if (scan->marker->edge_count == 0)
-            return false;
-        sgc_edge_take_oldest(scan, how);
-    }
-}
-
-enum drained { DRAINED, GIVEN_UP, OTHERWISE };      /* otherwise: other markers have come meanwhile */
-
-static enum drained pause_marker(struct sgc_marker *marker, enum sgc_markbit how)
-{
-    marker->until_pause = PAUSE_EVERY;
-    if (marker->team != NULL && !sgc_team_pause(marker))
-        return GIVEN_UP;
-    return marker->how == how ? DRAINED : OTHERWISE;
-}
-
-/* What other markers may take is seen to after each piece: it is one look when nothing is to be done. */
-SGC_BLIND SGC_INLINE enum drained drain(struct sgc_marker *marker, enum sgc_markbit how, bool waits)
-{
-    struct sgc_scan scan = sgc_scan_begin(marker);
-    enum drained end = DRAINED;
     struct sgc_work work;
 
-    while (end == DRAINED && next_work(&scan, &work, how, waits)) {
-        scan_work(&scan, work, how, waits);
-        if (how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
-            sgc_idle_wake(&marker->team->idle, 1);
-        if (--marker->until_pause == 0)
-            end = pause_marker(marker, how);
+    pop_small(marker, batch);
+    while (batch->count < SGC_BATCH && (batch->count + in_hand == 0 || sgc_deque_private(&marker->stack) != 0) &&
+           sgc_deque_pop(&marker->stack, &work)) {
+        if (is_small(marker, work)) {
+            batch->object[batch->count++] = work;
+        } else {
+            marker->until_pause--;
+            scan_one(marker, work);
+        }
+        pop_small(marker, batch);
     }
-    sgc_scan_end(&scan);
-    return end;
+    marker->until_pause -= (int)batch->count;
 }
 
-SGC_BLIND static enum drained drain_alone(struct sgc_marker *marker)
+/* The only object in hand, and those that are found one at a time from there, as in a list: nothing is prefetched. */
+SGC_BLIND static void scan_chain(struct sgc_marker *marker, struct sgc_work work)
 {
-    return drain(marker, SGC_MARKBIT_PLAIN, true);
+    do {
+        const uintptr_t *p = (const uintptr_t *)work.start;
+        size_t n = sgc_collect_pairs(marker, 0, p, p + work.bytes / sizeof *p);
+
+        if (n != 1) {
+            if (n != 0)
+                sgc_edges_mark(marker, n);
+            return;
+        }
+        work.start = sgc_edge_follow(marker, &work.bytes);
+    } while (work.start != 0 && work.bytes <= marker->small_bytes && --marker->until_pause > 0);
+    if (work.start != 0 && !sgc_deque_push(&marker->stack, work.start, work.bytes))
+        sgc_mark_overflow(marker, work.start);
 }
 
-SGC_BLIND static enum drained drain_together(struct sgc_marker *marker)
+SGC_BLIND static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 {
-    return drain(marker, SGC_MARKBIT_OR, true);
+    size_t n = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const uintptr_t *p = (const uintptr_t *)batch->object[i].start;
+
+        n = sgc_collect_pairs(marker, n, p, p + batch->object[i].bytes / sizeof *p);
+        n = sgc_edges_full(marker, n);
+    }
+    batch->count = 0;
+    if (n != 0)
+        sgc_edges_mark(marker, n);
 }
 
-/* The switches that are there to be compared. */
-SGC_BLIND static enum drained drain_otherwise(struct sgc_marker *marker)
+static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const struct sgc_batch *next)
 {
-    return drain(marker, marker->how, sgc_edges_wait(marker));
+    if (now->count == 1 && next->count == 0) {
+        now->count = 0;
+        scan_chain(marker, now->object[0]);
+    } else {
+        scan_batch(marker, now);
+    }
 }
 
-static enum drained drain_best(struct sgc_marker *marker)
+static bool pause_marker(struct sgc_marker *marker)
 {
-    if (!sgc_edges_wait(marker))
-        return drain_otherwise(marker);
-    if (marker->how == SGC_MARKBIT_PLAIN)
-        return drain_alone(marker);
-    return marker->how == SGC_MARKBIT_OR ? drain_together(marker) : drain_otherwise(marker);
+    marker->until_pause = PAUSE_EVERY;
+    return marker->team == NULL || sgc_team_pause(marker);
 }
 
+/* What other markers may take is seen to after each batch: it is one look when nothing is to be done. */
 bool sgc_mark_drain(struct sgc_marker *marker)
 {
-    enum drained end;
+    struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
-    do
-        end = drain_best(marker);
-    while (end == OTHERWISE);
-    return end == DRAINED;
+    for (;;) {
+        fill(marker, next, now->count);
+        if (now->count + next->count == 0)
+            return true;
+        scan_either(marker, now, next);
+        if (marker->how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
+            sgc_idle_wake(&marker->team->idle, 1);
+        if (marker->until_pause <= 0 && !pause_marker(marker))
+            return false;
+        other = now;
+        now = next;
+        next = other;
+    }
 }

@@ -2,10 +2,10 @@
 /*
  * A marker: finds the objects that roots and marked objects point at, and marks them.
  *
- * Each word that may be a pointer goes through stages.  It is looked up (which slot of which page: arithmetic and
- * one descriptor) and its mark word is prefetched; it waits as an edge in a short first-in-first-out buffer; when it
- * comes out, its bits are tested, the object is marked and, unless pointer-free, pushed.  When it is popped, it is prefetched
- * and goes through a second such buffer to be scanned ([Cher]).
+ * Work goes in batches.  Some objects are popped and prefetched; those of the batch before are scanned meanwhile.  Each
+ * word of theirs that may be a pointer is collected as an edge; the edges are looked up together (which slot of which
+ * page: arithmetic and one descriptor) and their mark words prefetched ([Cher]); then their bits are tested, the objects
+ * marked and, unless pointer-free, pushed.
  *
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.
@@ -23,34 +23,32 @@
 
 enum {
     SGC_EDGES_MAX = 64,
-    SGC_EDGES_NONE = 1,                 /* in place of a mask: edges do not wait */
-    SGC_GREY = 8,                       /* pieces on their way from the stack; a power of two */
+    SGC_COLLECT_WORDS = 32,             /* words whose edges are collected without a look at how many there are */
+    SGC_BATCH = 16,                     /* objects on their way from the stack */
 };
 
 struct sgc_team;
 
-/* A small object that a word points at, while its bits are on their way. */
-struct sgc_edge {
-    size_t granule;             /* its first, counted through the heap */
-    const struct sgc_page *page;
+/* Objects that have been popped and prefetched. */
+struct sgc_batch {
+    struct sgc_work object[SGC_BATCH];
+    size_t count;
 };
 
 struct sgc_mark_config {
     bool interior_pointers;     /* in heap words and static data; on stacks they always count */
     bool end_word;              /* a root word just past an object keeps it, too */
     size_t split_bytes;         /* larger objects are scanned in pieces; 0: never split */
-    uint32_t edges;             /* that wait at most; rounded down to a power of two; 0: none */
+    uint32_t edges;             /* that are looked up together, about; 0: one by one, and nothing is prefetched */
     size_t stack_bytes;         /* address space for the stack, 0: automatic */
     enum sgc_stack_form stack_form;
 };
 
 struct sgc_marker {
     struct sgc_deque stack;
-    struct sgc_edge edge[SGC_EDGES_MAX];
-    struct sgc_work grey[SGC_GREY]; /* a ring like that of edges; places without bytes are empty */
-    uint32_t grey_head, grey_count;
-    size_t edge_head, edge_mask;    /* in bytes: see mark/edge.h */
-    size_t edge_count;
+    struct sgc_batch batch[2];  /* what is scanned next, and what comes after it */
+    uintptr_t edge[SGC_EDGES_MAX + SGC_COLLECT_WORDS];  /* empty between the functions of mark/edge.h's users */
+    size_t edges_wait;          /* they are marked when there are so many */
     bool interior_pointers, end_word;
     size_t split_bytes;
     size_t small_bytes;         /* pieces up to this are scanned without further questions */
@@ -61,7 +59,7 @@ struct sgc_marker {
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */
     enum sgc_markbit how;
-    uint32_t until_pause;       /* pieces of work until the team is asked whether to go on */
+    int until_pause;            /* pieces of work until the team is asked whether to go on */
     struct sgc_team *team;      /* NULL: alone */
     uint32_t index;             /* in the team */
     uint32_t random;            /* state of a generator: where to steal first */

@@ -12,8 +12,8 @@
 
 /* ---- each object of a page ---- */
 
-/* Small objects by their edge; a span has the edge of its first page's first granule. */
-typedef void (*slot_fn)(struct sgc_marker *marker, struct sgc_edge edge);
+/* Objects by their first granule, and their page. */
+typedef void (*slot_fn)(struct sgc_marker *marker, size_t granule, const struct sgc_page *d);
 
 /* Calls fn for each set bit of the page's words as `word_of` gives them. */
 static void each_bit(struct sgc_marker *marker, uint32_t page, uint32_t role, slot_fn fn)
@@ -25,7 +25,7 @@ static void each_bit(struct sgc_marker *marker, uint32_t page, uint32_t role, sl
         uintptr_t bits = sgc_aw_load(sgc_bits_word(w, role));
 
         for (; bits != 0; bits &= bits - 1)
-            fn(marker, (struct sgc_edge){ w * 64 + (size_t)__builtin_ctzll(bits), d });
+            fn(marker, w * 64 + (size_t)__builtin_ctzll(bits), d);
     }
 }
 
@@ -36,7 +36,7 @@ static void each_object(struct sgc_marker *marker, uint32_t page, uint32_t role,
     if (sgc_page_state(d) == SGC_PAGE_SMALL)
         each_bit(marker, page, role, fn);
     else if (sgc_page_state(d) == SGC_PAGE_SPAN && (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) != 0)
-        fn(marker, (struct sgc_edge){ sgc_page_first_granule(page), d });
+        fn(marker, sgc_page_first_granule(page), d);
 }
 
 /* Calls fn for the objects of every page whose bit is set in `pages`. */
@@ -50,19 +50,12 @@ static void each_page(struct sgc_marker *marker, uint32_t arena, uint64_t pages,
 
 enum { ARENAS_A_PIECE = 4 };    /* what one marker looks through before others may take the rest */
 
-static void mark_small(struct sgc_marker *marker, struct sgc_edge edge)
+static void mark_slot(struct sgc_marker *marker, size_t granule, const struct sgc_page *d)
 {
-    struct sgc_scan scan = sgc_scan_begin(marker);
-
-    sgc_edge_mark(&scan, edge, marker->how);
-}
-
-static void mark_slot(struct sgc_marker *marker, struct sgc_edge edge)
-{
-    if (sgc_page_state(edge.page) == SGC_PAGE_SPAN)
-        sgc_mark_span(marker, (uint32_t)(edge.granule / SGC_PAGE_GRANULES));
+    if (sgc_page_state(d) == SGC_PAGE_SPAN)
+        sgc_mark_span(marker, (uint32_t)(granule / SGC_PAGE_GRANULES));
     else
-        mark_small(marker, edge);
+        sgc_granule_mark(marker, granule);
 }
 
 /* `bytes` counts arenas here. */
@@ -97,12 +90,12 @@ void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start)
 
 /* The object is scanned whole, since the stack may still have no room; what it finds is drained
  * at once, so the little room there is goes a long way. */
-static void rescan_slot(struct sgc_marker *marker, struct sgc_edge edge)
+static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct sgc_page *d)
 {
-    bool span = sgc_page_state(edge.page) == SGC_PAGE_SPAN;
-    size_t bytes = span ? sgc_aw_load(&edge.page->span_bytes) : (size_t)edge.page->granules * SGC_GRANULE;
+    bool span = sgc_page_state(d) == SGC_PAGE_SPAN;
+    size_t bytes = span ? sgc_aw_load(&d->span_bytes) : (size_t)d->granules * SGC_GRANULE;
 
-    sgc_scan_heap(marker, marker->base + edge.granule * SGC_GRANULE, bytes);
+    sgc_scan_heap(marker, marker->base + granule * SGC_GRANULE, bytes);
     sgc_mark_drain(marker);
 }
 

@@ -8,11 +8,6 @@
 #include "mark/team.h"
 #include "platform/platform.h"
 
-enum { DESCRIPTORS_AHEAD = 16 };        /* words */
-
-static const size_t ARRAY_BYTES = 512;
-static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
-
 /* One byte a distance, in memory of its own: made when a client registers the first, published by a release
  * and read with acquire; bytes only ever become 1. */
 SGC_STATE static sgc_aw_t displacements;
@@ -56,42 +51,23 @@ bool sgc_mark_displacement_valid(size_t distance)
            (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
 }
 
-/* ---- loops that are not worth inlining ---- */
+/* ---- loops ---- */
 
-static void add(struct sgc_marker *marker, size_t offset)
+static void finish(struct sgc_marker *marker, size_t n)
 {
-    struct sgc_scan scan = sgc_scan_begin(marker);
-
-    sgc_edge_add(&scan, offset, marker->how, sgc_edges_wait(marker));
-    sgc_scan_end(&scan);
-}
-
-/* The objects that an array points at may be far apart, and so are their descriptors then. */
-SGC_BLIND static void scan_array(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
-{
-    struct sgc_scan scan = sgc_scan_begin(marker);
-
-    for (; p < end - DESCRIPTORS_AHEAD; p++) {
-        size_t offset = *p - scan.base;
-        size_t ahead = p[DESCRIPTORS_AHEAD] - scan.base;
-
-        if (ahead < scan.limit)
-            __builtin_prefetch(&scan.pages[ahead >> SGC_PAGE_LOG]);
-        if (offset < scan.limit)
-            sgc_edge_add(&scan, offset, marker->how, sgc_edges_wait(marker));
-    }
-    for (; p < end; p++)
-        sgc_scan_word(&scan, p, marker->how, sgc_edges_wait(marker));
-    sgc_scan_end(&scan);
+    if (n != 0)
+        sgc_edges_mark(marker, n);
 }
 
 SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    struct sgc_scan scan = sgc_scan_begin(marker);
+    size_t n = 0;
 
+    for (; end - p >= SGC_COLLECT_WORDS; p += SGC_COLLECT_WORDS)
+        n = sgc_edges_full(marker, sgc_collect_pairs(marker, n, p, p + SGC_COLLECT_WORDS));
     for (; p < end; p++)
-        sgc_scan_word(&scan, p, marker->how, sgc_edges_wait(marker));
-    sgc_scan_end(&scan);
+        n = sgc_collect(marker->edge, n, *p, marker->base, marker->limit);
+    finish(marker, n);
 }
 
 /* The first byte of the object that byte `offset` of the heap lies in, if there may be one. */
@@ -101,53 +77,54 @@ static size_t start_of(size_t offset)
     const struct sgc_page *d = &sgc_heap.pages[page];
 
     if (sgc_page_state(d) == SGC_PAGE_SMALL)
-        return sgc_edge_small(d, offset).granule * SGC_GRANULE;
+        return sgc_slot_granule(d, offset) * SGC_GRANULE;
     return (size_t)(sgc_page_state(d) == SGC_PAGE_SPAN_TAIL ? page - d->back : page) * SGC_PAGE;
 }
 
 /* Heap words while interior pointers do not count there. */
 SGC_BLIND static void scan_starts(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
+    size_t n = 0;
+
     for (; p < end; p++) {
         size_t offset = *p - marker->base;
 
-        if (offset < marker->limit && sgc_mark_displacement_valid(offset - start_of(offset)))
-            add(marker, offset);
+        if (offset >= marker->limit || !sgc_mark_displacement_valid(offset - start_of(offset)))
+            continue;
+        marker->edge[n] = offset;
+        n = sgc_edges_full(marker, n + 1);
     }
+    finish(marker, n);
 }
 
 /* Without the end byte a word that equals an object's start may also mean the end of the one
  * before. */
 SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    for (; p < end; p++) {
-        size_t offset = *p - marker->base;
+    size_t n = 0;
 
-        if (offset < marker->limit)
-            add(marker, offset);
-        if (offset % SGC_GRANULE == 0 && offset - 1 < marker->limit)
-            add(marker, offset - 1);
+    for (; p < end; p++) {
+        uintptr_t word = *p;
+
+        n = sgc_collect(marker->edge, n, word, marker->base, marker->limit);
+        if (word % SGC_GRANULE == 0)
+            n = sgc_collect(marker->edge, n, word - 1, marker->base, marker->limit);
+        n = sgc_edges_full(marker, n);
     }
+    finish(marker, n);
 }
 
 /* ---- pieces ---- */
-
-bool sgc_scan_plain(const struct sgc_marker *marker, size_t bytes)
-{
-    return marker->interior_pointers && (bytes < ARRAY_BYTES || marker->limit < FAR_APART);
-}
 
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     const uintptr_t *p = (const uintptr_t *)start;
     const uintptr_t *end = p + bytes / sizeof *p;
 
-    if (!marker->interior_pointers)
-        scan_starts(marker, p, end);
-    else if (sgc_scan_plain(marker, bytes))
+    if (marker->interior_pointers)
         scan_any(marker, p, end);
     else
-        scan_array(marker, p, end);
+        scan_starts(marker, p, end);
 }
 
 void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
@@ -198,6 +175,5 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
 
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
-    if (address - marker->base < marker->limit)
-        add(marker, address - marker->base);
+    finish(marker, sgc_collect(marker->edge, 0, address, marker->base, marker->limit));
 }

@@ -8,9 +8,6 @@
 /* Looks at each word of a piece of the roots: interior pointers always count. */
 void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
-/* Is a piece of so many bytes one for the marker's own loop, which is inlined?  Otherwise it is for sgc_scan_heap. */
-bool sgc_scan_plain(const struct sgc_marker *marker, size_t bytes);
-
 /* Looks at each aligned word of [start, start+bytes), part of an object. */
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 

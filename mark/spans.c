@@ -12,7 +12,7 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
 
     if ((sgc_aw_load(sgc_span_word(page, marker->alloc_role)) & ~marked & bit) == 0)
         return;
-    if (sgc_set_mark(mark, marked, bit, marker->how))
+    if (sgc_set_marks(mark, marked, bit, marker->how) != 0)
         sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), d->kind);
 }
 

@@ -37,7 +37,7 @@ static struct {
 } heap_test;
 
 static const struct sgc_mark_config HEAP_MARK = {
-    .interior_pointers = true, .split_bytes = 128 << 10, .edges = 16, .stack_bytes = 16 << 20,
+    .interior_pointers = true, .split_bytes = 128 << 10, .edges = 64, .stack_bytes = 16 << 20,
 };
 
 /* The calling thread's marker. */

@@ -93,18 +93,18 @@ static void test_small_stack(void)
 {
     struct sgc_mark_config config = HEAP_MARK;
 
-    config.stack_bytes = 64 << 10;
-    config.split_bytes = 0;
+    config.split_bytes = 0;         /* else the array is scanned in parts, and a small stack suffices */
     heap_collect(NULL, 0);
     heap_sweep_all();
     make_wide();
     heap_retire();
     heap_marker_end();
-    heap_mark(&HEAP_MARK, &wide, 1);
+    heap_mark(&config, &wide, 1);
     tap_ok(wide_unmarked() == 0 && heap_marker()->rescans == 0 && heap_marker()->stack.deepest > 10000,
            "with a large stack nothing is scanned again (%zu deep)", heap_marker()->stack.deepest);
     heap_unmark();
     heap_marker_end();
+    config.stack_bytes = 64 << 10;
     heap_mark(&config, &wide, 1);
     int wrong = wide_unmarked();
     tap_ok(wrong == 0 && heap_marker()->rescans > 0,

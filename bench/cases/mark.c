@@ -52,6 +52,7 @@ int main(int argc, char **argv)
     GC_word before;
 
     case_begin();
+    GC_start_mark_threads();    /* else bdwgc has none until a thread is created */
     GC_disable();
     root = build_shape(shape, bytes, &objects, &edges);
     GC_enable();
