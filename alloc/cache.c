@@ -63,19 +63,11 @@ static bool give_number(struct sgc_cache *cache)
     return true;
 }
 
-static void close_bins(struct sgc_cache *cache)
-{
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
-        for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
-            cache->bin[kind][cls].nfreed = SGC_BIN_CLOSED;
-}
-
 bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 {
     if (cache->id == 0 && !give_number(cache))
         return false;
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
-    close_bins(cache);
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
     sgc_inbox_open(cache);
@@ -98,7 +90,7 @@ static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     }
     bin->cur = bin->limit = bin->end = NULL;
     bin->freed = NULL;
-    bin->nfreed = SGC_BIN_CLOSED;
+    bin->nfreed = 0;
 }
 
 static size_t freed_at_hand(const struct sgc_cache *cache)
@@ -110,7 +102,7 @@ static size_t freed_at_hand(const struct sgc_cache *cache)
             for (uint64_t bins = cache->active[kind][half]; bins != 0; bins &= bins - 1) {
                 const struct sgc_bin *bin = &cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)];
 
-                bytes += bin->nfreed > 0 ? (size_t)bin->nfreed * bin->size : 0;
+                bytes += (size_t)sgc_bin_nfreed(bin) * bin->size;
             }
     return bytes;
 }
@@ -179,7 +171,7 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         sgc_lists_renew(&cache->bin[kind][cls].lists);
         more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
         if (!more)
-            cache->bin[kind][cls] = (struct sgc_bin){ .nfreed = SGC_BIN_CLOSED };
+            cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
         sgc_unlock(&cache->lock, &cache->section);
     } while (more);
 }
@@ -215,12 +207,12 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
 /* The links lie in memory that a program may still write to, by mistake: follow none that leads elsewhere. */
 static void check_freed(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    int32_t n = 0;
+    uint32_t n = 0;
 
     for (const struct sgc_freed *f = bin->freed; f != NULL; f = f->next, n++) {
         size_t granule = sgc_granule_number((uintptr_t)f);
 
-        if (!sgc_heap_contains((uintptr_t)f) || n >= bin->nfreed || f->place != sgc_bit_place(granule))
+        if (!sgc_heap_contains((uintptr_t)f) || n >= sgc_bin_nfreed(bin) || f->place != sgc_bit_place(granule))
             sgc_fatal("cache %u: the list of freed slots of %u bytes leads to %p; the program has written to an object "
                       "that it had freed", cache->id, bin->size, (const void *)f);
         sgc_verify(!sgc_alloc_bit(granule) && sgc_page_owner(sgc_page_number((uintptr_t)f)) == cache->id);
@@ -232,7 +224,7 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
     sgc_verify((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit && bin->limit <= bin->end);
-    sgc_verify(bin->nfreed >= 0 || bin->freed == NULL);
+    sgc_verify(bin->nfreed < 0 || bin->freed == NULL);
     check_freed(cache, bin);
     if (bin->cur == bin->end)           /* the page of a run that is used up may be another's by now */
         return;

@@ -37,7 +37,7 @@ enum {
     SGC_CACHES_MAX = 32768,
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this */
-    SGC_BIN_CLOSED = INT32_MIN / 2, /* nfreed of a bin that takes no freed slots */
+    SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
 /* The lists of a bin.  Todo: pages not swept since the last cycle.  Usable: swept, have free slots.
@@ -57,8 +57,9 @@ struct sgc_freed {
 };
 _Static_assert(sizeof(struct sgc_freed) <= SGC_GRANULE, "the smallest slot holds it");
 
-/* The first line is all that the common paths touch.  A bin whose nfreed is negative is inactive, or its cache keeps no
- * freed slots: the count then stays far below 0, however often it is tried. */
+/* The first line is all that the common paths touch.  nfreed counts up from SGC_BIN_OPEN, so it is negative while the bin
+ * takes freed slots.  In a bin that is inactive, or whose cache keeps none, it is not, and stays far from that however often
+ * it is tried.  A bin never used is all zero: no memory is spent on it. */
 struct sgc_bin {
     _Alignas(64) char *cur;
     char *limit;
@@ -170,6 +171,12 @@ static inline struct sgc_bin *sgc_bin_at(struct sgc_cache *cache, uint32_t offse
     return (struct sgc_bin *)(void *)((char *)cache + offset);
 }
 
+/* Freed slots at hand. */
+static inline uint32_t sgc_bin_nfreed(const struct sgc_bin *bin)
+{
+    return bin->nfreed < 0 ? (uint32_t)bin->nfreed - (uint32_t)SGC_BIN_OPEN : 0;
+}
+
 /* Before the bin gets its slots: in an abandoned section (platform/section.h) a bin with slots that is not
  * marked would keep them over a cycle, and hand them out twice. */
 static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
@@ -178,8 +185,8 @@ static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint
 
     cache->active[kind][cls / 64] |= UINT64_C(1) << (cls % 64);
     sgc_compiler_barrier();
-    if (bin->nfreed < 0 && cache->keeps_freed && !sgc_kind_uncollectable(kind))
-        bin->nfreed = 0;
+    if (bin->nfreed >= 0 && cache->keeps_freed && !sgc_kind_uncollectable(kind))
+        bin->nfreed = SGC_BIN_OPEN;
 }
 
 #endif

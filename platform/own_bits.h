@@ -33,21 +33,21 @@ static inline bool sgc_own_bit_take(sgc_aw_t *words, size_t bit)
     return was;
 }
 
-/* Adds 1 to a count that only this thread touches; is the sum still not positive? */
+/* Adds 1 to a count that only this thread touches; is the sum not negative? */
 __attribute__((always_inline))
 static inline bool sgc_own_count_up(int32_t *count)
 {
-    bool not_positive;
+    bool not_negative;
 
-    __asm__ volatile("addl $1, %0" : "+m"(*count), "=@ccle"(not_positive));
-    return not_positive;
+    __asm__ volatile("addl $1, %0" : "+m"(*count), "=@ccns"(not_negative));
+    return not_negative;
 }
 
 #else
 
 static inline bool sgc_own_count_up(int32_t *count)
 {
-    return ++*count <= 0;
+    return ++*count >= 0;
 }
 
 static inline void sgc_own_bit_set(sgc_aw_t *words, size_t bit)

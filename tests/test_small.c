@@ -210,7 +210,7 @@ static void test_free_many(void)
         memset(objects[i], 0xa5, 128);
         wrong += free_it(objects[i]) != SGC_FREE_DONE;
     }
-    tap_ok(wrong == 0 && bin_of(128, SGC_KIND_CONSERVATIVE)->nfreed == N, "%d slots are freed and stay at hand", N);
+    tap_ok(wrong == 0 && sgc_bin_nfreed(bin_of(128, SGC_KIND_CONSERVATIVE)) == N, "%d slots are freed and stay at hand", N);
     sgc_heap_check();
     for (int i = N - 1; i >= 0; i--)
         wrong += heap_small(cache, 128, SGC_KIND_CONSERVATIVE) != objects[i] || !heap_zero(objects[i], 128);

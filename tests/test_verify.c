@@ -84,8 +84,8 @@ static void span_owned(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uin
 /* ---- caches and lists ---- */
 
 static void freed_but_allocated(void) { sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed)); }
-static void freed_uncounted(void) { bin_of_freed()->nfreed = 0; }
-static void freed_in_closed_bin(void) { bin_of_freed()->nfreed = SGC_BIN_CLOSED; }
+static void freed_uncounted(void) { bin_of_freed()->nfreed = SGC_BIN_OPEN; }
+static void freed_in_closed_bin(void) { bin_of_freed()->nfreed = 1; }
 static void freed_link_astray(void) { bin_of_freed()->freed->next = (struct sgc_freed *)(void *)&cache; }
 static void freed_place_wrong(void) { bin_of_freed()->freed->place++; }
 static void claimed_not_allocated(void) { sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur)); }
