@@ -57,30 +57,29 @@ static void answer(const struct sgc_finalizer *old, GC_finalization_proc *old_fn
         *old_data = old->fn != NULL ? old->data : NULL;
 }
 
-static enum sgc_registered set(const char *function, void *object, const struct sgc_finalizer *f,
-                               struct sgc_finalizer *old)
+static enum sgc_registered try_again(const char *function, struct sgc_mutator *self, void *object,
+                                     const struct sgc_finalizer *f, struct sgc_finalizer *old)
 {
-    struct sgc_mutator *self = sgc_api_self();
-    enum sgc_registered result;
-
-    if (self == NULL)
+    if (self == NULL || !sgc_api_memory_made(function, object))
         return SGC_REGISTERED_NOT;
-    result = sgc_finalizer_set(self, (uintptr_t)object, f, old);
-    if (result == SGC_REGISTERED_NOT && sgc_api_memory_made(function, object))
-        result = sgc_finalizer_set(self, (uintptr_t)object, f, old);
-    return result;
+    return sgc_finalizer_set(self, (uintptr_t)object, f, old);
 }
 
 static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
                                GC_finalization_proc *old_fn, void **old_data)
 {
+    struct sgc_mutator *self = sgc_api_self();
     struct sgc_finalizer old = { .fn = NULL };
     enum sgc_registered result = SGC_REGISTERED;
 
-    if (object != NULL && sgc_heap_contains((uintptr_t)object))
-        result = set(function, object, f, &old);
-    if (result == SGC_REGISTERED_NO_OBJECT)
-        sgc_api_no_object(function, object);
+    if (self != NULL && sgc_heap_contains((uintptr_t)object))
+        result = sgc_finalizer_set(self, (uintptr_t)object, f, &old);
+    if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
+        if (result == SGC_REGISTERED_NOT)
+            result = try_again(function, self, object, f, &old);
+        if (result == SGC_REGISTERED_NO_OBJECT)
+            sgc_api_no_object(function, object);
+    }
     if (result != SGC_REGISTERED_NOT)
         answer(&old, old_fn, old_data);
 }

@@ -26,13 +26,6 @@ void sgc_finalization_use(uint32_t bits)
         sgc_a32_or(&all->used, bits);
 }
 
-static bool is_object(uintptr_t address)
-{
-    struct sgc_object o;
-
-    return sgc_object_find(address, &o) && o.start == address;
-}
-
 static bool ready(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t address)
 {
     return sgc_nodes_ready(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(tree, address);
@@ -75,11 +68,10 @@ static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, 
     return SGC_REGISTERED_AGAIN;
 }
 
-static enum sgc_registered store(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
-                                 struct sgc_finalizer *old)
+static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_place at, uintptr_t object,
+                                 const struct sgc_finalizer *f, struct sgc_finalizer *old)
 {
     struct sgc_record *r = sgc_node_take(&self->nodes, SGC_NODE_RECORD);
-    struct sgc_tree_place at = sgc_tree_place(&all->finalizers, &self->nodes, object);
 
     r->object = object;
     r->fn = f->fn;
@@ -88,28 +80,48 @@ static enum sgc_registered store(struct sgc_mutator *self, uintptr_t object, con
     return take_over(self, sgc_aw_swap(at.unit, (uintptr_t)r | f->order), old);
 }
 
-static enum sgc_registered remove(struct sgc_mutator *self, uintptr_t object, struct sgc_finalizer *old)
+static enum sgc_registered remove(struct sgc_mutator *self, sgc_aw_t *unit, struct sgc_finalizer *old)
 {
-    sgc_aw_t *unit = sgc_tree_find(&all->finalizers, object);
-
     if (unit == NULL || sgc_aw_load(unit) == 0)
         return SGC_REGISTERED;
     return take_over(self, sgc_aw_swap(unit, 0), old);
+}
+
+/* The first one of a leaf, or without a record in the pool. */
+static enum sgc_registered set_slowly(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
+                                      struct sgc_finalizer *old)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+
+    if (!ready(self, &all->finalizers, object))
+        return SGC_REGISTERED_NOT;
+    sgc_section_enter(sgc_section_of(self));
+    if (sgc_object_starts(object))
+        result = store(self, sgc_tree_place(&all->finalizers, &self->nodes, object), object, f, old);
+    sgc_section_leave(sgc_section_of(self));
+    return result;
 }
 
 enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+    struct sgc_tree_place at;
+    bool slowly = false;
 
-    *old = (struct sgc_finalizer){ .fn = NULL };
-    if (f->fn != NULL && !ready(self, &all->finalizers, object))
-        return SGC_REGISTERED_NOT;
+    old->fn = NULL;
     sgc_section_enter(sgc_section_of(self));
-    if (is_object(object))
-        result = f->fn != NULL ? store(self, object, f, old) : remove(self, object, old);
+    if (__builtin_expect(sgc_object_starts(object), 1)) {
+        at = sgc_tree_look_up(&all->finalizers, object);
+        if (f->fn == NULL)
+            result = remove(self, at.unit, old);
+        else if (at.unit != NULL && sgc_stock_enough(&self->nodes.of[SGC_NODE_RECORD]))
+            result = store(self, at, object, f, old);
+        else
+            slowly = true;
+    }
     sgc_section_leave(sgc_section_of(self));
-    return result;
+    return slowly ? set_slowly(self, object, f, old) : result;
 }
 
 /* ---- targets ---- */
@@ -120,10 +132,8 @@ uintptr_t sgc_target_generation(uintptr_t object)
 }
 
 /* In a section.  A link's value for the object. */
-static uintptr_t aim(struct sgc_mutator *self, uintptr_t object)
+static uintptr_t aim(sgc_aw_t *unit, uintptr_t object)
 {
-    sgc_aw_t *unit = sgc_tree_place(&all->targets, &self->nodes, object).unit;
-
     if (sgc_aw_load_acq(unit) == 0)
         sgc_aw_cas(unit, 0, GENERATION_ONE);
     return sgc_aw_load_acq(unit) | object >> 4;
@@ -143,23 +153,43 @@ static void end_generation(uintptr_t object)
 
 /* ---- links ---- */
 
-enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object)
+/* In a section. */
+static enum sgc_registered link_to(sgc_aw_t *link, sgc_aw_t *target, uintptr_t object)
 {
-    struct sgc_tree *tree = &all->links[kind];
+    sgc_finalization_use(0);
+    return sgc_aw_swap(link, aim(target, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
+}
+
+static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
+{
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
 
     if (!ready(self, &all->targets, object) || !sgc_tree_reach(tree, link))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
-    if (is_object(object)) {
-        uintptr_t value = aim(self, object);
-
-        sgc_finalization_use(0);
-        result = sgc_aw_swap(sgc_tree_place(tree, &self->nodes, link).unit, value) != 0 ? SGC_REGISTERED_AGAIN
-                                                                                        : SGC_REGISTERED;
-    }
+    if (sgc_object_starts(object))
+        result = link_to(sgc_tree_place(tree, &self->nodes, link).unit,
+                         sgc_tree_place(&all->targets, &self->nodes, object).unit, object);
     sgc_section_leave(sgc_section_of(self));
     return result;
+}
+
+enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+    bool slowly = false;
+
+    sgc_section_enter(sgc_section_of(self));
+    if (__builtin_expect(sgc_object_starts(object), 1)) {
+        sgc_aw_t *target = sgc_tree_find(&all->targets, object);
+        sgc_aw_t *unit = sgc_tree_find(&all->links[kind], link);
+
+        slowly = target == NULL || unit == NULL;
+        if (!slowly)
+            result = link_to(unit, target, object);
+    }
+    sgc_section_leave(sgc_section_of(self));
+    return slowly ? link_slowly(self, &all->links[kind], link, object) : result;
 }
 
 bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link)
@@ -240,7 +270,7 @@ void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
     sgc_section_enter(sgc_section_of(self));
     found = sgc_object_find(object, &o) && o.start == object;
     if (found) {
-        remove(self, object, &old);
+        remove(self, sgc_tree_find(&all->finalizers, object), &old);
         end_generation(object);
         forget_toggle(object);
     }

@@ -98,6 +98,8 @@ static struct sgc_record *take_first(void)
     do
         r = (struct sgc_record *)sgc_aw_load_acq(&queue.first);
     while (r != NULL && !sgc_aw_cas(&queue.first, (uintptr_t)r, sgc_aw_load(&r->next)));
+    if (r != NULL)
+        __builtin_prefetch((const void *)sgc_aw_load(&r->next));
     return r;
 }
 

@@ -6,7 +6,8 @@
 #include "platform/platform.h"
 
 enum {
-    CHUNK_BYTES = 64 << 10,
+    CHUNK_BYTES = 32 << 10,     /* a thread's first; each later one is twice as large, */
+    CHUNK_DOUBLINGS = 6,        /* so often */
     KEPT = 128,                 /* free nodes of a size that a thread keeps */
     TAKEN_AT_ONCE = 64,         /* from the common ones */
 };
@@ -22,17 +23,6 @@ SGC_STATE static struct nodes nodes = { .lock = SGC_LOCK_INIT(SGC_RANK_NODES) };
 static const uint32_t node_bytes[SGC_NODE_SIZES] = {
     [SGC_NODE_RECORD] = SGC_RECORD_BYTES, [SGC_NODE_LEAF] = SGC_LEAF_BYTES, [SGC_NODE_BLOCK] = SGC_BLOCK_BYTES,
 };
-
-static size_t fresh_nodes(const struct sgc_node_stock *stock, enum sgc_node_size size)
-{
-    return (size_t)(stock->end - stock->fresh) / node_bytes[size];
-}
-
-/* Two: a section stores in two trees at most. */
-static bool has_enough(const struct sgc_node_stock *stock, enum sgc_node_size size)
-{
-    return (stock->first != NULL && sgc_aw_load(&stock->first->next) != 0) || fresh_nodes(stock, size) >= 2;
-}
 
 /* ---- common nodes ---- */
 
@@ -78,16 +68,20 @@ static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, str
 
 /* ---- a thread's own ---- */
 
-static bool take_chunk(struct sgc_node_stock *stock)
+/* What is left of the last chunk is less than two nodes, and lost. */
+static bool take_chunk(struct sgc_node_stock *stock, enum sgc_node_size size)
 {
-    char *chunk = sgc_mem_obtain(CHUNK_BYTES);
+    size_t bytes = (size_t)CHUNK_BYTES << (stock->chunks < CHUNK_DOUBLINGS ? stock->chunks : CHUNK_DOUBLINGS);
+    char *chunk = sgc_mem_obtain(bytes);
 
     if (chunk == NULL)
         return false;
-    sgc_aw_add_relaxed(&nodes.bytes, CHUNK_BYTES);
-    stock->end = stock->fresh = chunk;          /* in this order nothing is handed out in between */
+    sgc_aw_add_relaxed(&nodes.bytes, bytes);
+    stock->chunks++;
+    stock->fresh_left = 0;
+    stock->fresh = chunk;
     sgc_compiler_barrier();
-    stock->end = chunk + CHUNK_BYTES;
+    stock->fresh_left = bytes / node_bytes[size];
     return true;
 }
 
@@ -95,34 +89,35 @@ static bool refill(struct sgc_node_stock *stock, enum sgc_node_size size, struct
 {
     if (sgc_aw_load(&nodes.spare[size]) != 0)
         take_some(stock, size, self);
-    return has_enough(stock, size) || take_chunk(stock);
+    return sgc_stock_enough(stock) || take_chunk(stock, size);
 }
 
-bool sgc_nodes_ready(struct sgc_node_pool *pool, struct sgc_section *self)
+bool sgc_nodes_fill(struct sgc_node_pool *pool, struct sgc_section *self)
 {
-    for (int size = 0; size < SGC_NODE_SIZES; size++) {
-        struct sgc_node_stock *stock = &pool->of[size];
-
-        if (!has_enough(stock, (enum sgc_node_size)size) && !refill(stock, (enum sgc_node_size)size, self))
+    for (int size = 0; size < SGC_NODE_SIZES; size++)
+        if (!sgc_stock_enough(&pool->of[size]) && !refill(&pool->of[size], (enum sgc_node_size)size, self))
             return false;
-    }
     return true;
 }
 
+/* What is counted goes before what it counts, here and in `push`. */
 void *sgc_node_take(struct sgc_node_pool *pool, enum sgc_node_size size)
 {
     struct sgc_node_stock *stock = &pool->of[size];
     struct sgc_node *n = stock->first;
 
-    if (n == NULL) {
-        sgc_assert(fresh_nodes(stock, size) > 0);
+    if (stock->count == 0) {
+        sgc_assert(stock->fresh_left > 0);
+        stock->fresh_left--;
+        sgc_compiler_barrier();
         n = (struct sgc_node *)(void *)stock->fresh;
         stock->fresh += node_bytes[size];
         return n;
     }
-    stock->count -= stock->count != 0;
+    stock->count--;
     sgc_compiler_barrier();
     stock->first = (struct sgc_node *)sgc_aw_load(&n->next);
+    __builtin_prefetch(stock->first);
     sgc_aw_store(&n->next, 0);
     return n;
 }

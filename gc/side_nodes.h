@@ -41,17 +41,33 @@ struct sgc_node {
 
 struct sgc_node_stock {
     struct sgc_node *first;
-    uint32_t count;             /* how many follow from `first`; too small after an abandoned section */
-    char *fresh, *end;          /* zeroed memory never used */
+    uint32_t count;             /* how many there are from `first`; too small after an abandoned section */
+    uint32_t chunks;            /* taken so far */
+    size_t fresh_left;          /* nodes never used, zeroed, */
+    char *fresh;                /* from here on */
 };
 
 struct sgc_node_pool {
     struct sgc_node_stock of[SGC_NODE_SIZES];
 };
 
+/* Two nodes of a size: a section stores in two trees at most. */
+static inline bool sgc_stock_enough(const struct sgc_node_stock *stock)
+{
+    return stock->count >= 2 || stock->fresh_left >= 2;
+}
+
+bool sgc_nodes_fill(struct sgc_node_pool *pool, struct sgc_section *self);
+
 /* Sees to it that the pool has two nodes of each size.  False if the system has no memory.  By its thread, outside
  * sections. */
-bool sgc_nodes_ready(struct sgc_node_pool *pool, struct sgc_section *self);
+static inline bool sgc_nodes_ready(struct sgc_node_pool *pool, struct sgc_section *self)
+{
+    bool enough = sgc_stock_enough(&pool->of[SGC_NODE_RECORD]) && sgc_stock_enough(&pool->of[SGC_NODE_LEAF]) &&
+                  sgc_stock_enough(&pool->of[SGC_NODE_BLOCK]);
+
+    return __builtin_expect(enough, 1) || sgc_nodes_fill(pool, self);
+}
 
 /* One of them, all zero unless it is a record.  In a section. */
 void *sgc_node_take(struct sgc_node_pool *pool, enum sgc_node_size size);

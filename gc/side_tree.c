@@ -11,7 +11,7 @@ enum {
     MIDS_BLOCKS = 1 << SGC_TREE_MID_LOG,
 };
 
-static unsigned block_log(const struct sgc_tree *tree)
+static inline unsigned block_log(const struct sgc_tree *tree)
 {
     return tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
 }
@@ -21,27 +21,22 @@ static size_t tops(const struct sgc_tree *tree)
     return (size_t)1 << (SGC_TREE_ADDRESS_BITS - SGC_TREE_MID_LOG - block_log(tree));
 }
 
-static size_t top_index(const struct sgc_tree *tree, uintptr_t address)
+static inline size_t top_index(const struct sgc_tree *tree, uintptr_t address)
 {
     return address >> (block_log(tree) + SGC_TREE_MID_LOG);
 }
 
-static size_t mid_index(const struct sgc_tree *tree, uintptr_t address)
-{
-    return address >> block_log(tree) & (MIDS_BLOCKS - 1);
-}
-
-static size_t leaf_index(const struct sgc_tree *tree, uintptr_t address)
+static inline size_t leaf_index(const struct sgc_tree *tree, uintptr_t address)
 {
     return address >> (tree->unit_log + SGC_TREE_LEAF_LOG) & (LEAVES - 1);
 }
 
-static size_t unit_index(const struct sgc_tree *tree, uintptr_t address)
+static inline size_t unit_index(const struct sgc_tree *tree, uintptr_t address)
 {
     return address >> tree->unit_log & (UNITS - 1);
 }
 
-static bool in_range(uintptr_t address)
+static inline bool in_range(uintptr_t address)
 {
     return address >> SGC_TREE_ADDRESS_BITS == 0;
 }
@@ -63,7 +58,7 @@ static sgc_aw_t *table(sgc_aw_t *where, size_t entries)
     return (sgc_aw_t *)sgc_aw_load_acq(where);
 }
 
-bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address)
+static bool make_reach(struct sgc_tree *tree, uintptr_t address)
 {
     sgc_aw_t *top;
 
@@ -73,21 +68,14 @@ bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address)
     return top != NULL && table(&top[top_index(tree, address)], MIDS_BLOCKS) != NULL;
 }
 
-/* Where the address's block hangs, or NULL. */
-static sgc_aw_t *block_slot(const struct sgc_tree *tree, uintptr_t address)
+bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address)
 {
-    sgc_aw_t *top = (sgc_aw_t *)sgc_aw_load_acq(&tree->top);
-    sgc_aw_t *mid;
-
-    if (top == NULL || !in_range(address))
-        return NULL;
-    mid = (sgc_aw_t *)sgc_aw_load_acq(&top[top_index(tree, address)]);
-    return mid != NULL ? &mid[mid_index(tree, address)] : NULL;
+    return sgc_tree_block_slot(tree, address) != NULL || make_reach(tree, address);
 }
 
 static struct sgc_tree_block *find_block(const struct sgc_tree *tree, uintptr_t address)
 {
-    const sgc_aw_t *slot = block_slot(tree, address);
+    const sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
 
     return slot != NULL ? (struct sgc_tree_block *)sgc_aw_load_acq(slot) : NULL;
 }
@@ -126,7 +114,7 @@ static struct sgc_tree_leaf *make_leaf(struct sgc_node_pool *pool, sgc_aw_t *slo
 
 struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address)
 {
-    sgc_aw_t *slot = block_slot(tree, address);
+    sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
     struct sgc_tree_block *block = (struct sgc_tree_block *)sgc_aw_load_acq(slot);
     struct sgc_tree_leaf *leaf;
 
@@ -140,17 +128,6 @@ struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool
 }
 
 /* ---- looking up ---- */
-
-sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t address)
-{
-    struct sgc_tree_block *block = find_block(tree, address);
-    struct sgc_tree_leaf *leaf;
-
-    if (block == NULL)
-        return NULL;
-    leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(&block->leaf[leaf_index(tree, address)]);
-    return leaf != NULL ? &leaf->unit[unit_index(tree, address)] : NULL;
-}
 
 uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address)
 {
@@ -265,7 +242,7 @@ static bool without_leaf(const struct sgc_tree_block *block)
 
 static void drop_block(struct sgc_tree *tree, struct sgc_tree_block *block)
 {
-    sgc_aw_cas(block_slot(tree, block->base), (uintptr_t)block, 0);
+    sgc_aw_cas(sgc_tree_block_slot(tree, block->base), (uintptr_t)block, 0);
     *block = (struct sgc_tree_block){ .next = NULL };
     sgc_node_spare(SGC_NODE_BLOCK, block);
     sgc_aw_add_relaxed(&tree->count, (uintptr_t)-1);

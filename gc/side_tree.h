@@ -77,8 +77,39 @@ bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address);
 /* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and sgc_nodes_ready. */
 struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address);
 
-/* The address's unit, or NULL if nothing was stored near it.  In a section, or with the world stopped. */
-sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t address);
+/* Where the address's block hangs, or NULL. */
+static inline sgc_aw_t *sgc_tree_block_slot(const struct sgc_tree *tree, uintptr_t address)
+{
+    const uint32_t log = tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
+    sgc_aw_t *top = (sgc_aw_t *)sgc_aw_load_acq(&tree->top);
+    sgc_aw_t *mid;
+
+    if (top == NULL || address >> SGC_TREE_ADDRESS_BITS != 0)
+        return NULL;
+    mid = (sgc_aw_t *)sgc_aw_load_acq(&top[address >> (log + SGC_TREE_MID_LOG)]);
+    return mid != NULL ? &mid[address >> log & ((1 << SGC_TREE_MID_LOG) - 1)] : NULL;
+}
+
+/* The address's place; without a unit if nothing was stored near it.  In a section, or with the world stopped. */
+static inline struct sgc_tree_place sgc_tree_look_up(const struct sgc_tree *tree, uintptr_t address)
+{
+    const sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
+    struct sgc_tree_block *block = slot != NULL ? (struct sgc_tree_block *)sgc_aw_load_acq(slot) : NULL;
+    size_t leaf_index = address >> (tree->unit_log + SGC_TREE_LEAF_LOG) & ((1 << SGC_TREE_BLOCK_LOG) - 1);
+    struct sgc_tree_leaf *leaf;
+
+    if (block == NULL)
+        return (struct sgc_tree_place){ NULL, NULL };
+    leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(&block->leaf[leaf_index]);
+    if (leaf == NULL)
+        return (struct sgc_tree_place){ NULL, NULL };
+    return (struct sgc_tree_place){ block, &leaf->unit[address >> tree->unit_log & ((1 << SGC_TREE_LEAF_LOG) - 1)] };
+}
+
+static inline sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t address)
+{
+    return sgc_tree_look_up(tree, address).unit;
+}
 
 /* The value there, 0 if there is none. */
 uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
