@@ -320,6 +320,7 @@ unit_tests += tests/test_helpers
 unit_tests += \
 	tests/test_api_finalize \
 	tests/test_api_links \
+	tests/test_api_toggle \
 	tests/test_finalize_many \
 	tests/test_finalize_race \
 	tests/test_side_tree

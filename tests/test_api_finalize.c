@@ -502,52 +502,6 @@ static void *make_pointer_free(void *unused)
     return unused;
 }
 
-/* ---- toggle references ---- */
-
-static GC_ToggleRefStatus status;
-
-static GC_ToggleRefStatus toggle(void *object)
-{
-    (void)object;
-    return status;
-}
-
-static GC_hidden_pointer toggled[COUNT];
-
-static void *make_toggled(void *unused)
-{
-    GC_disable();
-    for (int i = 0; i < COUNT; i++) {
-        void *p = GC_malloc(API_LARGE);
-
-        toggled[i] = GC_HIDE_POINTER(p);
-        wrong_data += GC_toggleref_add(p, 1) != GC_SUCCESS;
-    }
-    GC_enable();
-    return unused;
-}
-
-static void check_toggles(void)
-{
-    wrong_data = 0;
-    GC_set_toggleref_func(toggle);
-    tap_ok(GC_get_toggleref_func() == toggle, "the toggle function is answered");
-    status = GC_TOGGLE_REF_STRONG;
-    api_in_thread(make_toggled, NULL);
-    api_collect();
-    tap_ok(wrong_data == 0 && api_alive(toggled, COUNT) == COUNT, "strong toggle references keep their objects");
-    status = GC_TOGGLE_REF_WEAK;
-    api_collect();
-    tap_ok(api_alive(toggled, COUNT) <= 3, "weak ones do not");
-    status = GC_TOGGLE_REF_STRONG;
-    api_in_thread(make_toggled, NULL);
-    status = GC_TOGGLE_REF_DROP;
-    api_collect();
-    tap_ok(api_alive(toggled, COUNT) <= 3, "nor do dropped ones");
-    GC_set_toggleref_func(NULL);
-    tap_ok(GC_toggleref_add(new_node(1), 1) == GC_SUCCESS, "without a function adding does nothing");
-}
-
 /* ---- mistakes ---- */
 
 static void bad_interior(void)
@@ -618,7 +572,6 @@ int main(void)
     api_in_thread(make_pointer_free, NULL);
     collect_and_run();
     tap_ok(ran(0, COUNT), "pointer-free and large objects");
-    check_toggles();
     check_mistakes();
     return tap_done();
 }

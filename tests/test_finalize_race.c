@@ -96,6 +96,12 @@ static void linked(GC_hidden_pointer *word, struct object *o)
     GC_reachable_here(o);
 }
 
+static void check_alive(struct object *o)
+{
+    if (o != NULL && atomic_load(&o->state) != REGISTERED)
+        atomic_fetch_add(&wrong, 1);
+}
+
 static void *worker(void *unused)
 {
     struct object **kept = GC_malloc(KEPT * sizeof *kept);
@@ -103,9 +109,7 @@ static void *worker(void *unused)
 
     for (long i = 0; !atomic_load(&done); i++) {
         kept[i % KEPT] = with_finalizer(i);
-        if (atomic_load(&kept[(i + 1) % KEPT] != NULL ? &kept[(i + 1) % KEPT]->state : &kept[i % KEPT]->state) !=
-            REGISTERED)
-            atomic_fetch_add(&wrong, 1);
+        check_alive(kept[(i + 1) % KEPT]);
         withdrawn(i);
         linked(word, kept[i % KEPT]);
         /* a link that dies with what contains it */
