@@ -90,7 +90,10 @@ struct sgc_cache {
     size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];
+    struct sgc_bin watched;         /* stands for the bins of pages that are watched; empty and closed */
 };
+
+enum { SGC_BIN_WATCHED = offsetof(struct sgc_cache, watched) };
 
 /* The calling thread's cache; NULL while it is not registered. */
 SGC_INNER _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));

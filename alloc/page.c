@@ -30,7 +30,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     clear_bits(page);
     d->reciprocal = c->reciprocal;
     d->granules = c->granules;
-    d->bin = sgc_bin_offset(kind, cls);
+    sgc_a32_store(&d->bin, sgc_bin_offset(kind, cls));
     d->kind = (uint8_t)kind;
     d->cls = (uint8_t)cls;
     sgc_a8_store(&d->remote, 0);
@@ -40,6 +40,15 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     if (sgc_kind_uncollectable(kind))
         sgc_aw_or(&sgc_arena_of_page(page)->uncollectable, sgc_arena_bit(page));
     sgc_aw_store_rel(&d->tag, tag);
+}
+
+/* The bin there is never open. */
+void sgc_page_watch(uint32_t page)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_WATCHED)
+        sgc_a32_store(&d->bin, SGC_BIN_WATCHED);
 }
 
 uint32_t sgc_page_live(uint32_t page)
@@ -90,7 +99,8 @@ void sgc_page_check(uint32_t page)
 
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
         sgc_verify(d->kind < SGC_KINDS && d->cls < sgc_size_classes.count);
-        sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules && d->bin == sgc_bin_offset(d->kind, d->cls));
+        sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
+        sgc_verify(sgc_a32_load(&d->bin) == sgc_bin_offset(d->kind, d->cls) || sgc_a32_load(&d->bin) == SGC_BIN_WATCHED);
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
     } else if (sgc_page_state(d) == SGC_PAGE_SPAN) {

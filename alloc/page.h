@@ -7,6 +7,8 @@
  *   descriptor           whoever holds the page while it is    everybody           the release of its first
  *                        SGC_PAGE_RESERVED (fresh from the                         alloc bit; markers: the
  *                        pool, or on its way back)                                 stopped world
+ *   bin                  as the descriptor; who registers      the owner           relaxed: who frees an object has been
+ *                        something about an object                                 handed it by who registered
  *   remote               remote freers: 1; the owner: 0        owner, markers      see doc/design/remote-free.md
  *   tag                  the holder of the owner's cache       everybody           release / acquire
  *                        lock, adoption
@@ -64,7 +66,7 @@ struct sgc_page {
     };
     union {
         uint32_t back;          /* span tails: pages to the span's first */
-        uint32_t bin;           /* small objects: where their bin is in a cache, in bytes */
+        sgc_a32_t bin;          /* small objects: where the bin that freeing looks at is in a cache, in bytes */
     };
     sgc_a8_t state;             /* enum sgc_page_state */
     uint8_t kind;
@@ -136,6 +138,10 @@ static inline size_t sgc_page_first_granule(uint32_t page)
 
 /* Makes a RESERVED page one of small objects, without any; writes all of its bits. */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero);
+
+/* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
+ * about one.  By any thread that holds an object of the page, in a section. */
+void sgc_page_watch(uint32_t page);
 
 /* Allocated slots, remote frees not yet taken over counted as allocated. */
 uint32_t sgc_page_live(uint32_t page);

@@ -254,7 +254,7 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
 /* The slot's bit is cleared. */
 static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, void *object, size_t granule)
 {
-    struct sgc_bin *bin = sgc_bin_at(cache, d->bin);
+    struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
     if (!cache->keeps_freed || sgc_kind_uncollectable(d->kind)) {
         sgc_count_add(&cache->freed_bytes, bin->size);
@@ -267,7 +267,7 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
 
 static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_page *d, void *object)
 {
-    const struct sgc_bin *bin = sgc_bin_at(cache, d->bin);
+    const struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
     size_t granule = sgc_granule_number((uintptr_t)object);
 
     if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, object) || sgc_freed_remotely(d, granule))
@@ -282,7 +282,7 @@ static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_
 
 void sgc_free_undo(struct sgc_cache *cache, void *object)
 {
-    sgc_bin_at(cache, sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin)->nfreed--;
+    sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
     sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
 }
 

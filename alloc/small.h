@@ -122,7 +122,7 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
     /* Acquire: the service thread may have swept the page, and written its bits, just now. */
     if (__builtin_expect(sgc_aw_load_acq(&d->tag) != cache->tag || sgc_a8_load_acq(&d->remote) != 0, 0))
         return SGC_FREE_STEP_MISSED;
-    bin = sgc_bin_at(cache, d->bin);
+    bin = sgc_bin_at(cache, sgc_a32_load(&d->bin));
     place = sgc_bit_place(granule);
     if (__builtin_expect(!sgc_bin_handed_out(bin, object), 0))
         return SGC_FREE_STEP_MISSED;

@@ -10,6 +10,7 @@
 #include "alloc/object.h"
 #include "alloc/span.h"
 #include "gc/allocate.h"
+#include "gc/finalize.h"
 
 /* ---- wrong addresses ---- */
 
@@ -84,11 +85,15 @@ static void free_slowly(void *object)
 
     if (object == NULL)
         return;
-    if (!sgc_heap_contains((uintptr_t)object))
+    if (!sgc_heap_contains((uintptr_t)object)) {
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
-    else if (self == NULL && (self = sgc_api_self()) == NULL)
         return;
-    else if (is_uncollectable(object))
+    }
+    if (self == NULL && (self = sgc_api_self()) == NULL)
+        return;
+    if (sgc_finalization_used())
+        sgc_finalization_forget(self, (uintptr_t)object);
+    if (is_uncollectable(object))
         free_uncollectable(self, object);
     else if (sgc_object_free(&self->cache, object) != SGC_FREE_DONE)
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
@@ -109,7 +114,8 @@ static void free_closed(void *object, struct sgc_cache *cache)
     free_missed(object, cache);
 }
 
-/* Bins of uncollectable kinds are never open, so those, which are counted, take the slow way.  Each way out is a return or
+/* Bins of uncollectable kinds are never open, so those, which are counted, take the slow way; so do pages where something is
+ * registered about an object (sgc_page_watch), which must be forgotten.  Each way out is a return or
  * a jump, so that the common ones need no stack frame. */
 void GC_free(void *object)
 {
@@ -151,7 +157,11 @@ static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, si
 {
     size_t bytes = sgc_round_up(with_end, SGC_GRANULE);
 
-    if (with_end <= SGC_SMALL_MAX || !sgc_span_resize(sgc_section_of(self), o->page, with_end))
+    if (with_end <= SGC_SMALL_MAX)
+        return false;
+    if (bytes < o->bytes && sgc_finalization_used())
+        sgc_links_forget(self, o->start + bytes, o->start + o->bytes);      /* before somebody else has that memory */
+    if (!sgc_span_resize(sgc_section_of(self), o->page, with_end))
         return false;
     zero_tail(o, size, bytes < o->bytes ? bytes : o->bytes);
     if (sgc_kind_uncollectable(o->kind))

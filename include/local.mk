@@ -9,6 +9,7 @@ public_gc_headers = \
 	include/gc/gc.h \
 	include/gc/gc_check.h \
 	include/gc/gc_config_macros.h \
+	include/gc/gc_finalize.h \
 	include/gc/gc_heap.h \
 	include/gc/gc_hooks.h \
 	include/gc/gc_mark.h \

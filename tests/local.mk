@@ -325,3 +325,14 @@ EXTRA_DIST += tests/switches.txt
 
 # The threads of helper markers; presets.
 unit_tests += tests/test_helpers
+
+# Finalizers, links and toggle references; many of them with 1, 2 and 8 markers, and by threads beside collections.
+unit_tests += \
+	tests/test_api_finalize \
+	tests/test_api_links \
+	tests/test_api_toggle \
+	tests/test_finalize_many \
+	tests/test_finalize_race \
+	tests/test_side_tree
+thread_tests += tests/test_finalize_many tests/test_finalize_race tests/test_side_tree
+aarch64_tests += tests/test_side_tree
