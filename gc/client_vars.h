@@ -24,6 +24,7 @@ SGC_CLIENT_VAR(sgc_a32_t, all_interior_pointers);
 SGC_CLIENT_VAR(sgc_a32_t, dont_gc);                 /* how often collections are disabled */
 SGC_CLIENT_VAR(sgc_a32_t, dont_expand);
 SGC_CLIENT_VAR(sgc_a32_t, dont_precollect);
+SGC_CLIENT_VAR(sgc_a32_t, find_leak);
 SGC_CLIENT_VAR(sgc_a32_t, full_freq);
 SGC_CLIENT_VAR(sgc_a32_t, no_dls);
 SGC_CLIENT_VAR(sgc_a32_t, parallel);
@@ -34,7 +35,9 @@ SGC_CLIENT_VAR(sgc_aw_t, max_retries);
 SGC_CLIENT_VAR(sgc_aw_t, non_gc_bytes);
 SGC_CLIENT_VAR(sgc_aw_t, time_limit);
 SGC_CLIENT_VAR(sgc_aw_t, oom_fn);                   /* sgc_oom_t */
+SGC_CLIENT_VAR(sgc_aw_t, on_abort);                 /* void (*)(const char *message); 0: our own way */
 SGC_CLIENT_VAR(sgc_aw_t, on_heap_resize);           /* void (*)(uintptr_t bytes) */
+SGC_CLIENT_VAR(sgc_aw_t, push_other_roots);         /* void (*)(void) */
 SGC_CLIENT_VAR(sgc_aw_t, stackbottom);              /* char * */
 
 /* Hands what the client assigned before the start to the options.  Before they are read. */

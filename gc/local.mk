@@ -96,3 +96,14 @@ gc_sources += \
 gc_sources += \
 	gc/page_rule.c \
 	gc/page_rule.h
+
+# Allocation for debugging; objects by kind, one by one, and who points at them.
+gc_sources += \
+	gc/api_backptr.c \
+	gc/api_debug.c \
+	gc/api_generic.c \
+	gc/api_private.c \
+	gc/api_walk.c \
+	gc/debug.c \
+	gc/debug.h \
+	gc/debug_check.c

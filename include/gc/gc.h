@@ -15,6 +15,7 @@
  *   gc_hooks.h     what the collector tells the program: out of memory, warnings, events
  *   gc_threads.h   threads, stacks, coroutines, signals, fork
  *   gc_check.h     checks of pointer arithmetic, dumps
+ *   gc_debug.h     allocation with positions and guards, leaks
  * and, when GC_THREADS is defined, gc_pthread_redirects.h.
  *
  * Who may call what.  Unless a comment says otherwise a function may be called by every registered
@@ -82,13 +83,12 @@ GC_API void GC_CALL GC_deinit(void);
 #include "gc_hooks.h"
 #include "gc_threads.h"
 #include "gc_check.h"
+#include "gc_debug.h"
 
 /*
  * Not here yet, and therefore errors of compilation, never silence:
  *   finalizers, disappearing links, toggle references (GC_register_finalizer and its family)
- *   debugging allocation and leak finding (GC_debug_*, GC_find_leak)
- *   gc_typed.h, gc_gcj.h, gc_disclaim.h, gc_inline.h, gc_backptr.h, gc_cpp.h, gc_allocator.h, javaxfc.h,
- *   leak_detector.h, and what gc_mark.h says about kinds and mark procedures
+ *   gc_typed.h, gc_gcj.h, gc_disclaim.h, javaxfc.h, and what gc_mark.h says about kinds and mark procedures
  */
 
 #ifdef GC_PTHREADS
