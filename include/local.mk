@@ -3,13 +3,16 @@
 
 public_headers = \
 	include/gc.h \
+	include/gc_cpp.h \
 	include/sgc.h
 
 public_gc_headers = \
 	include/gc/gc.h \
+	include/gc/gc_allocator.h \
 	include/gc/gc_backptr.h \
 	include/gc/gc_check.h \
 	include/gc/gc_config_macros.h \
+	include/gc/gc_cpp.h \
 	include/gc/gc_debug.h \
 	include/gc/gc_heap.h \
 	include/gc/gc_hooks.h \
