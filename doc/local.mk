@@ -9,6 +9,7 @@ EXTRA_DIST += $(documents)
 
 documents += \
 	CONTRIBUTING.md \
+	doc/compatibility.md \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/design/cycle.md \
@@ -20,6 +21,9 @@ documents += \
 	doc/design/roots.md \
 	doc/design/testing.md \
 	doc/design/world.md \
+	doc/porting.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
+
+dist_man_MANS = doc/man/sgc-run.1 doc/man/sgc.7

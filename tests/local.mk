@@ -330,3 +330,6 @@ EXTRA_DIST += tests/cpp_client.cc
 # Real programs built for bdwgc.
 script_tests += tests/check_programs
 EXTRA_DIST += tests/programs/work.lisp tests/programs/work.neko tests/programs/work.scm
+
+# The manual pages against the options.
+script_tests += tests/check_man
