@@ -49,4 +49,6 @@ alloc_sources = \
 	alloc/sweep.c \
 	alloc/sweep.h \
 	alloc/verify.c \
-	alloc/verify.h
+	alloc/verify.h \
+	alloc/walk.c \
+	alloc/walk.h

@@ -9,10 +9,12 @@ EXTRA_DIST += $(documents)
 
 documents += \
 	CONTRIBUTING.md \
+	doc/compatibility.md \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/design/cycle.md \
 	doc/design/fast-path.md \
+	doc/design/debug.md \
 	doc/design/heap-mix.md \
 	doc/design/heap.md \
 	doc/design/marking.md \
@@ -21,6 +23,9 @@ documents += \
 	doc/design/roots.md \
 	doc/design/testing.md \
 	doc/design/world.md \
+	doc/porting.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
+
+dist_man_MANS = doc/man/sgc-run.1 doc/man/sgc.7

@@ -18,16 +18,21 @@ void *GC_malloc_atomic(size_t size)
     return sgc_allocate(size, SGC_KIND_POINTER_FREE);
 }
 
-static void *uncollectable(size_t size, uint32_t kind)
+void *sgc_api_allocate_or_null(size_t size, uint32_t kind)
 {
     void *object = sgc_allocate_or_null(size, kind);
     struct sgc_object o;
 
-    if (object == NULL)
-        return sgc_out_of_memory(size);
-    if (sgc_object_find((uintptr_t)object, &o))
+    if (object != NULL && sgc_kind_uncollectable(kind) && sgc_object_find((uintptr_t)object, &o))
         sgc_api_count_uncollectable((intptr_t)o.bytes);
     return object;
+}
+
+static void *uncollectable(size_t size, uint32_t kind)
+{
+    void *object = sgc_api_allocate_or_null(size, kind);
+
+    return object != NULL ? object : sgc_out_of_memory(size);
 }
 
 void *GC_malloc_uncollectable(size_t size)
@@ -42,16 +47,21 @@ void *GC_malloc_atomic_uncollectable(size_t size)
 
 enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the object */
 
-static void *ignore_off_page(size_t size, uint32_t kind)
+void *sgc_api_near_start_or_null(size_t size, uint32_t kind)
 {
-    void *object = sgc_allocate_or_null(size, kind);
+    void *object = sgc_api_allocate_or_null(size, kind);
     struct sgc_object o;
 
-    if (object == NULL)
-        return sgc_out_of_memory(size);
-    if (sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o) && o.span)
+    if (object != NULL && sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o) && o.span)
         sgc_span_set_reach(o.page, PROMISED_REACH);
     return object;
+}
+
+static void *ignore_off_page(size_t size, uint32_t kind)
+{
+    void *object = sgc_api_near_start_or_null(size, kind);
+
+    return object != NULL ? object : sgc_out_of_memory(size);
 }
 
 void *GC_malloc_ignore_off_page(size_t size)

@@ -125,6 +125,7 @@ void sgc_client_hooks_start(void)
 
     sgc_assert(added);
     (void)added;
+    sgc_api_install_reports();
 }
 
 /* ---- the hooks ---- */

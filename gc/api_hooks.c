@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
+#include "alloc/object.h"
+#include "alloc/span.h"
 #include "gc/allocate.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
-    sgc_aw_t abort;                     /* GC_abort_func; 0: our own way */
-    sgc_aw_t push;                      /* GC_push_other_roots_proc */
     struct sgc_marker *pushing;         /* while the push hook runs */
 };
 
@@ -77,7 +77,7 @@ static void warn_client(const char *line)
 
 static void abort_client(const char *line)
 {
-    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&hooks.abort);
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
 
     sgc_api_violation(line);
     if (hook != NULL)
@@ -120,13 +120,13 @@ static void default_abort(const char *message)
 
 void GC_set_abort_func(GC_abort_func hook)
 {
-    sgc_api_set_hook(&hooks.abort, hook == default_abort ? 0 : (uintptr_t)hook);
+    sgc_api_set_hook(&sgc_client_on_abort, hook == default_abort ? 0 : (uintptr_t)hook);
     sgc_api_install_reports();
 }
 
 GC_abort_func GC_get_abort_func(void)
 {
-    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&hooks.abort);
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
 
     return hook != NULL ? hook : default_abort;
 }
@@ -141,12 +141,12 @@ void GC_abort_on_oom(void)
 
 void GC_set_push_other_roots(GC_push_other_roots_proc hook)
 {
-    sgc_api_set_hook(&hooks.push, (uintptr_t)hook);
+    sgc_api_set_hook(&sgc_client_push_other_roots, (uintptr_t)hook);
 }
 
 GC_push_other_roots_proc GC_get_push_other_roots(void)
 {
-    return (GC_push_other_roots_proc)sgc_aw_load_acq(&hooks.push);
+    return (GC_push_other_roots_proc)sgc_aw_load_acq(&sgc_client_push_other_roots);
 }
 
 void sgc_client_push_roots(struct sgc_marker *marker)
@@ -179,4 +179,49 @@ void GC_push_all(void *bottom, void *top)
 void GC_push_all_eager(void *bottom, void *top)
 {
     push("GC_push_all_eager", sgc_mark_roots, bottom, top);
+}
+
+void GC_push_conditional(void *bottom, void *top, int all)
+{
+    (void)all;
+    push("GC_push_conditional", sgc_mark_static, bottom, top);
+}
+
+/* ---- mark bits ---- */
+
+static sgc_aw_t *mark_word(const struct sgc_object *o, uintptr_t *bit)
+{
+    *bit = o->span ? sgc_arena_bit(o->page) : sgc_bit_mask(o->granule);
+    return o->span ? sgc_span_word(o->page, sgc_mark_role()) : sgc_mark_word(o->granule);
+}
+
+int GC_is_marked(const void *object)
+{
+    struct sgc_object o;
+    uintptr_t bit;
+
+    if (!sgc_object_find((uintptr_t)object, &o))
+        return 0;
+    return hooks.pushing == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
+}
+
+/* It is counted as a marker would; nobody marks beside the hook. */
+void GC_set_mark_bit(const void *object)
+{
+    struct sgc_object o;
+    uintptr_t bit;
+    sgc_aw_t *word;
+
+    if (hooks.pushing == NULL || !sgc_object_find((uintptr_t)object, &o))
+        return;
+    word = mark_word(&o, &bit);
+    if ((sgc_aw_or_relaxed(word, bit) & bit) != 0)
+        return;
+    hooks.pushing->objects++;
+    hooks.pushing->bytes += o.bytes;
+}
+
+void GC_clear_mark_bit(const void *object)
+{
+    (void)object;
 }

@@ -12,6 +12,8 @@
 #define GC_REQUIRE_WCSDUP
 
 #include "gc/gc.h"
+#include "gc/gc_backptr.h"
+#include "gc/gc_inline.h"
 #include "gc/gc_mark.h"
 #include "sgc.h"
 
@@ -37,6 +39,22 @@ void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 
 /* Uncollectable objects are counted in GC_non_gc_bytes. */
 void sgc_api_count_uncollectable(intptr_t bytes);
+
+/* An object of a kind by number, whatever the kind, NULL when it cannot be had; the second of which the client keeps a
+ * pointer near the start (GC_malloc_ignore_off_page). */
+void *sgc_api_allocate_or_null(size_t size, uint32_t kind);
+void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
+
+/* Stops the world, with all caches given up, so that exactly the allocated objects look allocated; nothing to do for a
+ * caller that has stopped it already.  False if it could not be stopped. */
+bool sgc_api_stop_to_look(struct sgc_mutator *self);
+void sgc_api_looked(struct sgc_mutator *self);
+
+/* What the client's function says about an object of that kind, an empty text if there is none. */
+void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN + 1]);
+
+/* False, with a message, if there is no kind of that number. */
+bool sgc_api_good_kind(const char *function, int kind);
 
 /* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */
 void *sgc_api_block(GC_fn_type fn, void *arg);

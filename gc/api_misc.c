@@ -6,6 +6,7 @@
 
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
+#include "gc/debug.h"
 #include "gc/init.h"
 #include "gc/options.h"
 #include "gc/stats.h"
@@ -103,10 +104,12 @@ void GC_deinit(void)
     sgc_external_resume(self);
 }
 
-/* The summary of GC_PRINT_STATS, when the program ends. */
+/* When the program ends: the last leaks, the summary of GC_PRINT_STATS. */
 __attribute__((destructor))
 static void at_exit(void)
 {
-    if (sgc_init_done())
-        sgc_stats_at_exit();
+    if (!sgc_init_done())
+        return;
+    sgc_debug_at_exit();
+    sgc_stats_at_exit();
 }

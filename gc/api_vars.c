@@ -13,6 +13,7 @@ sgc_a32_t sgc_client_dont_gc;
 sgc_a32_t sgc_client_dont_expand;
 sgc_a32_t sgc_client_dont_precollect;
 sgc_a32_t sgc_client_finalize_on_demand;
+sgc_a32_t sgc_client_find_leak;
 sgc_a32_t sgc_client_full_freq = SGC_ATOMIC_INIT(19);
 sgc_a32_t sgc_client_java_finalization = SGC_ATOMIC_INIT(1);
 sgc_a32_t sgc_client_no_dls;
@@ -25,7 +26,9 @@ sgc_aw_t sgc_client_max_retries;
 sgc_aw_t sgc_client_non_gc_bytes;
 sgc_aw_t sgc_client_time_limit = SGC_ATOMIC_INIT(999999);
 sgc_aw_t sgc_client_oom_fn = SGC_ATOMIC_INIT((uintptr_t)sgc_oom_default);
+sgc_aw_t sgc_client_on_abort;
 sgc_aw_t sgc_client_on_heap_resize;
+sgc_aw_t sgc_client_push_other_roots;
 sgc_aw_t sgc_client_stackbottom;
 
 /* Through sgc_option_set, so that the environment wins and a bad value is reported like any other. */
@@ -50,6 +53,8 @@ void sgc_client_vars_from_options(void)
     sgc_a32_store(&sgc_client_all_interior_pointers, sgc_options.all_interior_pointers);
     sgc_aw_store(&sgc_client_free_space_divisor, (uintptr_t)sgc_options.free_space_divisor);
     sgc_a32_store(&sgc_client_parallel, (uint32_t)sgc_options.markers - 1);
+    if (sgc_options.find_leak)
+        sgc_a32_store(&sgc_client_find_leak, 1);
     if (sgc_options.dont_gc)
         sgc_a32_add(&sgc_client_dont_gc, 1);
 }

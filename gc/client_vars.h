@@ -25,6 +25,7 @@ SGC_CLIENT_VAR(sgc_a32_t, dont_gc);                 /* how often collections are
 SGC_CLIENT_VAR(sgc_a32_t, dont_expand);
 SGC_CLIENT_VAR(sgc_a32_t, dont_precollect);
 SGC_CLIENT_VAR(sgc_a32_t, finalize_on_demand);
+SGC_CLIENT_VAR(sgc_a32_t, find_leak);
 SGC_CLIENT_VAR(sgc_a32_t, full_freq);
 SGC_CLIENT_VAR(sgc_a32_t, java_finalization);
 SGC_CLIENT_VAR(sgc_a32_t, no_dls);
@@ -37,7 +38,9 @@ SGC_CLIENT_VAR(sgc_aw_t, max_retries);
 SGC_CLIENT_VAR(sgc_aw_t, non_gc_bytes);
 SGC_CLIENT_VAR(sgc_aw_t, time_limit);
 SGC_CLIENT_VAR(sgc_aw_t, oom_fn);                   /* sgc_oom_t */
+SGC_CLIENT_VAR(sgc_aw_t, on_abort);                 /* void (*)(const char *message); 0: our own way */
 SGC_CLIENT_VAR(sgc_aw_t, on_heap_resize);           /* void (*)(uintptr_t bytes) */
+SGC_CLIENT_VAR(sgc_aw_t, push_other_roots);         /* void (*)(void) */
 SGC_CLIENT_VAR(sgc_aw_t, stackbottom);              /* char * */
 
 /* Hands what the client assigned before the start to the options.  Before they are read. */

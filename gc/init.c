@@ -12,6 +12,7 @@
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
+#include "gc/debug.h"
 #include "gc/fork.h"
 #include "gc/log.h"
 #include "gc/options.h"
@@ -109,6 +110,7 @@ static bool start_all(void)
     sgc_pacing_init();
     sgc_stats_start();
     sgc_client_hooks_start();
+    sgc_debug_start();
     sgc_log_start();
     if (sgc_options.print_stats || sgc_options.print_verbose_stats)
         sgc_stats_print_start();

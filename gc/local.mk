@@ -112,3 +112,13 @@ gc_sources += \
 	gc/side_tree.c \
 	gc/side_tree.h \
 	gc/toggle.c
+# Allocation for debugging; objects by kind, one by one, and who points at them.
+gc_sources += \
+	gc/api_backptr.c \
+	gc/api_debug.c \
+	gc/api_generic.c \
+	gc/api_private.c \
+	gc/api_walk.c \
+	gc/debug.c \
+	gc/debug.h \
+	gc/debug_check.c

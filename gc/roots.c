@@ -157,28 +157,42 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 
 /* ---- scanning, world stopped ---- */
 
-typedef void (*scan_fn)(struct sgc_marker *marker, const void *lo, const void *hi);
+/* What is done with each range: it is scanned, or a question is asked of it. */
+struct visit {
+    void (*fn)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range);
+    void *arg;
+};
+
+static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+{
+    (void)whose;
+    if (kind == SGC_ROOT_STATIC)
+        sgc_mark_static(arg, (void *)range.lo, (void *)range.hi);
+    else
+        sgc_mark_roots(arg, (void *)range.lo, (void *)range.hi);
+}
 
 /* The range without its excluded parts. */
-static void mark_range(struct sgc_marker *marker, struct sgc_range range, scan_fn scan)
+static void visit_range(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *whose,
+                        struct sgc_range range)
 {
     size_t i = sgc_ranges_first_after(&roots.excluded, range.lo);
 
     for (; i < roots.excluded.count && roots.excluded.of[i].lo < range.hi; i++) {
         if (roots.excluded.of[i].lo > range.lo)
-            scan(marker, (void *)range.lo, (void *)roots.excluded.of[i].lo);
+            visit->fn(visit->arg, kind, whose, (struct sgc_range){ range.lo, roots.excluded.of[i].lo });
         range.lo = roots.excluded.of[i].hi;
     }
     if (range.lo < range.hi)
-        scan(marker, (void *)range.lo, (void *)range.hi);
+        visit->fn(visit->arg, kind, whose, range);
 }
 
-static void mark_static(struct sgc_marker *marker)
+static void visit_static(const struct visit *visit)
 {
     for (int i = 0; i < roots.modules.ranges; i++)
-        mark_range(marker, roots.modules.range[i], sgc_mark_static);
+        visit_range(visit, SGC_ROOT_STATIC, NULL, roots.modules.range[i]);
     for (size_t i = 0; i < roots.added.count; i++)
-        mark_range(marker, roots.added.of[i], sgc_mark_static);
+        visit_range(visit, SGC_ROOT_STATIC, NULL, roots.added.of[i]);
 }
 
 static bool inside_any(struct sgc_range r, const struct sgc_range *part, int parts)
@@ -190,23 +204,23 @@ static bool inside_any(struct sgc_range r, const struct sgc_range *part, int par
 }
 
 /* Most of it lies within the stack's mapping, for all threads but the first. */
-static void mark_thread_local(struct sgc_marker *marker, const struct sgc_mutator *m,
-                              const struct sgc_range *part, int parts)
+static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_range *part,
+                               int parts)
 {
     struct sgc_range block = m->control;
 
     if (!inside_any(block, part, parts))
-        sgc_mark_roots(marker, (void *)block.lo, (void *)block.hi);
+        visit->fn(visit->arg, SGC_ROOT_THREAD, m, block);
     for (int i = 0; i < roots.modules.tlses; i++) {
         if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block))
             continue;
         sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
         if (!inside_any(block, part, parts))
-            mark_range(marker, block, sgc_mark_roots);
+            visit_range(visit, SGC_ROOT_THREAD, m, block);
     }
 }
 
-static void mark_mutator(struct sgc_marker *marker, const struct sgc_mutator *m)
+static void visit_mutator(const struct visit *visit, const struct sgc_mutator *m)
 {
     struct sgc_range part[SGC_STACK_PARTS];
     int parts;
@@ -215,15 +229,25 @@ static void mark_mutator(struct sgc_marker *marker, const struct sgc_mutator *m)
         return;
     parts = sgc_stack_parts(m, part);
     for (int i = 0; i < parts; i++)
-        sgc_mark_roots(marker, (void *)part[i].lo, (void *)part[i].hi);
-    mark_thread_local(marker, m, part, parts);
+        visit->fn(visit->arg, SGC_ROOT_THREAD, m, part[i]);
+    visit_thread_local(visit, m, part, parts);
+}
+
+static void visit_all(const struct visit *visit)
+{
+    visit_static(visit);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        visit_mutator(visit, m);
+}
+
+void sgc_roots_visit(sgc_roots_visit_t fn, void *arg)
+{
+    visit_all(&(struct visit){ fn, arg });
 }
 
 void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
 {
-    mark_static(marker);
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        mark_mutator(marker, m);
+    visit_all(&(struct visit){ scan, marker });
     sgc_mark_uncollectable(marker);
     sgc_client_push_roots(marker);
     (void)self;

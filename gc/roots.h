@@ -52,6 +52,13 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
 /* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */
 void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self);
 
+/* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
+ * stack or thread-local data it is. */
+enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_THREAD };
+typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose,
+                                  struct sgc_range range);
+void sgc_roots_visit(sgc_roots_visit_t fn, void *arg);
+
 void sgc_roots_check(void);
 /* For fork: see gc/fork.c. */
 void sgc_roots_lock(struct sgc_section *self);

@@ -3,18 +3,26 @@
 
 public_headers = \
 	include/gc.h \
+	include/gc_cpp.h \
 	include/sgc.h
 
 public_gc_headers = \
 	include/gc/gc.h \
+	include/gc/gc_allocator.h \
+	include/gc/gc_backptr.h \
 	include/gc/gc_check.h \
 	include/gc/gc_config_macros.h \
 	include/gc/gc_finalize.h \
+	include/gc/gc_cpp.h \
+	include/gc/gc_debug.h \
 	include/gc/gc_heap.h \
 	include/gc/gc_hooks.h \
+	include/gc/gc_inline.h \
 	include/gc/gc_mark.h \
 	include/gc/gc_objects.h \
 	include/gc/gc_pthread_redirects.h \
 	include/gc/gc_roots.h \
 	include/gc/gc_threads.h \
-	include/gc/gc_version.h
+	include/gc/gc_tiny_fl.h \
+	include/gc/gc_version.h \
+	include/gc/leak_detector.h

@@ -76,3 +76,28 @@ AC_DEFUN([SGC_COVERAGE], [
     SGC_LDFLAGS="$SGC_LDFLAGS --coverage"
   ])
 ])
+
+# SGC_CPLUSPLUS: --enable-cplusplus=yes|no|auto: libgccpp and libgctba, if there is a C++ compiler.
+AC_DEFUN([SGC_CPLUSPLUS], [
+  AC_ARG_ENABLE([cplusplus],
+    [AS_HELP_STRING([--disable-cplusplus], [without the libraries for C++ programs (default: with them, if there is a C++ compiler)])],
+    [], [enable_cplusplus=auto])
+  sgc_have_cplusplus=no
+  AS_IF([test "$enable_cplusplus" != no], [
+    AC_LANG_PUSH([C++])
+    AC_MSG_CHECKING([whether $CXX compiles C++])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <new>]], [[throw std::bad_alloc();]])], [sgc_have_cplusplus=yes])
+    AC_MSG_RESULT([$sgc_have_cplusplus])
+    AC_LANG_POP([C++])
+    AS_IF([test "$enable_cplusplus" = yes && test "$sgc_have_cplusplus" = no],
+      [AC_MSG_ERROR([--enable-cplusplus: no working C++ compiler; install one (Debian: g++) or leave the option out])])
+  ])
+  SGC_CXXFLAGS="-pthread -Wall -Wextra -fvisibility=hidden"
+  AS_IF([test "$sgc_sanitizer" != none], [SGC_CXXFLAGS="$SGC_CXXFLAGS $sgc_sanitizer_flags"])
+  AS_IF([test "$enable_werror" = yes], [SGC_CXXFLAGS="$SGC_CXXFLAGS -Werror"])
+  SGC_CXX_LDFLAGS="-Wl,-z,now"
+  AS_IF([test "$sgc_sanitizer" != none], [SGC_CXX_LDFLAGS="$SGC_CXX_LDFLAGS $sgc_sanitizer_flags"])
+  sgc_cplusplus_text="without libgccpp and libgctba"
+  AS_IF([test "$sgc_have_cplusplus" = yes], [sgc_cplusplus_text="$CXX"])
+  AM_CONDITIONAL([SGC_CXX], [test "$sgc_have_cplusplus" = yes && test "$enable_shared" = yes])
+])

@@ -176,6 +176,50 @@
     F(GC_toggleref_func, GC_get_toggleref_func, (void)) \
     F(int, GC_toggleref_add, (void *, int))
 
+/* ---- debugging, kinds, the heap object by object ---------------------------------------------- */
+
+#define API_DEBUG(F) \
+    F(void *, GC_debug_malloc, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_atomic, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_uncollectable, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_atomic_uncollectable, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_ignore_off_page, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_atomic_ignore_off_page, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_stubborn, (size_t, const char *, int)) \
+    F(char *, GC_debug_strdup, (const char *, const char *, int)) \
+    F(char *, GC_debug_strndup, (const char *, size_t, const char *, int)) \
+    F(void *, GC_debug_realloc, (void *, size_t, const char *, int)) \
+    F(void, GC_debug_free, (void *)) \
+    F(void *, GC_debug_malloc_replacement, (size_t)) \
+    F(void *, GC_debug_realloc_replacement, (void *, size_t)) \
+    F(void, GC_debug_register_displacement, (size_t)) \
+    F(void, GC_debug_ptr_store_and_dirty, (void *, const void *)) \
+    F(void, GC_debug_end_stubborn_change, (const void *)) \
+    F(void, GC_debug_change_stubborn, (const void *)) \
+    F(void, GC_set_find_leak, (int)) \
+    F(int, GC_get_find_leak, (void)) \
+    F(void *, GC_debug_generic_or_special_malloc, (size_t, int, const char *, int)) \
+    F(size_t, GC_get_debug_header_size, (void)) \
+    F(void, GC_register_describe_type_fn, (int, GC_describe_type_fn))
+
+#define API_KINDS(F) \
+    F(void *, GC_generic_malloc, (size_t, int)) \
+    F(void *, GC_generic_malloc_ignore_off_page, (size_t, int)) \
+    F(void *, GC_generic_malloc_uncollectable, (size_t, int)) \
+    F(void *, GC_generic_or_special_malloc, (size_t, int)) \
+    F(void, GC_generic_malloc_many, (size_t, int, void **)) \
+    F(void *, GC_malloc_kind, (size_t, int)) \
+    F(void *, GC_malloc_kind_global, (size_t, int)) \
+    F(void, GC_print_free_list, (int, size_t)) \
+    F(int, GC_get_kind_and_size, (const void *, size_t *)) \
+    F(void, GC_enumerate_reachable_objects_inner, (GC_reachable_object_proc, void *)) \
+    F(int, GC_is_marked, (const void *)) \
+    F(void, GC_set_mark_bit, (const void *)) \
+    F(void, GC_clear_mark_bit, (const void *)) \
+    F(void, GC_push_conditional, (void *, void *, int)) \
+    F(void *, GC_clear_stack, (void *)) \
+    F(int, GC_is_tmp_root, (void *))
+
 /* ---- threads, fork, checks ------------------------------------------------------------------- */
 
 #define API_STACKS(F) \
@@ -238,10 +282,27 @@
     F(void *, GC_valloc, (size_t)) \
     F(void *, GC_pvalloc, (size_t)) \
     F(wchar_t *, GC_wcsdup, (const wchar_t *)) \
+    F(wchar_t *, GC_debug_wcsdup, (const wchar_t *, const char *, int)) \
     F(void, GC_noop1, (GC_word)) \
     F(void, GC_finalize_all, (void)) \
     F(void, GC_set_sp_corrector, (GC_sp_corrector_proc)) \
     F(GC_sp_corrector_proc, GC_get_sp_corrector, (void))
+
+/* In gc_backptr.h, which bdwgc's library has only in special builds. */
+#define API_BACK_POINTERS(F) \
+    F(GC_ref_kind, GC_get_back_ptr_info, (void *, void **, size_t *)) \
+    F(void *, GC_generate_random_heap_address, (void)) \
+    F(void *, GC_generate_random_valid_address, (void)) \
+    F(void, GC_generate_random_backtrace, (void)) \
+    F(void, GC_print_backtrace, (void *))
+
+/* Exported by both and declared by neither. */
+#define API_UNDECLARED(F) \
+    F(void, GC_printf, (const char *, ...)) \
+    F(void, GC_err_printf, (const char *, ...)) \
+    F(void, GC_log_printf, (const char *, ...)) \
+    F(void, GC_incr_bytes_allocd, (size_t)) \
+    F(void, GC_incr_bytes_freed, (size_t))
 
 #define API_SGC(F) \
     F(const char *, SGC_version, (void)) \
@@ -255,7 +316,7 @@
 
 #define API_COMMON(F) \
     API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_FINALIZERS(F) API_STACKS(F) API_CHECKS(F) \
-    API_THREADS(F)
+    API_THREADS(F) API_DEBUG(F) API_KINDS(F)
 
 typedef void (*api_check_1)(void *);
 typedef void (*api_check_2)(void *, void *);
@@ -263,6 +324,7 @@ typedef void (*api_check_2)(void *, void *);
 #define API_VARIABLES(V) \
     V(int, GC_all_interior_pointers) \
     V(int, GC_dont_gc) \
+    V(int, GC_find_leak) \
     V(GC_word, GC_free_space_divisor) \
     V(int, GC_dont_expand) \
     V(int, GC_use_entire_heap) \

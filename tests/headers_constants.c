@@ -9,6 +9,9 @@
 #define GC_ATTR_DEPRECATED
 
 #include <gc.h>
+#include <gc/gc_backptr.h>
+#include <gc/gc_inline.h>
+#include <gc/gc_mark.h>
 #include <stdio.h>
 
 #define SIZE(type) printf("sizeof " #type " %zu align %zu\n", sizeof(type), _Alignof(type))
@@ -64,6 +67,21 @@ static void constants(void)
     VALUE(GC_TOGGLE_REF_DROP);
     VALUE(GC_TOGGLE_REF_STRONG);
     VALUE(GC_TOGGLE_REF_WEAK);
+    VALUE(GC_GRANULE_BYTES);
+    VALUE(GC_GRANULE_WORDS);
+    VALUE(GC_TINY_FREELISTS);
+    VALUE(GC_RAW_BYTES_FROM_INDEX(7));
+    VALUE(GC_WORDS_TO_GRANULES(7));
+    VALUE(GC_WORDS_TO_WHOLE_GRANULES(7));
+    VALUE(GC_I_PTRFREE);
+    VALUE(GC_I_NORMAL);
+    VALUE(GC_TYPE_DESCR_LEN);
+    VALUE(GC_UNREFERENCED);
+    VALUE(GC_NO_SPACE);
+    VALUE(GC_REFD_FROM_ROOT);
+    VALUE(GC_REFD_FROM_REG);
+    VALUE(GC_REFD_FROM_HEAP);
+    VALUE(GC_FINALIZER_REFD);
     VALUE(GC_EVENT_START);
     VALUE(GC_EVENT_MARK_START);
     VALUE(GC_EVENT_MARK_END);
@@ -106,6 +124,7 @@ static void macros(void)
     EXPANSION(GC_REGISTER_FINALIZER_UNREACHABLE(p, f, d, of, od));
     EXPANSION(GC_GENERAL_REGISTER_DISAPPEARING_LINK(p, q));
     EXPANSION(GC_REGISTER_LONG_LINK(p, q));
+    EXPANSION(GC_GENERIC_OR_SPECIAL_MALLOC(n, k));
     EXPANSION(GC_SUSPEND_THREAD_ID);
     EXPANSION(GC_PTHREAD_CREATE_CONST);
 }

@@ -13,6 +13,8 @@
 #endif
 
 #include <gc.h>
+#include <gc/gc_backptr.h>
+#include <gc/gc_inline.h>
 #include <gc/gc_mark.h>
 #ifndef API_PEER
 #include <sgc.h>
@@ -30,6 +32,7 @@ API_SIGNALS(API_POINTER)
 #endif
 #ifndef API_PEER
 API_BEYOND(API_POINTER)
+API_BACK_POINTERS(API_POINTER)
 API_SGC(API_POINTER)
 #endif
 
@@ -43,6 +46,8 @@ static void event(GC_EventType which) { (void)which; }
 static void thread_event(GC_EventType which, void *thread) { (void)which; (void)thread; }
 static int has_roots(const char *name, void *start, size_t size) { return name != NULL && start != NULL && size > 0; }
 static void plain(void) { }
+static void visit(void *object, size_t bytes, void *data) { (void)object; (void)bytes; (void)data; }
+static void describe(void *object, char *text) { (void)object; text[0] = '\0'; }
 static void *call(void *arg) { return arg; }
 static void *with_base(struct GC_stack_base *base, void *arg) { return base->mem_base != NULL ? arg : NULL; }
 
@@ -60,6 +65,8 @@ void headers_hooks(void)
     GC_register_has_static_roots_callback(has_roots);
     GC_set_start_callback(plain);
     GC_set_push_other_roots(plain);
+    GC_enumerate_reachable_objects_inner(visit, NULL);
+    GC_register_describe_type_fn(1, describe);
     (void)GC_do_blocking(call, NULL);
     (void)GC_call_with_stack_base(with_base, NULL);
 }
@@ -104,4 +111,17 @@ GC_word headers_macros(struct node *old)
     GC_reachable_here(text);
     GC_FREE(REVEAL_POINTER(hidden));
     return GC_HIDE_POINTER(GC_REVEAL_POINTER(hidden)) - (GC_word)old;
+}
+
+/* The macros of gc_inline.h. */
+void *headers_inline(void *first, void *second);
+void *headers_inline(void *first, void *second)
+{
+    static void *lists[GC_TINY_FREELISTS];
+    void *result;
+
+    GC_MALLOC_WORDS(result, 3, lists);
+    GC_MALLOC_ATOMIC_WORDS(result, 3, lists);
+    GC_CONS(result, first, second, lists);
+    return GC_USR_PTR_FROM_BASE(GC_GENERIC_OR_SPECIAL_MALLOC(sizeof(result), GC_I_NORMAL)) == first ? second : result;
 }

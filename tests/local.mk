@@ -336,3 +336,20 @@ unit_tests += \
 	tests/test_side_tree
 thread_tests += tests/test_finalize_many tests/test_finalize_race tests/test_side_tree
 aarch64_tests += tests/test_side_tree
+# Allocation for debugging, by kind, inside client code; looking at the heap.
+unit_tests += tests/test_api_debug tests/test_api_inline tests/test_api_walk
+
+# The exports of the libraries beside bdwgc's.
+script_tests += tests/check_abi
+EXTRA_DIST += tests/abi_missing.txt
+
+# C++ programs.
+script_tests += tests/check_cpp
+EXTRA_DIST += tests/cpp_client.cc
+
+# Real programs built for bdwgc.
+script_tests += tests/check_programs
+EXTRA_DIST += tests/programs/work.lisp tests/programs/work.neko tests/programs/work.scm
+
+# The manual pages against the options.
+script_tests += tests/check_man

@@ -16,6 +16,7 @@
  *   gc_finalize.h  finalizers, weak links
  *   gc_threads.h   threads, stacks, coroutines, signals, fork
  *   gc_check.h     checks of pointer arithmetic, dumps
+ *   gc_debug.h     allocation with positions and guards, leaks
  * and, when GC_THREADS is defined, gc_pthread_redirects.h.
  *
  * Who may call what.  Unless a comment says otherwise a function may be called by every registered
@@ -84,12 +85,11 @@ GC_API void GC_CALL GC_deinit(void);
 #include "gc_finalize.h"
 #include "gc_threads.h"
 #include "gc_check.h"
+#include "gc_debug.h"
 
 /*
  * Not here yet, and therefore errors of compilation, never silence:
- *   debugging allocation and leak finding (GC_debug_*, GC_find_leak)
- *   gc_typed.h, gc_gcj.h, gc_disclaim.h, gc_inline.h, gc_backptr.h, gc_cpp.h, gc_allocator.h, javaxfc.h,
- *   leak_detector.h, and what gc_mark.h says about kinds and mark procedures
+ *   gc_typed.h, gc_gcj.h, gc_disclaim.h, javaxfc.h, and what gc_mark.h says about kinds and mark procedures
  */
 
 #ifdef GC_PTHREADS

@@ -159,26 +159,52 @@ GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 
 /* ---- macros: the names to write -------------------------------------------------------------- */
 
-/* With GC_DEBUG defined these will add positions and overwrite checks.  Until SGC has debugging allocation
- * they are the plain functions in both cases: a program built for debugging runs, without the checks. */
+/* With GC_DEBUG defined these add positions and guards (gc_debug.h); with GC_DEBUG_REPLACEMENT two of them use the
+ * functions that know no position. */
+#if defined(GC_DEBUG_REPLACEMENT)
+#define GC_MALLOC(size) GC_debug_malloc_replacement(size)
+#define GC_REALLOC(object, size) GC_debug_realloc_replacement(object, size)
+#elif defined(GC_DEBUG)
+#define GC_MALLOC(size) GC_debug_malloc(size, GC_EXTRAS)
+#define GC_REALLOC(object, size) GC_debug_realloc(object, size, GC_EXTRAS)
+#else
 #define GC_MALLOC(size) GC_malloc(size)
+#define GC_REALLOC(object, size) GC_realloc(object, size)
+#endif
+
+#if defined(GC_DEBUG)
+#define GC_MALLOC_ATOMIC(size) GC_debug_malloc_atomic(size, GC_EXTRAS)
+#define GC_MALLOC_UNCOLLECTABLE(size) GC_debug_malloc_uncollectable(size, GC_EXTRAS)
+#define GC_MALLOC_ATOMIC_UNCOLLECTABLE(size) GC_debug_malloc_atomic_uncollectable(size, GC_EXTRAS)
+#define GC_MALLOC_IGNORE_OFF_PAGE(size) GC_debug_malloc_ignore_off_page(size, GC_EXTRAS)
+#define GC_MALLOC_ATOMIC_IGNORE_OFF_PAGE(size) GC_debug_malloc_atomic_ignore_off_page(size, GC_EXTRAS)
+#define GC_STRDUP(string) GC_debug_strdup(string, GC_EXTRAS)
+#define GC_STRNDUP(string, limit) GC_debug_strndup(string, limit, GC_EXTRAS)
+#if defined(GC_REQUIRE_WCSDUP)
+#define GC_WCSDUP(string) GC_debug_wcsdup(string, GC_EXTRAS)
+#endif
+#define GC_FREE(object) GC_debug_free(object)
+#define GC_END_STUBBORN_CHANGE(object) GC_debug_end_stubborn_change(object)
+#define GC_PTR_STORE_AND_DIRTY(address, value) GC_debug_ptr_store_and_dirty(address, value)
+#define GC_REGISTER_DISPLACEMENT(n) GC_debug_register_displacement(n)
+#else
 #define GC_MALLOC_ATOMIC(size) GC_malloc_atomic(size)
 #define GC_MALLOC_UNCOLLECTABLE(size) GC_malloc_uncollectable(size)
 #define GC_MALLOC_ATOMIC_UNCOLLECTABLE(size) GC_malloc_atomic_uncollectable(size)
 #define GC_MALLOC_IGNORE_OFF_PAGE(size) GC_malloc_ignore_off_page(size)
 #define GC_MALLOC_ATOMIC_IGNORE_OFF_PAGE(size) GC_malloc_atomic_ignore_off_page(size)
-#define GC_MALLOC_STUBBORN(size) GC_MALLOC(size)
 #define GC_STRDUP(string) GC_strdup(string)
 #define GC_STRNDUP(string, limit) GC_strndup(string, limit)
 #if defined(GC_REQUIRE_WCSDUP)
 #define GC_WCSDUP(string) GC_wcsdup(string)
 #endif
-#define GC_REALLOC(object, size) GC_realloc(object, size)
 #define GC_FREE(object) GC_free(object)
-#define GC_CHANGE_STUBBORN(object) GC_change_stubborn(object)
 #define GC_END_STUBBORN_CHANGE(object) GC_end_stubborn_change(object)
 #define GC_PTR_STORE_AND_DIRTY(address, value) GC_ptr_store_and_dirty(address, value)
 #define GC_REGISTER_DISPLACEMENT(n) GC_register_displacement(n)
+#endif
+#define GC_MALLOC_STUBBORN(size) GC_MALLOC(size)
+#define GC_CHANGE_STUBBORN(object) GC_change_stubborn(object)
 
 #define GC_NEW(type) ((type *)GC_MALLOC(sizeof(type)))
 #define GC_NEW_ATOMIC(type) ((type *)GC_MALLOC_ATOMIC(sizeof(type)))

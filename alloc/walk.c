@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walking over the heap.  On the thread that has stopped the world.
+ */
+#include "alloc/walk.h"
+
+#include "alloc/pool.h"
+#include "alloc/remote.h"
+#include "alloc/span.h"
+
+static void walk_small(uint32_t page, sgc_visit_t visit, void *arg)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    struct sgc_object o = { .bytes = (size_t)d->granules * SGC_GRANULE, .page = page, .kind = d->kind };
+
+    for (uint32_t g = 0; g + d->granules <= SGC_PAGE_GRANULES; g += d->granules) {
+        o.granule = sgc_page_first_granule(page) + g;
+        o.start = sgc_page_start(page) + (size_t)g * SGC_GRANULE;
+        if (sgc_alloc_bit(o.granule) && !sgc_freed_remotely(d, o.granule))
+            visit(&o, arg);
+    }
+}
+
+static void walk_span(uint32_t page, sgc_visit_t visit, void *arg)
+{
+    struct sgc_object o = {
+        .start = sgc_page_start(page), .bytes = sgc_span_bytes(page), .granule = sgc_page_first_granule(page),
+        .page = page, .kind = sgc_heap.pages[page].kind, .span = true,
+    };
+
+    if (sgc_span_bit(page))
+        visit(&o, arg);
+}
+
+void sgc_walk_objects(sgc_visit_t visit, void *arg)
+{
+    uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
+
+    for (uint32_t page = 1; page < pages; page++) {
+        uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
+
+        if (state == SGC_PAGE_SMALL)
+            walk_small(page, visit, arg);
+        else if (state == SGC_PAGE_SPAN)
+            walk_span(page, visit, arg);
+    }
+}
+
+bool sgc_walk_marked(const struct sgc_object *object)
+{
+    if (object->span)
+        return (sgc_aw_load(sgc_span_word(object->page, sgc_mark_role())) & sgc_arena_bit(object->page)) != 0;
+    return sgc_mark_bit(object->granule);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who points at an object.  On any mutator, which stops the world, looks through everything that a collection would
+ * scan, and prints when the world runs again.
+ */
+#include "gc/api_internal.h"
+
+#include "alloc/pool.h"
+#include "alloc/walk.h"
+#include "gc/cycle.h"
+#include "gc/debug.h"
+#include "gc/roots.h"
+#include "mark/marker.h"
+
+/* ---- one step ---- */
+
+struct search {
+    struct sgc_object of;               /* who points at this? */
+    const struct sgc_mutator *self;
+    bool own;                           /* look at our own stack, too, in the end */
+    uintptr_t found;                    /* the address of the word; 0: not found yet */
+    struct sgc_object in;               /* the object it is in */
+};
+
+/* Reads memory that was never meant for us, as the marker does. */
+__attribute__((no_sanitize("address", "thread", "undefined")))
+static uintptr_t find_word(const struct search *s, uintptr_t lo, uintptr_t hi)
+{
+    lo = sgc_round_up(lo, sizeof(uintptr_t));
+    for (; lo + sizeof(uintptr_t) <= hi; lo += sizeof(uintptr_t))
+        if (*(const uintptr_t *)lo - s->of.start < s->of.bytes)
+            return lo;
+    return 0;
+}
+
+static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+{
+    struct search *s = arg;
+
+    (void)kind;
+    if (s->found == 0 && (whose == s->self) == s->own)
+        s->found = find_word(s, range.lo, range.hi);
+}
+
+static void look_in_object(const struct sgc_object *o, void *arg)
+{
+    struct search *s = arg;
+
+    if (s->found != 0 || !sgc_kind_has_pointers(o->kind) || o->start == s->of.start)
+        return;
+    s->found = find_word(s, o->start, o->start + o->bytes);
+    s->in = *o;
+}
+
+static GC_ref_kind search(struct search *s)
+{
+    sgc_roots_visit(look_in_root, s);
+    if (s->found != 0)
+        return GC_REFD_FROM_ROOT;
+    sgc_walk_objects(look_in_object, s);
+    if (s->found != 0)
+        return GC_REFD_FROM_HEAP;
+    s->own = true;
+    sgc_roots_visit(look_in_root, s);
+    return s->found != 0 ? GC_REFD_FROM_ROOT : GC_UNREFERENCED;
+}
+
+/* The gate before the loader's list: nobody may change the list of modules meanwhile. */
+static GC_ref_kind search_stopped(struct search *s, struct sgc_mutator *self)
+{
+    GC_ref_kind kind = GC_UNREFERENCED;
+    bool mine = sgc_gate_mine();
+
+    if (!mine)
+        sgc_gate_close(self);
+    if (sgc_roots_snapshot(NULL, NULL) && sgc_api_stop_to_look(self)) {
+        kind = search(s);
+        sgc_api_looked(self);
+    }
+    if (!mine)
+        sgc_gate_open();
+    return kind;
+}
+
+static bool has_guards(const struct sgc_object *o)
+{
+    return sgc_debug_look((void *)o->start, o->bytes) != SGC_DEBUG_NONE;
+}
+
+/* What the client has of an object. */
+static uintptr_t client_address(const struct sgc_object *o)
+{
+    return o->start + (has_guards(o) ? sizeof(struct sgc_debug_header) : 0);
+}
+
+GC_ref_kind GC_get_back_ptr_info(void *address, void **base, size_t *offset)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    struct search s = { .self = self };
+    GC_ref_kind kind;
+
+    if (self == NULL || !sgc_object_find((uintptr_t)address, &s.of))
+        return GC_NO_SPACE;
+    kind = search_stopped(&s, self);
+    if (kind == GC_REFD_FROM_ROOT) {
+        *base = (void *)s.found;
+        *offset = 0;
+    } else if (kind == GC_REFD_FROM_HEAP) {
+        *base = (void *)client_address(&s.in);
+        *offset = s.found - client_address(&s.in);
+    }
+    return kind;
+}
+
+/* ---- random addresses ---- */
+
+SGC_STATE static sgc_aw_t seed;
+
+static uint64_t random_below(uint64_t limit)
+{
+    uint64_t x = (sgc_aw_add_relaxed(&seed, 1) + sgc_clock_ns()) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (x ^ x >> 29) % limit;
+}
+
+void *GC_generate_random_heap_address(void)
+{
+    size_t bytes = sgc_api_self() != NULL ? sgc_aw_load_acq(&sgc_heap.limit) : 0;
+
+    return bytes != 0 ? (void *)(sgc_heap.base + random_below(bytes)) : NULL;
+}
+
+struct pick {
+    uint64_t seen, wanted;
+    struct sgc_object object;
+};
+
+static void pick(const struct sgc_object *o, void *arg)
+{
+    struct pick *p = arg;
+
+    if (p->seen++ == p->wanted)
+        p->object = *o;
+}
+
+void *GC_generate_random_valid_address(void)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    struct pick p = { .wanted = UINT64_MAX };
+
+    if (self == NULL || !sgc_api_stop_to_look(self))
+        return NULL;
+    sgc_walk_objects(pick, &p);
+    if (p.seen != 0) {
+        p = (struct pick){ .wanted = random_below(p.seen) };
+        sgc_walk_objects(pick, &p);
+    }
+    sgc_api_looked(self);
+    return p.seen != 0 ? (void *)(p.object.start + random_below(p.object.bytes)) : NULL;
+}
+
+/* ---- the way from a root ---- */
+
+enum { STEPS = 100, TEXT = 400 };
+
+static void say_object(const char *how, uintptr_t address)
+{
+    struct sgc_object o;
+    char text[TEXT], type[GC_TYPE_DESCR_LEN + 1];
+
+    if (!sgc_object_find(address, &o))
+        return;
+    sgc_api_describe(o.kind, (void *)client_address(&o), type);
+    if (has_guards(&o))
+        sgc_debug_describe((void *)o.start, text, sizeof text);
+    else
+        sgc_format(text, sizeof text, "%zu bytes at %p", o.bytes, (void *)o.start);
+    sgc_say("%s %s%s%s", how, text, type[0] != '\0' ? ": " : "", type);
+}
+
+void GC_print_backtrace(void *address)
+{
+    void *at = address, *base = NULL;
+    size_t offset = 0;
+
+    say_object("back pointers of", (uintptr_t)address);
+    for (int step = 0; step < STEPS; step++) {
+        GC_ref_kind kind = GC_get_back_ptr_info(at, &base, &offset);
+
+        if (kind == GC_REFD_FROM_ROOT)
+            sgc_say("  in a root, at %p", base);
+        else if (kind != GC_REFD_FROM_HEAP)
+            sgc_say("  %s", kind == GC_NO_SPACE ? "there is no object at this address" : "nothing points at it");
+        if (kind != GC_REFD_FROM_HEAP)
+            return;
+        sgc_say("  at offset %zu of", offset);
+        say_object("  the object of", (uintptr_t)base);
+        at = base;
+    }
+    sgc_say("  ... and so on: %d steps did not reach a root, there may be a circle", STEPS);
+}
+
+void GC_generate_random_backtrace(void)
+{
+    void *address;
+
+    GC_gcollect();
+    address = GC_generate_random_valid_address();
+    if (address == NULL)
+        sgc_say("no back pointers: there is no object");
+    else
+        GC_print_backtrace(address);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocation for debugging.  On any mutator; how the objects lie in memory: gc/debug.h.
+ */
+#include "gc/api_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "alloc/object.h"
+#include "gc/allocate.h"
+#include "gc/client_vars.h"
+#include "gc/debug.h"
+#include "gc/init.h"
+#include "gc/options.h"
+#include "mark/marker.h"
+
+const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
+
+size_t GC_get_debug_header_size(void)
+{
+    return sizeof(struct sgc_debug_header);
+}
+
+/* ---- allocate ---- */
+
+typedef void *(*allocate_fn)(size_t size, uint32_t kind);
+
+enum { AROUND = sizeof(struct sgc_debug_header) + SGC_DEBUG_TAIL };
+
+/* The client's pointers point behind the header, in programs without interior pointers, too. */
+static void begin(void)
+{
+    if (sgc_debug_used())
+        return;
+    sgc_mark_displacement(sizeof(struct sgc_debug_header));
+    sgc_debug_begin();
+}
+
+static void *try_allocate(allocate_fn fn, size_t size, uint32_t kind, const char *file, int line)
+{
+    void *base;
+
+    begin();
+    base = size <= PTRDIFF_MAX - AROUND ? fn(size + AROUND, kind) : NULL;
+    return base != NULL ? sgc_debug_set_up(base, size, file, line) : NULL;
+}
+
+/* What the out-of-memory hook returns is somebody's object: nothing is written there. */
+static void *allocate(allocate_fn fn, size_t size, uint32_t kind, const char *file, int line)
+{
+    void *object = try_allocate(fn, size, kind, file, line);
+
+    return object != NULL ? object : sgc_out_of_memory(size);
+}
+
+void *GC_debug_malloc(size_t size, const char *file, int line)
+{
+    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_CONSERVATIVE, file, line);
+}
+
+void *GC_debug_malloc_atomic(size_t size, const char *file, int line)
+{
+    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_POINTER_FREE, file, line);
+}
+
+void *GC_debug_malloc_uncollectable(size_t size, const char *file, int line)
+{
+    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_UNCOLLECTABLE, file, line);
+}
+
+void *GC_debug_malloc_atomic_uncollectable(size_t size, const char *file, int line)
+{
+    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE, file, line);
+}
+
+void *GC_debug_malloc_ignore_off_page(size_t size, const char *file, int line)
+{
+    return allocate(sgc_api_near_start_or_null, size, SGC_KIND_CONSERVATIVE, file, line);
+}
+
+void *GC_debug_malloc_atomic_ignore_off_page(size_t size, const char *file, int line)
+{
+    return allocate(sgc_api_near_start_or_null, size, SGC_KIND_POINTER_FREE, file, line);
+}
+
+void *GC_debug_malloc_stubborn(size_t size, const char *file, int line)
+{
+    return GC_debug_malloc(size, file, line);
+}
+
+void *GC_debug_generic_or_special_malloc(size_t size, int kind, const char *file, int line)
+{
+    if (!sgc_api_good_kind("GC_debug_generic_or_special_malloc", kind))
+        return NULL;
+    return allocate(sgc_api_allocate_or_null, size, (uint32_t)kind, file, line);
+}
+
+void *GC_debug_malloc_replacement(size_t size)
+{
+    return GC_debug_malloc(size, NULL, 0);
+}
+
+/* ---- copies of strings ---- */
+
+static void *copy_of(const void *text, size_t bytes, size_t end, const char *file, int line)
+{
+    char *copy = try_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line);
+
+    if (copy == NULL) {
+        sgc_out_of_memory(bytes + end);
+        errno = ENOMEM;
+        return NULL;
+    }
+    memcpy(copy, text, bytes);
+    memset(copy + bytes, 0, end);
+    return copy;
+}
+
+char *GC_debug_strdup(const char *string, const char *file, int line)
+{
+    return string == NULL ? NULL : copy_of(string, strlen(string), 1, file, line);
+}
+
+char *GC_debug_strndup(const char *string, size_t limit, const char *file, int line)
+{
+    return copy_of(string, strnlen(string, limit), 1, file, line);
+}
+
+wchar_t *GC_debug_wcsdup(const wchar_t *string, const char *file, int line)
+{
+    return copy_of(string, wcslen(string) * sizeof *string, sizeof *string, file, line);
+}
+
+/* ---- whose is this address? ---- */
+
+/* Tells an object with guards, which begins at o->start, from one without, for a call that was given `object`.  NONE
+ * for one without, and with o->start 0 for an address where no object begins: that has been reported. */
+static enum sgc_debug_state find(const char *function, void *object, struct sgc_object *o)
+{
+    enum sgc_debug_state state;
+
+    if (!sgc_object_find((uintptr_t)object, o)) {
+        sgc_warn("%s(%p): there is no object at this address (freed before, reclaimed, or not the collector's); nothing "
+                 "is changed", function, object);
+        o->start = 0;
+        return SGC_DEBUG_NONE;
+    }
+    state = sgc_debug_look((void *)o->start, o->bytes);
+    if (state != SGC_DEBUG_NONE && (uintptr_t)object == o->start + sizeof(struct sgc_debug_header))
+        return state;
+    if (state != SGC_DEBUG_NONE || (uintptr_t)object != o->start) {
+        sgc_warn("%s(%p): the address lies inside the object at %p; nothing is changed. Pass what the allocation "
+                 "returned%s", function, object, (void *)o->start,
+                 state == SGC_DEBUG_NONE ? " (its guards may have been overwritten)" : "");
+        o->start = 0;
+    }
+    return SGC_DEBUG_NONE;
+}
+
+enum { TEXT = 400 };
+
+/* Of an object with guards: is it as it was?  Says so if not; false if it has been freed already. */
+static bool check(const char *function, enum sgc_debug_state state, const struct sgc_object *o)
+{
+    bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
+    char text[TEXT];
+
+    if (state == SGC_DEBUG_GOOD)
+        return true;
+    sgc_debug_describe((void *)o->start, text, sizeof text);
+    if (freed)
+        sgc_warn("%s: freed already: %s; nothing is changed", function, text);
+    else
+        sgc_warn("%s: something wrote %s: %s", function, sgc_debug_where(state), text);
+    return !freed;
+}
+
+static void without_guards(const char *function, const void *object, const char *instead)
+{
+    sgc_warn("%s(%p): the object was allocated without guards (by GC_malloc, not by GC_MALLOC with GC_DEBUG); it is "
+             "%s all the same. Define GC_DEBUG everywhere, or use %s", function, object, instead,
+             instead[0] == 'f' ? "GC_free" : "GC_realloc");
+}
+
+/* ---- free ---- */
+
+/* With delayed freeing, the object stays until a collection finds that nothing points at it. */
+static void discard(const struct sgc_object *o)
+{
+    if (sgc_options.findleak_delay_free && sgc_a32_load(&sgc_client_find_leak) != 0 &&
+        !sgc_kind_uncollectable(o->kind)) {
+        sgc_debug_bury((void *)o->start);
+        return;
+    }
+    sgc_debug_take_down((void *)o->start);
+    GC_free((void *)o->start);
+}
+
+void GC_debug_free(void *object)
+{
+    struct sgc_object o;
+    enum sgc_debug_state state;
+
+    if (object == NULL || sgc_api_self() == NULL)
+        return;
+    state = find("GC_debug_free", object, &o);
+    if (o.start == 0)
+        return;
+    if (state == SGC_DEBUG_NONE) {
+        without_guards("GC_debug_free", object, "freed");
+        GC_free(object);
+    } else if (check("GC_debug_free", state, &o)) {
+        discard(&o);
+    }
+}
+
+/* ---- resize ---- */
+
+static void *resize(void *object, size_t size, const char *file, int line)
+{
+    struct sgc_object o;
+    enum sgc_debug_state state = find("GC_debug_realloc", object, &o);
+    size_t had = state == SGC_DEBUG_NONE ? o.bytes : sgc_debug_header_of(object)->size;
+    void *fresh;
+
+    if (o.start == 0 || (state != SGC_DEBUG_NONE && !check("GC_debug_realloc", state, &o)))
+        return NULL;
+    if (state == SGC_DEBUG_NONE)
+        without_guards("GC_debug_realloc", object, "resized");
+    fresh = try_allocate(sgc_api_allocate_or_null, size, o.kind, file, line);
+    if (fresh == NULL)
+        return sgc_out_of_memory(size);
+    memcpy(fresh, object, size < had ? size : had);
+    if (state == SGC_DEBUG_NONE)
+        GC_free(object);
+    else
+        discard(&o);
+    return fresh;
+}
+
+void *GC_debug_realloc(void *object, size_t size, const char *file, int line)
+{
+    if (object == NULL)
+        return GC_debug_malloc(size, file, line);
+    if (size != 0)
+        return sgc_api_self() != NULL ? resize(object, size, file, line) : NULL;
+    GC_debug_free(object);
+    return NULL;
+}
+
+void *GC_debug_realloc_replacement(void *object, size_t size)
+{
+    return GC_debug_realloc(object, size, NULL, 0);
+}
+
+/* ---- the others ---- */
+
+void GC_debug_register_displacement(size_t n)
+{
+    GC_register_displacement(n);
+    GC_register_displacement(n + sizeof(struct sgc_debug_header));
+}
+
+void GC_debug_ptr_store_and_dirty(void *address, const void *value)
+{
+    GC_ptr_store_and_dirty(GC_is_visible(address), GC_is_valid_displacement((void *)(uintptr_t)value));
+}
+
+void GC_debug_end_stubborn_change(const void *object)
+{
+    struct sgc_object o;
+
+    if (sgc_object_find((uintptr_t)object, &o))
+        GC_end_stubborn_change((void *)o.start);
+    else
+        sgc_warn("GC_debug_end_stubborn_change(%p): there is no object at this address; nothing is done", object);
+}
+
+void GC_debug_change_stubborn(const void *object)
+{
+    (void)object;
+}
+
+/* ---- leaks ---- */
+
+void GC_set_find_leak(int on)
+{
+    sgc_a32_store(&sgc_client_find_leak, on != 0);
+}
+
+int GC_get_find_leak(void)
+{
+    return (int)sgc_a32_load(&sgc_client_find_leak);
+}

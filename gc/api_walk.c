@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap, object by object, and the stack that is not used.  On any mutator.
+ *
+ *   stopped_here    written and read by the gate's holder
+ */
+#include "gc/api_internal.h"
+
+#include "alloc/walk.h"
+#include "gc/cycle.h"
+#include "gc/pacing.h"
+#include "gc/world.h"
+
+SGC_STATE static bool stopped_here;
+
+/* ---- the world, for looking ---- */
+
+/* Counts must be taken over before the caches are given up. */
+static void settle(void)
+{
+    sgc_pacing_take_all();
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        sgc_cache_retire(&m->cache);
+}
+
+bool sgc_api_stop_to_look(struct sgc_mutator *self)
+{
+    bool stopped = sgc_world_stopped() && sgc_gate_mine();
+
+    if (!stopped && !sgc_external_stop(self))
+        return false;
+    stopped_here = !stopped;
+    settle();
+    return true;
+}
+
+void sgc_api_looked(struct sgc_mutator *self)
+{
+    if (stopped_here)
+        sgc_external_resume(self);
+}
+
+/* ---- all objects ---- */
+
+struct list {
+    struct sgc_range *of;               /* NULL: only count */
+    size_t count;
+};
+
+static void add(const struct sgc_object *o, void *arg)
+{
+    struct list *list = arg;
+
+    if (list->of != NULL)
+        list->of[list->count] = (struct sgc_range){ o->start, o->start + o->bytes };
+    list->count++;
+}
+
+/* The objects are written down with the world stopped, so that the client's function can run with the world running. */
+static bool list_objects(struct list *list)
+{
+    size_t bytes;
+
+    sgc_walk_objects(add, list);
+    bytes = list->count * sizeof *list->of;
+    list->of = sgc_mem_obtain(sgc_round_up(bytes + 1, sgc_os_page_size()));
+    list->count = 0;
+    if (list->of == NULL)
+        return false;
+    sgc_walk_objects(add, list);
+    return true;
+}
+
+static void visit_list(struct list *list, GC_reachable_object_proc visit, void *data)
+{
+    size_t bytes = list->count * sizeof *list->of;
+
+    for (size_t i = 0; i < list->count; i++)
+        visit((void *)list->of[i].lo, list->of[i].hi - list->of[i].lo, data);
+    sgc_mem_release(list->of, sgc_round_up(bytes + 1, sgc_os_page_size()));
+}
+
+void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *data)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    struct list list = { NULL, 0 };
+    bool listed;
+
+    if (self == NULL)
+        return;
+    if (!sgc_gate_mine()) {
+        sgc_warn("GC_enumerate_reachable_objects_inner: this thread does not have the allocation lock; nothing is "
+                 "visited. Call it by GC_call_with_alloc_lock");
+        return;
+    }
+    if (!sgc_api_stop_to_look(self))
+        return;
+    listed = list_objects(&list);
+    sgc_api_looked(self);
+    if (listed)
+        visit_list(&list, visit, data);
+    else
+        sgc_warn("GC_enumerate_reachable_objects_inner: no memory for the list of objects; nothing is visited");
+}
+
+/* ---- the rest ---- */
+
+enum { UNUSED_STACK = 4096 };
+
+__attribute__((noinline))
+void *GC_clear_stack(void *result)
+{
+    volatile char unused[UNUSED_STACK];
+
+    for (size_t i = 0; i < sizeof unused; i++)
+        unused[i] = 0;
+    return result;
+}
+
+int GC_is_tmp_root(void *address)
+{
+    (void)address;
+    return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of objects with guards.  On any thread, for its own objects; on the collecting thread for all.
+ */
+#include "gc/debug.h"
+
+#include <string.h>
+
+/* No address of a program has these highest bytes, and the lowest byte of a guard is never zero: a string that is
+ * one too long changes it. */
+#define GUARD_FRONT ((uintptr_t)0xd1b54a32d192ed03)
+#define GUARD_BACK ((uintptr_t)0xaef17502108ef2d9)
+#define MARK_IN_USE 0xdba4e70du
+#define MARK_FREED 0xdbf3e5edu
+
+enum { BURIED = 0xdf };
+
+static uint32_t mark_of(const void *base, uint32_t mark)
+{
+    return mark ^ ((uint32_t)((uintptr_t)base >> 4) & 0xffffff);
+}
+
+static uintptr_t guard_of(const void *base, uintptr_t guard)
+{
+    return guard ^ ((uintptr_t)base & 0xffffffffff);
+}
+
+static char *tail_of(const struct sgc_debug_header *h)
+{
+    return (char *)(uintptr_t)(h + 1) + h->size;
+}
+
+static bool tail_good(const struct sgc_debug_header *h)
+{
+    uintptr_t guard = guard_of(h, GUARD_BACK);
+
+    return memcmp(tail_of(h), &guard, sizeof guard) == 0;
+}
+
+static bool still_buried(const struct sgc_debug_header *h)
+{
+    const unsigned char *p = (const unsigned char *)(h + 1);
+
+    for (size_t i = 0; i < h->size; i++)
+        if (p[i] != BURIED)
+            return false;
+    return h->guard == guard_of(h, GUARD_FRONT) && tail_good(h);
+}
+
+enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes)
+{
+    const struct sgc_debug_header *h = base;
+
+    if (bytes < sizeof *h + SGC_DEBUG_TAIL || h->size > bytes - sizeof *h - SGC_DEBUG_TAIL)
+        return SGC_DEBUG_NONE;
+    if (h->mark == mark_of(h, MARK_FREED))
+        return still_buried(h) ? SGC_DEBUG_FREED : SGC_DEBUG_FREED_WRITTEN;
+    if (h->mark != mark_of(h, MARK_IN_USE))
+        return SGC_DEBUG_NONE;
+    if (h->guard != guard_of(h, GUARD_FRONT))
+        return SGC_DEBUG_BAD_FRONT;
+    return tail_good(h) ? SGC_DEBUG_GOOD : SGC_DEBUG_BAD_BACK;
+}
+
+/* The mark comes last: a collection in between sees no header. */
+void *sgc_debug_set_up(void *base, size_t size, const char *file, int line)
+{
+    struct sgc_debug_header *h = base;
+    uintptr_t back = guard_of(h, GUARD_BACK);
+
+    h->line = (uint32_t)line;
+    h->file = file;
+    h->size = size;
+    h->guard = guard_of(h, GUARD_FRONT);
+    memcpy(tail_of(h), &back, sizeof back);
+    sgc_compiler_barrier();
+    *(volatile uint32_t *)&h->mark = mark_of(h, MARK_IN_USE);
+    return h + 1;
+}
+
+void sgc_debug_take_down(void *base)
+{
+    ((struct sgc_debug_header *)base)->mark = 0;
+}
+
+void sgc_debug_bury(void *base)
+{
+    struct sgc_debug_header *h = base;
+
+    memset(h + 1, BURIED, h->size);
+    sgc_compiler_barrier();
+    h->mark = mark_of(h, MARK_FREED);
+}
+
+void sgc_debug_describe(const void *base, char *text, size_t size)
+{
+    const struct sgc_debug_header *h = base;
+
+    sgc_format(text, size, "%zu bytes at %p, allocated at %s:%d", h->size, (const void *)(h + 1),
+               h->file != NULL ? h->file : "unknown", (int)h->line);
+}
+
+const char *sgc_debug_where(enum sgc_debug_state state)
+{
+    if (state == SGC_DEBUG_BAD_FRONT)
+        return "just before an object";
+    return state == SGC_DEBUG_BAD_BACK ? "past the end of an object" : "to an object after it was freed";
+}

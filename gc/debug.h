@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects with guards: how they lie in memory, and the checks at collections.
+ *
+ *     header | what the client has | guard
+ *
+ * The header's last word is a guard, too.  Guards depend on the address, so that a copied one is not valid.
+ *
+ *   header, guards   the thread that allocates the object, `mark` last; whoever frees it; of dead ones
+ *                    the collecting thread, world stopped
+ *   debug.used       any thread: set once, relaxed: a collection that does not see it yet has nothing to look at
+ *   findings         the collecting thread
+ */
+#ifndef SGC_GC_DEBUG_H
+#define SGC_GC_DEBUG_H
+
+#include "alloc/object.h"
+
+struct sgc_debug_header {
+    uint32_t line;
+    uint32_t mark;              /* says that this is a header, whose object is in use or has been freed */
+    const char *file;
+    size_t size;                /* of what the client has */
+    uintptr_t guard;
+};
+_Static_assert(sizeof(struct sgc_debug_header) == 32, "the client's part is aligned as the object");
+
+enum { SGC_DEBUG_TAIL = sizeof(uintptr_t) };    /* the guard behind the object */
+
+enum sgc_debug_state {
+    SGC_DEBUG_NONE,             /* no header, or nothing of it is left */
+    SGC_DEBUG_GOOD,
+    SGC_DEBUG_BAD_FRONT,        /* written to before its beginning, */
+    SGC_DEBUG_BAD_BACK,         /* or behind its end */
+    SGC_DEBUG_FREED,            /* freed, and waiting for a collection */
+    SGC_DEBUG_FREED_WRITTEN,    /* the same, and written to since */
+};
+
+/* What is at the beginning of an allocated object of so many bytes. */
+enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes);
+
+/* Makes the object one with guards, and returns what the client gets. */
+void *sgc_debug_set_up(void *base, size_t size, const char *file, int line);
+
+/* Its header is no header any more. */
+void sgc_debug_take_down(void *base);
+
+/* Fills what the client had; a collection will see whether it was written to. */
+void sgc_debug_bury(void *base);
+
+/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards. */
+void sgc_debug_describe(const void *base, char *text, size_t size);
+
+/* Where something wrote, of a state that says so. */
+const char *sgc_debug_where(enum sgc_debug_state state);
+
+/* From now on collections look at guards. */
+void sgc_debug_begin(void);
+bool sgc_debug_used(void);
+
+/* Listens to collections.  Once, at start. */
+void sgc_debug_start(void);
+
+/* At the end of the program: looks for leaks once more if that is wanted. */
+void sgc_debug_at_exit(void);
+
+static inline struct sgc_debug_header *sgc_debug_header_of(void *object)
+{
+    return (struct sgc_debug_header *)object - 1;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What collections find out for debugging: guards that were written to, objects that nobody can reach and nobody has
+ * freed.  On the collecting thread: found with the world stopped, written down, and reported when it runs again.
+ */
+#include "gc/debug.h"
+
+#include "alloc/walk.h"
+#include "gc/client_vars.h"
+#include "gc/cycle.h"
+#include "gc/init.h"
+#include "gc/options.h"
+
+enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */
+
+struct finding {
+    enum sgc_debug_state state;             /* of an object with guards */
+    bool leak;
+    uintptr_t start;
+    size_t bytes;
+    uint32_t kind;
+    struct sgc_debug_header header;         /* as it was */
+};
+
+struct debug {
+    sgc_a32_t used;                         /* 0: collections have nothing to look at */
+    size_t found, leaks;
+    struct finding finding[FINDINGS];
+};
+
+SGC_STATE static struct debug debug;
+
+/* ---- looking, world stopped ---- */
+
+static void note(const struct sgc_object *o, enum sgc_debug_state state, bool leak)
+{
+    struct finding *f = &debug.finding[debug.found];
+
+    debug.leaks += leak;
+    if (debug.found++ >= FINDINGS)
+        return;
+    *f = (struct finding){ .state = state, .leak = leak, .start = o->start, .bytes = o->bytes, .kind = o->kind };
+    if (state != SGC_DEBUG_NONE)
+        f->header = *(const struct sgc_debug_header *)o->start;
+}
+
+/* A dead object's slot may be handed out with its old contents, so it must not look like an object with guards. */
+static void look_at(const struct sgc_object *o, void *find_leaks)
+{
+    enum sgc_debug_state state = sgc_debug_look((void *)o->start, o->bytes);
+    bool dead = !sgc_walk_marked(o);
+    bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
+    bool leak = dead && !freed && find_leaks != NULL;
+
+    if (leak || (state != SGC_DEBUG_NONE && state != SGC_DEBUG_GOOD && state != SGC_DEBUG_FREED))
+        note(o, state, leak);
+    if (dead && state != SGC_DEBUG_NONE)
+        sgc_debug_take_down((void *)o->start);
+}
+
+static void on_marked(void *context, const struct sgc_cycle_record *record)
+{
+    bool find_leaks = sgc_a32_load(&sgc_client_find_leak) != 0;
+
+    (void)context;
+    debug.found = debug.leaks = 0;
+    if (record->complete && (find_leaks || sgc_debug_used()))
+        sgc_walk_objects(look_at, find_leaks ? &debug : NULL);
+}
+
+/* ---- telling, world running ---- */
+
+static void describe(const struct finding *f, char *text, size_t size)
+{
+    if (f->state == SGC_DEBUG_NONE)
+        sgc_format(text, size, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)", f->bytes,
+                   (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
+    else
+        sgc_format(text, size, "%zu bytes at %p, allocated at %s:%d", f->header.size,
+                   (void *)(f->start + sizeof f->header), f->header.file != NULL ? f->header.file : "unknown",
+                   (int)f->header.line);
+}
+
+static void tell(const struct finding *f)
+{
+    char text[TEXT];
+
+    describe(f, text, sizeof text);
+    if (f->state != SGC_DEBUG_NONE && f->state != SGC_DEBUG_GOOD)
+        sgc_warn("%s: something wrote %s: %s", "a collection", sgc_debug_where(f->state), text);
+    if (f->leak)
+        sgc_warn("leaked: %s", text);
+}
+
+static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+{
+    size_t told = debug.found < FINDINGS ? debug.found : FINDINGS;
+
+    (void)context, (void)record;
+    for (size_t i = 0; i < told; i++)
+        tell(&debug.finding[i]);
+    if (told < debug.found)
+        sgc_warn("%zu more objects were leaked or written to out of bounds; they are not listed", debug.found - told);
+    debug.found = 0;
+    if (debug.leaks != 0 && sgc_options.abort_on_leak)
+        sgc_fatal("%zu objects were leaked, and GC_ABORT_ON_LEAK is set", debug.leaks);
+}
+
+static const struct sgc_listener listener = { .marked = on_marked, .cycle_end = on_cycle_end };
+
+/* ---- when ---- */
+
+bool sgc_debug_used(void)
+{
+    return sgc_a32_load(&debug.used) != 0;
+}
+
+void sgc_debug_begin(void)
+{
+    sgc_a32_store(&debug.used, 1);
+}
+
+void sgc_debug_start(void)
+{
+    bool added = sgc_listener_add(&listener);
+
+    sgc_assert(added);
+    (void)added;
+}
+
+void sgc_debug_at_exit(void)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    if (self != NULL && sgc_a32_load(&sgc_client_find_leak) != 0)
+        sgc_collect(self, SGC_REASON_EXPLICIT, NULL);
+}
