@@ -176,7 +176,8 @@ static enum sgc_registered link_to(sgc_aw_t *link, sgc_aw_t *target, uintptr_t o
     return sgc_aw_swap(link, aim(target, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
 
-static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
+static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link,
+                                       uintptr_t object)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
 

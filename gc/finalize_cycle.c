@@ -126,7 +126,8 @@ static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block
 }
 
 /* 64 granules at once: their marks are one word, if objects are small. */
-static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address,
+                              sgc_aw_t *unit)
 {
     uintptr_t bits = sgc_aw_load(unit);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many finalizers and links, so that all markers look through them: each dead object is finalized once, no live one is, and
- * links are cleared to the dead only.  In children, with different numbers of markers, and under torture.
+ * Many finalizers and links, so that all markers look through them: each dead object is finalized once, no live one is,
+ * and links are cleared to the dead only.  In children, with different numbers of markers, and under torture.
  */
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
