@@ -37,11 +37,11 @@ void sgc_api_no_object(const char *function, const void *object)
     struct sgc_object o;
 
     if (!sgc_heap_contains((uintptr_t)object))
-        sgc_warn("%s(%p): the address is not in the collector's heap; nothing is registered. Pass what GC_malloc and its "
-                 "relatives returned", function, object);
+        sgc_warn("%s(%p): the address is not in the collector's heap; nothing is registered. Pass what GC_malloc and "
+                 "its relatives returned", function, object);
     else if (sgc_object_find((uintptr_t)object, &o) && o.start != (uintptr_t)object)
-        sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; nothing is registered. Pass the object's first "
-                 "address, GC_base() finds it", function, object, (uintptr_t)object - o.start, (void *)o.start);
+        sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; nothing is registered. Pass the object's "
+                 "first address, GC_base() finds it", function, object, (uintptr_t)object - o.start, (void *)o.start);
     else
         sgc_warn("%s(%p): there is no object at this address of the heap; nothing is registered. An object that has "
                  "been freed is gone", function, object);
@@ -106,8 +106,8 @@ static bool may_run(const char *function)
 {
     if (!sgc_gate_mine())
         return true;
-    sgc_warn("%s: called by a callback of a collection, or by a thread that holds the allocation lock; no finalizer is run. "
-             "Call it afterwards", function);
+    sgc_warn("%s: called by a callback of a collection, or by a thread that holds the allocation lock; no finalizer is "
+             "run. Call it afterwards", function);
     return false;
 }
 

@@ -81,8 +81,8 @@ int GC_register_disappearing_link(void **link)
 
     if (sgc_heap_contains((uintptr_t)link) && sgc_object_find((uintptr_t)link, &o))
         return register_link("GC_register_disappearing_link", SGC_LINK_SHORT, link, (const void *)o.start);
-    sgc_warn("GC_register_disappearing_link(%p): the link does not lie in an object of the heap; nothing is registered. "
-             "GC_general_register_disappearing_link takes links anywhere", (void *)link);
+    sgc_warn("GC_register_disappearing_link(%p): the link does not lie in an object of the heap; nothing is "
+             "registered. GC_general_register_disappearing_link takes links anywhere", (void *)link);
     return GC_NOT_FOUND;
 }
 

@@ -191,7 +191,8 @@ static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *target, ui
     return sgc_aw_swap(at.unit, aim(target, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
 
-static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
+static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link,
+                                       uintptr_t object)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
 

@@ -97,7 +97,8 @@ struct sgc_finalizer {
     enum sgc_finalizer_order order;
 };
 
-/* Registers f for the object, or removes what is registered if f->fn is NULL; *old is what was there (fn NULL: nothing). */
+/* Registers f for the object, or removes what is registered if f->fn is NULL; *old is what was there (fn NULL:
+ * nothing). */
 enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old);
 

@@ -89,7 +89,8 @@ static void say_link(struct sgc_marker *marker, struct sgc_tree_block *block, ui
     sgc_say("link at %p to %p", (void *)link, (void *)sgc_link_target(sgc_aw_load(unit)));
 }
 
-static void say_all(struct sgc_tree *tree, void (*say)(struct sgc_marker *, struct sgc_tree_block *, uintptr_t, sgc_aw_t *))
+static void say_all(struct sgc_tree *tree,
+                    void (*say)(struct sgc_marker *, struct sgc_tree_block *, uintptr_t, sgc_aw_t *))
 {
     const struct sgc_tree_visit visit = { .tree = tree, .unit = say };
 
@@ -101,8 +102,8 @@ void sgc_finalization_dump(void)
     struct sgc_finalization_counts c;
 
     sgc_finalization_count(&c);
-    sgc_say("finalizers: %zu registered, %zu waiting; links: %zu, long ones: %zu; toggle references: %zu; %zu bytes beside "
-            "the heap", c.finalizers, c.waiting, c.links[SGC_LINK_SHORT], c.links[SGC_LINK_LONG], c.toggles,
+    sgc_say("finalizers: %zu registered, %zu waiting; links: %zu, long ones: %zu; toggle references: %zu; %zu bytes "
+            "beside the heap", c.finalizers, c.waiting, c.links[SGC_LINK_SHORT], c.links[SGC_LINK_LONG], c.toggles,
             sgc_nodes_bytes());
     say_all(&sgc_finalization.finalizers, say_finalizer);
     say_all(&sgc_finalization.links[SGC_LINK_SHORT], say_link);

@@ -88,10 +88,12 @@ static void clear_if_dead(struct sgc_marker *marker, struct sgc_tree_block *bloc
     uintptr_t value = sgc_aw_load(unit);
 
     (void)marker, (void)block;
-    if (!lies_in_object(link))
-        sgc_aw_store(unit, 0);
-    else if (!marked(sgc_link_target(value)) || (sgc_a32_load(&all->freed) != 0 && stale(value)))
+    if (marked(sgc_link_target(value)) && (sgc_a32_load(&all->freed) == 0 || !stale(value)))
+        return;
+    if (lies_in_object(link))
         clear_link(link, unit);
+    else
+        sgc_aw_store(unit, 0);
 }
 
 static void clear_if_stale(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
@@ -124,7 +126,8 @@ static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block
 }
 
 /* 64 granules at once: their marks are one word, if objects are small. */
-static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address,
+                              sgc_aw_t *unit)
 {
     uintptr_t bits = sgc_aw_load(unit);
 

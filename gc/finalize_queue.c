@@ -135,8 +135,8 @@ int sgc_finalizers_run(struct sgc_mutator *self)
     return count;
 }
 
-/* Does the thread run a finalizer?  One that was left by a longjmp lies below where the thread stands now, or on another
- * stack. */
+/* Does the thread run a finalizer?  One that was left by a longjmp lies below where the thread stands now, or on
+ * another stack. */
 static bool inside_finalizer(struct sgc_mutator *self)
 {
     uintptr_t now = sgc_stack_pointer();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where nothing
- * was stored.  Finalizers and links are kept in such trees, under the object's address or the link's.
+ * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where
+ * nothing was stored.  Finalizers and links are kept in such trees, under the object's address or the link's.
  *
  *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (16 units)
  *

@@ -34,8 +34,8 @@ struct sgc_team_config {
     enum sgc_markbit markbit;           /* when there are several */
 };
 
-/* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe that taking one
- * releases, and finding none left acquires, on the same variable: see mark/termination.h. */
+/* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe
+ * that taking one releases, and finding none left acquires, on the same variable: see mark/termination.h. */
 struct sgc_source {
     bool (*left)(void);
     bool (*take)(struct sgc_marker *marker);    /* does one unit; false if there was none */

@@ -483,7 +483,8 @@ static void check_free(void)
 {
     wrong_data = 0;
     api_in_thread(free_registered, NULL);
-    tap_ok(collect_and_run() == 0 && wrong_data == 0, "a freed object has no finalizer, nor has the next at its address");
+    tap_ok(collect_and_run() == 0 && wrong_data == 0,
+           "a freed object has no finalizer, nor has the next at its address");
 }
 
 static void check_pointer_free(void)

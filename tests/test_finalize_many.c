@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many finalizers and links, so that all markers look through them: each dead object is finalized once, no live one is, and
- * links are cleared to the dead only.  In children, with different numbers of markers, and under torture.
+ * Many finalizers and links, so that all markers look through them: each dead object is finalized once, no live one is,
+ * and links are cleared to the dead only.  In children, with different numbers of markers, and under torture.
  */
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
@@ -50,6 +50,12 @@ static void register_one(struct node *n)
     }
 }
 
+/* The object lives, the link does not. */
+static void link_in_garbage(struct node *n)
+{
+    GC_general_register_disappearing_link(GC_malloc_atomic(sizeof(void *)), n);
+}
+
 /* Pairs: every second of the dead ones points at the one before. */
 static void *make(void *unused)
 {
@@ -61,8 +67,10 @@ static void *make(void *unused)
         n->id = i;
         if (i % 3 == 2)
             n->next = before;
-        if (lives(i))
+        if (lives(i)) {
             keep[i] = n;
+            link_in_garbage(n);
+        }
         register_one(n);
         words[i] = GC_HIDE_POINTER(n);
         if (i % 2 == 0)
@@ -109,6 +117,15 @@ static bool tables_empty(void)
     return c.finalizers == 0 && c.links[0] == 0 && c.links[1] == 0 && c.targets == 0 && c.waiting == 0;
 }
 
+/* Links of live objects, but those in garbage. */
+static bool garbage_dropped(void)
+{
+    struct sgc_finalization_counts c;
+
+    sgc_finalization_count(&c);
+    return (long)c.links[0] <= nodes / 6 + 5;
+}
+
 static int scenario(void)
 {
     pthread_t thread;
@@ -125,6 +142,8 @@ static int scenario(void)
         collect(4);
         if (wrong_runs(false) > 2 || wrong_links(false) > 2)        /* stale words on the stack */
             return 3;
+        if (!garbage_dropped())
+            return 7;
         for (long i = 0; i < nodes; i++)
             keep[i] = NULL;
         collect(4);

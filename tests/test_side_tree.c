@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sparse arrays behind finalizers and links: storing, finding, clearing, walking, giving back; and several threads. */
+/* The sparse arrays behind finalizers and links: storing, finding, clearing, walking, giving back; and several
+ * threads. */
 #include "gc/side_tree.h"
 
 #include <pthread.h>
@@ -127,7 +128,8 @@ static void check_threads(void)
         run();
         walk(true);
     }
-    tap_ok(sgc_nodes_bytes() <= bytes + bytes / 2, "memory is used again (%zu, then %zu bytes)", bytes, sgc_nodes_bytes());
+    tap_ok(sgc_nodes_bytes() <= bytes + bytes / 2, "memory is used again (%zu, then %zu bytes)", bytes,
+           sgc_nodes_bytes());
 }
 
 int main(void)

@@ -6,8 +6,8 @@
  *     links        the same; a link to each
  *     brief        each is dead as soon as the next one is there; finalizers run whenever the collector chooses
  *
- * The time is from the first registration until the last finalizer has run, or the last link is cleared, of all rounds; the first
- * includes what memory costs when it is used for the first time.
+ * The time is from the first registration until the last finalizer has run, or the last link is cleared, of all rounds; the
+ * first includes what memory costs when it is used for the first time.
  *
  *     finalize [finalizers|links|brief [OBJECTS [ROUNDS]]]
  */

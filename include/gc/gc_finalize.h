@@ -13,8 +13,8 @@
  *   4. long links to what is unreachable now are cleared.
  *
  * Finalizers run afterwards, with no lock held: on threads that allocate or collect, or, with
- * GC_finalize_on_demand, on those that call GC_invoke_finalizers.  Several threads may run them at the same time, in any
- * order.  A finalizer may do what any code may: allocate, collect, register, keep its object, leave by longjmp or
+ * GC_finalize_on_demand, on those that call GC_invoke_finalizers.  Several threads may run them at the same time,
+ * in any order.  A finalizer may do what any code may: allocate, collect, register, keep its object, leave by longjmp or
  * a C++ exception (the others then run later).  While a thread runs one, others start on it only if it asks.
  *
  * An object that is freed explicitly loses what was registered for it, and links inside it are forgotten.
@@ -58,8 +58,8 @@ GC_API void GC_CALL GC_register_finalizer_ignore_self(void *object, GC_finalizat
 GC_API void GC_CALL GC_register_finalizer_no_order(void *object, GC_finalization_proc fn, void *data,
                                                    GC_finalization_proc *old_fn, void **old_data);
 
-/* The same as the first, but it also waits as long as an object reaches it that is ready or queued to be finalized and could
- * bring it back.  Only with GC_java_finalization set; otherwise it is the first. */
+/* The same as the first, but it also waits as long as an object reaches it that is ready or queued to be
+ * finalized and could bring it back.  Only with GC_java_finalization set; otherwise it is the first. */
 GC_API void GC_CALL GC_register_finalizer_unreachable(void *object, GC_finalization_proc fn, void *data,
                                                       GC_finalization_proc *old_fn, void **old_data);
 
@@ -111,14 +111,14 @@ GC_API int GC_CALL GC_invoke_finalizers(void);
  * For the end of a program: finalizers must bear objects that have been finalized already. */
 GC_API void GC_CALL GC_finalize_all(void);
 
-/* Called for each object as it is queued, by the collecting thread with the allocation lock held.  NULL: none.  Setter and getter
- * take the lock. */
+/* Called for each object as it is queued, by the collecting thread with the allocation lock held.  NULL: none.
+ * Setter and getter take the lock. */
 typedef void (GC_CALLBACK *GC_await_finalize_proc)(void *object);
 GC_API void GC_CALL GC_set_await_finalize_proc(GC_await_finalize_proc hook);
 GC_API GC_await_finalize_proc GC_CALL GC_get_await_finalize_proc(void);
 
-/* How many bytes bdwgc allocates at least for each finalizer before it collects for their number; here that never is a reason.
- * Kept and answered, without effect. */
+/* How many bytes bdwgc allocates at least for each finalizer before it collects for their number; here that never is
+ * a reason.  Kept and answered, without effect. */
 GC_API void GC_CALL GC_set_allocd_bytes_per_finalizer(GC_word bytes);
 GC_API GC_word GC_CALL GC_get_allocd_bytes_per_finalizer(void);
 
@@ -128,8 +128,8 @@ GC_API void GC_CALL GC_dump_finalization(void);
 /* ---- disappearing links ---------------------------------------------------------------------- */
 
 /*
- * A link is a word, at an address that is a multiple of its size, anywhere.  It is cleared, and forgotten, when `object`
- * becomes unreachable.  Usually it holds a hidden pointer to it (GC_HIDE_POINTER; or it lies in a pointer-free object),
+ * A link is a word, at an address that is a multiple of its size, anywhere.  It is cleared, and forgotten, when
+ * `object` becomes unreachable.  Usually it holds a hidden pointer to it (GC_HIDE_POINTER; or it lies in a pointer-free object),
  * which must be turned into a plain one with the allocation lock held.
  *
  * A link is forgotten also when the object that contains it dies.  Memory of other origin has to be unregistered before
@@ -168,14 +168,14 @@ typedef enum {
     GC_TOGGLE_REF_WEAK
 } GC_ToggleRefStatus;
 
-/* Says which, about each such object, when a collection begins.  By the collecting thread, with the allocation lock held, before the
- * world is stopped.  NULL: none.  Setter and getter take the lock. */
+/* Says which, about each such object, when a collection begins.  By the collecting thread, with the allocation lock
+ * held, before the world is stopped.  NULL: none.  Setter and getter take the lock. */
 typedef GC_ToggleRefStatus (GC_CALLBACK *GC_toggleref_func)(void *object);
 GC_API void GC_CALL GC_set_toggleref_func(GC_toggleref_func hook);
 GC_API GC_toggleref_func GC_CALL GC_get_toggleref_func(void);
 
-/* Adds an object, until that function drops it or it becomes unreachable while weak.  GC_SUCCESS, also, and without effect, if there
- * is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a message, for what is not an object's first address. */
+/* Adds an object, until that function drops it or it becomes unreachable while weak.  GC_SUCCESS, also, and without
+ * effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a message, for what is not an object's first address. */
 GC_API int GC_CALL GC_toggleref_add(void *object, int is_strong) GC_ATTR_NONNULL(1);
 
 #ifdef __cplusplus
