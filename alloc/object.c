@@ -82,6 +82,22 @@ static bool find(uintptr_t address, struct sgc_object *object)
     return sgc_object_slot(address, object) && sgc_object_allocated(object);
 }
 
+bool sgc_object_starts(uintptr_t address)
+{
+    size_t granule = sgc_granule_number(address);
+    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number(address)];
+    struct sgc_object o;
+
+    if (address - sgc_heap.base >= sgc_aw_load_acq(&sgc_heap.limit))
+        return false;
+    if (sgc_page_state(d) != SGC_PAGE_SMALL)
+        return find(address, &o) && o.start == address;
+    o = (struct sgc_object){ .start = address, .granule = granule, .page = sgc_page_number(address) };
+    return address % SGC_GRANULE == 0 && sgc_alloc_bit(granule) &&
+           sgc_slot_of(sgc_granule_in_page(address), d->reciprocal) * d->granules == sgc_granule_in_page(address) &&
+           !sgc_freed_remotely(d, granule) && !claimed_only(&o);
+}
+
 /* In a section, so that the bitmaps do not change roles between finding a word and reading it.  A thread
  * that is not registered is not stopped, and may meet that moment. */
 bool sgc_object_find(uintptr_t address, struct sgc_object *object)

@@ -28,4 +28,7 @@ bool sgc_object_allocated(const struct sgc_object *object);
 /* Both: the allocated object that the address lies in. */
 bool sgc_object_find(uintptr_t address, struct sgc_object *object);
 
+/* Is it the first address of an allocated object?  The same answer, sooner.  In a section. */
+bool sgc_object_starts(uintptr_t address);
+
 #endif

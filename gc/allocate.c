@@ -8,6 +8,7 @@
 #include "alloc/span.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
+#include "gc/finalize.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -152,6 +153,7 @@ void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
     if (object == NULL)
         object = collect_and_attempt(self, &r, seen);
     sgc_heap_watch(self);
+    sgc_finalizers_poll(self);
     return object;
 }
 
@@ -181,6 +183,7 @@ void *sgc_allocate_many(size_t bytes, uint32_t kind)
             break;
     }
     sgc_heap_watch(self);
+    sgc_finalizers_poll(self);
     return first;
 }
 

@@ -10,6 +10,7 @@
 #include "alloc/object.h"
 #include "alloc/span.h"
 #include "gc/allocate.h"
+#include "gc/finalize.h"
 
 /* ---- wrong addresses ---- */
 
@@ -83,11 +84,15 @@ void GC_free(void *object)
 
     if (object == NULL)
         return;
-    if (!sgc_heap_contains((uintptr_t)object))
+    if (!sgc_heap_contains((uintptr_t)object)) {
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
-    else if (self == NULL && (self = sgc_api_self()) == NULL)
         return;
-    else if (__builtin_expect(is_uncollectable(object), 0))
+    }
+    if (self == NULL && (self = sgc_api_self()) == NULL)
+        return;
+    if (sgc_finalization_used())
+        sgc_finalization_forget(self, (uintptr_t)object);
+    if (__builtin_expect(is_uncollectable(object), 0))
         free_uncollectable(self, object);
     else if (__builtin_expect(sgc_object_free(&self->cache, object) != SGC_FREE_DONE, 0))
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
@@ -113,7 +118,11 @@ static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, si
 {
     size_t bytes = sgc_round_up(with_end, SGC_GRANULE);
 
-    if (with_end <= SGC_SMALL_MAX || !sgc_span_resize(sgc_section_of(self), o->page, with_end))
+    if (with_end <= SGC_SMALL_MAX)
+        return false;
+    if (bytes < o->bytes && sgc_finalization_used())
+        sgc_links_forget(self, o->start + bytes, o->start + o->bytes);      /* before somebody else has that memory */
+    if (!sgc_span_resize(sgc_section_of(self), o->page, with_end))
         return false;
     zero_tail(o, size, bytes < o->bytes ? bytes : o->bytes);
     if (sgc_kind_uncollectable(o->kind))

@@ -8,6 +8,7 @@
 #include "alloc/pool.h"
 #include "gc/allocate.h"
 #include "gc/cycle.h"
+#include "gc/finalize.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -35,6 +36,7 @@ static enum sgc_collect_result collect(int (*stop)(void), bool give_back)
     result = sgc_collect(self, SGC_REASON_EXPLICIT, stop);
     if (give_back && result == SGC_COLLECTED)
         unmap(self);
+    sgc_finalizers_poll(self);
     return result;
 }
 
@@ -59,6 +61,7 @@ int GC_collect_a_little(void)
 
     if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+    sgc_finalizers_poll(self);
     return 0;
 }
 

@@ -22,4 +22,10 @@ void sgc_client_threads_start(void);
 /* Lets the client push its roots of this collection.  World stopped. */
 void sgc_client_push_roots(struct sgc_marker *marker);
 
+/* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  Gate held. */
+typedef uintptr_t (*sgc_toggle_fn)(void *object);
+typedef void (*sgc_await_fn)(void *object);
+sgc_toggle_fn sgc_client_toggle_fn(void);
+sgc_await_fn sgc_client_await_fn(void);
+
 #endif

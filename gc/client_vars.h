@@ -25,10 +25,13 @@ SGC_CLIENT_VAR(sgc_a32_t, dont_gc);                 /* how often collections are
 SGC_CLIENT_VAR(sgc_a32_t, dont_expand);
 SGC_CLIENT_VAR(sgc_a32_t, dont_precollect);
 SGC_CLIENT_VAR(sgc_a32_t, find_leak);
+SGC_CLIENT_VAR(sgc_a32_t, finalize_on_demand);
 SGC_CLIENT_VAR(sgc_a32_t, full_freq);
+SGC_CLIENT_VAR(sgc_a32_t, java_finalization);
 SGC_CLIENT_VAR(sgc_a32_t, no_dls);
 SGC_CLIENT_VAR(sgc_a32_t, parallel);
 SGC_CLIENT_VAR(sgc_a32_t, use_entire_heap);
+SGC_CLIENT_VAR(sgc_aw_t, finalizer_notifier);       /* void (*)(void) */
 SGC_CLIENT_VAR(sgc_aw_t, free_space_divisor);
 SGC_CLIENT_VAR(sgc_aw_t, gc_no);
 SGC_CLIENT_VAR(sgc_aw_t, max_retries);

@@ -10,6 +10,7 @@
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 #include "gc/client_vars.h"
+#include "gc/finalize.h"
 #include "gc/helpers.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -134,8 +135,10 @@ static bool mark(struct pause *p)
     struct sgc_cycle_record *record = &cycle.record;
     bool done;
 
+    sgc_finalization_share(team);
     sgc_team_begin(team, cycle.markers);
     sgc_roots_mark(sgc_team_first(team), p->self);
+    sgc_finalization_roots(sgc_team_first(team));
     record->root_bytes = sgc_team_first(team)->root_bytes;
     sgc_cycle_phase(record, SGC_PHASE_ROOTS);
     SGC_EVENT(roots_done, record);
@@ -143,10 +146,13 @@ static bool mark(struct pause *p)
     sgc_cycle_phase(record, SGC_PHASE_MARK);
     done = done && sgc_team_rescan(team, p->stop);
     sgc_cycle_phase(record, SGC_PHASE_RESCAN);
-    if (!done) {
+    if (done) {
+        sgc_finalization_mark(team);
+    } else {
         sgc_team_abandon(team);
         sgc_clear_begin();
     }
+    sgc_cycle_phase(record, SGC_PHASE_FINALIZE);
     sgc_team_totals(team, &cycle.totals);
     record->complete = done;
     SGC_EVENT(marked, record);
@@ -255,6 +261,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
 
     sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
+    sgc_finalization_before();
     clear_before();
     cycle.markers = wanted_markers();
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
@@ -266,6 +273,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_team_trim(&cycle.team);
     if (!p.complete)
         return given_up();
+    sgc_finalization_after();
     cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.totals.bytes);
     sgc_aw_store_rel(&cycle.finished, cycle.record.cycle);
     sgc_aw_store(&sgc_client_gc_no, cycle.record.cycle);

@@ -40,6 +40,7 @@ enum sgc_phase {
     SGC_PHASE_ROOTS,                /* finding and scanning static data, stacks, registers */
     SGC_PHASE_MARK,
     SGC_PHASE_RESCAN,               /* pages flagged because a mark stack could not grow */
+    SGC_PHASE_FINALIZE,             /* clearing links, finding what is to be finalized and keeping it */
     SGC_PHASE_FLIP,                 /* marks become allocation bits, with what follows from it */
     SGC_PHASE_RESUME,               /* letting the threads go */
     SGC_PHASES

@@ -14,6 +14,7 @@
 #include "gc/init.h"
 #include "gc/roots.h"
 #include "gc/service.h"
+#include "gc/side_nodes.h"
 #include "gc/world.h"
 
 struct fork_state {
@@ -34,6 +35,7 @@ static void lock_all(struct sgc_section *self)
     sgc_lock(&sgc_registry.lock, self);
     caches = sgc_a32_load_acq(&sgc_cache_count);
     sgc_roots_lock(self);
+    sgc_nodes_lock(self);
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock(&sgc_cache_of(id)->lock, NULL);
     sgc_spans_lock(self);
@@ -50,6 +52,7 @@ static void unlock_all(struct sgc_section *self)
     sgc_spans_unlock(self);
     for (uint32_t id = caches; id-- > 1;)
         sgc_unlock(&sgc_cache_of(id)->lock, NULL);
+    sgc_nodes_unlock(self);
     sgc_roots_unlock(self);
     sgc_unlock(&sgc_registry.lock, self);
 }
@@ -126,6 +129,7 @@ static void forget_others(void)
     sgc_span_after_fork();
     sgc_orphan_after_fork();
     sgc_roots_after_fork();
+    sgc_nodes_after_fork();
     sgc_cycle_after_fork();
     sgc_service_after_fork();
     sgc_registry_after_fork(sgc_mutator_self());

@@ -107,3 +107,19 @@ gc_sources += \
 	gc/debug.c \
 	gc/debug.h \
 	gc/debug_check.c
+
+# Finalization.
+gc_sources += \
+	gc/api_finalize.c \
+	gc/api_finalize.h \
+	gc/api_links.c \
+	gc/finalize.c \
+	gc/finalize.h \
+	gc/finalize_all.c \
+	gc/finalize_cycle.c \
+	gc/finalize_queue.c \
+	gc/side_nodes.c \
+	gc/side_nodes.h \
+	gc/side_tree.c \
+	gc/side_tree.h \
+	gc/toggle.c

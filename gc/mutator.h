@@ -8,6 +8,8 @@
  *                            as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
  *   cache                    alloc/cache.h
+ *   nodes                    gc/side_nodes.h
+ *   finalizing               the thread                        same              program order
  *
  * Records are never unmapped: an ended thread's record waits for the next thread.
  */
@@ -17,6 +19,7 @@
 #include <pthread.h>
 
 #include "alloc/cache.h"
+#include "gc/side_nodes.h"
 #include "platform/platform.h"
 
 struct sgc_mutator {
@@ -36,6 +39,8 @@ struct sgc_mutator {
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */
     bool signalled;                     /* in the current stop */
+    struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
+    uintptr_t finalizing;               /* where it stood when it called a finalizer; 0: none runs */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
 };

@@ -133,6 +133,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->handle = pthread_self();
     m->thread_pointer = sgc_tls_thread_pointer();
     m->service = service;
+    m->finalizing = 0;
     m->warned = m->signalled = m->gone = false;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
     m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0, 0 };

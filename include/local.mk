@@ -14,6 +14,7 @@ public_gc_headers = \
 	include/gc/gc_config_macros.h \
 	include/gc/gc_cpp.h \
 	include/gc/gc_debug.h \
+	include/gc/gc_finalize.h \
 	include/gc/gc_heap.h \
 	include/gc/gc_hooks.h \
 	include/gc/gc_inline.h \

@@ -94,6 +94,10 @@ void sgc_mark_uncollectable(struct sgc_marker *marker);
 /* Marks the object that the address points at (as a root would). */
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address);
 
+/* Marks what an object points at, but not the object; the second leaves out its pointers into itself. */
+void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes);
+void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes);
+
 /* Scans all that this marker has to scan.  False if the team gave up meanwhile. */
 bool sgc_mark_drain(struct sgc_marker *marker);
 

@@ -196,6 +196,29 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
     }
 }
 
+/* ---- contents ---- */
+
+/* If there is no room for it, it is scanned on the spot: its page cannot be flagged, since it is not marked. */
+void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    if (!sgc_deque_push(&marker->stack, start, bytes))
+        sgc_scan_heap(marker, start, bytes);
+}
+
+/* In stretches without such pointers. */
+SGC_BLIND void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    uintptr_t from = start, end = start + bytes;
+
+    for (uintptr_t p = start; p < end; p += sizeof p) {
+        if (*(const uintptr_t *)p - start >= bytes)
+            continue;
+        sgc_scan_heap(marker, from, p - from);
+        from = p + sizeof p;
+    }
+    sgc_scan_heap(marker, from, end - from);
+}
+
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     if (address - marker->base < marker->limit)

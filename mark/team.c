@@ -73,6 +73,11 @@ static bool arenas_left(const struct sgc_team *team)
     return team->rescanning && sgc_a32_load_acq(&team->arena) < sgc_pool.committed;
 }
 
+static bool units_left(const struct sgc_team *team)
+{
+    return arenas_left(team) || (team->source != NULL && team->source->left());
+}
+
 static uint32_t random_below(struct sgc_marker *m, uint32_t n)
 {
     m->random ^= m->random << 13;
@@ -106,6 +111,11 @@ static bool rescan_next(struct sgc_team *team, struct sgc_marker *m)
     return false;
 }
 
+static bool next_unit(struct sgc_team *team, struct sgc_marker *m)
+{
+    return rescan_next(team, m) || (team->source != NULL && team->source->take(m));
+}
+
 static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_marker *other)
 {
     size_t got = sgc_deque_steal(&other->stack, &m->stack, team->config.steal);
@@ -120,10 +130,10 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
 
-    if ((other == NULL && !arenas_left(team)) || sgc_termination_finished(&team->termination))
+    if ((other == NULL && !units_left(team)) || sgc_termination_finished(&team->termination))
         return false;
     sgc_termination_busy(&team->termination, m->index);
-    if (rescan_next(team, m) || (other != NULL && steal_from(team, m, other)))
+    if (next_unit(team, m) || (other != NULL && steal_from(team, m, other)))
         return true;
     sgc_termination_idle(&team->termination, m->index);
     return false;
@@ -267,6 +277,23 @@ bool sgc_team_mark(struct sgc_team *team, int (*stop)(void))
     if (!team->config.balance && team->markers > 1)
         call_with_roots(team);
     return run(team, stop);
+}
+
+void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
+{
+    sgc_assert(sgc_a32_load(&team->state) == 0);
+    team->source = source;
+}
+
+void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers)
+{
+    sgc_team_set_source(team, source);
+    team->rescanning = false;
+    begin_round(team);
+    if (team->markers > 1 && (team->called || helpers))
+        open_to(team, team->markers - 1);
+    run(team, NULL);
+    team->source = NULL;
 }
 
 static bool take_overflows(struct sgc_team *team)

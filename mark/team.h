@@ -34,6 +34,13 @@ struct sgc_team_config {
     enum sgc_markbit markbit;           /* when there are several */
 };
 
+/* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe that taking one
+ * releases, and finding none left acquires, on the same variable: see mark/termination.h. */
+struct sgc_source {
+    bool (*left)(void);
+    bool (*take)(struct sgc_marker *marker);    /* does one unit; false if there was none */
+};
+
 struct sgc_team {
     struct sgc_team_config config;
     struct sgc_marker **marker;
@@ -41,6 +48,7 @@ struct sgc_team {
     uint32_t markers;                   /* that may take part in this mark */
     bool called;                        /* helpers were told of this mark */
     bool rescanning;
+    const struct sgc_source *source;    /* NULL: none */
     uint32_t next_root;                 /* balance off: who gets the next piece of the roots */
     sgc_a32_t arena;
     int (*stop)(void);
@@ -79,6 +87,13 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i);
 /* `want`: markers that are expected to be useful.  With more than one they are called at once, so that they are
  * awake when the roots have been looked at; otherwise when marking takes longer than expected. */
 void sgc_team_begin(struct sgc_team *team, uint32_t want);
+
+/* From now on there is that source of work, too; NULL: none.  Before sgc_team_begin, or when nobody marks. */
+void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source);
+
+/* After a mark that was not given up: does all that the source has, and marks what is reachable from what that
+ * marked.  helpers: it is enough to call them. */
+void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers);
 
 /* Marks what is reachable from the roots so far.  stop: asked now and then (NULL: never); false if it said so. */
 bool sgc_team_mark(struct sgc_team *team, int (*stop)(void));

@@ -13,6 +13,7 @@
  *   gc_heap.h      when to collect, how large the heap may be, statistics
  *   gc_roots.h     which static memory is scanned
  *   gc_hooks.h     what the collector tells the program: out of memory, warnings, events
+ *   gc_finalize.h  finalizers, weak links
  *   gc_threads.h   threads, stacks, coroutines, signals, fork
  *   gc_check.h     checks of pointer arithmetic, dumps
  *   gc_debug.h     allocation with positions and guards, leaks
@@ -81,13 +82,13 @@ GC_API void GC_CALL GC_deinit(void);
 #include "gc_heap.h"
 #include "gc_roots.h"
 #include "gc_hooks.h"
+#include "gc_finalize.h"
 #include "gc_threads.h"
 #include "gc_check.h"
 #include "gc_debug.h"
 
 /*
  * Not here yet, and therefore errors of compilation, never silence:
- *   finalizers, disappearing links, toggle references (GC_register_finalizer and its family)
  *   gc_typed.h, gc_gcj.h, gc_disclaim.h, javaxfc.h, and what gc_mark.h says about kinds and mark procedures
  */
 
@@ -100,7 +101,8 @@ GC_API void GC_CALL GC_deinit(void);
 /*
  * GC_INIT() starts the collector with what the client defined before it included this file: GC_DONT_EXPAND,
  * GC_FORCE_UNMAP_ON_GCOLLECT, GC_DONT_GC or GC_MAX_RETRIES, GC_FREE_SPACE_DIVISOR, GC_FULL_FREQ, GC_TIME_LIMIT,
- * GC_MARKERS, GC_SIG_SUSPEND, GC_SIG_THR_RESTART, GC_MAXIMUM_HEAP_SIZE, GC_IGNORE_WARN, GC_INITIAL_HEAP_SIZE.
+ * GC_MARKERS, GC_SIG_SUSPEND, GC_SIG_THR_RESTART, GC_MAXIMUM_HEAP_SIZE, GC_ALLOCD_BYTES_PER_FINALIZER, GC_IGNORE_WARN,
+ * GC_INITIAL_HEAP_SIZE.
  * Environment variables of the same names win over these.  Each SGC_INIT_ macro below is one of them, or
  * nothing.
  */
@@ -169,13 +171,16 @@ GC_API void GC_CALL GC_deinit(void);
 #define SGC_INIT_HEAP_SIZE
 #endif
 #if defined(GC_ALLOCD_BYTES_PER_FINALIZER)
-#error "GC_ALLOCD_BYTES_PER_FINALIZER is defined, but this SGC has no finalizers yet. Leave the definition out."
+#define SGC_INIT_FINALIZERS GC_set_allocd_bytes_per_finalizer(GC_ALLOCD_BYTES_PER_FINALIZER);
+#else
+#define SGC_INIT_FINALIZERS
 #endif
 
 #define GC_INIT() \
     { \
         SGC_INIT_DONT_EXPAND SGC_INIT_FORCE_UNMAP SGC_INIT_RETRIES SGC_INIT_DIVISOR SGC_INIT_FULL_FREQ \
         SGC_INIT_TIME_LIMIT SGC_INIT_MARKERS SGC_INIT_SUSPEND SGC_INIT_RESTART SGC_INIT_MAXIMUM \
+        SGC_INIT_FINALIZERS \
         GC_init(); \
         SGC_INIT_WARNINGS SGC_INIT_HEAP_SIZE \
     }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What the interface of finalizers and of links share.  On any mutator. */
+#ifndef SGC_GC_API_FINALIZE_H
+#define SGC_GC_API_FINALIZE_H
+
+#include <stdbool.h>
+
+/* There is no memory to remember a registration.  True if the client's hook says to try again; otherwise it is
+ * reported. */
+bool sgc_api_memory_made(const char *function, const void *what);
+
+/* Says why the address is not the first one of an object. */
+void sgc_api_no_object(const char *function, const void *object);
+
+#endif

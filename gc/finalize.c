@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registering and forgetting.  On any mutator; see gc/finalize.h.
+ *
+ * Each change is one exchange of a unit, so a section that is left half way has made it or not.
+ */
+#include "gc/finalize.h"
+
+#include "alloc/object.h"
+
+SGC_STATE struct sgc_finalization sgc_finalization = {
+    .finalizers = SGC_TREE_INIT(SGC_GRANULE_LOG),
+    .targets = SGC_TREE_INIT(SGC_GRANULE_LOG),
+    .toggles = SGC_TREE_INIT(SGC_GRANULE_LOG),
+    .links = { SGC_TREE_INIT(3), SGC_TREE_INIT(3) },
+};
+
+static struct sgc_finalization *const all = &sgc_finalization;
+
+static const uintptr_t GENERATION_ONE = (uintptr_t)1 << 44;
+
+void sgc_finalization_use(uint32_t bits)
+{
+    bits |= SGC_USED_ANY;
+    if ((sgc_a32_load(&all->used) & bits) != bits)
+        sgc_a32_or(&all->used, bits);
+}
+
+static bool ready(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t address)
+{
+    return sgc_nodes_ready(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(tree, address);
+}
+
+/* ---- finalizers ---- */
+
+static const uint32_t order_uses[SGC_ORDERS] = {
+    [SGC_ORDERED] = SGC_USED_ORDERED, [SGC_IGNORE_SELF] = SGC_USED_ORDERED, [SGC_NO_ORDER] = 0,
+    [SGC_UNREACHABLE] = SGC_USED_ORDERED | SGC_USED_UNREACHABLE,
+};
+
+/* The heap grows within its reservation. */
+static bool may_point_into_heap(const void *data)
+{
+    return (uintptr_t)data - sgc_heap.base < sgc_heap.reserved;
+}
+
+static void note_use(struct sgc_tree_block *block, const struct sgc_finalizer *f)
+{
+    uint32_t bits = order_uses[f->order];
+
+    if (may_point_into_heap(f->data)) {
+        bits |= SGC_USED_DATA;
+        if (sgc_aw_load(&block->marks) == 0)
+            sgc_aw_or_relaxed(&block->marks, SGC_USED_DATA);
+    }
+    sgc_finalization_use(bits);
+}
+
+/* In a section.  What is exchanged out of the unit is ours. */
+static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, struct sgc_finalizer *old)
+{
+    struct sgc_record *r = (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
+
+    if (r == NULL)
+        return SGC_REGISTERED;
+    *old = (struct sgc_finalizer){ r->fn, r->data, (enum sgc_finalizer_order)(value & SGC_ORDER_MASK) };
+    sgc_node_give(&self->nodes, SGC_NODE_RECORD, r);
+    return SGC_REGISTERED_AGAIN;
+}
+
+static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_place at, uintptr_t object,
+                                 const struct sgc_finalizer *f, struct sgc_finalizer *old)
+{
+    struct sgc_record *r = sgc_node_take(&self->nodes, SGC_NODE_RECORD);
+
+    r->object = object;
+    r->fn = f->fn;
+    r->data = f->data;
+    note_use(at.block, f);
+    return take_over(self, sgc_aw_swap(at.unit, (uintptr_t)r | f->order), old);
+}
+
+static enum sgc_registered remove(struct sgc_mutator *self, sgc_aw_t *unit, struct sgc_finalizer *old)
+{
+    if (unit == NULL || sgc_aw_load(unit) == 0)
+        return SGC_REGISTERED;
+    return take_over(self, sgc_aw_swap(unit, 0), old);
+}
+
+/* The first one of a leaf, or without a record in the pool. */
+static enum sgc_registered set_slowly(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
+                                      struct sgc_finalizer *old)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+
+    if (!ready(self, &all->finalizers, object))
+        return SGC_REGISTERED_NOT;
+    sgc_section_enter(sgc_section_of(self));
+    if (sgc_object_starts(object))
+        result = store(self, sgc_tree_place(&all->finalizers, &self->nodes, object), object, f, old);
+    sgc_section_leave(sgc_section_of(self));
+    return result;
+}
+
+enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
+                                      struct sgc_finalizer *old)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+    struct sgc_tree_place at;
+    bool slowly = false;
+
+    old->fn = NULL;
+    sgc_section_enter(sgc_section_of(self));
+    if (__builtin_expect(sgc_object_starts(object), 1)) {
+        at = sgc_tree_look_up(&all->finalizers, object);
+        if (f->fn == NULL)
+            result = remove(self, at.unit, old);
+        else if (at.unit != NULL && sgc_stock_enough(&self->nodes.of[SGC_NODE_RECORD]))
+            result = store(self, at, object, f, old);
+        else
+            slowly = true;
+    }
+    sgc_section_leave(sgc_section_of(self));
+    return slowly ? set_slowly(self, object, f, old) : result;
+}
+
+/* ---- targets ---- */
+
+uintptr_t sgc_target_generation(uintptr_t object)
+{
+    return sgc_tree_value(&all->targets, object);
+}
+
+/* In a section.  A link's value for the object. */
+static uintptr_t aim(sgc_aw_t *unit, uintptr_t object)
+{
+    if (sgc_aw_load_acq(unit) == 0)
+        sgc_aw_cas(unit, 0, GENERATION_ONE);
+    return sgc_aw_load_acq(unit) | object >> 4;
+}
+
+/* In a section.  The object is freed: links that have its generation find another one now. */
+static void end_generation(uintptr_t object)
+{
+    sgc_aw_t *unit = sgc_tree_find(&all->targets, object);
+    uintptr_t now = unit != NULL ? sgc_aw_load_acq(unit) : 0;
+
+    if (now == 0)
+        return;
+    sgc_a32_store(&all->freed, 1);
+    sgc_aw_cas(unit, now, now + GENERATION_ONE != 0 ? now + GENERATION_ONE : GENERATION_ONE);
+}
+
+/* ---- links ---- */
+
+/* In a section. */
+static enum sgc_registered link_to(sgc_aw_t *link, sgc_aw_t *target, uintptr_t object)
+{
+    sgc_finalization_use(0);
+    return sgc_aw_swap(link, aim(target, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
+}
+
+static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+
+    if (!ready(self, &all->targets, object) || !sgc_tree_reach(tree, link))
+        return SGC_REGISTERED_NOT;
+    sgc_section_enter(sgc_section_of(self));
+    if (sgc_object_starts(object))
+        result = link_to(sgc_tree_place(tree, &self->nodes, link).unit,
+                         sgc_tree_place(&all->targets, &self->nodes, object).unit, object);
+    sgc_section_leave(sgc_section_of(self));
+    return result;
+}
+
+enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+    bool slowly = false;
+
+    sgc_section_enter(sgc_section_of(self));
+    if (__builtin_expect(sgc_object_starts(object), 1)) {
+        sgc_aw_t *target = sgc_tree_find(&all->targets, object);
+        sgc_aw_t *unit = sgc_tree_find(&all->links[kind], link);
+
+        slowly = target == NULL || unit == NULL;
+        if (!slowly)
+            result = link_to(unit, target, object);
+    }
+    sgc_section_leave(sgc_section_of(self));
+    return slowly ? link_slowly(self, &all->links[kind], link, object) : result;
+}
+
+bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link)
+{
+    sgc_aw_t *unit;
+    bool found;
+
+    sgc_section_enter(sgc_section_of(self));
+    unit = sgc_tree_find(&all->links[kind], link);
+    found = unit != NULL && sgc_aw_load(unit) != 0 && sgc_aw_swap(unit, 0) != 0;
+    sgc_section_leave(sgc_section_of(self));
+    return found;
+}
+
+/* In a section.  The old place is emptied first: if the section is left between, there is no link, rather
+ * than one in memory that the program may use for something else. */
+static enum sgc_registered move(sgc_aw_t *from, sgc_aw_t *to)
+{
+    uintptr_t value;
+
+    if (sgc_aw_load(to) != 0)
+        return SGC_REGISTERED_TAKEN;
+    value = sgc_aw_swap(from, 0);
+    if (value == 0)
+        return SGC_REGISTERED_NO_LINK;
+    if (sgc_aw_cas(to, 0, value))
+        return SGC_REGISTERED;
+    sgc_aw_cas(from, 0, value);
+    return SGC_REGISTERED_TAKEN;
+}
+
+enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, uintptr_t from, uintptr_t to)
+{
+    struct sgc_tree *tree = &all->links[kind];
+    enum sgc_registered result = SGC_REGISTERED_NO_LINK;
+    sgc_aw_t *unit;
+
+    if (!ready(self, tree, to))
+        return SGC_REGISTERED_NOT;
+    sgc_section_enter(sgc_section_of(self));
+    unit = sgc_tree_find(tree, from);
+    if (unit != NULL && sgc_aw_load(unit) != 0)
+        result = from == to ? SGC_REGISTERED : move(unit, sgc_tree_place(tree, &self->nodes, to).unit);
+    sgc_section_leave(sgc_section_of(self));
+    return result;
+}
+
+/* ---- forgetting ---- */
+
+/* A section for each block, since an object may be large. */
+void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi)
+{
+    for (int kind = 0; kind < SGC_LINKS; kind++) {
+        uintptr_t from = lo;
+
+        while (from < hi && !sgc_tree_empty(&all->links[kind])) {
+            sgc_section_enter(sgc_section_of(self));
+            from = sgc_tree_clear(&all->links[kind], from, hi);
+            sgc_section_leave(sgc_section_of(self));
+        }
+    }
+}
+
+static void forget_toggle(uintptr_t object)
+{
+    sgc_aw_t *unit = sgc_tree_find(&all->toggles, object);
+
+    if (unit != NULL && sgc_aw_load(unit) != 0)
+        sgc_aw_swap(unit, 0);
+}
+
+void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
+{
+    struct sgc_finalizer old;
+    struct sgc_object o;
+    bool found;
+
+    sgc_section_enter(sgc_section_of(self));
+    found = sgc_object_find(object, &o) && o.start == object;
+    if (found) {
+        remove(self, sgc_tree_find(&all->finalizers, object), &old);
+        end_generation(object);
+        forget_toggle(object);
+    }
+    sgc_section_leave(sgc_section_of(self));
+    if (found)
+        sgc_links_forget(self, o.start, o.start + o.bytes);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finalizers, disappearing links and toggle references.  doc/design/finalization.md says what they mean and why it is
+ * done this way.
+ *
+ * Five trees (gc/side_tree.h), no roots:
+ *
+ *   tree         under                    value
+ *   finalizers   the object's address     its record, with the order in the lowest bits
+ *   links        the link's address       the target's address and generation; one tree of short, one of long links
+ *   targets      the target's address     its generation: counts up when the object is freed explicitly, so
+ *                                         that links to it do not pass to the next object there
+ *   toggles      the object's address     SGC_TOGGLE_...
+ *
+ *   what             written by                            read by             ordering
+ *   trees            gc/side_tree.h
+ *   a record         who registers, before it is stored    who exchanged the   the unit's exchange
+ *                                                          unit; markers
+ *   used, kinds      atomic or by who stores the first     everybody           relaxed: who stores has set it before;
+ *                                                                              markers: stopping the world
+ *   freed            who frees a target: 1; the            same                stopping the world
+ *                    collecting thread: 0
+ */
+#ifndef SGC_GC_FINALIZE_H
+#define SGC_GC_FINALIZE_H
+
+#include "gc/client_hooks.h"
+#include "gc/mutator.h"
+#include "gc/side_tree.h"
+
+struct sgc_team;
+
+typedef void (*sgc_finalizer_fn)(void *object, void *data);
+
+enum sgc_finalizer_order {
+    SGC_ORDERED,                /* after all that can reach it */
+    SGC_IGNORE_SELF,            /* likewise, but its own pointers to itself do not count */
+    SGC_NO_ORDER,               /* as soon as it is unreachable */
+    SGC_UNREACHABLE,            /* likewise ordered, and not while one that waits for its finalizer reaches it */
+    SGC_ORDERS
+};
+
+enum { SGC_ORDER_MASK = 3 };    /* in a finalizer's unit */
+
+struct sgc_record {
+    sgc_aw_t next;              /* on the queue, or while it is free */
+    uintptr_t object;
+    sgc_finalizer_fn fn;
+    void *data;
+};
+
+_Static_assert(sizeof(struct sgc_record) == SGC_RECORD_BYTES, "a record is a node");
+
+enum { SGC_TOGGLE_WEAK = 1, SGC_TOGGLE_STRONG = 2 };
+
+enum sgc_link { SGC_LINK_SHORT, SGC_LINK_LONG, SGC_LINKS };
+
+/* Bits of `used`. */
+enum {
+    SGC_USED_ORDERED = 1,       /* there are finalizers that need an order */
+    SGC_USED_UNREACHABLE = 2,
+    SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
+    SGC_USED_ANY = 8,
+};
+
+struct sgc_finalization {
+    struct sgc_tree finalizers, targets, toggles;
+    struct sgc_tree links[SGC_LINKS];
+    sgc_a32_t used;
+    sgc_a32_t freed;
+};
+extern struct sgc_finalization sgc_finalization;
+
+/* Is anything registered, or was there ever? */
+static inline bool sgc_finalization_used(void)
+{
+    return __builtin_expect(sgc_a32_load(&sgc_finalization.used) != 0, 0);
+}
+
+void sgc_finalization_use(uint32_t bits);
+
+/* ---- registering: any mutator, outside sections ---- */
+
+enum sgc_registered {
+    SGC_REGISTERED,             /* nothing was there before */
+    SGC_REGISTERED_AGAIN,       /* something was, and is replaced */
+    SGC_REGISTERED_NOT,         /* no memory: nothing has changed */
+    SGC_REGISTERED_NO_OBJECT,   /* the address is not an allocated object's first */
+    SGC_REGISTERED_NO_LINK,     /* move: no such link */
+    SGC_REGISTERED_TAKEN,       /* move: there is a link already */
+};
+
+struct sgc_finalizer {
+    sgc_finalizer_fn fn;
+    void *data;
+    enum sgc_finalizer_order order;
+};
+
+/* Registers f for the object, or removes what is registered if f->fn is NULL; *old is what was there (fn NULL: nothing). */
+enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
+                                      struct sgc_finalizer *old);
+
+/* *link is to be cleared when the object dies. */
+enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object);
+bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link);
+enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, uintptr_t from, uintptr_t to);
+
+/* The object, which begins there, is about to be freed: nothing is registered for it, or in it, any more. */
+void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);
+
+/* The same for links in a part of an object that goes back. */
+void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi);
+
+/* The generation of a target at this moment; 0: none. */
+uintptr_t sgc_target_generation(uintptr_t object);
+
+static inline uintptr_t sgc_link_target(uintptr_t value)
+{
+    return (value & (((uintptr_t)1 << 44) - 1)) << 4;
+}
+
+static inline uintptr_t sgc_link_generation(uintptr_t value)
+{
+    return value >> 44;
+}
+
+/* ---- toggle references (gc/toggle.c) ---- */
+
+enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, bool strong);
+
+/* Asks about each: the answer is SGC_TOGGLE_..., or 0 to drop it.  World running, gate held. */
+void sgc_toggles_ask(sgc_toggle_fn ask);
+
+/* ---- the queue (gc/finalize_queue.c) ---- */
+
+/* Objects wait here for their finalizers, first in, first out. */
+bool sgc_finalizers_waiting(void);
+
+/* How many wait.  World stopped. */
+size_t sgc_queue_length(void);
+
+/* Runs finalizers until none waits; how many.  Outside sections, without the gate. */
+int sgc_finalizers_run(struct sgc_mutator *self);
+
+/* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier. */
+void sgc_finalizers_poll_slowly(struct sgc_mutator *self);
+
+extern sgc_a32_t sgc_finalizers_due;    /* there is something to do for a poll; a hint: relaxed */
+
+static inline void sgc_finalizers_poll(struct sgc_mutator *self)
+{
+    if (__builtin_expect(sgc_a32_load(&sgc_finalizers_due) != 0, 0))
+        sgc_finalizers_poll_slowly(self);
+}
+
+/* Adds a chain of records, last->next == 0.  World stopped. */
+void sgc_queue_append(struct sgc_record *first, struct sgc_record *last);
+
+/* The same in front, with the world running.  Gate held. */
+void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last);
+
+/* Tells pollers that there is something, or something new.  Gate held, after each cycle. */
+void sgc_queue_announce(bool fresh);
+
+/* Marks what is on the queue.  World stopped. */
+void sgc_queue_mark(struct sgc_marker *marker);
+
+/* ---- the collector (gc/finalize_cycle.c) ---- */
+
+/* Before the world is stopped; gate held. */
+void sgc_finalization_before(void);
+
+/* What the team is to look through while it marks: client data.  World stopped, before the team begins. */
+void sgc_finalization_share(struct sgc_team *team);
+
+/* Roots of our own.  World stopped. */
+void sgc_finalization_roots(struct sgc_marker *marker);
+
+/* When everything reachable is marked: clears links, finds what is to be finalized and marks it.  World stopped. */
+void sgc_finalization_mark(struct sgc_team *team);
+
+/* After the pause; gate held. */
+void sgc_finalization_after(void);
+
+/* Moves every registered finalizer to the queue; false if none was.  Outside sections. */
+bool sgc_finalization_enqueue_all(struct sgc_mutator *self);
+
+/* Says what is registered.  World stopped. */
+void sgc_finalization_dump(void);
+
+/* Counts registered finalizers and links.  World stopped, or for tests on one thread. */
+struct sgc_finalization_counts {
+    size_t finalizers, links[SGC_LINKS], targets, toggles, waiting;
+};
+void sgc_finalization_count(struct sgc_finalization_counts *counts);
+
+#endif

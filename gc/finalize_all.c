@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything that is registered: to the queue, counted, and said in the log.  On one thread, with the world stopped.
+ */
+#include "gc/finalize.h"
+
+#include "gc/cycle.h"
+
+/* ---- to the queue ---- */
+
+/* Chain of one walk; the gate's holder. */
+SGC_STATE static struct { struct sgc_record *first, *last; } chain;
+
+static void enqueue(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    struct sgc_record *r = (struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
+
+    (void)marker, (void)block, (void)object;
+    sgc_aw_store(unit, 0);
+    sgc_aw_store(&r->next, 0);
+    if (chain.first == NULL)
+        chain.first = r;
+    else
+        sgc_aw_store(&chain.last->next, (uintptr_t)r);
+    chain.last = r;
+}
+
+bool sgc_finalization_enqueue_all(struct sgc_mutator *self)
+{
+    const struct sgc_tree_visit visit = { .tree = &sgc_finalization.finalizers, .unit = enqueue, .prune = true };
+    bool any;
+
+    if (sgc_tree_empty(visit.tree) || !sgc_external_stop(self))
+        return false;
+    chain.first = chain.last = NULL;
+    sgc_tree_walk(&visit, NULL);
+    any = chain.first != NULL;
+    if (any)
+        sgc_queue_append(chain.first, chain.last);
+    sgc_external_resume(self);
+    return any;
+}
+
+/* ---- counting ---- */
+
+SGC_STATE static size_t counted;
+
+static void count_unit(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+{
+    (void)marker, (void)block, (void)address, (void)unit;
+    counted++;
+}
+
+static size_t count(struct sgc_tree *tree)
+{
+    const struct sgc_tree_visit visit = { .tree = tree, .unit = count_unit };
+
+    counted = 0;
+    sgc_tree_walk(&visit, NULL);
+    return counted;
+}
+
+void sgc_finalization_count(struct sgc_finalization_counts *counts)
+{
+    counts->finalizers = count(&sgc_finalization.finalizers);
+    for (int kind = 0; kind < SGC_LINKS; kind++)
+        counts->links[kind] = count(&sgc_finalization.links[kind]);
+    counts->targets = count(&sgc_finalization.targets);
+    counts->toggles = count(&sgc_finalization.toggles);
+    counts->waiting = sgc_queue_length();
+}
+
+/* ---- the log ---- */
+
+static const char *const order_name[SGC_ORDERS] = {
+    [SGC_ORDERED] = "ordered", [SGC_IGNORE_SELF] = "ordered but for itself", [SGC_NO_ORDER] = "unordered",
+    [SGC_UNREACHABLE] = "when unreachable",
+};
+
+static void say_finalizer(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    (void)marker, (void)block;
+    sgc_say("finalizer of %p, %s", (void *)object, order_name[sgc_aw_load(unit) & SGC_ORDER_MASK]);
+}
+
+static void say_link(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
+{
+    (void)marker, (void)block;
+    sgc_say("link at %p to %p", (void *)link, (void *)sgc_link_target(sgc_aw_load(unit)));
+}
+
+static void say_all(struct sgc_tree *tree, void (*say)(struct sgc_marker *, struct sgc_tree_block *, uintptr_t, sgc_aw_t *))
+{
+    const struct sgc_tree_visit visit = { .tree = tree, .unit = say };
+
+    sgc_tree_walk(&visit, NULL);
+}
+
+void sgc_finalization_dump(void)
+{
+    struct sgc_finalization_counts c;
+
+    sgc_finalization_count(&c);
+    sgc_say("finalizers: %zu registered, %zu waiting; links: %zu, long ones: %zu; toggle references: %zu; %zu bytes beside "
+            "the heap", c.finalizers, c.waiting, c.links[SGC_LINK_SHORT], c.links[SGC_LINK_LONG], c.toggles,
+            sgc_nodes_bytes());
+    say_all(&sgc_finalization.finalizers, say_finalizer);
+    say_all(&sgc_finalization.links[SGC_LINK_SHORT], say_link);
+    say_all(&sgc_finalization.links[SGC_LINK_LONG], say_link);
+}

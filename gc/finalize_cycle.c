@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector's part of finalization: with the world stopped, on the collecting thread, and in rounds that the whole
+ * team of markers takes part in.  doc/design/finalization.md gives the order of the rounds and why.
+ *
+ *   what            written by                                    read by                 ordering
+ *   fresh.first     markers: CAS                                  the collecting thread   acquire-release; rounds
+ *   fresh.last      the marker that put the first chain there     the collecting thread   rounds
+ *   the rest        the collecting thread, between rounds         markers                 rounds: see mark/team.h
+ */
+#include "gc/finalize.h"
+
+#include "alloc/object.h"
+#include "alloc/span.h"
+#include "gc/client_hooks.h"
+#include "gc/client_vars.h"
+#include "gc/cycle.h"
+#include "mark/team.h"
+
+enum {
+    VISITS_MOST = 4,
+    BLOCKS_FOR_HELPERS = 32,    /* below, looking through them is faster than waking anybody */
+};
+
+struct round {
+    const struct sgc_tree_visit *visit[VISITS_MOST];
+    uint32_t visits;
+    size_t blocks;
+};
+
+struct finalizing {
+    struct round round;
+    struct sgc_source source;
+    bool only_unreachable;      /* that is what `ready` looks for */
+    bool java;
+    sgc_await_fn await;         /* if the program wants to see each object before it is queued */
+    struct { sgc_aw_t first; struct sgc_record *last; } fresh;
+};
+
+SGC_STATE static struct finalizing now;
+
+static struct sgc_finalization *const all = &sgc_finalization;
+
+/* ---- questions about marks ---- */
+
+/* Of an object's first address.  What was freed since it was registered is not marked. */
+static bool marked(uintptr_t object)
+{
+    uint32_t page = sgc_page_number(object);
+
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN)
+        return (sgc_aw_load(sgc_span_word(page, sgc_mark_role())) & sgc_arena_bit(page)) != 0;
+    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL && sgc_mark_bit(sgc_granule_number(object));
+}
+
+/* The memory that a link lies in: the heap's if its object is marked; any other lives as long as the program says. */
+static bool usable(uintptr_t link)
+{
+    struct sgc_object o;
+
+    return !sgc_heap_contains(link) || (sgc_object_slot(link, &o) && marked(o.start));
+}
+
+/* Was it freed explicitly, after the link was made? */
+static bool stale(uintptr_t value)
+{
+    return sgc_target_generation(sgc_link_target(value)) >> 44 != sgc_link_generation(value);
+}
+
+/* ---- what is done with each unit ---- */
+
+static void clear_link(uintptr_t link, sgc_aw_t *unit)
+{
+    sgc_aw_store((sgc_aw_t *)link, 0);
+    sgc_aw_store(unit, 0);
+}
+
+/* A link in an object that is dead is cleared like others: a finalizer may bring the object back. */
+static bool lies_in_object(uintptr_t link)
+{
+    struct sgc_object o;
+
+    return !sgc_heap_contains(link) || (sgc_object_slot(link, &o) && sgc_object_allocated(&o));
+}
+
+static void clear_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
+{
+    uintptr_t value = sgc_aw_load(unit);
+
+    (void)marker, (void)block;
+    if (!lies_in_object(link))
+        sgc_aw_store(unit, 0);
+    else if (!marked(sgc_link_target(value)) || (sgc_a32_load(&all->freed) != 0 && stale(value)))
+        clear_link(link, unit);
+}
+
+static void clear_if_stale(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
+{
+    if (stale(sgc_aw_load(unit)))
+        clear_link(link, unit);
+    (void)marker, (void)block;
+}
+
+static void drop_if_unusable(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
+{
+    (void)marker, (void)block;
+    if (!usable(link))
+        sgc_aw_store(unit, 0);
+}
+
+/* The last chance of long links. */
+static void clear_or_drop(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
+{
+    drop_if_unusable(marker, block, link, unit);
+    if (sgc_aw_load(unit) != 0 && !marked(sgc_link_target(sgc_aw_load(unit))))
+        clear_link(link, unit);
+}
+
+static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    (void)marker, (void)block;
+    if (!marked(object))
+        sgc_aw_store(unit, 0);
+}
+
+static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    (void)block;
+    if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
+        sgc_mark_address(marker, object);
+}
+
+static void keep_all(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+{
+    (void)marker, (void)block, (void)address, (void)unit;
+}
+
+/* ---- finalizers ---- */
+
+static struct sgc_record *record_of(uintptr_t value)
+{
+    return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
+}
+
+static bool has_data(struct sgc_marker *marker, struct sgc_tree_block *block)
+{
+    (void)marker;
+    return sgc_aw_load(&block->marks) != 0;
+}
+
+static void mark_data(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    (void)block, (void)object;
+    sgc_mark_address(marker, (uintptr_t)record_of(sgc_aw_load_acq(unit))->data);
+}
+
+/* What an object that needs an order reaches has to wait for it. */
+static void mark_reached(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    uintptr_t order = sgc_aw_load(unit) & SGC_ORDER_MASK;
+    struct sgc_object o;
+
+    (void)block;
+    if (order == SGC_NO_ORDER || marked(object) || !sgc_object_slot(object, &o) || !sgc_kind_has_pointers(o.kind))
+        return;
+    if (order == SGC_IGNORE_SELF)
+        sgc_mark_contents_but_self(marker, o.start, o.bytes);
+    else
+        sgc_mark_contents(marker, o.start, o.bytes);
+}
+
+static bool waits_longer(uintptr_t order)
+{
+    return now.java && (order == SGC_UNREACHABLE) != now.only_unreachable;
+}
+
+static void take_ready(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    uintptr_t value = sgc_aw_load_acq(unit);
+    struct sgc_record *r = record_of(value);
+
+    (void)marker;
+    if (marked(object) || waits_longer(value & SGC_ORDER_MASK))
+        return;
+    sgc_aw_store(unit, 0);
+    sgc_aw_store(&r->next, 0);
+    if (block->ready == NULL)
+        block->ready = r;
+    else
+        sgc_aw_store(&block->ready_last->next, (uintptr_t)r);
+    block->ready_last = r;
+}
+
+static void publish(struct sgc_record *first, struct sgc_record *last)
+{
+    uintptr_t head;
+
+    do {
+        head = sgc_aw_load_acq(&now.fresh.first);
+        sgc_aw_store(&last->next, head);
+    } while (!sgc_aw_cas(&now.fresh.first, head, (uintptr_t)first));
+    if (head == 0)
+        now.fresh.last = last;
+}
+
+/* Everything is marked that a finalizer may use. */
+static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_block *block)
+{
+    for (struct sgc_record *r = block->ready; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
+        sgc_mark_address(marker, r->object);
+    if (block->ready != NULL)
+        publish(block->ready, block->ready_last);
+    block->ready = block->ready_last = NULL;
+    return false;
+}
+
+/* ---- rounds ---- */
+
+static const struct sgc_tree_visit
+    visit_data = { .tree = &sgc_finalization.finalizers, .block = has_data, .unit = mark_data },
+    visit_strong = { .tree = &sgc_finalization.toggles, .unit = mark_if_strong },
+    visit_short_dead = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = clear_if_dead },
+    visit_long_stale = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_if_stale },
+    visit_toggles = { .tree = &sgc_finalization.toggles, .unit = drop_if_dead, .prune = true },
+    visit_order = { .tree = &sgc_finalization.finalizers, .unit = mark_reached },
+    visit_take = { .tree = &sgc_finalization.finalizers, .unit = take_ready },
+    visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready },
+    visit_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = drop_if_unusable, .prune = true },
+    visit_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
+    visit_targets = { .tree = &sgc_finalization.targets, .unit = drop_if_dead, .prune = true },
+    visit_finalizers = { .tree = &sgc_finalization.finalizers, .unit = keep_all, .prune = true };
+
+static void round_begin(void)
+{
+    now.round = (struct round){ .visits = 0 };
+}
+
+static void round_add(const struct sgc_tree_visit *visit)
+{
+    if (sgc_tree_empty(visit->tree))
+        return;
+    sgc_assert(now.round.visits < VISITS_MOST);
+    now.round.visit[now.round.visits++] = visit;
+    now.round.blocks += sgc_aw_load(&visit->tree->count);
+    sgc_tree_walk_begin(visit);
+}
+
+static bool round_left(void)
+{
+    for (uint32_t i = 0; i < now.round.visits; i++)
+        if (sgc_tree_walk_left(now.round.visit[i]))
+            return true;
+    return false;
+}
+
+static bool round_next(struct sgc_marker *marker)
+{
+    for (uint32_t i = 0; i < now.round.visits; i++)
+        if (sgc_tree_walk_next(now.round.visit[i], marker))
+            return true;
+    return false;
+}
+
+/* Goes through the trees, and marks all that is reachable from what the visits marked. */
+static void round_run(struct sgc_team *team)
+{
+    if (now.round.visits == 0)
+        return;
+    sgc_team_look_through(team, &now.source, now.round.blocks >= BLOCKS_FOR_HELPERS);
+    sgc_team_rescan(team, NULL);
+    for (uint32_t i = 0; i < now.round.visits; i++)
+        sgc_tree_walk_end(now.round.visit[i]);
+}
+
+static void round_of(struct sgc_team *team, const struct sgc_tree_visit *visit)
+{
+    round_begin();
+    round_add(visit);
+    round_run(team);
+}
+
+/* ---- the cycle ---- */
+
+static bool uses(uint32_t bit)
+{
+    return (sgc_a32_load(&all->used) & bit) != 0;
+}
+
+void sgc_finalization_before(void)
+{
+    sgc_toggle_fn ask = sgc_client_toggle_fn();
+
+    if (ask != NULL && !sgc_tree_empty(&all->toggles))
+        sgc_toggles_ask(ask);
+}
+
+void sgc_finalization_share(struct sgc_team *team)
+{
+    now.source = (struct sgc_source){ round_left, round_next };
+    round_begin();
+    if (uses(SGC_USED_DATA))
+        round_add(&visit_data);
+    sgc_team_set_source(team, now.round.visits != 0 ? &now.source : NULL);
+}
+
+void sgc_finalization_roots(struct sgc_marker *marker)
+{
+    if (!sgc_finalization_used())
+        return;
+    sgc_queue_mark(marker);
+    if (!sgc_tree_empty(&all->toggles))
+        sgc_tree_walk(&visit_strong, marker);
+}
+
+static void clear_first(struct sgc_team *team)
+{
+    round_begin();
+    round_add(&visit_short_dead);
+    if (sgc_a32_load(&all->freed) != 0)
+        round_add(&visit_long_stale);
+    round_add(&visit_toggles);
+    round_run(team);
+    sgc_a32_store(&all->freed, 0);
+}
+
+static void find_ready(struct sgc_team *team)
+{
+    round_of(team, &visit_take);
+    round_of(team, &visit_keep);
+}
+
+static void find_all_ready(struct sgc_team *team)
+{
+    now.java = sgc_a32_load(&sgc_client_java_finalization) != 0;
+    now.only_unreachable = false;
+    if (uses(SGC_USED_ORDERED))
+        round_of(team, &visit_order);
+    find_ready(team);
+    now.only_unreachable = true;
+    if (now.java && uses(SGC_USED_UNREACHABLE))
+        find_ready(team);
+}
+
+static void clear_last(struct sgc_team *team)
+{
+    round_begin();
+    round_add(&visit_short_left);
+    round_add(&visit_long_left);
+    round_add(&visit_targets);
+    if (sgc_aw_load(&now.fresh.first) != 0)
+        round_add(&visit_finalizers);
+    round_run(team);
+}
+
+/* Otherwise they wait until the world runs. */
+static void queue_fresh(void)
+{
+    now.await = sgc_client_await_fn();
+    if (sgc_aw_load(&now.fresh.first) != 0 && now.await == NULL)
+        sgc_queue_append((struct sgc_record *)sgc_aw_load(&now.fresh.first), now.fresh.last);
+}
+
+void sgc_finalization_mark(struct sgc_team *team)
+{
+    sgc_team_set_source(team, NULL);
+    sgc_aw_store(&now.fresh.first, 0);
+    if (!sgc_finalization_used())
+        return;
+    clear_first(team);
+    find_all_ready(team);
+    clear_last(team);
+    queue_fresh();
+}
+
+void sgc_finalization_after(void)
+{
+    struct sgc_record *first = (struct sgc_record *)sgc_aw_load(&now.fresh.first);
+
+    if (first != NULL && now.await != NULL) {
+        for (struct sgc_record *r = first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
+            now.await((void *)r->object);
+        sgc_queue_put_first(first, now.fresh.last);
+    }
+    sgc_queue_announce(first != NULL);
+    sgc_aw_store(&now.fresh.first, 0);
+}

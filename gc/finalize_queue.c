@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue of objects that wait for their finalizers, and running these.
+ *
+ * Anybody takes the first record by a compare-and-swap in a section.  Records come to the queue only by
+ * the collecting thread: behind, with the world stopped, or, if the program wants to see them first, in front with the
+ * world running.  A record that was taken can be registered for another object at once, but comes here again
+ * only after a stop; a thread that has read it as the first is in a section, and no stop ends before it
+ * has left that.  So a compare-and-swap that succeeds has read the right successor.
+ *
+ *   what        written by                                         read by          ordering
+ *   first       who takes: CAS; the collecting thread              everybody        acquire-release
+ *   last        the gate's holder                                  same             the gate.  Means something while
+ *                                                                                   `first` is not 0
+ *   told        the gate's holder: 1; who tells the program: 0     same             acquire-release RMW
+ *   next        who has the record                                 also who has     relaxed; what was read too late is
+ *                                                                  lost it          not used
+ */
+#include "gc/finalize.h"
+
+#include "gc/client_vars.h"
+#include "gc/cycle.h"
+#include "mark/marker.h"
+
+struct queue {
+    sgc_aw_t first;
+    struct sgc_record *last;
+    sgc_a32_t told;
+};
+
+SGC_STATE static struct queue queue;
+SGC_STATE sgc_a32_t sgc_finalizers_due;
+
+bool sgc_finalizers_waiting(void)
+{
+    return sgc_aw_load_acq(&queue.first) != 0;
+}
+
+size_t sgc_queue_length(void)
+{
+    size_t length = 0;
+    const struct sgc_record *r = (const struct sgc_record *)sgc_aw_load(&queue.first);
+
+    for (; r != NULL; r = (const struct sgc_record *)sgc_aw_load(&r->next))
+        length++;
+    return length;
+}
+
+/* ---- to the queue: the gate's holder ---- */
+
+void sgc_queue_append(struct sgc_record *first, struct sgc_record *last)
+{
+    sgc_assert(sgc_aw_load(&last->next) == 0);
+    if (sgc_finalizers_waiting())
+        sgc_aw_store(&queue.last->next, (uintptr_t)first);
+    else
+        sgc_aw_store_rel(&queue.first, (uintptr_t)first);
+    queue.last = last;
+}
+
+void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
+{
+    uintptr_t now;
+
+    do {
+        now = sgc_aw_load_acq(&queue.first);
+        sgc_aw_store(&last->next, now);
+    } while (!sgc_aw_cas(&queue.first, now, (uintptr_t)first));
+    if (now == 0)
+        queue.last = last;
+}
+
+void sgc_queue_announce(bool fresh)
+{
+    if (fresh)
+        sgc_a32_swap(&queue.told, 1);
+    if (fresh || sgc_finalizers_waiting())
+        sgc_a32_swap(&sgc_finalizers_due, 1);
+}
+
+void sgc_queue_mark(struct sgc_marker *marker)
+{
+    const struct sgc_record *r = (const struct sgc_record *)sgc_aw_load(&queue.first);
+
+    for (; r != NULL; r = (const struct sgc_record *)sgc_aw_load(&r->next)) {
+        sgc_mark_address(marker, r->object);
+        sgc_mark_address(marker, (uintptr_t)r->data);
+    }
+}
+
+/* ---- from the queue: any mutator ---- */
+
+/* In a section. */
+static struct sgc_record *take_first(void)
+{
+    struct sgc_record *r;
+
+    do
+        r = (struct sgc_record *)sgc_aw_load_acq(&queue.first);
+    while (r != NULL && !sgc_aw_cas(&queue.first, (uintptr_t)r, sgc_aw_load(&r->next)));
+    if (r != NULL)
+        __builtin_prefetch((const void *)sgc_aw_load(&r->next));
+    return r;
+}
+
+/* Copies it, so that the record is free before the program's code runs; from here on the copy keeps object and data. */
+static bool take(struct sgc_mutator *self, struct sgc_record *copy)
+{
+    struct sgc_record *r;
+
+    sgc_section_enter(sgc_section_of(self));
+    r = take_first();
+    if (r != NULL) {
+        copy->object = r->object;
+        copy->fn = r->fn;
+        copy->data = r->data;
+        sgc_node_give(&self->nodes, SGC_NODE_RECORD, r);
+    }
+    sgc_section_leave(sgc_section_of(self));
+    return r != NULL;
+}
+
+int sgc_finalizers_run(struct sgc_mutator *self)
+{
+    uintptr_t outer = self->finalizing;
+    struct sgc_record r;
+    int count = 0;
+
+    while (sgc_finalizers_waiting() && take(self, &r)) {
+        self->finalizing = sgc_stack_pointer();
+        r.fn((void *)r.object, r.data);
+        self->finalizing = outer;
+        count++;
+    }
+    return count;
+}
+
+/* Does the thread run a finalizer?  One that was left by a longjmp lies below where the thread stands now, or on another
+ * stack. */
+static bool inside_finalizer(struct sgc_mutator *self)
+{
+    uintptr_t now = sgc_stack_pointer();
+    bool at_home = now >= self->stack.low && now < self->stack.high;
+
+    if (self->finalizing != 0 && at_home && now > self->finalizing)
+        self->finalizing = 0;
+    return self->finalizing != 0;
+}
+
+static void notify(void)
+{
+    void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
+
+    if (notifier != NULL && sgc_a32_load(&queue.told) != 0 && sgc_a32_swap(&queue.told, 0) != 0)
+        notifier();
+}
+
+/* The hint is taken away at the end, since a finalizer may leave by longjmp; what came to the queue before that is seen
+ * by the look afterwards. */
+void sgc_finalizers_poll_slowly(struct sgc_mutator *self)
+{
+    bool on_demand = sgc_a32_load(&sgc_client_finalize_on_demand) != 0;
+
+    if (self == NULL || sgc_gate_mine() || inside_finalizer(self))
+        return;
+    if (on_demand)
+        notify();
+    else
+        sgc_finalizers_run(self);
+    sgc_a32_swap(&sgc_finalizers_due, 0);
+    if ((!on_demand && sgc_finalizers_waiting()) || sgc_a32_load(&queue.told) != 0)
+        sgc_a32_store(&sgc_finalizers_due, 1);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where nothing
+ * was stored.  Finalizers and links are kept in such trees, under the object's address or the link's.
+ *
+ *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (16 units)
+ *
+ * Mutators look up, store and exchange units in sections, without locks: a missing part is made and put in place by a
+ * compare-and-swap; who loses it uses the winner's.  So any number of threads register at the same time, no
+ * table ever has to grow, and a section that is left half way leaves a tree as it should be.  With
+ * the world stopped nobody is in a section, and the collector may take parts away.
+ *
+ *   what            written by                               read by      ordering
+ *   top, mids       whoever needs them first, CAS; never     everybody    acquire-release
+ *                   taken away
+ *   mid's blocks,   CAS from 0, in a section; back to 0      everybody    acquire-release; taken away only when
+ *   leaves          with the world stopped                                nobody is in a section
+ *   blocks          CAS, before the block is put in place    markers      stopping the world
+ *   a unit          exchange or CAS in a section; markers    everybody    acquire-release: hands over what the value
+ *                                                                         points at
+ *   marks           atomic or, in a section                  markers      stopping the world
+ *   ready           a marker that has the block              markers      rounds: see mark/team.h
+ *   cursor          markers: CAS                             markers      acquire-release
+ *
+ * A walk gives blocks out one by one; each is one marker's, so its units need no order.
+ */
+#ifndef SGC_GC_SIDE_TREE_H
+#define SGC_GC_SIDE_TREE_H
+
+#include "gc/side_nodes.h"
+
+enum {
+    SGC_TREE_LEAF_LOG = 4,
+    SGC_TREE_BLOCK_LOG = 8,
+    SGC_TREE_MID_LOG = 16,
+    SGC_TREE_ADDRESS_BITS = 48,
+};
+
+struct sgc_record;
+struct sgc_marker;
+
+struct sgc_tree_leaf {
+    sgc_aw_t unit[1 << SGC_TREE_LEAF_LOG];
+};
+
+struct sgc_tree_block {
+    struct sgc_tree_block *next;
+    uintptr_t base;                             /* its first address */
+    sgc_aw_t marks;                             /* the user's */
+    struct sgc_record *ready, *ready_last;      /* likewise */
+    sgc_aw_t leaf[1 << SGC_TREE_BLOCK_LOG];
+};
+
+_Static_assert(sizeof(struct sgc_tree_leaf) == SGC_LEAF_BYTES, "a leaf is a node");
+_Static_assert(sizeof(struct sgc_tree_block) <= SGC_BLOCK_BYTES, "a block is a node");
+
+struct sgc_tree {
+    uint32_t unit_log;
+    sgc_aw_t top;
+    sgc_aw_t blocks;                            /* all of them */
+    sgc_aw_t count;
+    sgc_aw_t cursor;                            /* of a walk */
+    sgc_a32_t emptied;                          /* the walk has found blocks without a leaf */
+};
+
+#define SGC_TREE_INIT(log) { .unit_log = (log) }
+
+struct sgc_tree_place {
+    struct sgc_tree_block *block;
+    sgc_aw_t *unit;
+};
+
+/* Makes room above the block of the address.  False if the system has no memory or no process has such an address.
+ * Outside sections. */
+bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address);
+
+/* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and sgc_nodes_ready. */
+struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address);
+
+/* Where the address's block hangs, or NULL. */
+static inline sgc_aw_t *sgc_tree_block_slot(const struct sgc_tree *tree, uintptr_t address)
+{
+    const uint32_t log = tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
+    sgc_aw_t *top = (sgc_aw_t *)sgc_aw_load_acq(&tree->top);
+    sgc_aw_t *mid;
+
+    if (top == NULL || address >> SGC_TREE_ADDRESS_BITS != 0)
+        return NULL;
+    mid = (sgc_aw_t *)sgc_aw_load_acq(&top[address >> (log + SGC_TREE_MID_LOG)]);
+    return mid != NULL ? &mid[address >> log & ((1 << SGC_TREE_MID_LOG) - 1)] : NULL;
+}
+
+/* The address's place; without a unit if nothing was stored near it.  In a section, or with the world stopped. */
+static inline struct sgc_tree_place sgc_tree_look_up(const struct sgc_tree *tree, uintptr_t address)
+{
+    const sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
+    struct sgc_tree_block *block = slot != NULL ? (struct sgc_tree_block *)sgc_aw_load_acq(slot) : NULL;
+    size_t leaf_index = address >> (tree->unit_log + SGC_TREE_LEAF_LOG) & ((1 << SGC_TREE_BLOCK_LOG) - 1);
+    struct sgc_tree_leaf *leaf;
+
+    if (block == NULL)
+        return (struct sgc_tree_place){ NULL, NULL };
+    leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(&block->leaf[leaf_index]);
+    if (leaf == NULL)
+        return (struct sgc_tree_place){ NULL, NULL };
+    return (struct sgc_tree_place){ block, &leaf->unit[address >> tree->unit_log & ((1 << SGC_TREE_LEAF_LOG) - 1)] };
+}
+
+static inline sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t address)
+{
+    return sgc_tree_look_up(tree, address).unit;
+}
+
+/* The value there, 0 if there is none. */
+uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
+
+/* Clears the units from `lo` up to `hi` or the end of lo's block, and returns where it stopped.  In a section. */
+uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi);
+
+static inline bool sgc_tree_empty(const struct sgc_tree *tree)
+{
+    return sgc_aw_load_acq(&tree->blocks) == 0;
+}
+
+/* ---- walks: world stopped, or nobody else takes anything away ---- */
+
+struct sgc_tree_visit {
+    struct sgc_tree *tree;
+    /* Called for each unit that is not zero. */
+    void (*unit)(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit);
+    /* Called for each block first; false: nothing more of it.  NULL: always true. */
+    bool (*block)(struct sgc_marker *marker, struct sgc_tree_block *block);
+    bool prune;                 /* leaves without a value are given back.  World stopped */
+};
+
+void sgc_tree_walk_begin(const struct sgc_tree_visit *visit);
+bool sgc_tree_walk_left(const struct sgc_tree_visit *visit);
+
+/* The next block.  False if there was none. */
+bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *marker);
+
+/* After a walk that pruned: gives back empty blocks.  On one thread. */
+void sgc_tree_walk_end(const struct sgc_tree_visit *visit);
+
+/* The whole walk on the calling thread. */
+void sgc_tree_walk(const struct sgc_tree_visit *visit, struct sgc_marker *marker);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Toggle references: objects that the program wants to be asked about in each collection, whether something outside
+ * the heap refers to them now.  Added by any mutator; asked about on the collecting thread.
+ */
+#include "gc/finalize.h"
+
+#include "alloc/object.h"
+
+static struct sgc_tree *const toggles = &sgc_finalization.toggles;
+
+enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, bool strong)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+    struct sgc_object o;
+
+    if (!sgc_nodes_ready(&self->nodes, sgc_section_of(self)) || !sgc_tree_reach(toggles, object))
+        return SGC_REGISTERED_NOT;
+    sgc_section_enter(sgc_section_of(self));
+    if (sgc_object_find(object, &o) && o.start == object) {
+        sgc_finalization_use(0);
+        sgc_aw_swap(sgc_tree_place(toggles, &self->nodes, object).unit, strong ? SGC_TOGGLE_STRONG : SGC_TOGGLE_WEAK);
+        result = SGC_REGISTERED;
+    }
+    sgc_section_leave(sgc_section_of(self));
+    return result;
+}
+
+/* Whom to ask: the walk has no place for it.  The gate's holder. */
+SGC_STATE static sgc_toggle_fn asking;
+
+static void ask_about(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    uintptr_t now = sgc_aw_load(unit);
+
+    (void)marker, (void)block;
+    sgc_aw_cas(unit, now, asking((void *)object));      /* unless it was freed meanwhile */
+}
+
+/* Nobody takes parts of the tree away: that needs the gate. */
+void sgc_toggles_ask(sgc_toggle_fn ask)
+{
+    const struct sgc_tree_visit visit = { .tree = toggles, .unit = ask_about };
+
+    asking = ask;
+    sgc_tree_walk(&visit, NULL);
+}
