@@ -317,7 +317,7 @@ EXTRA_DIST += tests/switches.txt
 unit_tests += tests/test_helpers
 
 # Allocation for debugging, by kind, inside client code; looking at the heap.
-unit_tests += tests/test_api_debug tests/test_api_inline tests/test_api_walk
+unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
 
 # The exports of the libraries beside bdwgc's.
 script_tests += tests/check_abi
