@@ -13,6 +13,7 @@ documents += \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/design/cycle.md \
+	doc/design/debug.md \
 	doc/design/heap-mix.md \
 	doc/design/heap.md \
 	doc/design/marking.md \

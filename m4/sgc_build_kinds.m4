@@ -95,6 +95,8 @@ AC_DEFUN([SGC_CPLUSPLUS], [
   SGC_CXXFLAGS="-pthread -Wall -Wextra -fvisibility=hidden"
   AS_IF([test "$sgc_sanitizer" != none], [SGC_CXXFLAGS="$SGC_CXXFLAGS $sgc_sanitizer_flags"])
   AS_IF([test "$enable_werror" = yes], [SGC_CXXFLAGS="$SGC_CXXFLAGS -Werror"])
+  SGC_CXX_LDFLAGS="-Wl,-z,now"
+  AS_IF([test "$sgc_sanitizer" != none], [SGC_CXX_LDFLAGS="$SGC_CXX_LDFLAGS $sgc_sanitizer_flags"])
   sgc_cplusplus_text="without libgccpp and libgctba"
   AS_IF([test "$sgc_have_cplusplus" = yes], [sgc_cplusplus_text="$CXX"])
   AM_CONDITIONAL([SGC_CXX], [test "$sgc_have_cplusplus" = yes && test "$enable_shared" = yes])

@@ -9,7 +9,7 @@
 
 #include <wchar.h>
 
-static char said[8192];
+static char said[65536];
 
 static void listen(char *format, GC_word argument)
 {
@@ -34,7 +34,7 @@ static bool says(void (*fn)(void), const char *words)
     if (words[0] == '\0')
         all = said[0] == '\0';
     if (!all)
-        tap_diag("said: %s", said);
+        tap_diag("said: %.300s", said);
     return all;
 }
 
@@ -152,12 +152,31 @@ static void *make_smashed(void *unused)
     return unused;
 }
 
+enum { MANY = 2000 };
+
+static void *make_many(void *unused)
+{
+    for (int i = 0; i < MANY; i++) {
+        char *volatile p = GC_MALLOC_ATOMIC(100);
+
+        p[100] = 1;
+    }
+    return unused;
+}
+
+static void *plain[MANY];
+
 /* What is dead has no header any more: a pointer-free object in its place is not taken for it. */
 static void check_dead(void)
 {
     api_in_thread(make_smashed, NULL);
     tap_ok(says(api_collect, "past the end"), "an object that dies is looked at for the last time");
     tap_ok(says(api_collect, ""), "and then not again");
+    api_in_thread(make_many, NULL);
+    tap_ok(says(api_collect, "more objects were leaked or written"), "a long list is cut");
+    for (int i = 0; i < MANY; i++)
+        plain[i] = GC_malloc_atomic(100 + 40);
+    tap_ok(says(api_collect, ""), "objects in the place of dead ones are not taken for them");
 }
 
 static void check_store(void)

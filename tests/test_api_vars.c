@@ -226,6 +226,40 @@ static void kept_only(void)
     API_CHILD(GC_dont_precollect == 0 && GC_full_freq == 4 && GC_time_limit == 78 && GC_parallel == GC_get_parallel());
 }
 
+/* ---- in no header, but exported, and assigned by some ------------------------------------------------- */
+
+extern GC_push_other_roots_proc GC_push_other_roots;
+extern GC_abort_func GC_on_abort;
+
+static int pushed;
+
+static void push(void) { pushed++; }
+
+static void push_other_roots(void)
+{
+    GC_INIT();
+    GC_push_other_roots = push;
+    GC_gcollect();
+    API_CHILD(pushed == 1 && GC_get_push_other_roots() == push);
+    GC_set_push_other_roots(NULL);
+    GC_gcollect();
+    API_CHILD(pushed == 1);
+}
+
+static void leave(const char *message)
+{
+    if (message != NULL && strstr(message, "out of memory") != NULL)
+        _exit(0);
+}
+
+static void on_abort(void)
+{
+    GC_INIT();
+    GC_on_abort = leave;
+    API_CHILD(GC_get_abort_func() == leave);
+    GC_abort_on_oom();
+}
+
 int main(void)
 {
     tap_plan(0);
@@ -240,6 +274,8 @@ int main(void)
     }
     api_check_child(oom, NULL, "GC_oom_fn and GC_max_retries");
     api_check_child(on_resize, NULL, "GC_on_heap_resize");
+    api_check_child(push_other_roots, NULL, "GC_push_other_roots");
+    api_check_child(on_abort, NULL, "GC_on_abort");
     api_check_child(no_interior, NULL, "GC_all_interior_pointers before the start");
     api_check_child(no_dls, NULL, "GC_no_dls at any time");
     api_check_child(stackbottom, NULL, "GC_stackbottom is answered");
