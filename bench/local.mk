@@ -21,6 +21,7 @@ bench_stop_LDADD = libsgc.la
 if SGC_SHARED
 bench_cases = \
 	bench/cases/empty \
+	bench/cases/finalize \
 	bench/cases/gcbench \
 	bench/cases/limits \
 	bench/cases/pairs \
@@ -64,6 +65,9 @@ bench_cases_alloc_DEPENDENCIES = libgc.la
 bench_cases_empty_SOURCES = bench/cases/empty.c $(case_common)
 bench_cases_empty_LDADD = $(case_library)
 bench_cases_empty_DEPENDENCIES = libgc.la
+bench_cases_finalize_SOURCES = bench/cases/finalize.c $(case_common)
+bench_cases_finalize_LDADD = $(case_library)
+bench_cases_finalize_DEPENDENCIES = libgc.la
 bench_cases_gcbench_SOURCES = bench/cases/gcbench.c $(case_common)
 bench_cases_gcbench_LDADD = $(case_library)
 bench_cases_gcbench_DEPENDENCIES = libgc.la

@@ -10,14 +10,15 @@
 
 SGC_STATE struct sgc_finalization sgc_finalization = {
     .finalizers = SGC_TREE_INIT(SGC_GRANULE_LOG),
-    .targets = SGC_TREE_INIT(SGC_GRANULE_LOG),
+    .targets = SGC_TREE_INIT(SGC_GRANULE_LOG + 6),
+    .generations = SGC_TREE_INIT(SGC_GRANULE_LOG),
     .toggles = SGC_TREE_INIT(SGC_GRANULE_LOG),
     .links = { SGC_TREE_INIT(3), SGC_TREE_INIT(3) },
 };
 
 static struct sgc_finalization *const all = &sgc_finalization;
 
-static const uintptr_t GENERATION_ONE = (uintptr_t)1 << 44;
+enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a granule and 20 bits */
 
 void sgc_finalization_use(uint32_t bits)
 {
@@ -128,27 +129,42 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
 
 uintptr_t sgc_target_generation(uintptr_t object)
 {
-    return sgc_tree_value(&all->targets, object);
+    return sgc_tree_empty(&all->generations) ? 0 : sgc_tree_value(&all->generations, object);
+}
+
+static uintptr_t target_bit(uintptr_t object)
+{
+    return (uintptr_t)1 << (object >> SGC_GRANULE_LOG) % 64;
 }
 
 /* In a section.  A link's value for the object. */
-static uintptr_t aim(sgc_aw_t *unit, uintptr_t object)
+static uintptr_t aim(sgc_aw_t *targets, uintptr_t object)
 {
-    if (sgc_aw_load_acq(unit) == 0)
-        sgc_aw_cas(unit, 0, GENERATION_ONE);
-    return sgc_aw_load_acq(unit) | object >> 4;
+    if ((sgc_aw_load(targets) & target_bit(object)) == 0)
+        sgc_aw_or(targets, target_bit(object));
+    return sgc_target_generation(object) << 44 | object >> 4;
 }
 
-/* In a section.  The object is freed: links that have its generation find another one now. */
-static void end_generation(uintptr_t object)
+static bool is_target(uintptr_t object)
 {
-    sgc_aw_t *unit = sgc_tree_find(&all->targets, object);
-    uintptr_t now = unit != NULL ? sgc_aw_load_acq(unit) : 0;
+    return (sgc_tree_value(&all->targets, object) & target_bit(object)) != 0;
+}
 
-    if (now == 0)
+/* The object is about to be freed: links to it find another generation from now on.  Without memory to say so, they
+ * pass to the next object there. */
+static void end_generation(struct sgc_mutator *self, uintptr_t object)
+{
+    uintptr_t next;
+    sgc_aw_t *unit;
+
+    if (!ready(self, &all->generations, object))
         return;
     sgc_a32_store(&all->freed, 1);
-    sgc_aw_cas(unit, now, now + GENERATION_ONE != 0 ? now + GENERATION_ONE : GENERATION_ONE);
+    sgc_section_enter(sgc_section_of(self));
+    unit = sgc_tree_place(&all->generations, &self->nodes, object).unit;
+    next = (sgc_aw_load(unit) + 1) % GENERATIONS;
+    sgc_aw_store(unit, next != 0 ? next : 1);
+    sgc_section_leave(sgc_section_of(self));
 }
 
 /* ---- links ---- */
@@ -265,16 +281,18 @@ void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
 {
     struct sgc_finalizer old;
     struct sgc_object o;
-    bool found;
+    bool found, target = false;
 
     sgc_section_enter(sgc_section_of(self));
     found = sgc_object_find(object, &o) && o.start == object;
     if (found) {
         remove(self, sgc_tree_find(&all->finalizers, object), &old);
-        end_generation(object);
+        target = is_target(object);
         forget_toggle(object);
     }
     sgc_section_leave(sgc_section_of(self));
+    if (target)
+        end_generation(self, object);
     if (found)
         sgc_links_forget(self, o.start, o.start + o.bytes);
 }

@@ -3,13 +3,14 @@
  * Finalizers, disappearing links and toggle references.  doc/design/finalization.md says what they mean and why it is
  * done this way.
  *
- * Five trees (gc/side_tree.h), no roots:
+ * Six trees (gc/side_tree.h), no roots:
  *
  *   tree         under                    value
  *   finalizers   the object's address     its record, with the order in the lowest bits
  *   links        the link's address       the target's address and generation; one tree of short, one of long links
- *   targets      the target's address     its generation: counts up when the object is freed explicitly, so
- *                                         that links to it do not pass to the next object there
+ *   targets      the target's address     a bit a granule: links point at the object that begins there
+ *   generations  the target's address     how often objects there were freed explicitly while links pointed at them, so
+ *                                         that these do not pass to the next object there
  *   toggles      the object's address     SGC_TOGGLE_...
  *
  *   what             written by                            read by             ordering
@@ -64,7 +65,7 @@ enum {
 };
 
 struct sgc_finalization {
-    struct sgc_tree finalizers, targets, toggles;
+    struct sgc_tree finalizers, targets, generations, toggles;
     struct sgc_tree links[SGC_LINKS];
     sgc_a32_t used;
     sgc_a32_t freed;

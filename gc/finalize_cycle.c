@@ -18,7 +18,7 @@
 #include "mark/team.h"
 
 enum {
-    VISITS_MOST = 4,
+    VISITS_MOST = 5,
     BLOCKS_FOR_HELPERS = 32,    /* below, looking through them is faster than waking anybody */
 };
 
@@ -64,7 +64,7 @@ static bool usable(uintptr_t link)
 /* Was it freed explicitly, after the link was made? */
 static bool stale(uintptr_t value)
 {
-    return sgc_target_generation(sgc_link_target(value)) >> 44 != sgc_link_generation(value);
+    return sgc_target_generation(sgc_link_target(value)) != sgc_link_generation(value);
 }
 
 /* ---- what is done with each unit ---- */
@@ -121,6 +121,18 @@ static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block
     (void)marker, (void)block;
     if (!marked(object))
         sgc_aw_store(unit, 0);
+}
+
+/* 64 granules at once: their marks are one word, if objects are small. */
+static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+{
+    uintptr_t bits = sgc_aw_load(unit);
+
+    (void)marker, (void)block;
+    if (sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL)
+        sgc_aw_store(unit, bits & sgc_aw_load(sgc_mark_word(sgc_granule_number(address))));
+    else
+        sgc_aw_store(unit, marked(address) ? bits & 1 : 0);
 }
 
 static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
@@ -227,7 +239,8 @@ static const struct sgc_tree_visit
     visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready },
     visit_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = drop_if_unusable, .prune = true },
     visit_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
-    visit_targets = { .tree = &sgc_finalization.targets, .unit = drop_if_dead, .prune = true },
+    visit_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true },
+    visit_generations = { .tree = &sgc_finalization.generations, .unit = drop_if_dead, .prune = true },
     visit_finalizers = { .tree = &sgc_finalization.finalizers, .unit = keep_all, .prune = true };
 
 static void round_begin(void)
@@ -347,6 +360,7 @@ static void clear_last(struct sgc_team *team)
     round_add(&visit_short_left);
     round_add(&visit_long_left);
     round_add(&visit_targets);
+    round_add(&visit_generations);
     if (sgc_aw_load(&now.fresh.first) != 0)
         round_add(&visit_finalizers);
     round_run(team);

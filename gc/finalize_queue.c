@@ -151,7 +151,7 @@ static void notify(void)
 {
     void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
 
-    if (notifier != NULL && sgc_a32_load(&queue.told) != 0 && sgc_a32_swap(&queue.told, 0) != 0)
+    if (sgc_a32_load(&queue.told) != 0 && sgc_a32_swap(&queue.told, 0) != 0 && notifier != NULL)
         notifier();
 }
 
@@ -168,6 +168,6 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self)
     else
         sgc_finalizers_run(self);
     sgc_a32_swap(&sgc_finalizers_due, 0);
-    if ((!on_demand && sgc_finalizers_waiting()) || sgc_a32_load(&queue.told) != 0)
+    if (on_demand ? sgc_a32_load(&queue.told) != 0 : sgc_finalizers_waiting())
         sgc_a32_store(&sgc_finalizers_due, 1);
 }

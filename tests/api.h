@@ -5,7 +5,7 @@
  *
  *     gcc -DAPI_PEER -D_GNU_SOURCE tests/test_api_alloc.c -lgc -lpthread
  *
- * Is an object alive?  There are no finalizers yet, so the tests ask GC_base, of objects so large that both
+ * Is an object alive?  The tests ask GC_base, of objects so large that both
  * collectors free them at once (API_LARGE).  An address that a test remembers without keeping the object alive
  * is hidden (GC_HIDE_POINTER).  Addresses left behind in dead stack frames and registers would keep objects
  * alive by accident: what must die is made by a thread of its own, which is gone when the collection runs.

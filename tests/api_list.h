@@ -184,6 +184,42 @@
     F(void *, GC_clear_stack, (void *)) \
     F(int, GC_is_tmp_root, (void *))
 
+#define API_FINALIZERS(F) \
+    F(void, GC_register_finalizer, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_register_finalizer_ignore_self, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_register_finalizer_no_order, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_register_finalizer_unreachable, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer_ignore_self, \
+      (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer_no_order, \
+      (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer_unreachable, \
+      (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_set_finalize_on_demand, (int)) \
+    F(int, GC_get_finalize_on_demand, (void)) \
+    F(void, GC_set_java_finalization, (int)) \
+    F(int, GC_get_java_finalization, (void)) \
+    F(void, GC_set_finalizer_notifier, (GC_finalizer_notifier_proc)) \
+    F(GC_finalizer_notifier_proc, GC_get_finalizer_notifier, (void)) \
+    F(int, GC_should_invoke_finalizers, (void)) \
+    F(int, GC_invoke_finalizers, (void)) \
+    F(void, GC_set_await_finalize_proc, (GC_await_finalize_proc)) \
+    F(GC_await_finalize_proc, GC_get_await_finalize_proc, (void)) \
+    F(void, GC_set_allocd_bytes_per_finalizer, (GC_word)) \
+    F(GC_word, GC_get_allocd_bytes_per_finalizer, (void)) \
+    F(void, GC_dump_finalization, (void)) \
+    F(int, GC_general_register_disappearing_link, (void **, const void *)) \
+    F(int, GC_register_disappearing_link, (void **)) \
+    F(int, GC_move_disappearing_link, (void **, void **)) \
+    F(int, GC_unregister_disappearing_link, (void **)) \
+    F(int, GC_register_long_link, (void **, const void *)) \
+    F(int, GC_move_long_link, (void **, void **)) \
+    F(int, GC_unregister_long_link, (void **)) \
+    F(void, GC_set_toggleref_func, (GC_toggleref_func)) \
+    F(GC_toggleref_func, GC_get_toggleref_func, (void)) \
+    F(int, GC_toggleref_add, (void *, int))
+
 /* ---- threads, fork, checks ------------------------------------------------------------------- */
 
 #define API_STACKS(F) \
@@ -248,6 +284,7 @@
     F(wchar_t *, GC_wcsdup, (const wchar_t *)) \
     F(wchar_t *, GC_debug_wcsdup, (const wchar_t *, const char *, int)) \
     F(void, GC_noop1, (GC_word)) \
+    F(void, GC_finalize_all, (void)) \
     F(void, GC_set_sp_corrector, (GC_sp_corrector_proc)) \
     F(GC_sp_corrector_proc, GC_get_sp_corrector, (void))
 
@@ -278,8 +315,8 @@
 /* ---- groups, variables ----------------------------------------------------------------------- */
 
 #define API_COMMON(F) \
-    API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_STACKS(F) API_CHECKS(F) API_THREADS(F) \
-    API_DEBUG(F) API_KINDS(F)
+    API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_FINALIZERS(F) API_STACKS(F) API_CHECKS(F) \
+    API_THREADS(F) API_DEBUG(F) API_KINDS(F)
 
 typedef void (*api_check_1)(void *);
 typedef void (*api_check_2)(void *, void *);
@@ -299,6 +336,9 @@ typedef void (*api_check_2)(void *, void *);
     V(unsigned long, GC_time_limit) \
     V(GC_word, GC_gc_no) \
     V(int, GC_no_dls) \
+    V(int, GC_finalize_on_demand) \
+    V(int, GC_java_finalization) \
+    V(GC_finalizer_notifier_proc, GC_finalizer_notifier) \
     V(GC_oom_func, GC_oom_fn) \
     V(GC_on_heap_resize_proc, GC_on_heap_resize) \
     V(char *, GC_stackbottom) \

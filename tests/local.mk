@@ -333,3 +333,13 @@ EXTRA_DIST += tests/programs/work.lisp tests/programs/work.neko tests/programs/w
 
 # The manual pages against the options.
 script_tests += tests/check_man
+# Finalizers, links and toggle references; many of them with 1, 2 and 8 markers, and by threads beside collections.
+unit_tests += \
+	tests/test_api_finalize \
+	tests/test_api_links \
+	tests/test_api_toggle \
+	tests/test_finalize_many \
+	tests/test_finalize_race \
+	tests/test_side_tree
+thread_tests += tests/test_finalize_many tests/test_finalize_race tests/test_side_tree
+aarch64_tests += tests/test_side_tree

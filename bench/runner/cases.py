@@ -119,6 +119,12 @@ def mark_cases():
                    640, ("limit",), marks=True)
 
 
+def finalize_cases():
+    for what in ("finalizers", "links", "brief"):
+        yield Case(f"finalize/{what}", "finalization", "finalize", words(what, 1000000, 3), words(what, 10000, 1),
+                   "ns_per_object", 256, ("limit", "default"))
+
+
 def thread_cases():
     for threads, collections in ((1, 1000), (100, 300), (1000, 100)):
         yield Case(f"empty/{threads}", "empty collection", "empty", words(threads, collections),
@@ -131,7 +137,7 @@ def thread_cases():
 
 
 def all_cases():
-    return [*alloc_cases(), *pairs_cases(), *program_cases(), *mark_cases(), *thread_cases()]
+    return [*alloc_cases(), *pairs_cases(), *program_cases(), *mark_cases(), *finalize_cases(), *thread_cases()]
 
 
 def choose(cases, patterns):
