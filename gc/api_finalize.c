@@ -95,10 +95,6 @@ REGISTER(GC_register_finalizer, SGC_ORDERED)
 REGISTER(GC_register_finalizer_ignore_self, SGC_IGNORE_SELF)
 REGISTER(GC_register_finalizer_no_order, SGC_NO_ORDER)
 REGISTER(GC_register_finalizer_unreachable, SGC_UNREACHABLE)
-REGISTER(GC_debug_register_finalizer, SGC_ORDERED)
-REGISTER(GC_debug_register_finalizer_ignore_self, SGC_IGNORE_SELF)
-REGISTER(GC_debug_register_finalizer_no_order, SGC_NO_ORDER)
-REGISTER(GC_debug_register_finalizer_unreachable, SGC_UNREACHABLE)
 
 /* ---- running them ---- */
 

@@ -337,7 +337,7 @@ unit_tests += \
 thread_tests += tests/test_finalize_many tests/test_finalize_race tests/test_side_tree
 aarch64_tests += tests/test_side_tree
 # Allocation for debugging, by kind, inside client code; looking at the heap.
-unit_tests += tests/test_api_debug tests/test_api_inline tests/test_api_walk
+unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
 
 # The exports of the libraries beside bdwgc's.
 script_tests += tests/check_abi

@@ -63,7 +63,7 @@ GC_API void GC_CALL GC_register_finalizer_no_order(void *object, GC_finalization
 GC_API void GC_CALL GC_register_finalizer_unreachable(void *object, GC_finalization_proc fn, void *data,
                                                       GC_finalization_proc *old_fn, void **old_data);
 
-/* For objects from debugging allocation; until there is that, the same as those above. */
+/* For objects of gc_debug.h: `object` is what the client has of it, and fn gets the same.  Others are as above. */
 GC_API void GC_CALL GC_debug_register_finalizer(void *object, GC_finalization_proc fn, void *data,
                                                 GC_finalization_proc *old_fn, void **old_data);
 GC_API void GC_CALL GC_debug_register_finalizer_ignore_self(void *object, GC_finalization_proc fn, void *data,
@@ -73,6 +73,16 @@ GC_API void GC_CALL GC_debug_register_finalizer_no_order(void *object, GC_finali
 GC_API void GC_CALL GC_debug_register_finalizer_unreachable(void *object, GC_finalization_proc fn, void *data,
                                                             GC_finalization_proc *old_fn, void **old_data);
 
+#if defined(GC_DEBUG)
+#define GC_REGISTER_FINALIZER(object, fn, data, old_fn, old_data) \
+    GC_debug_register_finalizer(object, fn, data, old_fn, old_data)
+#define GC_REGISTER_FINALIZER_IGNORE_SELF(object, fn, data, old_fn, old_data) \
+    GC_debug_register_finalizer_ignore_self(object, fn, data, old_fn, old_data)
+#define GC_REGISTER_FINALIZER_NO_ORDER(object, fn, data, old_fn, old_data) \
+    GC_debug_register_finalizer_no_order(object, fn, data, old_fn, old_data)
+#define GC_REGISTER_FINALIZER_UNREACHABLE(object, fn, data, old_fn, old_data) \
+    GC_debug_register_finalizer_unreachable(object, fn, data, old_fn, old_data)
+#else
 #define GC_REGISTER_FINALIZER(object, fn, data, old_fn, old_data) \
     GC_register_finalizer(object, fn, data, old_fn, old_data)
 #define GC_REGISTER_FINALIZER_IGNORE_SELF(object, fn, data, old_fn, old_data) \
@@ -81,6 +91,7 @@ GC_API void GC_CALL GC_debug_register_finalizer_unreachable(void *object, GC_fin
     GC_register_finalizer_no_order(object, fn, data, old_fn, old_data)
 #define GC_REGISTER_FINALIZER_UNREACHABLE(object, fn, data, old_fn, old_data) \
     GC_register_finalizer_unreachable(object, fn, data, old_fn, old_data)
+#endif
 
 /* ---- running them ---------------------------------------------------------------------------- */
 
@@ -156,8 +167,14 @@ GC_API int GC_CALL GC_register_long_link(void **link, const void *object) GC_ATT
 GC_API int GC_CALL GC_move_long_link(void **from, void **to) GC_ATTR_NONNULL(2);
 GC_API int GC_CALL GC_unregister_long_link(void **link);
 
+#if defined(GC_DEBUG)
+#define GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, object) \
+    GC_general_register_disappearing_link(link, GC_base((void *)(GC_word)(object)))
+#define GC_REGISTER_LONG_LINK(link, object) GC_register_long_link(link, GC_base((void *)(GC_word)(object)))
+#else
 #define GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, object) GC_general_register_disappearing_link(link, object)
 #define GC_REGISTER_LONG_LINK(link, object) GC_register_long_link(link, object)
+#endif
 
 /* ---- toggle references ----------------------------------------------------------------------- */
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finalizers of objects with guards: they are registered for the object with its header, and called with what the client
+ * has of it.  On any mutator.
+ *
+ * What the client registers is kept in an object of its own, the data of the finalizer that SGC calls.
+ */
+#include "gc/api_internal.h"
+
+#include "alloc/object.h"
+#include "gc/debug.h"
+
+struct closure {
+    GC_finalization_proc fn;
+    void *data;
+};
+
+typedef void (*register_fn)(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn,
+                            void **old_data);
+
+enum { TEXT = 400 };
+
+static void call(void *base, void *data)
+{
+    struct closure *closure = data;
+    enum sgc_debug_state state = sgc_debug_look(base, GC_size(base));
+    char text[TEXT];
+
+    if (state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK) {
+        sgc_debug_describe(base, text, sizeof text);
+        sgc_warn("%s: something wrote %s: %s", "finalization", sgc_debug_where(state), text);
+    }
+    closure->fn((struct sgc_debug_header *)base + 1, closure->data);
+}
+
+static bool has_guards(void *object, void **base)
+{
+    struct sgc_object o;
+
+    if (!sgc_object_find((uintptr_t)object, &o) || o.start + sizeof(struct sgc_debug_header) != (uintptr_t)object ||
+        sgc_debug_look((void *)o.start, o.bytes) == SGC_DEBUG_NONE)
+        return false;
+    *base = (void *)o.start;
+    return true;
+}
+
+static void answer(GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data)
+{
+    const struct closure *closure = fn == call ? data : NULL;
+
+    if (old_fn != NULL)
+        *old_fn = closure != NULL ? closure->fn : fn;
+    if (old_data != NULL)
+        *old_data = closure != NULL ? closure->data : data;
+}
+
+/* Without memory nothing is registered; the out-of-memory hook has been asked. */
+static struct closure *make_closure(GC_finalization_proc fn, void *data)
+{
+    struct closure *closure = sgc_api_allocate_or_null(sizeof *closure, SGC_KIND_CONSERVATIVE);
+
+    if (closure != NULL)
+        *closure = (struct closure){ fn, data };
+    else
+        sgc_warn("%s(%p): no memory to remember it; nothing is changed. Free memory or raise the limit (ulimit -v), and "
+                 "register it again", "GC_debug_register_finalizer", data);
+    return closure;
+}
+
+static void register_by(register_fn plain, void *object, GC_finalization_proc fn, void *data,
+                        GC_finalization_proc *old_fn, void **old_data)
+{
+    GC_finalization_proc was_fn = NULL;
+    struct closure *closure = NULL;
+    void *base, *was_data = NULL;
+
+    if (!has_guards(object, &base)) {
+        plain(object, fn, data, old_fn, old_data);
+        return;
+    }
+    if (fn != NULL && (closure = make_closure(fn, data)) == NULL)
+        return;
+    plain(base, fn != NULL ? call : NULL, closure, &was_fn, &was_data);
+    answer(was_fn, was_data, old_fn, old_data);
+    GC_reachable_here(closure);
+}
+
+#define REGISTER(debug, plain) \
+    void debug(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data) \
+    { \
+        register_by(plain, object, fn, data, old_fn, old_data); \
+    }
+
+REGISTER(GC_debug_register_finalizer, GC_register_finalizer)
+REGISTER(GC_debug_register_finalizer_ignore_self, GC_register_finalizer_ignore_self)
+REGISTER(GC_debug_register_finalizer_no_order, GC_register_finalizer_no_order)
+REGISTER(GC_debug_register_finalizer_unreachable, GC_register_finalizer_unreachable)
