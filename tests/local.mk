@@ -253,6 +253,7 @@ EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 script_tests += tests/test_models.sh
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
+	tests/model/brief.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/stop.pml \
