@@ -230,6 +230,7 @@ test_headers += tests/heap.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \
+	tests/test_brief \
 	tests/test_bad_process \
 	tests/test_cycle \
 	tests/test_fork \
