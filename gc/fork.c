@@ -123,6 +123,7 @@ static void forget_others(void)
         signals = self->signals;
         self->held = self->guards = 0;
         self->sp = 0;
+        sgc_aw_store(&self->brief, 0);
     }
     sgc_world_after_fork();
     sgc_pool_after_fork();

@@ -158,21 +158,30 @@ static void repair(struct sgc_section *s)
     sgc_cache_repair(cache);
 }
 
-/* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none. */
+/* Is the thread in a brief section?  Then it is asked to look at the end. */
+static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
+{
+    bool going_on = !abandoned(m, brief, context);
+
+    sgc_aw_store(&sgc_section_of(m)->brief, going_on ? brief | SGC_BRIEF_ASKED : 0);
+    return going_on;
+}
+
+/* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none.  The brief
+ * one first: the thread enters those without looking whether a full one, which was left, is still recorded.  What must not
+ * be repaired in the middle of the brief one is left to its end (sgc_section_stop_requested). */
 static bool inside(struct sgc_mutator *m, const void *context)
 {
     struct sgc_section *s = sgc_section_of(m);
-    uintptr_t brief = sgc_aw_load(&s->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
+    uintptr_t brief = sgc_brief_recorded(s);
 
-    if (!sgc_section_inside(s))
-        return false;
-    if (!abandoned(m, s->sp != 0 ? s->sp : brief, context)) {
-        if (s->sp == 0)
-            sgc_aw_store(&s->brief, brief | SGC_BRIEF_ASKED);
+    if (brief != 0 && brief != s->sp && inside_brief(m, brief, context))
         return true;
-    }
-    if (s->sp != 0)
-        repair(s);
+    if (s->sp == 0)
+        return false;
+    if (!abandoned(m, s->sp, context))
+        return true;
+    repair(s);
     s->sp = 0;
     sgc_aw_store(&s->brief, 0);
     return false;

@@ -12,6 +12,7 @@
  *   what remains              because
  *   1                         the suspend handler found us inside and set bit 0
  *   minus the stack pointer   a client's handler used a section inside ours and left it, which made the word 0
+ *   any other number          likewise, and it left that section by a jump of its own
  *   a few words               nothing: the compiler moved the stack pointer in between
  *
  * One instruction, so that no signal comes between looking and leaving.  Where the processor has none, `state` is looked
@@ -23,7 +24,17 @@
 #include "platform/sanitizers.h"
 #include "platform/section.h"
 
-enum { SGC_BRIEF_ASKED = 1 };       /* in `brief`: stack pointers are even */
+/* The stack pointer moves less than that within a brief section; the frame of a signal is larger. */
+enum { SGC_BRIEF_FRAME = 512 };
+
+/* What `brief` holds as a stack pointer; 0 when no brief section is recorded, or it is over and sgc_brief_look follows
+ * (unless it was left just there). */
+static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
+{
+    uintptr_t brief = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
+
+    return (intptr_t)brief > SGC_BRIEF_FRAME ? brief : 0;
+}
 
 /* Finds out what happened, after sgc_brief_leave said that something did.  Returns `result`, so that the common paths
  * can end in a jump to it and need no stack frame. */

@@ -67,6 +67,15 @@ void sgc_section_used_inside(void)
               "allocations");
 }
 
+/* A repair that was left half way would be repaired only at the next full section. */
+static void repair_guarded(struct sgc_section *self)
+{
+    sgc_guard_enter(self);
+    sgc_section_hooks.repair(self);
+    self->sp = 0;
+    sgc_guard_leave(self);
+}
+
 /*
  * The thread enters a section although one is recorded.  If the recorded frame is gone, a client's
  * handler left it by siglongjmp; not so under a lock, where no handler runs.  Otherwise a client's
@@ -77,19 +86,24 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
 {
     struct sgc_stack_bounds alternate;
     bool has_one = sgc_altstack_self(&alternate);
-    uintptr_t recorded = self->sp != 0 ? self->sp : sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
+    uintptr_t brief = sgc_brief_recorded(self);
 
     if (self->held != 0)
         sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
                   "world stopped; do there only what the callback's description allows");
-    if (!left(recorded, sp, has_one ? &alternate : NULL))
+    if (self->sp != 0 && !left(self->sp, sp, has_one ? &alternate : NULL))
+        sgc_section_used_inside();
+    if (brief != 0 && brief != self->sp && !left(brief, sp, has_one ? &alternate : NULL))
         sgc_section_used_inside();
     if (self->sp != 0)
-        sgc_section_hooks.repair(self);
-    self->sp = 0;
+        repair_guarded(self);
 }
 
-enum { FRAME_BYTES = 4096 };        /* the stack pointer moves less than that within a brief section */
+/* Has the stack pointer been somewhere else when `recorded` was? */
+static bool far(uintptr_t difference)
+{
+    return difference + SGC_BRIEF_FRAME > 2 * SGC_BRIEF_FRAME;
+}
 
 /* A request may be out of date, then there is nothing to wait for. */
 void *sgc_brief_look(struct sgc_section *self, void *result)
@@ -100,7 +114,7 @@ void *sgc_brief_look(struct sgc_section *self, void *result)
     sgc_compiler_barrier();
     if (sgc_a32_load(&self->state) & SGC_STATE_NOBODY)
         return result;
-    if (remains + FRAME_BYTES > 2 * FRAME_BYTES)
+    if (far(remains))
         sgc_section_used_inside();
     if (sgc_a32_load(&self->state) & SGC_STATE_STOPREQ)
         sgc_section_stop_requested(self);
@@ -110,19 +124,34 @@ void *sgc_brief_look(struct sgc_section *self, void *result)
 /* Here `state` is looked at after leaving, as in other sections. */
 void sgc_brief_end(struct sgc_section *self)
 {
-    uintptr_t found = sgc_aw_load(&self->brief);
+    uintptr_t found = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
 
     sgc_aw_store(&self->brief, 0);
     sgc_compiler_barrier();
-    if (__builtin_expect(found == 0 && !(sgc_a32_load(&self->state) & SGC_STATE_NOBODY), 0))
+    if (__builtin_expect(far(found - sgc_stack_pointer()) && !(sgc_a32_load(&self->state) & SGC_STATE_NOBODY), 0))
         sgc_section_used_inside();
     if (__builtin_expect(sgc_a32_load(&self->state) & SGC_STATE_STOPREQ, 0))
         sgc_section_stop_requested(self);
 }
 
+/* Before a brief section ends with parking.  A full section that is recorded has been left, and must be repaired first;
+ * or we are a handler that has interrupted it: then it says so at its end, and its thread must not park here. */
+static bool may_park(struct sgc_section *self)
+{
+    struct sgc_stack_bounds alternate;
+    bool has_one = sgc_altstack_self(&alternate);
+
+    if (!left(self->sp, sgc_stack_pointer(), has_one ? &alternate : NULL))
+        return false;
+    repair_guarded(self);
+    return true;
+}
+
 /* Under a guard: a client's handler on a stopped thread could move pointers while they are marked. */
 void sgc_section_stop_requested(struct sgc_section *self)
 {
+    if (self->sp != 0 && !may_park(self))
+        return;
     sgc_guard_enter(self);
     sgc_section_hooks.park(self);
     sgc_guard_leave(self);

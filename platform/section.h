@@ -43,8 +43,10 @@ enum {
     SGC_STATE_NOBODY = 16,      /* no thread's: those without a cache share it (alloc/cache.h) */
 };
 
+enum { SGC_BRIEF_ASKED = 1 };   /* in `brief`: stack pointers are even */
+
 struct sgc_section {
-    uintptr_t sp;               /* 0 outside sections */
+    uintptr_t sp;               /* 0 outside sections, or of one that was left */
     sgc_aw_t brief;             /* likewise of brief ones; bit 0: a stop is asked for (platform/brief.h) */
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
@@ -117,12 +119,12 @@ static inline void sgc_section_enter(struct sgc_section *self)
 
 /* The suspend signal may have come meanwhile and found us inside: the request is then in `state`,
  * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once.  A handler that
- * used a brief section meanwhile has left 0 in `brief`. */
+ * used a brief section meanwhile has left something else in `brief`. */
 static inline void sgc_section_leave(struct sgc_section *self)
 {
     sgc_assert(self->sp != 0 && self->held == 0);
     sgc_compiler_barrier();
-    if (__builtin_expect(sgc_aw_load(&self->brief) == 0, 0))
+    if (__builtin_expect((sgc_aw_load(&self->brief) ^ self->sp) > SGC_BRIEF_ASKED, 0))
         sgc_section_used_inside();
     sgc_aw_store(&self->brief, 0);
     self->sp = 0;

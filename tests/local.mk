@@ -231,6 +231,7 @@ test_headers += tests/heap.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \
+	tests/test_brief \
 	tests/test_bad_process \
 	tests/test_cycle \
 	tests/test_fork \
@@ -254,6 +255,7 @@ EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 script_tests += tests/test_models.sh
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
+	tests/model/brief.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/stop.pml \

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_models.sh: the protocols of doc/design/world.md, remote-free.md and parallel-marking.md, checked by spin.
+# test_models.sh: the protocols of doc/design/world.md, fast-path.md, remote-free.md and parallel-marking.md, checked
+# by spin.
 #
 # Each model is searched whole in several shapes and must be without error; then each fault that can
 # be put into it (-DBROKEN_x) must be found, with the complaint that belongs to it.  Together the
-# shapes must reach every statement.
+# shapes must reach every statement (not those of brief, which two processes share).
 #
 # MODELS_LONG=1 takes larger shapes: three minutes, 1.5 GB of memory.  One search by hand, DEFINES as below:
 #   spin -a DEFINES tests/model/stop.pml && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m100000
@@ -32,7 +33,7 @@ search() {
     model=$1 flags=$2 run=$3
     shift 3
     # there a thread stands still while its handler runs, which the reduction of orders does not know of
-    [ "$model" != stop ] || flags="$flags -DNOREDUCE"
+    case $model in stop | brief) flags="$flags -DNOREDUCE" ;; esac
     rm -f pan pan.*
     # shellcheck disable=SC2086  # lists of options
     spin -a "$@" "$models/$model.pml" >said 2>&1 &&
@@ -173,6 +174,33 @@ check_stop() {
     all_tested stop
 }
 
+# ---- brief sections ----
+
+check_brief() {
+    sound brief -DEARLY=1
+    sound brief -DSTEPS=1
+
+    # leaving
+    wrong brief BIT_IGNORED 'jumped'
+    wrong brief LOOK_BEFORE_LEAVING 'jumped'
+    wrong brief LOOK_BEFORE_LEAVING 'jumped' -DSTEPS=1
+    wrong brief END_LOOKS_FIRST 'jumped'
+    # seeing what a handler has done
+    wrong brief CLEARED 'meddled'
+    wrong brief NOT_COMPARED 'meddled'
+    wrong brief FULL_BLIND 'meddled'
+    # the suspend handler
+    wrong brief BIT_NOT_SET 'jumped'
+    wrong brief PARKS_INSIDE 'parked_inside'
+    wrong brief AGAIN_IGNORED 'stalled'
+    wrong brief BIT_ALONE 'stalled'
+    # full sections that were left
+    wrong brief FULL_FIRST 'outer'
+    wrong brief PARKED_UNREPAIRED 'unrepaired'
+    wrong brief ENTERED_UNREPAIRED 'unrepaired'
+    all_tested brief
+}
+
 # ---- remote free and owner change ----
 
 check_remote() {
@@ -267,6 +295,8 @@ check_deque() {
 check_long() {
     sound stop
     sound stop -DOPS=2 -DSTOPS=1
+    sound brief -DOPS=3 -DSTOPS=2 -DCLIENTS=2
+    sound brief -DOPS=3 -DSTOPS=2 -DCLIENTS=2 -DEARLY=1 -DSTEPS=1
     sound stop -DPEERS=1 -DMUTATORS=3 -DSTOPS=1 -DGIVE_UPS=1
     sound stop -DPEERS=1 -DMUTATORS=3
     sound stop -DPEERS=1 -DOPS=3 -DSTOPS=3
@@ -287,13 +317,14 @@ check_long() {
 
 tested=
 if [ "${MODELS_LONG:-0}" = 0 ]; then
-    tap_plan 86
+    tap_plan 103
     check_stop
+    check_brief
     check_remote
     check_deque
     check_termination
 else
-    tap_plan 18
+    tap_plan 20
     check_long
 fi
 tap_done
