@@ -7,12 +7,22 @@
  */
 #include "mark/edge.h"
 
+#include "alloc/span.h"
+
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
 /* The two words with the granule's bits; there is a line for both. */
 SGC_INLINE sgc_aw_t *bits_of(sgc_aw_t *bits, size_t granule)
 {
     return bits + granule / 64 * 2;
+}
+
+/* Most edges lead to what is marked already. */
+SGC_INLINE bool span_is_marked(const struct sgc_marker *marker, const struct sgc_page *d, uint32_t page)
+{
+    if (sgc_page_state(d) == SGC_PAGE_SPAN_TAIL)
+        page -= d->back;
+    return (sgc_aw_load(sgc_span_word(page, marker->alloc_role ^ 1)) & sgc_arena_bit(page)) != 0;
 }
 
 /* Edges into spans are done with at once.  Those that are left. */
@@ -28,7 +38,8 @@ static size_t look_up(struct sgc_marker *marker, size_t count)
         const struct sgc_page *d = &pages[offset >> SGC_PAGE_LOG];
 
         if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0)) {
-            sgc_mark_span_at(marker, offset);
+            if (!span_is_marked(marker, d, (uint32_t)(offset >> SGC_PAGE_LOG)))
+                sgc_mark_span_at(marker, offset);
             continue;
         }
         edge[left] = sgc_slot_granule(d, offset);

@@ -78,17 +78,42 @@ static void split(struct sgc_marker *marker, struct sgc_work *work)
     }
 }
 
-/* What a part of a large object points at is scanned before the next part: so the stack stays shallow, and what has
- * been prefetched is used soon. */
-static void scan_large(struct sgc_marker *marker, struct sgc_work work)
+static void scan_piece(struct sgc_marker *marker, struct sgc_work work)
 {
-    split(marker, &work);
-    if (marker->split_bytes != 0 && work.bytes > PART_BYTES && (work.start & SGC_WORK_KINDS) == 0)
-        put_back_rest(marker, &work, PART_BYTES);
     if ((work.start & SGC_WORK_ROOTS) != 0)
         sgc_scan_roots(marker, work.start - SGC_WORK_ROOTS, work.bytes);
     else
         sgc_scan_heap(marker, work.start, work.bytes);
+}
+
+/* What a part of a large object points at is scanned before the next part: so the stack stays shallow, and what has
+ * been prefetched is used soon.  Parts in which nothing new is found follow one another without a way round. */
+static void scan_parts(struct sgc_marker *marker, struct sgc_work work)
+{
+    size_t top = sgc_deque_private(&marker->stack);
+
+    while (work.bytes > PART_BYTES) {
+        struct sgc_work rest = { work.start + PART_BYTES, work.bytes - PART_BYTES };
+
+        if (!sgc_deque_push(&marker->stack, rest.start, rest.bytes))
+            break;
+        marker->until_pause--;
+        sgc_scan_heap(marker, work.start, PART_BYTES);
+        if (sgc_deque_private(&marker->stack) != top + 1)
+            return;
+        sgc_deque_popped(&marker->stack, 1);
+        work = rest;
+    }
+    sgc_scan_heap(marker, work.start, work.bytes);
+}
+
+static void scan_large(struct sgc_marker *marker, struct sgc_work work)
+{
+    split(marker, &work);
+    if (marker->split_bytes != 0 && (work.start & SGC_WORK_KINDS) == 0)
+        scan_parts(marker, work);
+    else
+        scan_piece(marker, work);
 }
 
 /* ---- the loop ---- */
@@ -127,24 +152,33 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
     batch->count += n;
 }
 
-/* Fills the batch, which is empty.  What is not small is scanned at once.  What is public is not taken back while there
- * is something else to do. */
-static void fill(struct sgc_marker *marker, struct sgc_batch *batch, size_t in_hand)
+/* What is public is not taken back while there is something else to do. */
+static bool next_piece(struct sgc_marker *marker, struct sgc_work *work, bool other_work)
 {
-    struct sgc_work work;
+    return (!other_work || sgc_deque_private(&marker->stack) != 0) && sgc_deque_pop(&marker->stack, work);
+}
+
+/* Fills the batch, which is empty.  What is not small is scanned at once; after some of that, or a lot of it in one
+ * piece, it is time to see whether others want work.  False if there is nothing to do. */
+static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_hand)
+{
+    struct sgc_work work = { 0, 0 };
 
     pop_small(marker, batch);
-    while (batch->count < SGC_BATCH && (batch->count + in_hand == 0 || sgc_deque_private(&marker->stack) != 0) &&
-           sgc_deque_pop(&marker->stack, &work)) {
+    for (int n = 0; n < SGC_BATCH && batch->count < SGC_BATCH && work.bytes <= PART_BYTES; n++) {
+        if (!next_piece(marker, &work, in_hand || batch->count != 0))
+            break;
         if (is_small(marker, work)) {
             batch->object[batch->count++] = work;
         } else {
             marker->until_pause--;
             scan_one(marker, work);
+            in_hand = true;
         }
         pop_small(marker, batch);
     }
     marker->until_pause -= (int)batch->count;
+    return in_hand || batch->count != 0;
 }
 
 /* The only object in hand, and those that are found one at a time from there, as in a list: nothing is prefetched. */
@@ -202,8 +236,7 @@ bool sgc_mark_drain(struct sgc_marker *marker)
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
     for (;;) {
-        fill(marker, next, now->count);
-        if (now->count + next->count == 0)
+        if (!fill(marker, next, now->count != 0))
             return true;
         scan_either(marker, now, next);
         if (marker->how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
