@@ -78,6 +78,7 @@ struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
+    bool took;                      /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */

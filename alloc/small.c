@@ -186,6 +186,7 @@ static bool fresh_page(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t ki
 
     if (page == SGC_NO_PAGE)
         return false;
+    cache->took = true;
     enlist(cache, bin, page, kind, cls, zero);
     return true;
 }

@@ -138,6 +138,15 @@ static struct sgc_mutator *allocator_self(void)
     return self != NULL && !sgc_init_ended() ? self : NULL;
 }
 
+/* Only who has taken memory looks at its size: the words are shared. */
+static void watch(struct sgc_mutator *self, const struct request *r)
+{
+    if (r->small && !self->cache.took)
+        return;
+    self->cache.took = false;
+    sgc_heap_watch(self);
+}
+
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
 {
     struct sgc_mutator *self = allocator_self();
@@ -152,7 +161,7 @@ void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
     object = attempt(self, &r);
     if (object == NULL)
         object = collect_and_attempt(self, &r, seen);
-    sgc_heap_watch(self);
+    watch(self, &r);
     sgc_finalizers_poll(self);
     return object;
 }

@@ -15,6 +15,7 @@
 #include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
+#include "gc/patience.h"
 #include "gc/roots.h"
 #include "gc/service.h"
 #include "gc/torture.h"
@@ -55,14 +56,18 @@ static bool try_gate(uint32_t tid)
     return sgc_a32_cas(&cycle.gate, 0, tid);
 }
 
-/* One sleep, while somebody has it. */
+/* One sleep, while somebody has it.  Threads that find at once that a cycle is due come here together. */
 static void wait_for_gate(void *arg)
 {
     uint32_t holder = sgc_a32_load_acq(&cycle.gate);
+    uint64_t began = sgc_clock_ns();
 
     (void)arg;
-    if (holder != 0)
+    if (holder == 0)
+        return;
+    if (!sgc_patience_spin(&cycle.gate, holder, sgc_a32_load(&cycle.waiting)))
         sgc_wait(&cycle.gate, holder, -1);
+    sgc_patience_over(began);
 }
 
 /* A section that a longjmp has left is found at the next one: here, before we count as outside. */
@@ -214,7 +219,7 @@ static void stop_at_snapshot(void *arg)
 {
     struct pause *p = arg;
 
-    cycle.stopped = sgc_world_stop(p->self, &cycle.record);
+    cycle.stopped = sgc_world_stop(p->self, cycle.markers, &cycle.record);
 }
 
 /* Its own registers and stack count from here on, as those of a stopped thread do. */
@@ -317,7 +322,7 @@ static void external_stop_from(void *arg, uintptr_t sp)
 
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     sgc_world_stand_at(self, sp);
-    cycle.stopped = sgc_world_stop(self, &record);
+    cycle.stopped = sgc_world_stop(self, 1, &record);
 }
 
 /* Who holds the gate for other reasons keeps it. */

@@ -61,6 +61,8 @@ gc_sources = \
 	gc/options.h \
 	gc/pacing.c \
 	gc/pacing.h \
+	gc/patience.c \
+	gc/patience.h \
 	gc/preset.c \
 	gc/preset.h \
 	gc/ranges.c \

@@ -12,7 +12,7 @@
 #include "platform/caches.h"
 
 struct pacing {
-    sgc_aw_t allocated, freed;          /* since the last cycle */
+    _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own; since the last cycle */
     size_t allocated_at_stop;           /* of these, when the world stopped: what comes after is the next cycle's; */
     size_t freed_at_stop;               /* the collecting thread's */
     sgc_aw_t before, freed_before;      /* up to the last cycle */

@@ -5,6 +5,7 @@
 #include "alloc/pool.h"
 #include "gc/events.h"
 #include "gc/pacing.h"
+#include "gc/patience.h"
 
 struct samples {
     struct sgc_pace_samples fixed_ns, mark_ps, mutator_ps, marker_ps, root_ns;
@@ -49,7 +50,7 @@ static void learn_marking(uint64_t ns, uint64_t bytes, uint64_t markers)
 
 static void learn_cycle(const struct sgc_cycle_record *r)
 {
-    uint64_t all = sgc_cycle_pause_ns(r) + r->clear_ns;
+    uint64_t all = sgc_cycle_pause_ns(r) + r->clear_ns + sgc_patience_late_ns();
     uint64_t marking = r->phase_ns[SGC_PHASE_MARK] + r->phase_ns[SGC_PHASE_RESCAN];
 
     if (r->marked_bytes >= WORTH_MEASURING) {

@@ -15,6 +15,7 @@
 #include <limits.h>
 
 #include "gc/options.h"
+#include "gc/patience.h"
 #include "gc/torture.h"
 #include "platform/brief.h"
 
@@ -56,11 +57,16 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
     return true;
 }
 
-/* Sleeps until that stop is over.  The next one may have begun when we wake: it asks us again. */
-static void sleep_through(uint32_t gen)
+/* Waits until that stop is over.  The next one may have begun when we wake: it asks us again.
+ * `beside`: 1 for a thread that the stopper has not counted among the busy ones. */
+static void sleep_through(uint32_t gen, uint32_t beside)
 {
-    while (sgc_a32_load_acq(&world.gen) == gen)
-        sgc_wait(&world.gen, gen, -1);
+    uint64_t began = sgc_clock_ns();
+
+    if (!sgc_patience_spin(&world.gen, gen, beside))
+        while (sgc_a32_load_acq(&world.gen) == gen)
+            sgc_wait(&world.gen, gen, -1);
+    sgc_patience_over(began);
 }
 
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
@@ -105,7 +111,7 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
         stand_in_handler(m, sp, context);
     sgc_torture_delay(m);
     if (acknowledge(sgc_section_of(m), 0, &gen))
-        sleep_through(gen);
+        sleep_through(gen, 0);
     m->altstack = alternate;
     m->sp = stood;
     m->interrupted = interrupted;
@@ -258,7 +264,7 @@ void sgc_world_leave_blocked(struct sgc_mutator *self)
 
         if (state & SGC_STATE_STOPREQ) {
             if (gen & 1)
-                sleep_through(gen);
+                sleep_through(gen, 1);
         } else if (sgc_a32_cas(&s->state, state, state & ~(uint32_t)SGC_STATE_BLOCKED)) {
             return;
         }
@@ -349,6 +355,7 @@ static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_recor
         record->threads_blocked++;
         return;
     }
+    sgc_patience_one_more();
     record->threads_stopped++;
     signal_once(m, process);
 }
@@ -439,11 +446,12 @@ static void settle_missing(struct sgc_mutator *self)
 
 static void let_go(void)
 {
+    sgc_patience_let_go();
     sgc_a32_add(&world.gen, 1);
     sgc_wake(&world.gen, INT_MAX);
 }
 
-bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record)
+bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record)
 {
     sgc_tid_t process = sgc_process_id();
 
@@ -451,6 +459,7 @@ bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record)
     sgc_cycle_stop_begin(record);
     sgc_assert(sgc_a32_load(&world.missing) == 0);
     sgc_a32_store(&world.missing, 1);
+    sgc_patience_begin(markers);
     sgc_a32_add(&world.gen, 1);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (m != self)
@@ -481,6 +490,7 @@ bool sgc_world_init(void)
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = repair;
     sgc_section_hooks.sleep = sgc_world_wait;
+    sgc_patience_init(sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus());
     sgc_guard_init(sgc_options.suspend_signal);
     if (sgc_signal_install(sgc_options.suspend_signal, on_suspend))
         return true;

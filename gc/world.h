@@ -16,8 +16,8 @@ bool sgc_world_init(void);
 /* Stops every other registered thread.  True when all stand still: the registry's lock is then held, the
  * calling thread is inside a section with its signals blocked, until sgc_world_resume.  False, with
  * a message and everything running again, when some thread could not be stopped in
- * time.  Outside sections; one thread at a time (the cycle's gate). */
-bool sgc_world_stop(struct sgc_mutator *self, struct sgc_cycle_record *record);
+ * time.  Outside sections; one thread at a time (the cycle's gate).  `markers`: threads that will be busy meanwhile. */
+bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record);
 void sgc_world_resume(struct sgc_mutator *self);
 
 /* The calling thread is to be scanned from `sp` while it collects, is stopped or blocked.  [any] */

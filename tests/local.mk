@@ -304,7 +304,7 @@ test_headers += tests/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches; test_pacing has a thread that frees.
-unit_tests += tests/test_caches tests/test_pacing_model
+unit_tests += tests/test_caches tests/test_pacing_model tests/test_patience
 thread_tests += tests/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands

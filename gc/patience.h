@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that wait for a collection to end: how they wait, and how late they go on.
+ *
+ * A thread that sleeps leaves its processor idle, and an idle processor takes 20 to 90 us to wake, more than a
+ * collection that finds little alive.  So they spin first, for a bounded time, as long as there is a processor for
+ * each thread that is stopped and each marker.
+ *
+ *   what             written by                          read by                       ordering
+ *   busy             the stopper: markers, and threads   waiting threads               relaxed: a stale value costs some
+ *                    stopped so far                                                    spinning, or a sleep
+ *   let_go           the stopper, at the end of a stop   who waited for that           relaxed, the word that was waited
+ *                                                                                      for orders it
+ *   late, count      who waited, adds                    the next collecting thread    relaxed: an estimate
+ *   taken            the collecting thread               same                          the gate
+ *   processors       the starting thread                 any                           thread creation
+ */
+#ifndef SGC_GC_PATIENCE_H
+#define SGC_GC_PATIENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/platform.h"
+
+void sgc_patience_init(int processors);
+
+/* A stop begins that keeps so many markers busy; and it concerns one more thread.  By the stopper. */
+void sgc_patience_begin(uint32_t markers);
+void sgc_patience_one_more(void);
+
+/* Spins for a moment, if with `beside` more threads each one has a processor.  True when *word (acquire) is not
+ * `value` any more, false when it is time to sleep.  [any] */
+bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside);
+
+/* The world is let go now. */
+void sgc_patience_let_go(void);
+
+/* The calling thread has waited since then and goes on now.  [any] */
+void sgc_patience_over(uint64_t since_ns);
+
+/* How late a thread went on after the last stop, on average over all that run.  By the collecting thread, once a cycle. */
+uint64_t sgc_patience_late_ns(void);
+
+#endif
