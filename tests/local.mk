@@ -342,7 +342,7 @@ aarch64_tests += tests/test_side_tree
 unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
 
 # The exports of the libraries beside bdwgc's.
-script_tests += tests/check_abi
+script_tests += tests/check_abi tests/check_frames
 EXTRA_DIST += tests/abi_missing.txt
 
 # C++ programs.
