@@ -281,6 +281,11 @@ script_tests += tests/check_gdb
 check_PROGRAMS += tests/subject_gdb
 EXTRA_DIST += tests/check_gdb
 
+# What the common paths cost, on a program of its own.
+script_tests += tests/check_instructions
+check_PROGRAMS += tests/subject_instructions
+EXTRA_DIST += tests/check_instructions
+
 # Markers working together.
 unit_tests += tests/test_team
 thread_tests += tests/test_team
