@@ -16,8 +16,8 @@ models=$SGC_SRCDIR/tests/model
 LC_ALL=C
 export LC_ALL
 
-[ "${SGC_TEST_MODELS:-on}" = on ] ||
-    tap_skip_all "SGC_TEST_MODELS=off: they are the same in every build, and checked in another one"
+[ "${CHECK_MODELS:-on}" = on ] ||
+    tap_skip_all "CHECK_MODELS=off: they are the same in every build, and checked in another one"
 for tool in spin gcc; do
     command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
 done
