@@ -2,10 +2,11 @@
 /*
  * mark/: what is marked is what is reachable, on random graphs, against a reachability of the test's own; with
  * every length of the prefetch buffer, with splitting, with a mark stack that is too small, and one that gets no
- * memory at all.
+ * memory at all; batches, chains and halves one by one.
  */
 #include <sys/resource.h>
 
+#include "mark/edge.h"
 #include "tests/random_graph.h"
 #include "tests/sanitized.h"
 
@@ -199,6 +200,136 @@ static void test_abandon(void)
     heap_unmark();
 }
 
+/* ---- batches, chains, parts ---- */
+
+static const struct {
+    enum sgc_markbit how;
+    const char *name;
+} hows[] = { { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" } };
+
+enum { HOWS = 4, NEIGHBOURS = 96 };
+
+static size_t objects_found(void *const *words, size_t count, enum sgc_markbit how)
+{
+    size_t before = heap_marker()->objects;
+
+    heap_marker()->how = how;
+    sgc_mark_roots(heap_marker(), words, words + count);
+    sgc_mark_drain(heap_marker());
+    return heap_marker()->objects - before;
+}
+
+/* Every third is pointed at, and that twice; half of them have been marked before. */
+static void test_neighbours(enum sgc_markbit how, const char *name)
+{
+    char *object[NEIGHBOURS];
+    void *words[NEIGHBOURS];
+    size_t n = 0, wrong = 0, first, all, again;
+
+    for (int i = 0; i < NEIGHBOURS; i++)
+        object[i] = heap_alloc(sgc_self, 16, SGC_KIND_CONSERVATIVE);
+    heap_retire();
+    for (int i = 0; i < NEIGHBOURS; i += 3) {
+        words[n++] = object[i];
+        words[n++] = object[i] + 7;
+    }
+    sgc_team_begin(heap_alone(&HEAP_MARK), 1);
+    first = objects_found(words, n / 2, how);
+    all = objects_found(words, n, how);
+    again = objects_found(words, n, how);
+    sgc_team_mark(heap_alone(&HEAP_MARK), NULL);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        wrong += heap_marked(object[i]) != (i % 3 == 0);
+    tap_ok(first == NEIGHBOURS / 6 && all == NEIGHBOURS / 6 && again == 0 && wrong == 0,
+           "%s: neighbours are marked and counted once each (%zu, %zu, %zu; %zu wrong)", name, first, all, again, wrong);
+    heap_unmark();
+}
+
+/* What another marker set between the look at the word and the write is not this marker's. */
+static void test_bits_at_once(enum sgc_markbit how, const char *name)
+{
+    sgc_aw_t word;
+    uintptr_t mine;
+
+    sgc_aw_store(&word, 0x0f0);
+    mine = sgc_set_marks(&word, 0x030, 0x1c8, how);
+
+    tap_ok(mine == 0x108 && sgc_aw_load(&word) == 0x1f8, "%s: of several bits those count that were clear (%#lx, %#lx)", name,
+           (unsigned long)mine, (unsigned long)sgc_aw_load(&word));
+}
+
+enum { LINKS = 2000 };
+
+/* Ends at a pointer-free object; on the way there are interior pointers, objects of several sizes, a span. */
+static void test_chain(void)
+{
+    static const size_t sizes[] = { 16, 48, 256, 272, 512, 4000, 100000 };
+    static char *link[LINKS];
+    size_t wrong = 0;
+
+    for (int i = 0; i < LINKS; i++) {
+        size_t bytes = i % 50 == 49 ? sizes[i / 50 % 7] : 48;
+
+        link[i] = heap_alloc(sgc_self, bytes, i == LINKS - 1 ? SGC_KIND_POINTER_FREE : SGC_KIND_CONSERVATIVE);
+        if (i != 0)
+            *(char **)(void *)link[i - 1] = link[i] + (i % 7 == 0 ? 9 : 0);
+    }
+    char *beyond = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
+    memcpy(link[LINKS - 1], &beyond, sizeof beyond);
+    heap_retire();
+    heap_mark(&HEAP_MARK, link, 1);
+    for (int i = 0; i < LINKS; i++)
+        wrong += !heap_marked(link[i]);
+    tap_ok(wrong == 0 && heap_marker()->objects == LINKS && !heap_marked(beyond),
+           "a chain is followed to its end and no further (%zu not marked, %zu marked)", wrong, heap_marker()->objects);
+    heap_unmark();
+}
+
+enum { WHOLE = 4 << 20 };
+
+static struct sgc_work oldest;
+static uintptr_t whole;
+
+/* Steals once, as another marker would. */
+static int steal_and_stop(void)
+{
+    struct sgc_deque thief;
+
+    if (!sgc_deque_init(&thief, 64 << 10, SGC_STACK_SPLIT))
+        tap_bail("no memory for a thief's stack");
+    if (sgc_deque_share(&heap_marker()->stack) && sgc_deque_steal(&heap_marker()->stack, &thief, SGC_STEAL_ONE) == 1)
+        sgc_deque_pop(&thief, &oldest);
+    sgc_deque_release(&thief);
+    return 1;
+}
+
+static void test_half_of_large(void)
+{
+    whole = (uintptr_t)heap_alloc(sgc_self, WHOLE, SGC_KIND_CONSERVATIVE);
+    struct sgc_team *team = heap_alone(&HEAP_MARK);
+
+    heap_retire();
+    sgc_team_begin(team, 1);
+    sgc_mark_roots(heap_marker(), &whole, &whole + 1);
+    sgc_team_mark(team, steal_and_stop);
+    tap_ok(oldest.bytes >= WHOLE / 2 && oldest.bytes <= WHOLE / 2 + SGC_SMALL_MAX && oldest.start >= whole + WHOLE / 2 &&
+               oldest.start < whole + WHOLE, "a thief gets half of a large object (%zu of %d bytes)", oldest.bytes, WHOLE);
+    sgc_team_abandon(team);
+    heap_unmark();
+}
+
+static void test_batches(void)
+{
+    heap_marker_end();
+    for (int i = 0; i < HOWS; i++) {
+        test_neighbours(hows[i].how, hows[i].name);
+        if (hows[i].how != SGC_MARKBIT_PLAIN)
+            test_bits_at_once(hows[i].how, hows[i].name);
+    }
+    test_chain();
+    test_half_of_large();
+}
+
 int main(void)
 {
     heap_start((size_t)2 << 30, 0, false);
@@ -208,6 +339,7 @@ int main(void)
     test_small_stack();
     test_denied_commit();
     test_abandon();
+    test_batches();
     sgc_heap_check();
     return tap_done();
 }

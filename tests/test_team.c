@@ -189,6 +189,44 @@ static void test_called_late(struct sgc_team *team)
     heap_unmark();
 }
 
+enum { LARGES = 64, LARGE_WORDS = 16384 };
+
+/* Nothing but large objects: a marker that is busy with these looks after others, too. */
+static uintptr_t *make_larges(void)
+{
+    uintptr_t *large[LARGES];
+
+    for (int i = 0; i < LARGES; i++)
+        large[i] = heap_alloc(sgc_self, LARGE_WORDS * sizeof **large, SGC_KIND_CONSERVATIVE);
+    for (int i = 0; i < LARGES; i++)
+        for (int w = 0; w < LARGE_WORDS; w += 4)
+            large[i][w] = (uintptr_t)large[(i + 1 + w) % LARGES];
+    return large[0];
+}
+
+static void test_large_objects(struct sgc_team *team)
+{
+    uintptr_t *top = make_larges();
+    struct sgc_team_totals totals;
+    size_t stolen = 0, wrong = 0;
+    bool called = true;
+
+    heap_retire();
+    for (int i = 0; i < 200 && (i == 0 || stolen == 0); i++) {
+        heap_unmark();
+        sgc_team_begin(team, i == 0 ? 1 : HELPERS + 1);
+        sgc_mark_roots(sgc_team_first(team), &top, &top + 1);
+        sgc_team_mark(team, NULL);
+        sgc_team_totals(team, &totals);
+        called = called && team->called;
+        wrong += totals.objects != LARGES;
+        stolen += totals.stolen;
+    }
+    tap_ok(called, "helpers are called while a marker has nothing but large objects");
+    tap_ok(stolen > 0 && wrong == 0, "and get some of them (%zu pieces stolen; %zu marks wrong)", stolen, wrong);
+    heap_unmark();
+}
+
 /* ---- giving up ---- */
 
 static int asked;
@@ -250,6 +288,7 @@ int main(void)
     team = forked = make_team(&config, HELPERS);
     test_sharing(team);
     test_called_late(team);
+    test_large_objects(team);
     test_giving_up(team);
     if (TEST_SANITIZED)
         tap_skip("a sanitizer may start no threads in the child of a fork");
