@@ -312,7 +312,7 @@ static void test_fixed(void)
 static void test_not_fixed(void)
 {
     struct sgc_stack_bounds bounds = *(struct sgc_stack_bounds *)order(bounds_of_worker);
-    struct sgc_range block;
+    struct sgc_range block = { 0, 0 };
     void *module = module_load("module_small");
     void *(*use)(void) = (void *(*)(void))module_symbol(module, "module_tls_address");
     use();
