@@ -34,11 +34,12 @@ SGC_STATE static struct debug debug;
 
 static void note(const struct sgc_object *o, enum sgc_debug_state state, bool leak)
 {
-    struct finding *f = &debug.finding[debug.found];
+    struct finding *f;
 
     debug.leaks += leak;
     if (debug.found++ >= FINDINGS)
         return;
+    f = &debug.finding[debug.found - 1];
     *f = (struct finding){ .state = state, .leak = leak, .start = o->start, .bytes = o->bytes, .kind = o->kind };
     if (state != SGC_DEBUG_NONE)
         f->header = *(const struct sgc_debug_header *)o->start;

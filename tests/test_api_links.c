@@ -125,25 +125,30 @@ static void count(void *object, void *data)
     finalized++;
 }
 
-static void *make_broken_cycle(void *unused)
-{
-    void **a = GC_malloc(64), **b = GC_malloc(64);
+enum { CYCLES = 50, STALE = 4 };        /* a word left on some stack may keep a few */
 
-    *a = b;
-    *b = a;
-    GC_general_register_disappearing_link(b, a);
-    GC_register_finalizer(a, count, NULL, NULL, NULL);
-    GC_register_finalizer(b, count, NULL, NULL, NULL);
+static void *make_broken_cycles(void *unused)
+{
+    for (int i = 0; i < CYCLES; i++) {
+        void **a = GC_malloc(64), **b = GC_malloc(64);
+
+        *a = b;
+        *b = a;
+        GC_general_register_disappearing_link(b, a);
+        GC_register_finalizer(a, count, NULL, NULL, NULL);
+        GC_register_finalizer(b, count, NULL, NULL, NULL);
+    }
     return unused;
 }
 
 static void check_broken_cycle(void)
 {
     finalized = 0;
-    api_in_thread(make_broken_cycle, NULL);
+    api_in_thread(make_broken_cycles, NULL);
     for (int i = 0; i < 3; i++)
         api_collect();
-    tap_ok(finalized == 2, "a link breaks a cycle of finalizers (%d)", finalized);
+    tap_ok(finalized >= 2 * CYCLES - STALE && finalized <= 2 * CYCLES, "a link breaks a cycle of finalizers (%d of %d)",
+           finalized, 2 * CYCLES);
 }
 
 /* ---- the link's own object ---- */
