@@ -236,11 +236,9 @@ static void link_ready(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uin
 
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    void **first = sgc_small_try(cache, kind, cls);
+    void **first = sgc_small_refill(cache, kind, cls);
 
     sgc_assert(most > 0);
-    if (first == NULL)
-        first = sgc_small_refill(cache, kind, cls);
     if (first == NULL)
         return NULL;
     *first = NULL;
@@ -293,7 +291,7 @@ static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *objec
     const struct sgc_page *d = &sgc_heap.pages[page];
     uint32_t g = sgc_granule_in_page((uintptr_t)object);
 
-    if (sgc_aw_load_acq(&sgc_heap.pages[page].tag) != cache->tag)
+    if (sgc_aw_load_acq(&d->tag) != cache->tag)
         return SGC_FREE_NOT_HERE;
     if (sgc_slot_of(g, d->reciprocal) * d->granules != g || (uintptr_t)object % SGC_GRANULE != 0 ||
         g / d->granules >= sgc_size_classes.of[d->cls].per_page)

@@ -4,7 +4,6 @@
  */
 #include "gc/api_internal.h"
 
-#include <errno.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -106,16 +105,8 @@ void *GC_debug_malloc_replacement(size_t size)
 
 static void *copy_of(const void *text, size_t bytes, size_t end, const char *file, int line)
 {
-    char *copy = try_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line);
-
-    if (copy == NULL) {
-        sgc_out_of_memory(bytes + end);
-        errno = ENOMEM;
-        return NULL;
-    }
-    memcpy(copy, text, bytes);
-    memset(copy + bytes, 0, end);
-    return copy;
+    return sgc_api_fill_copy(try_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line), text, bytes,
+                             end);
 }
 
 char *GC_debug_strdup(const char *string, const char *file, int line)

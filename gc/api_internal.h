@@ -45,6 +45,10 @@ void sgc_api_count_uncollectable(intptr_t bytes);
 void *sgc_api_allocate_or_null(size_t size, uint32_t kind);
 void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
 
+/* Fills a fresh object with a text of that many bytes and as many zeros behind it as `end` says.  NULL stays NULL, after the
+ * out-of-memory hook was asked; errno is then ENOMEM. */
+void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
+
 /* Stops the world, with all caches given up, so that exactly the allocated objects look allocated; nothing to do for a
  * caller that has stopped it already.  False if it could not be stopped. */
 bool sgc_api_stop_to_look(struct sgc_mutator *self);

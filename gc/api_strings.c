@@ -11,10 +11,8 @@
 #include "gc/allocate.h"
 
 /* What the out-of-memory hook returns is somebody's object: nothing is copied there. */
-static void *copy_of(const void *text, size_t bytes, size_t end)
+void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end)
 {
-    char *copy = sgc_allocate_or_null(bytes + end, SGC_KIND_POINTER_FREE);
-
     if (copy == NULL) {
         sgc_out_of_memory(bytes + end);
         errno = ENOMEM;
@@ -23,6 +21,11 @@ static void *copy_of(const void *text, size_t bytes, size_t end)
     memcpy(copy, text, bytes);
     memset(copy + bytes, 0, end);
     return copy;
+}
+
+static void *copy_of(const void *text, size_t bytes, size_t end)
+{
+    return sgc_api_fill_copy(sgc_allocate_or_null(bytes + end, SGC_KIND_POINTER_FREE), text, bytes, end);
 }
 
 char *GC_strdup(const char *string)

@@ -105,33 +105,29 @@ static bool far(uintptr_t difference)
     return difference + SGC_BRIEF_FRAME > 2 * SGC_BRIEF_FRAME;
 }
 
-/* A request may be out of date, then there is nothing to wait for. */
-void *sgc_brief_look(struct sgc_section *self, void *result)
+/* A request may be out of date, then there is nothing to wait for.  `state` is looked at after leaving, as in other
+ * sections. */
+static void leave_brief(struct sgc_section *self, uintptr_t remains)
 {
-    uintptr_t remains = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
-
     sgc_aw_store(&self->brief, 0);
     sgc_compiler_barrier();
     if (sgc_a32_load(&self->state) & SGC_STATE_NOBODY)
-        return result;
+        return;
     if (far(remains))
         sgc_section_used_inside();
     if (sgc_a32_load(&self->state) & SGC_STATE_STOPREQ)
         sgc_section_stop_requested(self);
+}
+
+void *sgc_brief_look(struct sgc_section *self, void *result)
+{
+    leave_brief(self, sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED);
     return result;
 }
 
-/* Here `state` is looked at after leaving, as in other sections. */
 void sgc_brief_end(struct sgc_section *self)
 {
-    uintptr_t found = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
-
-    sgc_aw_store(&self->brief, 0);
-    sgc_compiler_barrier();
-    if (__builtin_expect(far(found - sgc_stack_pointer()) && !(sgc_a32_load(&self->state) & SGC_STATE_NOBODY), 0))
-        sgc_section_used_inside();
-    if (__builtin_expect(sgc_a32_load(&self->state) & SGC_STATE_STOPREQ, 0))
-        sgc_section_stop_requested(self);
+    leave_brief(self, (sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED) - sgc_stack_pointer());
 }
 
 /* Before a brief section ends with parking.  A full section that is recorded has been left, and must be repaired first;
