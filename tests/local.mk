@@ -252,12 +252,18 @@ EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.l
 EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 
 # The models of the protocols, for the checker spin.
-script_tests += tests/test_models.sh
+script_tests += \
+	tests/model/check_brief \
+	tests/model/check_deque \
+	tests/model/check_remote \
+	tests/model/check_stop \
+	tests/model/check_termination
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
+	tests/model/search.sh \
 	tests/model/stop.pml \
 	tests/model/stop_stopper.pml \
 	tests/model/stop_thread.pml

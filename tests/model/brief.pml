@@ -12,7 +12,7 @@
  * is free.  The thread stands at 7 or 5 outside sections; its sections are at 6 or 4.
  *
  * -DSTEPS=1: leaving by load, store and a look at `state`, instead of one subtraction.
- * -DBROKEN_x puts one fault in; tests/test_models.sh lists them with the complaint each must cause.
+ * -DBROKEN_x puts one fault in; tests/model/check_brief lists them with the complaint each must cause.
  */
 #ifndef OPS
 #define OPS 2

@@ -11,7 +11,7 @@
  *
  * Not modelled: memory orders (tests/test_deque_order.c explores them), and a tag that comes up again after all 2^24.
  *
- * -DBROKEN_x puts one fault in; tests/test_models.sh lists them with the complaint each must cause.
+ * -DBROKEN_x puts one fault in; tests/model/check_deque lists them with the complaint each must cause.
  */
 #ifndef THIEVES
 #define THIEVES 2

@@ -16,7 +16,7 @@
  * until the next flip, but no object.
  * -DTWICE=1: one object may be freed twice, by any threads at any time; it is never allocated again.
  *
- * -DBROKEN_x puts one fault in; tests/test_models.sh lists them with the complaint each must cause.
+ * -DBROKEN_x puts one fault in; tests/model/check_remote lists them with the complaint each must cause.
  */
 #ifndef THREADS
 #define THREADS 3

@@ -13,7 +13,7 @@
  * Shapes: the default has one collecting thread and MUTATORS mutators; with -DPEERS there is none,
  * and every mutator may collect.
  *
- * -DBROKEN_x puts one fault in; tests/test_models.sh lists them with the complaint each must cause.
+ * -DBROKEN_x puts one fault in; tests/model/check_stop lists them with the complaint each must cause.
  */
 #ifndef MUTATORS
 #define MUTATORS 2

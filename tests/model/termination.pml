@@ -17,7 +17,7 @@
  *
  * A ticket is a number that nobody remembers; the code's are never drawn twice, which comes to the same.
  *
- * -DBROKEN_x puts one fault in; tests/test_models.sh lists them with the complaint each must cause.
+ * -DBROKEN_x puts one fault in; tests/model/check_termination lists them with the complaint each must cause.
  */
 #ifndef MARKERS
 #define MARKERS 3
