@@ -121,6 +121,7 @@ gc_sources += \
 	gc/api_debug_finalize.c \
 	gc/api_generic.c \
 	gc/api_private.c \
+	gc/api_tables.c \
 	gc/api_walk.c \
 	gc/debug.c \
 	gc/debug.h \
