@@ -109,7 +109,12 @@ def ablation(table):
     yield Goal(7, wanted, f"{done} of {len(PRESETS) * len(SHAPES)}" if table else "-", verdict if table else NOT_MEASURED)
 
 
+def finalization(rows):
+    yield at_most(8, "finalizers and disappearing links, registered and run, each", 0.5,
+                  [(f"{r.case.name}, {r.mode}", r.ratio) for r in rows if r.case.name.startswith("finalize/")])
+
+
 def goals(results):
     rows = case_rows(results)
     return [*allocation(rows), *scaling(rows), *instructions(count_rows(results)), *marking(rows), *programs(rows),
-            *empty(rows), *ablation(preset_rows(results))]
+            *empty(rows), *ablation(preset_rows(results)), *finalization(rows)]
