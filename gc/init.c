@@ -19,6 +19,7 @@
 #include "gc/pacing.h"
 #include "gc/page_rule.h"
 #include "gc/preset.h"
+#include "gc/roots.h"
 #include "gc/stats.h"
 #include "gc/torture.h"
 #include "gc/world.h"
@@ -117,6 +118,7 @@ static bool start_all(void)
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
                  "dlopened modules are not scanned. Keep such pointers reachable otherwise");
+    sgc_roots_look_for_other_collector();
     if (sgc_options.print_options)
         sgc_options_print();
     sgc_fork_init();

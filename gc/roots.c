@@ -18,6 +18,8 @@ struct roots {
     struct sgc_modules modules;
     bool no_modules;                /* GC_no_dls, as the list of modules has heard it */
     uintptr_t heard_filter;         /* likewise */
+    unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
+    bool told;                      /* of one */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
@@ -153,6 +155,19 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
             return false;
         }
     return true;
+}
+
+void sgc_roots_look_for_other_collector(void)
+{
+    char path[256];
+
+    if (roots.told || (roots.modules.adds != 0 && roots.modules.adds == roots.looked_at))
+        return;
+    roots.looked_at = roots.modules.adds;
+    roots.told = sgc_modules_other_collector(path, sizeof path);
+    if (roots.told)
+        sgc_warn("another collector is in this process: %s. Neither knows the other's objects; have one only, by "
+                 "sgc-run or by LD_LIBRARY_PATH with the folder of SGC's libgc.so.1", path);
 }
 
 /* ---- scanning, world stopped ---- */

@@ -7,6 +7,8 @@
  *   added, excluded    under the roots' lock                   collecting thread  the world is stopped, so nobody
  *                                                                                 is inside that lock
  *   modules            collecting thread, loader's list locked collecting thread  the cycle's gate
+ *   what was told      the thread that starts the collector,   the same           the start; the cycle's gate
+ *                      then the collecting thread
  */
 #ifndef SGC_GC_ROOTS_H
 #define SGC_GC_ROOTS_H
@@ -48,6 +50,10 @@ void sgc_roots_set_filter(sgc_roots_filter_t filter);
 /* Brings the list of modules up to date and calls stop(arg) while the loader's list is still locked.  False, with
  * a message and without that call, when memory for the list runs out.  Outside sections. */
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
+
+/* Says once, when the list of modules has changed, that another collector is in the process.  The thread that starts
+ * the collector, then the collecting thread; world running. */
+void sgc_roots_look_for_other_collector(void);
 
 /* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */
 void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self);

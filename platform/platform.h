@@ -241,6 +241,10 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
 /* Upper bounds of what a list of all modules needs now.  [outside] */
 void sgc_modules_count(int *ranges, int *tlses);
 
+/* Is another collector's library in this process (libgc.so or libsgc.so by DT_SONAME, and not where this code is)?  Then
+ * its path, cut to `bytes`.  (collectors_linux.c)  [outside] */
+bool sgc_modules_other_collector(char *path, size_t bytes);
+
 /* SGC's own writable state, which is no root: everything declared with SGC_STATE. */
 struct sgc_range sgc_own_data(void);
 #define SGC_STATE __attribute__((section("sgc_state")))

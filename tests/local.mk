@@ -62,6 +62,7 @@ test_headers += tests/capture.h
 # those two do not run under it.
 unit_tests += \
 	tests/test_atomics \
+	tests/test_collectors \
 	tests/test_limits \
 	tests/test_memory \
 	tests/test_modules \
@@ -101,6 +102,12 @@ tests_module_static_la_SOURCES = tests/module.c
 tests_module_static_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=424
 tests_module_static_la_CFLAGS = $(SGC_CFLAGS) -ftls-model=initial-exec -fvisibility=default
 tests_module_static_la_LDFLAGS = $(test_module_ldflags)
+# This one's name is what matters.
+check_LTLIBRARIES += tests/foreign/libgc.la
+tests_foreign_libgc_la_SOURCES = tests/module.c
+tests_foreign_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_foreign_libgc_la_LDFLAGS = $(test_module_ldflags)
+EXTRA_tests_test_collectors_DEPENDENCIES = tests/foreign/libgc.la
 EXTRA_tests_test_modules_DEPENDENCIES = tests/module_small.la tests/module_large.la
 EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la tests/module_static.la
 
