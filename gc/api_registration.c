@@ -8,7 +8,8 @@
 
 void GC_allow_register_threads(void)
 {
-    sgc_api_self();
+    if (!sgc_init_done())
+        sgc_init_now();
 }
 
 /* The first call may start the collector, which registers the thread, too. */

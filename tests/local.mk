@@ -189,6 +189,7 @@ unit_tests += \
 	tests/test_api_sgc \
 	tests/test_api_signals \
 	tests/test_api_stacks \
+	tests/test_api_start \
 	tests/test_api_stats \
 	tests/test_api_threads \
 	tests/test_api_vars

@@ -36,7 +36,7 @@ typedef void *(GC_CALLBACK *GC_stack_base_func)(struct GC_stack_base *base, void
 GC_API void *GC_CALL GC_call_with_stack_base(GC_stack_base_func fn, void *arg) GC_ATTR_NONNULL(1);
 
 #ifdef GC_THREADS
-/* Allows threads to register themselves.  Call it from a registered thread before the first one does. */
+/* Allows threads to register themselves.  Call it before the first one does; with bdwgc, from a registered thread. */
 GC_API void GC_CALL GC_allow_register_threads(void);
 
 /* Registers the calling thread.  GC_SUCCESS; GC_DUPLICATE if it is registered already.  [unregistered] */
