@@ -20,6 +20,9 @@ define sgc-threads
     if $sgc_s & 4
       printf " stopped"
     end
+    if $sgc_s & 32
+      printf " suspended"
+    end
     if $sgc_m->cache.section.sp
       printf " in-section"
     end

@@ -77,6 +77,30 @@ static void find_abandoned(struct sgc_mutator *self)
     sgc_section_leave(sgc_section_of(self));
 }
 
+static void release_gate(void)
+{
+    sgc_a32_swap(&cycle.gate, 0);
+    if (sgc_a32_load_sc(&cycle.waiting) != 0)
+        sgc_wake(&cycle.gate, 1);
+}
+
+/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place: with the gate it would
+ * run callbacks of the client's.  While it has the gate nobody suspends it. */
+static bool take_gate(uint32_t tid, struct sgc_mutator *self)
+{
+    struct sgc_section *section = self != NULL ? sgc_section_of(self) : NULL;
+    bool taken = try_gate(tid);
+
+    if (section == NULL || !sgc_section_suspended(section))
+        return taken;
+    if (taken)
+        release_gate();
+    else
+        sgc_wake(&cycle.gate, 1);
+    sgc_world_stay(section);
+    return false;
+}
+
 /* Under a guard until the gate is opened: a client's handler must not longjmp away with the gate.  A thread
  * that is not registered (or forks before it is) cannot be stopped and simply sleeps. */
 void sgc_gate_close(struct sgc_mutator *self)
@@ -89,7 +113,7 @@ void sgc_gate_close(struct sgc_mutator *self)
     if (self != NULL)
         sgc_guard_enter(sgc_section_of(self));
     sgc_a32_add(&cycle.waiting, 1);
-    while (!try_gate(tid)) {
+    while (!take_gate(tid, self)) {
         if (self != NULL)
             sgc_world_sleep(self, wait_for_gate, NULL);
         else
@@ -101,9 +125,7 @@ void sgc_gate_close(struct sgc_mutator *self)
 void sgc_gate_open(void)
 {
     sgc_assert(sgc_gate_mine());
-    sgc_a32_swap(&cycle.gate, 0);
-    if (sgc_a32_load_sc(&cycle.waiting) != 0)
-        sgc_wake(&cycle.gate, 1);
+    release_gate();
     if (sgc_self != NULL)
         sgc_guard_leave(&sgc_self->section);
 }

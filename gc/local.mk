@@ -27,6 +27,7 @@ gc_sources = \
 	gc/api_sgc.c \
 	gc/api_stacks.c \
 	gc/api_strings.c \
+	gc/api_suspend.c \
 	gc/api_threads.c \
 	gc/api_vars.c \
 	gc/client_hooks.h \
@@ -80,10 +81,12 @@ gc_sources = \
 	gc/stats.c \
 	gc/stats.h \
 	gc/stats_print.c \
+	gc/stopper.c \
 	gc/torture.c \
 	gc/torture.h \
 	gc/world.c \
-	gc/world.h
+	gc/world.h \
+	gc/world_parts.h
 
 # libsgcpreload, for sgc-run.
 preload_sources = gc/preload.c gc/real_threads.h

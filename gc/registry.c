@@ -218,14 +218,24 @@ struct sgc_mutator *sgc_mutator_adopt(void)
 
 /* ---- unregistering ---- */
 
-/* The stopper holds the lock throughout a stop, so none is in force here, and none that asks us comes after; the
- * client's signal mask, which the lock's guard keeps in the record, is put back when the record is
+/* A suspended thread does not end: it stays at the lock's end. */
+static void lock_when_not_suspended(struct sgc_section *self)
+{
+    sgc_lock(&sgc_registry.lock, self);
+    while (sgc_section_suspended(self)) {
+        sgc_unlock(&sgc_registry.lock, self);
+        sgc_lock(&sgc_registry.lock, self);
+    }
+}
+
+/* The stopper holds the lock throughout a stop, so none is in force here, and none that asks us comes after; nor are we
+ * suspended then; the client's signal mask, which the lock's guard keeps in the record, is put back when the record is
  * somebody else's already. */
 static void leave_registry(struct sgc_mutator *m)
 {
     sigset_t saved;
 
-    sgc_lock(&sgc_registry.lock, sgc_section_of(m));
+    lock_when_not_suspended(sgc_section_of(m));
     saved = m->cache.section.signals;
     unlink_record(m);
     sgc_cache_use(NULL);

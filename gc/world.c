@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stopping the world.  The stopper's functions run on the collecting thread, the others on the thread that
- * is stopped; the protocol is in doc/design/world.md.
+ * Stopping the world: the threads that are stopped, blocked or suspended; each function runs on the thread it is about.
+ * The stopper is in gc/stopper.c, the protocol in doc/design/world.md.
  *
  *   what       written by                            read by           ordering
  *   gen        the stopper (odd: a stop is in force) parked threads    release / acquire; futex
@@ -9,29 +9,20 @@
  *   state      see platform/section.h
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
  */
-#include "gc/world.h"
+#include "gc/world_parts.h"
 
 #include <errno.h>
-#include <limits.h>
 
 #include "gc/options.h"
 #include "gc/patience.h"
 #include "gc/torture.h"
 #include "platform/brief.h"
 
-struct world {
-    sgc_a32_t gen;
-    sgc_a32_t missing;
-};
-
-SGC_STATE static struct world world;
-
-static const int64_t FIRST_WAIT_NS = 20 * 1000000;      /* before asking again */
-static const uint32_t GIVE_UP_FACTOR = 10;              /* times SGC_STOP_WARN_MS */
+SGC_STATE struct sgc_world sgc_world;
 
 bool sgc_world_stopped(void)
 {
-    return sgc_a32_load(&world.gen) & 1;
+    return sgc_a32_load(&sgc_world.gen) & 1;
 }
 
 /* ---- the thread that stops ---- */
@@ -50,10 +41,10 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
         if (sgc_a32_cas(&s->state, state, state | SGC_STATE_ACKED | also))
             break;
     }
-    *gen = sgc_a32_load_acq(&world.gen);
+    *gen = sgc_a32_load_acq(&sgc_world.gen);
     sgc_assert(*gen & 1);
-    if (sgc_a32_add(&world.missing, (uint32_t)-1) == 1)
-        sgc_wake(&world.missing, 1);
+    if (sgc_a32_add(&sgc_world.missing, (uint32_t)-1) == 1)
+        sgc_wake(&sgc_world.missing, 1);
     return true;
 }
 
@@ -63,9 +54,9 @@ static void sleep_through(uint32_t gen, uint32_t beside)
 {
     uint64_t began = sgc_clock_ns();
 
-    if (!sgc_patience_spin(&world.gen, gen, beside))
-        while (sgc_a32_load_acq(&world.gen) == gen)
-            sgc_wait(&world.gen, gen, -1);
+    if (!sgc_patience_spin(&sgc_world.gen, gen, beside))
+        while (sgc_a32_load_acq(&sgc_world.gen) == gen)
+            sgc_wait(&sgc_world.gen, gen, -1);
     sgc_patience_over(began);
 }
 
@@ -97,6 +88,8 @@ static void stand_in_handler(struct sgc_mutator *m, uintptr_t sp, const void *co
         forget_altstack_unless_on(m, sp);
 }
 
+static void stay(struct sgc_mutator *m);
+
 /* A handler may come between the publishing and the counting of the code it interrupts, so it puts
  * back what that has published. */
 static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
@@ -112,6 +105,8 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
     sgc_torture_delay(m);
     if (acknowledge(sgc_section_of(m), 0, &gen))
         sleep_through(gen, 0);
+    if (sgc_section_of(m)->guards == 0)
+        stay(m);
     m->altstack = alternate;
     m->sp = stood;
     m->interrupted = interrupted;
@@ -234,12 +229,10 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
 /* ---- blocked regions ---- */
 
 /* A stop that began before we were seen as blocked counts on us: then we count ourselves. */
-void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
+static void block(struct sgc_section *s)
 {
-    struct sgc_section *s = sgc_section_of(self);
     uint32_t gen;
 
-    sgc_world_stand_at(self, sp);
     for (;;) {
         uint32_t state = sgc_a32_load_acq(&s->state);
 
@@ -253,22 +246,35 @@ void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
     }
 }
 
-/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends. */
-void sgc_world_leave_blocked(struct sgc_mutator *self)
+/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  Who takes SUSPENDED back wakes who sleeps
+ * on the state; `stays`: that bit is to be heeded. */
+static void unblock(struct sgc_section *s, bool stays)
 {
-    struct sgc_section *s = sgc_section_of(self);
-
     for (;;) {
-        uint32_t gen = sgc_a32_load_acq(&world.gen);
+        uint32_t gen = sgc_a32_load_acq(&sgc_world.gen);
         uint32_t state = sgc_a32_load_acq(&s->state);
 
         if (state & SGC_STATE_STOPREQ) {
             if (gen & 1)
                 sleep_through(gen, 1);
+        } else if ((state & SGC_STATE_SUSPENDED) && stays) {
+            sgc_wait(&s->state, state, -1);
         } else if (sgc_a32_cas(&s->state, state, state & ~(uint32_t)SGC_STATE_BLOCKED)) {
             return;
         }
     }
+}
+
+void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
+{
+    sgc_world_stand_at(self, sp);
+    block(sgc_section_of(self));
+}
+
+/* Under a guard we are our own sleep, and go on to the guard's end, where a suspended thread stays. */
+void sgc_world_leave_blocked(struct sgc_mutator *self)
+{
+    unblock(sgc_section_of(self), sgc_section_of(self)->guards == 0);
 }
 
 bool sgc_world_is_blocked(const struct sgc_mutator *self)
@@ -322,165 +328,31 @@ void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected
     sgc_world_sleep((struct sgc_mutator *)(void *)self, wait_for_word, &w);
 }
 
-/* ---- the stopper ---- */
+/* ---- suspended ---- */
 
-/* The kernel has no such thread any more: it ended without running destructors.  Its stack may be
- * anybody's now. */
-static void count_out(struct sgc_mutator *m)
+/* Where it has published that it stands, it counts as blocked until it is told to go on. */
+static void stay(struct sgc_mutator *m)
 {
-    m->gone = true;
-    m->signalled = false;
-    sgc_a32_add(&world.missing, (uint32_t)-1);
-}
-
-static void signal_once(struct sgc_mutator *m, sgc_tid_t process)
-{
-    if (!sgc_thread_kill(process, m->tid, sgc_options.suspend_signal))
-        count_out(m);
-}
-
-static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_record *record)
-{
-    uint32_t old;
-
-    m->signalled = false;
-    if (m->gone)
-        return;
-    sgc_a32_add(&world.missing, 1);
-    old = sgc_a32_or(&m->cache.section.state, SGC_STATE_STOPREQ);
-    sgc_assert(!(old & (SGC_STATE_STOPREQ | SGC_STATE_ACKED)));
-    m->signalled = !(old & SGC_STATE_BLOCKED);
-    if (!m->signalled) {
-        sgc_a32_add(&world.missing, (uint32_t)-1);
-        record->threads_blocked++;
-        return;
-    }
-    sgc_patience_one_more();
-    record->threads_stopped++;
-    signal_once(m, process);
-}
-
-static bool has_stopped(const struct sgc_mutator *m)
-{
-    return !m->signalled || (sgc_a32_load_acq(&m->cache.section.state) & SGC_STATE_ACKED);
-}
-
-/* A section that was abandoned by a longjmp swallowed the first signal; a thread that blocks the
- * signal is named once. */
-static void ask_again(struct sgc_mutator *self, bool warn)
-{
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
-        if (m == self || has_stopped(m))
-            continue;
-        sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
-        signal_once(m, sgc_process_id());
-        if (!warn || m->warned || m->gone)
-            continue;
-        m->warned = true;
-        if (sgc_thread_blocks_signal(m->tid, sgc_options.suspend_signal))
-            sgc_warn("thread %d blocks signal %d and cannot be stopped for a collection; let it leave "
-                     "that signal unblocked, choose another one (GC_set_suspend_signal, "
-                     "SGC_SUSPEND_SIGNAL), or wrap the blocking part in GC_do_blocking",
-                     m->tid, sgc_options.suspend_signal);
-        else
-            sgc_warn("thread %d has not stopped for a collection yet; if it is stopped by a "
-                     "debugger or by SIGSTOP, let it go on", m->tid);
+    while (sgc_section_suspended(sgc_section_of(m))) {
+        block(sgc_section_of(m));
+        unblock(sgc_section_of(m), true);
     }
 }
 
-/* Takes every request back.  Returns how many threads were asked and had not acknowledged: they
- * never will, while whoever acknowledged has decremented `missing` or is about to. */
-static uint32_t withdraw_requests(struct sgc_mutator *self)
+static void stay_from(void *arg, uintptr_t sp)
 {
-    uint32_t unanswered = 0;
-
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
-        uint32_t old;
-
-        if (m == self)
-            continue;
-        old = sgc_a32_and(&m->cache.section.state,
-                          ~(uint32_t)(SGC_STATE_STOPREQ | SGC_STATE_ACKED | SGC_STATE_AGAIN));
-        unanswered += m->signalled && !(old & SGC_STATE_ACKED);
-    }
-    return unanswered;
+    sgc_world_stand_at(arg, sp);
+    stay(arg);
 }
 
-static uint64_t warn_after_ns(void)
+/* In a blocked region it is left to the region's end. */
+void sgc_world_stay(struct sgc_section *self)
 {
-    return sgc_options.stop_warn_ms < 0 ? UINT64_MAX
-                                        : (uint64_t)sgc_options.stop_warn_ms * 1000000;
-}
+    int saved = errno;
 
-/* Waits until nobody is missing; false when a thread took too long. */
-static bool wait_for_all(struct sgc_mutator *self)
-{
-    uint64_t began = sgc_clock_ns();
-    uint64_t warn_ns = warn_after_ns();
-    int64_t slice = FIRST_WAIT_NS;
-    uint32_t missing;
-
-    while ((missing = sgc_a32_load_acq(&world.missing)) != 0) {
-        uint64_t waited = sgc_clock_ns() - began;
-
-        if (sgc_wait(&world.missing, missing, slice))
-            continue;
-        ask_again(self, waited >= warn_ns);
-        if (waited / GIVE_UP_FACTOR >= warn_ns)
-            return false;
-        slice = slice < 1000000000 ? slice * 2 : slice;
-    }
-    return true;
-}
-
-/* The stop is given up.  Those that acknowledged must have finished counting before the next stop
- * counts anew. */
-static void settle_missing(struct sgc_mutator *self)
-{
-    uint32_t unanswered = withdraw_requests(self);
-
-    while (sgc_a32_load_acq(&world.missing) != unanswered)
-        sgc_yield();
-    sgc_a32_store(&world.missing, 0);
-}
-
-static void let_go(void)
-{
-    sgc_patience_let_go();
-    sgc_a32_add(&world.gen, 1);
-    sgc_wake(&world.gen, INT_MAX);
-}
-
-bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record)
-{
-    sgc_tid_t process = sgc_process_id();
-
-    sgc_lock(&sgc_registry.lock, sgc_section_of(self));
-    sgc_cycle_stop_begin(record);
-    sgc_assert(sgc_a32_load(&world.missing) == 0);
-    sgc_a32_store(&world.missing, 1);
-    sgc_patience_begin(markers);
-    sgc_a32_add(&world.gen, 1);
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        if (m != self)
-            ask(m, process, record);
-    sgc_a32_add(&world.missing, (uint32_t)-1);
-    if (wait_for_all(self)) {
-        sgc_cycle_phase(record, SGC_PHASE_STOP);
-        return true;
-    }
-    settle_missing(self);
-    let_go();
-    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
-    return false;
-}
-
-void sgc_world_resume(struct sgc_mutator *self)
-{
-    sgc_assert(sgc_world_stopped());
-    withdraw_requests(self);
-    let_go();
-    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    if (!(sgc_a32_load(&self->state) & SGC_STATE_BLOCKED))
+        sgc_with_registers(stay_from, self);
+    errno = saved;
 }
 
 /* ---- start and fork ---- */
@@ -489,6 +361,7 @@ bool sgc_world_init(void)
 {
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = repair;
+    sgc_section_hooks.stay = sgc_world_stay;
     sgc_section_hooks.sleep = sgc_world_wait;
     sgc_patience_init(sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus());
     sgc_guard_init(sgc_options.suspend_signal);
@@ -502,6 +375,6 @@ bool sgc_world_init(void)
 
 void sgc_world_after_fork(void)
 {
-    sgc_a32_store(&world.gen, 0);
-    sgc_a32_store(&world.missing, 0);
+    sgc_a32_store(&sgc_world.gen, 0);
+    sgc_a32_store(&sgc_world.missing, 0);
 }

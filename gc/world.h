@@ -41,6 +41,30 @@ void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *ar
 /* The same for one sleep on a word. */
 void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 
+/* ---- one thread, for long ---- */
+
+enum sgc_suspended {
+    SGC_SUSPENDED,              /* it is, now or already */
+    SGC_SUSPENDED_NOT,          /* it could not be stopped: a message has said why */
+    SGC_SUSPENDED_NOBODY,       /* no registered thread of that name */
+};
+
+/* Stops that other thread until sgc_world_unsuspend: when this returns it runs no code of the program's any more.  With the
+ * gate, inside the loader's lock (sgc_roots_snapshot), so that the thread has neither. */
+enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread);
+
+/* The calling thread, without the gate: returns when another one has told it to go on. */
+void sgc_world_suspend_self(struct sgc_mutator *self);
+
+/* The registered thread of that name, none of ours; NULL: there is none.  With the registry's lock. */
+struct sgc_mutator *sgc_world_find(pthread_t thread);
+
+/* Lets it go on, suspended or not.  With the registry's lock. */
+void sgc_world_unsuspend(struct sgc_mutator *m);
+
+/* A suspended thread stays here, with nothing of ours in its hands, until it may go on.  Signals blocked. */
+void sgc_world_stay(struct sgc_section *self);
+
 void sgc_world_after_fork(void);
 
 #endif

@@ -25,4 +25,5 @@ public_gc_headers = \
 	include/gc/gc_threads.h \
 	include/gc/gc_tiny_fl.h \
 	include/gc/gc_version.h \
+	include/gc/javaxfc.h \
 	include/gc/leak_detector.h

@@ -29,11 +29,16 @@ void sgc_guard_enter(struct sgc_section *self)
     self->guards++;
 }
 
+/* Suspended before the guards are gone, the thread is found here to be; after that its suspend handler stays. */
 void sgc_guard_leave(struct sgc_section *self)
 {
     sgc_assert(self->guards > 0);
-    if (--self->guards == 0)
-        sgc_signals_restore(&self->signals);
+    if (--self->guards != 0)
+        return;
+    sgc_compiler_barrier();
+    if (sgc_section_suspended(self))
+        sgc_section_hooks.stay(self);
+    sgc_signals_restore(&self->signals);
 }
 
 static bool within(const struct sgc_stack_bounds *bounds, uintptr_t address)

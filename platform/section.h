@@ -19,7 +19,8 @@
  *   sp,     its thread, its own handler   its thread, its own handler    program order, compiler barrier:
  *   brief                                                                handler and thread are one thread
  *   state   its thread (BLOCKED, ACKED),  both                           every change is one acquire-release
- *           the stopper (STOPREQ)                                        read-modify-write on this word
+ *           the stopper (STOPREQ,                                        read-modify-write on this word
+ *           SUSPENDED), who ends that
  *   held,   its thread                    its thread, its own handler    program order
  *   guards, signals
  */
@@ -40,6 +41,7 @@ enum {
     SGC_STATE_STOPREQ = 2,      /* the stopper wants it to stop */
     SGC_STATE_ACKED = 4,        /* it has been counted as stopped */
     SGC_STATE_AGAIN = 8,        /* it was asked more than once */
+    SGC_STATE_SUSPENDED = 32,   /* stopped for long: to stay where nothing of ours is in its hands */
     SGC_STATE_NOBODY = 16,      /* no thread's: those without a cache share it (alloc/cache.h) */
 };
 
@@ -58,6 +60,7 @@ struct sgc_section {
 struct sgc_section_hooks {
     void (*park)(struct sgc_section *self);         /* sleep until the world runs again */
     void (*repair)(struct sgc_section *self);       /* a section was abandoned */
+    void (*stay)(struct sgc_section *self);         /* sleep until not suspended any more */
     void (*seam)(void);                             /* NULL, or delays at random (torture) */
     /* Sleeps once while *word == expected, counting as stopped meanwhile; NULL: simply sleeps. */
     void (*sleep)(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
@@ -75,7 +78,8 @@ static inline void sgc_seam(void)
 /*
  * Guards: stretches that are longer than a section, may wait and may be stopped, but must not be left by a client's
  * siglongjmp: whoever holds a lock or the gate of collections, has pages in its hands that are on no list, or
- * grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.
+ * grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may wait for what
+ * is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
  */
 void sgc_guard_init(int suspend_signal);        /* before the first guard; once */
 void sgc_guard_enter(struct sgc_section *self);
@@ -95,6 +99,11 @@ void sgc_section_used_inside(void) __attribute__((noreturn));
 static inline bool sgc_section_inside(const struct sgc_section *self)
 {
     return self->sp != 0 || sgc_aw_load(&self->brief) != 0;
+}
+
+static inline bool sgc_section_suspended(const struct sgc_section *self)
+{
+    return (sgc_a32_load_acq(&self->state) & SGC_STATE_SUSPENDED) != 0;
 }
 
 /* For a thread that begins or is gone. */

@@ -272,6 +272,13 @@
     F(void, GC_pthread_exit, (void *)) \
     F(void *, GC_dlopen, (const char *, int))
 
+/* In javaxfc.h. */
+#define API_JAVA(F) \
+    F(void, GC_finalize_all, (void)) \
+    F(void, GC_suspend_thread, (pthread_t)) \
+    F(void, GC_resume_thread, (pthread_t)) \
+    F(int, GC_is_thread_suspended, (pthread_t))
+
 /* And where the client's C library declares sigset_t. */
 #define API_SIGNALS(F) \
     F(int, GC_pthread_sigmask, (int, const sigset_t *, sigset_t *))
@@ -284,7 +291,6 @@
     F(wchar_t *, GC_wcsdup, (const wchar_t *)) \
     F(wchar_t *, GC_debug_wcsdup, (const wchar_t *, const char *, int)) \
     F(void, GC_noop1, (GC_word)) \
-    F(void, GC_finalize_all, (void)) \
     F(void, GC_set_sp_corrector, (GC_sp_corrector_proc)) \
     F(GC_sp_corrector_proc, GC_get_sp_corrector, (void))
 
@@ -316,7 +322,7 @@
 
 #define API_COMMON(F) \
     API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_FINALIZERS(F) API_STACKS(F) API_CHECKS(F) \
-    API_THREADS(F) API_DEBUG(F) API_KINDS(F)
+    API_THREADS(F) API_DEBUG(F) API_KINDS(F) API_JAVA(F)
 
 typedef void (*api_check_1)(void *);
 typedef void (*api_check_2)(void *, void *);

@@ -89,7 +89,7 @@ GC_API void GC_CALL GC_deinit(void);
 
 /*
  * Not here yet, and therefore errors of compilation, never silence:
- *   gc_typed.h, gc_gcj.h, gc_disclaim.h, javaxfc.h, and what gc_mark.h says about kinds and mark procedures
+ *   gc_typed.h, gc_gcj.h, gc_disclaim.h, and what gc_mark.h says about kinds and mark procedures
  */
 
 #ifdef GC_PTHREADS
