@@ -90,6 +90,16 @@ static void zero_pages(char *object, size_t bytes, bool cold)
 
 /* ---- allocation ---- */
 
+/* The object's address.  It is in the frame from here on, and not made anew from the page's number when it is wanted: a
+ * number keeps nothing alive when the thread is stopped as its section ends. */
+static char *object_on(uint32_t page)
+{
+    char *object = (char *)sgc_page_start(page);
+
+    __asm__ volatile("" : "+r"(object));
+    return object;
+}
+
 /* Takes pages such that the first lies at a multiple of `align`; what was taken too much goes
  * back. */
 static uint32_t take_aligned(struct sgc_section *self, size_t count, size_t align, bool *zero)
@@ -119,7 +129,7 @@ static void *make_span(struct sgc_section *self, size_t bytes, uint32_t kind, si
 
     if (first == SGC_NO_PAGE)
         return NULL;
-    object = (void *)sgc_page_start(first);
+    object = object_on(first);
     bytes = sgc_round_up(bytes, SGC_GRANULE);
     set_up(first, (uint32_t)count, bytes, kind);
     if (!zero && sgc_kind_has_pointers(kind))
@@ -147,34 +157,36 @@ static void open_spare(uint32_t page, size_t bytes)
     sgc_aw_or(sgc_span_word(page, sgc_heap.alloc_role), sgc_arena_bit(page));
 }
 
-static uint32_t take_spare(struct sgc_section *self, size_t bytes, bool *warm)
+/* The caller has the object before the section ends. */
+static char *take_spare(struct sgc_section *self, size_t bytes, bool *warm)
 {
+    char *object = NULL;
     uint32_t page;
 
     sgc_section_enter(self);
     page = sgc_spare_pop(sgc_span_owner(self), (uint32_t)pages_for(bytes));
     if (page != SGC_NO_PAGE) {
+        object = object_on(page);
         *warm = sgc_heap.records[page].warm;
         open_spare(page, sgc_round_up(bytes, SGC_GRANULE));
     }
     sgc_section_leave(self);
-    return page;
+    return object;
 }
 
-/* The frame holds the object from here on, so it lives through a cycle in between. */
+/* The frame holds the object, so it lives through a cycle in between. */
 static void *use_spare(struct sgc_section *self, size_t bytes, uint32_t kind)
 {
     bool warm;
-    uint32_t page = take_spare(self, bytes, &warm);
-    char *object = (char *)sgc_page_start(page);
+    char *object = take_spare(self, bytes, &warm);
 
-    if (page == SGC_NO_PAGE)
+    if (object == NULL)
         return NULL;
     sgc_seam();
     if (sgc_kind_has_pointers(kind)) {
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
         sgc_compiler_barrier();
-        sgc_heap.pages[page].kind = (uint8_t)kind;
+        sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind = (uint8_t)kind;
     }
     return object;
 }

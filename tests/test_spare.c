@@ -290,6 +290,80 @@ static void test_race(void)
     sgc_heap_check();
 }
 
+/* ---- stopped where a section ends ---- */
+
+enum { COPIED = 4096 };
+
+static uintptr_t bottom, copied[COPIED];        /* the words of the stack at the last stop */
+
+__attribute__((no_sanitize("address")))
+static void copy_stack(void *unused, uintptr_t sp)
+{
+    (void)unused;
+    for (size_t i = 0; i < COPIED; i++, sp += sizeof(uintptr_t))
+        copied[i] = sp < bottom ? ~*(const uintptr_t *)sp : 0;
+}
+
+static void stand(struct sgc_section *unused)
+{
+    sgc_with_registers(copy_stack, unused);
+}
+
+static bool held_when_stopped(const char *object)
+{
+    for (size_t i = 0; i < COPIED; i++)
+        if (copied[i] == ~(uintptr_t)object)
+            return true;
+    return false;
+}
+
+/* Overwrites what earlier calls have left below. */
+__attribute__((noinline))
+static void scrub(void)
+{
+    volatile char dead[16384];
+
+    for (size_t i = 0; i < sizeof dead; i++)
+        dead[i] = 0;
+}
+
+/* The object as a number that is no pointer: what the stop sees of it is the library's. */
+__attribute__((noinline))
+static uintptr_t alloc_stopped(size_t pages, uint32_t kind)
+{
+    uintptr_t hidden;
+
+    scrub();
+    bottom = (uintptr_t)__builtin_frame_address(0);
+    sgc_a32_or(&self->state, SGC_STATE_STOPREQ);
+    hidden = ~(uintptr_t)alloc(pages, kind);
+    sgc_a32_and(&self->state, ~(uint32_t)SGC_STATE_STOPREQ);
+    return hidden;
+}
+
+/* A cycle comes wherever a section ends: what has been published must be found on the stack then. */
+static void test_held(size_t pages, uint32_t kind, const char *name)
+{
+    uintptr_t hidden = alloc_stopped(pages, kind);
+    bool first = held_when_stopped((char *)~hidden);
+
+    freed((char *)~hidden);
+    hidden = alloc_stopped(pages, kind);
+    tap_ok(first && held_when_stopped((char *)~hidden), "when its section ends, the stack holds a span: %s", name);
+    freed((char *)~hidden);
+}
+
+static void test_stops(void)
+{
+    start_anew();
+    sgc_section_hooks.park = stand;
+    test_held(3, SGC_KIND_POINTER_FREE, "spare");
+    test_held(3, SGC_KIND_CONSERVATIVE, "spare, to be zeroed");
+    test_held(MOST + 1, SGC_KIND_POINTER_FREE, "new");
+    test_held(MOST + 1, SGC_KIND_CONSERVATIVE, "new, to be zeroed");
+    sgc_section_hooks.park = NULL;
+}
+
 int main(void)
 {
     struct sgc_heap_config config = {
@@ -309,5 +383,6 @@ int main(void)
     test_limit();
     test_cold();
     test_race();
+    test_stops();
     return tap_done();
 }
