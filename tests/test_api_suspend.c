@@ -337,17 +337,14 @@ static void *short_life(void *arg)
     return arg;
 }
 
-static void ignore_warning(char *format, GC_word argument)
-{
-    (void)format, (void)argument;
-}
-
 /* Suspended while they end: they are found to have ended, or do so when they are resumed. */
 static void check_ending(void)
 {
+    GC_warn_proc usual = GC_get_warn_proc();
+
     int good = 0;
 
-    GC_set_warn_proc(ignore_warning);
+    GC_set_warn_proc(GC_ignore_warn_proc);
     for (int i = 0; i < ROUNDS; i++) {
         pthread_t thread;
 
@@ -361,7 +358,7 @@ static void check_ending(void)
         GC_resume_thread(thread);
         good += GC_pthread_join(thread, NULL) == 0;
     }
-    GC_set_warn_proc(GC_ignore_warn_proc);
+    GC_set_warn_proc(usual);
     tap_ok(good == ROUNDS && atomic_load(&ended) == ROUNDS, "threads suspended while they end, end (%d of %d)", good, ROUNDS);
 }
 
