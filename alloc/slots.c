@@ -94,6 +94,34 @@ struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, uint32_t from, uin
     return (struct sgc_slots){ first, claim_until(words, c, first, end) };
 }
 
+static bool none_taken(const sgc_aw_t *words)
+{
+    for (uint32_t w = 0; w < SGC_PAGE_WORDS; w++)
+        if (sgc_aw_load(words + 2 * w) != 0)
+            return false;
+    return true;
+}
+
+/* Of large slots each has a word of its own, and most words none. */
+static bool no_large_taken(const sgc_aw_t *words, const struct sgc_size_class *c)
+{
+    for (uint32_t slot = 0; slot < c->per_page; slot++)
+        if (sgc_aw_load(words + slot * c->granules / 64 * 2) != 0)
+            return false;
+    return true;
+}
+
+enum sgc_fill sgc_slots_fill(uint32_t page, uint32_t cls)
+{
+    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
+    sgc_aw_t *words = words_of(page);
+    uint32_t free = first_free(words, c, 0);
+
+    if (free != 0)
+        return free == c->per_page ? SGC_FILL_FULL : SGC_FILL_PART;
+    return (c->granules < 64 ? none_taken(words) : no_large_taken(words, c)) ? SGC_FILL_EMPTY : SGC_FILL_PART;
+}
+
 void sgc_slots_release(uint32_t page, uint32_t cls, uint32_t first, uint32_t end)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];

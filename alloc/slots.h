@@ -20,6 +20,11 @@ struct sgc_slots {
  * is left. */
 struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, uint32_t from, uint32_t most);
 
+/* How many slots of a page are taken, as far as anybody asks: two looks that mostly end early, where counting would
+ * go through all the bits. */
+enum sgc_fill { SGC_FILL_EMPTY, SGC_FILL_PART, SGC_FILL_FULL };
+enum sgc_fill sgc_slots_fill(uint32_t page, uint32_t cls);
+
 /* Clears the bits of [first, end). */
 void sgc_slots_release(uint32_t page, uint32_t cls, uint32_t first, uint32_t end);
 

@@ -32,10 +32,10 @@ static bool first_sweep(uint32_t page)
     return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
 }
 
-uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag)
+enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
 {
     bool first = first_sweep(page);
-    uint32_t live;
+    enum sgc_fill fill;
 
     sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
@@ -43,15 +43,10 @@ uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag)
     if (sgc_heap.config.poison)
         poison_free_slots(page);
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag);
-    live = sgc_page_live(page);
-    if (first && live != 0)
+    fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
+    if (first && fill != SGC_FILL_EMPTY)
         sgc_live_pages_count(sgc_tag_owner(tag));
-    return live;
-}
-
-static bool is_full(uint32_t page, uint32_t live)
-{
-    return live == sgc_size_classes.of[sgc_heap.pages[page].cls].per_page;
+    return fill;
 }
 
 uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more)
@@ -70,7 +65,7 @@ uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint
         if (page == SGC_NO_PAGE)
             return SGC_NO_PAGE;
         sgc_list_move(lists, SGC_LIST_DONE, page);
-        if (!is_full(page, sgc_page_sweep(page, tag)))
+        if (sgc_page_sweep(page, tag) != SGC_FILL_FULL)
             return page;
     }
     *more = true;
@@ -92,20 +87,21 @@ void sgc_page_take_down(uint32_t page)
 struct sgc_sweep_step sgc_lists_sweep_one(struct sgc_page_lists *lists, uintptr_t tag)
 {
     struct sgc_sweep_step step = { false, SGC_NO_PAGE };
-    uint32_t page, live;
+    enum sgc_fill fill;
+    uint32_t page;
 
     sgc_lists_renew(lists);
     page = lists->head[SGC_LIST_TODO];
     if (page == SGC_NO_PAGE)
         return step;
     step.swept = true;
-    live = sgc_page_sweep(page, tag);
-    if (live == 0) {
+    fill = sgc_page_sweep(page, tag);
+    if (fill == SGC_FILL_EMPTY) {
         sgc_list_remove(lists, page);
         sgc_page_take_down(page);
         step.empty = page;
     } else {
-        sgc_list_move(lists, is_full(page, live) ? SGC_LIST_DONE : SGC_LIST_USABLE, page);
+        sgc_list_move(lists, fill == SGC_FILL_FULL ? SGC_LIST_DONE : SGC_LIST_USABLE, page);
     }
     return step;
 }

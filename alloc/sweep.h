@@ -9,10 +9,11 @@
 #define SGC_ALLOC_SWEEP_H
 
 #include "alloc/cache.h"
+#include "alloc/slots.h"
 
 /* Takes the last cycle's result over for a small page and gives it the tag.  Counts the page if something lives
- * in it (alloc/live_pages.h).  Returns the number of live objects.  Under the lock of the lists the page is on. */
-uint32_t sgc_page_sweep(uint32_t page, uintptr_t tag);
+ * in it (alloc/live_pages.h).  Under the lock of the lists the page is on. */
+enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
 
 /* Takes the next page with a free slot from the lists; sweeps at most `most` pages on the way, and
  * sets *more if there was no page but more could be swept.  Under the lists' lock. */

@@ -84,6 +84,43 @@ static void test_all_classes(uint32_t taken)
     tap_ok(wrong == 0, "%u claims and releases in pages %u sixteenths full: %u wrong", tried, taken, wrong);
 }
 
+/* Empty, full, and neither by one slot at any place. */
+static bool fill_agrees(uint32_t cls)
+{
+    uint32_t per_page = sgc_size_classes.of[cls].per_page;
+    bool right = true;
+
+    for (uint32_t slot = 0; slot < per_page; slot++)
+        sgc_alloc_bit_clear(granule_of(cls, slot));
+    right = right && sgc_slots_fill(page, cls) == SGC_FILL_EMPTY;
+    for (uint32_t slot = 0; slot < per_page; slot++) {
+        sgc_alloc_bit_set(granule_of(cls, slot));
+        right = right && sgc_slots_fill(page, cls) == SGC_FILL_PART;
+        sgc_alloc_bit_clear(granule_of(cls, slot));
+    }
+    for (uint32_t slot = 0; slot < per_page; slot++)
+        sgc_alloc_bit_set(granule_of(cls, slot));
+    right = right && sgc_slots_fill(page, cls) == SGC_FILL_FULL;
+    for (uint32_t slot = 0; slot < per_page; slot++) {
+        sgc_alloc_bit_clear(granule_of(cls, slot));
+        right = right && sgc_slots_fill(page, cls) == SGC_FILL_PART;
+        sgc_alloc_bit_set(granule_of(cls, slot));
+    }
+    return right;
+}
+
+static void test_fill(void)
+{
+    int wrong = 0;
+
+    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
+        sgc_page_set_up_small(page, cls, SGC_KIND_CONSERVATIVE, sgc_tag(1, sgc_heap.epoch), false);
+        wrong += !fill_agrees(cls);
+        sgc_page_set_state(&sgc_heap.pages[page], SGC_PAGE_RESERVED);
+    }
+    tap_ok(wrong == 0, "empty, partly taken and full pages are told apart");
+}
+
 int main(void)
 {
     bool zero;
@@ -97,5 +134,6 @@ int main(void)
     test_all_classes(16);
     sgc_heap_flip();
     test_all_classes(8);
+    test_fill();
     return tap_done();
 }
