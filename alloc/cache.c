@@ -69,6 +69,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
         return false;
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
+    cache->pages_most = torture ? 1 : SGC_READY_MOST;
     cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
     sgc_inbox_open(cache);
     return true;
@@ -158,6 +159,21 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
     sgc_lists_renew(lists);
     if (sgc_list_of(lists, page) == SGC_LIST_DONE)
         sgc_list_move(lists, SGC_LIST_USABLE, page);
+}
+
+void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
+{
+    if (bin->active_epoch != sgc_heap.epoch) {
+        bin->page = SGC_NO_PAGE;
+        bin->next_ready = bin->ready_end = 0;
+        bin->taken = 0;
+        bin->active_epoch = sgc_heap.epoch;
+    }
+    if (bin->next_ready == bin->ready_end)
+        bin->next_ready = bin->ready_end = 0;
+    sgc_assert(bin->ready_end < SGC_READY_MOST);
+    bin->ready[bin->ready_end++] = page;
+    bin->taken += bin->taken < UINT16_MAX;
 }
 
 /* ---- the end ---- */

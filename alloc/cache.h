@@ -7,12 +7,14 @@
  *     [cur, limit) are ready for that.  When the world is stopped the bits of what is left are cleared (sgc_cache_retire),
  *     so the marker never sees them;
  *   - slots freed by this thread, last in first out, linked through their first words; their allocation bits are clear;
- *   - the active page, from which runs are claimed, and lists of the thread's other pages.
+ *   - the active page, from which runs are claimed, the pages that are to be active next, and lists of all.
  *
  *   what                     written by                          read by           ordering
  *   cur, limit, end, freed,  its thread, inside a section;       same              program order; stopping
  *   nfreed, page, next_slot, the collecting thread while the                       the world
  *   active_epoch, active,    world is stopped
+ *   next_ready, ready_end,
+ *   ready, taken
  *   tag, counted
  *   swept                    who swept, relaxed                  who sweeps        a stale value costs one look
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
@@ -37,6 +39,7 @@ enum {
     SGC_CACHES_MAX = 32768,
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this */
+    SGC_READY_MOST = 8,             /* pages made ready at a time */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
@@ -70,9 +73,13 @@ struct sgc_bin {
     int32_t nfreed;
     uint32_t page;                  /* the active page, valid in active_epoch only */
     uint32_t next_slot;             /* slots below have been looked at */
-    uint32_t active_epoch;
+    uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */
     struct sgc_page_lists lists;
+    uint32_t ready[SGC_READY_MOST]; /* pages to become active next, [next_ready, ready_end) of them; on the lists as done */
+    uint8_t next_ready, ready_end;
+    uint16_t taken;                 /* pages made ready so far */
 };
+_Static_assert(sizeof(struct sgc_bin) == 128, "no line for nothing");
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
@@ -81,6 +88,7 @@ struct sgc_cache {
     bool took;                      /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
+    uint32_t pages_most;            /* made ready at a time: SGC_READY_MOST, or 1 under torture */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
@@ -169,6 +177,10 @@ static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 {
     return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
 }
+
+/* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Under the
+ * cache's lock. */
+void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page);
 
 static inline struct sgc_bin *sgc_bin_at(struct sgc_cache *cache, uint32_t offset)
 {

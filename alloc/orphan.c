@@ -81,11 +81,8 @@ static bool adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, boo
     if (page != SGC_NO_PAGE)
         sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
     sgc_unlock(&orphans.lock, &cache->section);
-    if (page != SGC_NO_PAGE) {
-        bin->page = page;
-        bin->next_slot = 0;
-        bin->active_epoch = sgc_heap.epoch;
-    }
+    if (page != SGC_NO_PAGE)
+        sgc_bin_make_ready(bin, page);
     sgc_unlock(&cache->lock, &cache->section);
     return page != SGC_NO_PAGE;
 }

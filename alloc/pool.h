@@ -103,6 +103,9 @@ uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_
 
 void sgc_pool_set_limit(size_t bytes);          /* 0: none */
 
+/* Is an eighth of what the limit allows not in use? */
+bool sgc_pool_plenty(void);
+
 /* Bytes in pages in use plus free pages with contents: what the heap costs. */
 size_t sgc_pool_heap_bytes(void);
 size_t sgc_pool_in_use_bytes(void);

@@ -58,6 +58,33 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty)
     open_run(bin, from);
 }
 
+/* The next of the ready pages becomes the active one.  Left half way, it may do so twice, which serves nobody and hurts
+ * nobody: it is looked at for free slots each time. */
+static bool activate(struct sgc_bin *bin)
+{
+    if (bin->next_ready == bin->ready_end)
+        return false;
+    bin->next_slot = 0;
+    bin->page = bin->ready[bin->next_ready];
+    sgc_assert(sgc_page_state(&sgc_heap.pages[bin->page]) == SGC_PAGE_SMALL);
+    sgc_compiler_barrier();
+    bin->next_ready++;
+    return true;
+}
+
+/* Free slots of the active page, else of the next one that has any. */
+static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t most, struct sgc_slots *s)
+{
+    while (bin->page != SGC_NO_PAGE || activate(bin)) {
+        *s = sgc_slots_claim(bin->page, cls, bin->next_slot, most);
+        bin->next_slot = s->end;
+        if (s->first != s->end)
+            return true;
+        bin->page = SGC_NO_PAGE;
+    }
+    return false;
+}
+
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
  * the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
@@ -66,15 +93,11 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     struct sgc_slots s;
     char *start;
 
-    if (bin->active_epoch != sgc_heap.epoch || bin->page == SGC_NO_PAGE)
+    if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
-    s = sgc_slots_claim(bin->page, cls, bin->next_slot, cache->claim_bytes / bin->size + 1);
-    bin->next_slot = s.end;
-    if (s.first == s.end) {
-        bin->page = SGC_NO_PAGE;
+    if (!find_slots(bin, cls, cache->claim_bytes / bin->size + 1, &s))
         return false;
-    }
     start = (char *)sgc_page_start(bin->page);
     sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
     sgc_bin_activate(cache, kind, cls);
@@ -130,15 +153,6 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 /* ---- choosing a page ---- */
 
-/* Opens a page of ours for claiming.  Under the cache's lock, hence in a section. */
-static void activate(struct sgc_bin *bin, uint32_t page)
-{
-    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
-    bin->page = page;
-    bin->next_slot = 0;
-    bin->active_epoch = sgc_heap.epoch;
-}
-
 /* One short look at our own pages. */
 static bool own_page_step(struct sgc_cache *cache, struct sgc_bin *bin, bool *more)
 {
@@ -151,7 +165,7 @@ static bool own_page_step(struct sgc_cache *cache, struct sgc_bin *bin, bool *mo
     page = sgc_lists_next_usable(&bin->lists, cache->tag, SWEEP_STEP, more);
     *more = *more || arriving;
     if (page != SGC_NO_PAGE)
-        activate(bin, page);
+        sgc_bin_make_ready(bin, page);
     sgc_unlock(&cache->lock, &cache->section);
     return page != SGC_NO_PAGE;
 }
@@ -175,7 +189,7 @@ static void enlist(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t page, 
     sgc_lists_renew(&bin->lists);
     sgc_page_set_up_small(page, cls, kind, cache->tag, zero);
     sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
-    activate(bin, page);
+    sgc_bin_make_ready(bin, page);
     sgc_unlock(&cache->lock, &cache->section);
 }
 
@@ -191,17 +205,32 @@ static bool fresh_page(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t ki
     return true;
 }
 
-/* Under a guard: between the steps a page may be in our hands only. */
-static bool next_page(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+/* How many pages to get at once: as many as it took since the last cycle, so never more lie unused than are used.  Near the
+ * limit, where others may miss them: one. */
+static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
+{
+    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0;
+
+    if (taken == 0 || !sgc_pool_plenty())
+        return 1;
+    return taken < cache->pages_most ? taken : cache->pages_most;
+}
+
+/* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, hence several pages
+ * under one.  Should a cycle come in between, the first ones are forgotten, and on the lists.  Pages of the pool are
+ * taken only when there was no other at all. */
+static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    bool got;
+    uint32_t most = pages_at_once(cache, bin), old = 0, fresh = 0;
 
     sgc_guard_enter(&cache->section);
-    got = own_page(cache, bin) || sgc_orphan_adopt(cache, kind, cls) ||
-          fresh_page(cache, bin, kind, cls);
+    while (old < most && (own_page(cache, bin) || sgc_orphan_adopt(cache, kind, cls)))
+        old++;
+    while (old == 0 && fresh < most && fresh_page(cache, bin, kind, cls))
+        fresh++;
     sgc_guard_leave(&cache->section);
-    return got;
+    return old + fresh != 0;
 }
 
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
@@ -215,7 +244,7 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
         if (object != NULL)
             return object;
-    } while (next_page(cache, kind, cls));
+    } while (more_pages(cache, kind, cls));
     return NULL;
 }
 

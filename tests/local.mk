@@ -215,6 +215,7 @@ heap_tests = \
 	tests/test_page \
 	tests/test_policy \
 	tests/test_pool \
+	tests/test_ready \
 	tests/test_remote \
 	tests/test_scan \
 	tests/test_size_class \

@@ -23,6 +23,7 @@ static void start(enum sgc_page_policy policy, uint32_t k, size_t limit)
     a = sgc_self;
     b = heap_cache();
     c = heap_cache();
+    a->pages_most = b->pages_most = c->pages_most = 1;      /* so that each is one that has been asked for */
 }
 
 static uint32_t take(struct sgc_cache *cache)

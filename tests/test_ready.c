@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages made ready (alloc/small.c): how many at once, forgotten after a cycle, one at a time near the limit, and no slot
+ * twice though a page is found twice.
+ */
+#include "tests/heap.h"
+
+enum { BYTES = 21840, PER_PAGE = 3, N = 40 * PER_PAGE };
+
+static struct sgc_cache *cache;
+static char *object[N];
+
+static struct sgc_bin *bin(void)
+{
+    return &cache->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(BYTES / SGC_GRANULE)];
+}
+
+static size_t in_use(void)
+{
+    return sgc_pool_in_use_bytes() / SGC_PAGE;
+}
+
+static char *one(void)
+{
+    return heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
+}
+
+/* The objects come page by page, so the pages used are known. */
+static void test_as_many(void)
+{
+    size_t most = 0;
+    int wrong = 0;
+
+    for (int i = 0; i < N; i++) {
+        size_t used = (size_t)i / PER_PAGE + 1;
+
+        object[i] = one();
+        wrong += in_use() < used || in_use() > 2 * used;
+        if (in_use() - used > most)
+            most = in_use() - used;
+    }
+    tap_ok(wrong == 0, "never more pages lie unused than are used");
+    tap_ok(most == SGC_READY_MOST - 1, "but several are taken at once (%zu unused)", most);
+    sgc_heap_check();
+}
+
+static void test_forgotten(void)
+{
+    while (bin()->next_ready == bin()->ready_end)
+        one();
+    heap_collect(NULL, 0);
+    tap_ok(one() != NULL && in_use() <= 2 * N / PER_PAGE, "after a cycle the pages that were ready are found by sweeping");
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    tap_ok(in_use() == 0, "if nothing lives, all go back");
+    sgc_heap_check();
+}
+
+static void test_near_limit(void)
+{
+    size_t before;
+    int wrong = 0;
+
+    for (int i = 0; i < 32 * PER_PAGE; i++)
+        one();
+    while (bin()->next_ready != bin()->ready_end)
+        one();
+    before = in_use();
+    sgc_pool_set_limit((before + before / 8) * SGC_PAGE);
+    for (size_t i = 0; i < before / 8 * PER_PAGE; i++)
+        wrong += one() == NULL || in_use() > before + i / PER_PAGE + 1;
+    tap_ok(before >= 32 && wrong == 0, "near the limit pages are taken one by one");
+    tap_ok(one() == NULL, "and all of them are to be had");
+    sgc_pool_set_limit(0);
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+}
+
+static void free_first_of_each(void)
+{
+    for (int i = 0; i < N; i += PER_PAGE)
+        sgc_remote_free(sgc_page_number((uintptr_t)object[i]), sgc_granule_number((uintptr_t)object[i]));
+}
+
+static int is_twice(char **p, int n)
+{
+    int twice = 0;
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            twice += p[i] == p[j];
+    return twice;
+}
+
+/* Of each page the first object is freed by another thread while some of the pages are ready. */
+static void test_found_twice(void)
+{
+    static char *roots[N], *again[2 * N];
+    int wrong = 0;
+
+    for (int i = 0; i < N; i++)
+        object[i] = one();
+    for (int i = 0; i < N; i++)
+        roots[i] = i % PER_PAGE != PER_PAGE - 1 ? object[i] : NULL;
+    heap_collect(roots, N);
+    for (int i = 0; i < 2 * N; i++) {
+        again[i] = one();
+        if (i == 8)
+            free_first_of_each();
+    }
+    tap_ok(is_twice(again, 2 * N) == 0, "pages that are ready and found again give no slot twice");
+    for (int i = 1; i < N; i += PER_PAGE)
+        for (int j = 0; j < 2 * N; j++)
+            wrong += again[j] == object[i];
+    tap_ok(wrong == 0, "and none that was not free");
+    sgc_heap_check();
+}
+
+int main(void)
+{
+    heap_start((size_t)256 << 20, 0, false);
+    cache = sgc_self;
+    test_as_many();
+    test_forgotten();
+    test_near_limit();
+    test_found_twice();
+    return tap_done();
+}
