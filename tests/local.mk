@@ -372,7 +372,21 @@ EXTRA_DIST += tests/cpp_client.cc
 
 # Real programs built for bdwgc.
 script_tests += tests/check_programs
-EXTRA_DIST += tests/programs/work.lisp tests/programs/work.neko tests/programs/work.scm
+long_test_scripts += tests/check-programs-long
+EXTRA_DIST += \
+	tests/programs/lib.sh \
+	tests/programs/list.txt \
+	tests/programs/prepare \
+	tests/programs/work.asy \
+	tests/programs/work.goo \
+	tests/programs/work.html \
+	tests/programs/work.lisp \
+	tests/programs/work.m \
+	tests/programs/work.neko \
+	tests/programs/work.nix \
+	tests/programs/work.pk \
+	tests/programs/work.sc \
+	tests/programs/work.scm
 
 # The manual pages against the options.
 script_tests += tests/check_man

@@ -1,0 +1,26 @@
+; SPDX-License-Identifier: MIT
+; For the compiler Stalin, and for what it makes of it: trees, lists, eight queens.
+(define (range a b) (if (>= a b) '() (cons a (range (+ a 1) b))))
+(define (fold f x l) (if (null? l) x (fold f (f x (car l)) (cdr l))))
+(define (tree n) (if (zero? n) '() (cons (tree (- n 1)) (tree (- n 1)))))
+(define (leaves t) (if (null? t) 1 (+ (leaves (car t)) (leaves (cdr t)))))
+(define (queens size)
+  (define (attacks? a b)
+    (or (= (cdr a) (cdr b)) (= (abs (- (car a) (car b))) (abs (- (cdr a) (cdr b))))))
+  (define (safe? q others)
+    (or (null? others) (and (not (attacks? q (car others))) (safe? q (cdr others)))))
+  (define (place row others)
+    (if (> row size)
+        1
+        (let loop ((column 1) (found 0))
+          (if (> column size)
+              found
+              (let ((q (cons row column)))
+                (loop (+ column 1)
+                      (if (safe? q others) (+ found (place (+ row 1) (cons q others))) found)))))))
+  (place 1 '()))
+(define kept (tree 10))
+(do ((i 0 (+ i 1))) ((= i 400)) (set! kept (cons (tree 14) (if (zero? (modulo i 100)) '() kept))))
+(display (leaves kept)) (newline)
+(display (fold + 0 (range 0 1000))) (newline)
+(display (queens 8)) (newline)
