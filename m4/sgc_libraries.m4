@@ -14,7 +14,6 @@ AC_DEFUN([SGC_HWLOC], [
   ])
   sgc_topology_text="/sys (without hwloc)"
   AS_IF([test "$sgc_have_hwloc" = yes], [
-    SGC_LIBS="$SGC_LIBS -lhwloc"
     sgc_topology_text="hwloc"
   ])
   AM_CONDITIONAL([SGC_HWLOC], [test "$sgc_have_hwloc" = yes])

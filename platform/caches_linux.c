@@ -39,15 +39,29 @@ static size_t parse_size(const char *text)
     return text[0] == '\0' ? (size_t)number : 0;
 }
 
+static bool is_level(const char *root, int index, int level)
+{
+    char line[32];
+    const char *at = line;
+    uint64_t found;
+    return read_attribute(root, index, "level", line, sizeof line) && sgc_parse_number(&at, 10, &found)
+        && found == (uint64_t)level && holds_data(root, index);
+}
+
+static size_t size_of(const char *root, int index)
+{
+    char line[32];
+    return read_attribute(root, index, "size", line, sizeof line) ? parse_size(line) : 0;
+}
+
+/* On most machines the first level has two caches and each other level one, so that its number is its index. */
 size_t sgc_cache_bytes(const char *root, int level)
 {
     char line[32];
-    for (int i = 0; i < SGC_CACHES && read_attribute(root, i, "level", line, sizeof line); i++) {
-        const char *at = line;
-        uint64_t found;
-        if (sgc_parse_number(&at, 10, &found) && found == (uint64_t)level && holds_data(root, i)
-            && read_attribute(root, i, "size", line, sizeof line))
-            return parse_size(line);
-    }
+    if (is_level(root, level, level))
+        return size_of(root, level);
+    for (int i = 0; i < SGC_CACHES && read_attribute(root, i, "level", line, sizeof line); i++)
+        if (is_level(root, i, level))
+            return size_of(root, i);
     return 0;
 }

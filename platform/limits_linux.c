@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include "platform/atomics.h"
 #include "platform/platform.h"
 #include "platform/reader_linux.h"
 #include "platform/report.h"
@@ -90,12 +92,16 @@ static uint64_t min_number(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Above memory.high a group is slowed down until it has shrunk: as good as a limit.  Version 1 writes
- * a number near 2^63 for none. */
+/* Above memory.high a group is slowed down until it has shrunk: as good as a limit. */
 static uint64_t memory_of_group(const char *directory)
 {
-    uint64_t limit = min_number(read_number(directory, "memory.max"), read_number(directory, "memory.high"));
-    limit = min_number(limit, read_number(directory, "memory.limit_in_bytes"));
+    return min_number(read_number(directory, "memory.max"), read_number(directory, "memory.high"));
+}
+
+/* Version 1 writes a number near 2^63 for none. */
+static uint64_t memory_of_old_group(const char *directory)
+{
+    uint64_t limit = read_number(directory, "memory.limit_in_bytes");
     return limit < UINT64_C(1) << 62 ? limit : UINT64_MAX;
 }
 
@@ -109,28 +115,49 @@ static uint64_t whole_cpus(uint64_t quota, uint64_t period)
 static uint64_t cpus_of_group(const char *directory)
 {
     char line[64];
-    uint64_t new_style = UINT64_MAX;
-    if (read_in(directory, "cpu.max", line, sizeof line)) {
-        const char *at = line;
-        uint64_t quota = number_or_none(&at);
-        new_style = whole_cpus(quota, quota == UINT64_MAX ? UINT64_MAX : number_or_none(&at));
-    }
-    return min_number(new_style, whole_cpus(read_number(directory, "cpu.cfs_quota_us"),
-                                            read_number(directory, "cpu.cfs_period_us")));
+    const char *at = line;
+    if (!read_in(directory, "cpu.max", line, sizeof line))
+        return UINT64_MAX;
+    uint64_t quota = number_or_none(&at);
+    return whole_cpus(quota, quota == UINT64_MAX ? UINT64_MAX : number_or_none(&at));
+}
+
+static uint64_t cpus_of_old_group(const char *directory)
+{
+    uint64_t quota = read_number(directory, "cpu.cfs_quota_us");
+    return quota == UINT64_MAX ? quota : whole_cpus(quota, read_number(directory, "cpu.cfs_period_us"));
 }
 
 /* ---- the groups of a process ------------------------------------------------------------------------ */
 
 typedef uint64_t (*group_reader)(const char *directory);
 
-/* The smallest answer of root/mount/path and of each directory above it, root/mount included. */
+/* What is asked for: a controller of version 1, and how to read a group of either version. */
+struct question {
+    const char *controller;
+    group_reader old_group, group;
+};
+
+static const struct question memory_question = { "memory", memory_of_old_group, memory_of_group };
+static const struct question cpu_question = { "cpu", cpus_of_old_group, cpus_of_group };
+
+static bool is_there(const char *path)
+{
+    return sgc_syscall(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0) == 0;
+}
+
+/* The smallest answer of root/mount/path and of each directory above it, root/mount included.  Most machines have one of
+ * the possible mounts only, and looking for files in the others would be most of the work. */
 static uint64_t tightest_above(const char *root, const char *mount, const char *path, group_reader reader)
 {
     char directory[SGC_PATH];
     size_t base = sgc_format(directory, sizeof directory, "%s/%s", root, mount);
     bool outside = strstr(path, "/..") != NULL;         /* of the cgroup namespace */
-    size_t length = sgc_format(directory, sizeof directory, "%s/%s%s", root, mount, outside ? "" : path);
+    bool at_root = outside || strcmp(path, "/") == 0;
     uint64_t limit = UINT64_MAX;
+    if (base >= sizeof directory || !is_there(directory))
+        return limit;
+    size_t length = sgc_format(directory, sizeof directory, "%s/%s%s", root, mount, at_root ? "" : path);
     if (length >= sizeof directory)
         return limit;
     for (;;) {
@@ -158,7 +185,7 @@ static bool names_controller(const char *list, const char *name)
  * A line is "number:controllers:path"; no controllers means version 2, which is mounted at the root or,
  * beside version 1, at root/unified.  Version 1 is mounted by the controllers' names.
  */
-static uint64_t limit_of_line(const char *root, char *line, const char *controller, group_reader reader)
+static uint64_t limit_of_line(const char *root, char *line, const struct question *question)
 {
     char *list = strchr(line, ':');
     char *path = list ? strchr(++list, ':') : NULL;
@@ -166,16 +193,17 @@ static uint64_t limit_of_line(const char *root, char *line, const char *controll
         return UINT64_MAX;
     *path++ = '\0';
     if (*list == '\0')
-        return min_number(tightest_above(root, ".", path, reader),
-                          tightest_above(root, "unified", path, reader));
-    if (!names_controller(list, controller))
+        return min_number(tightest_above(root, ".", path, question->group),
+                          tightest_above(root, "unified", path, question->group));
+    if (!names_controller(list, question->controller))
         return UINT64_MAX;
-    return min_number(tightest_above(root, list, path, reader),
-                      tightest_above(root, controller, path, reader));
+    uint64_t limit = tightest_above(root, question->controller, path, question->old_group);
+    if (strcmp(list, question->controller) == 0)
+        return limit;
+    return min_number(limit, tightest_above(root, list, path, question->old_group));
 }
 
-static uint64_t tightest_of_process(const char *root, const char *self_file, const char *controller,
-                                    group_reader group)
+static uint64_t tightest_of_process(const char *root, const char *self_file, const struct question *question)
 {
     struct sgc_reader reader;
     char line[SGC_PATH];
@@ -183,30 +211,57 @@ static uint64_t tightest_of_process(const char *root, const char *self_file, con
     if (!sgc_reader_open(&reader, self_file))
         return limit;
     while (sgc_reader_line(&reader, line, sizeof line))
-        limit = min_number(limit, limit_of_line(root, line, controller, group));
+        limit = min_number(limit, limit_of_line(root, line, question));
     sgc_reader_close(&reader);
     return limit;
 }
 
 size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file)
 {
-    return tightest_of_process(root, self_file, "memory", memory_of_group);
+    return tightest_of_process(root, self_file, &memory_question);
 }
 
 int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
 {
-    uint64_t cpus = tightest_of_process(root, self_file, "cpu", cpus_of_group);
+    uint64_t cpus = tightest_of_process(root, self_file, &cpu_question);
     return cpus < INT_MAX ? (int)cpus : INT_MAX;
 }
 
+/* ---- of this process, read once -------------------------------------------------------------------- */
+
+/*
+ * Starting the collector asks for both several times, and each answer takes a dozen files.
+ *
+ * variable        writers                    readers
+ * known_memory    any thread; all write      any thread, relaxed: the value is all there is
+ * known_cpus        the same value
+ */
+SGC_STATE static sgc_aw_t known_memory;         /* 0: not read yet; nobody has a limit of 0 */
+SGC_STATE static sgc_aw_t known_cpus;
+
 size_t sgc_limit_cgroup_memory(void)
 {
-    return sgc_limit_cgroup_memory_at("/sys/fs/cgroup", "/proc/self/cgroup");
+    size_t limit = sgc_aw_load(&known_memory);
+    if (limit == 0) {
+        limit = sgc_limit_cgroup_memory_at("/sys/fs/cgroup", "/proc/self/cgroup");
+        sgc_aw_store(&known_memory, limit);
+    }
+    return limit;
+}
+
+static int cgroup_cpus(void)
+{
+    size_t cpus = sgc_aw_load(&known_cpus);
+    if (cpus == 0) {
+        cpus = (size_t)sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
+        sgc_aw_store(&known_cpus, cpus);
+    }
+    return (int)cpus;
 }
 
 int sgc_limit_cpus(void)
 {
     int mask = affinity_cpus();
-    int quota = sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
+    int quota = cgroup_cpus();
     return mask < quota ? mask : quota;
 }

@@ -6,6 +6,7 @@
 #include "platform/reader_linux.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #include "platform/syscall_linux.h"
 
@@ -32,17 +33,22 @@ static bool refill(struct sgc_reader *reader)
     return got > 0;
 }
 
+/* A buffer's rest at a time: the list of mappings, which is read at each start, has many long lines. */
 bool sgc_reader_line(struct sgc_reader *reader, char *line, size_t size)
 {
     size_t length = 0;
-    bool any = false;
-    while (reader->pos < reader->len || refill(reader)) {
-        char c = reader->buffer[reader->pos++];
+    bool any = false, ended = false;
+    while (!ended && (reader->pos < reader->len || refill(reader))) {
+        const char *from = reader->buffer + reader->pos;
+        size_t left = (size_t)(reader->len - reader->pos), room = size - 1 - length;
+        const char *end = memchr(from, '\n', left);
+        size_t bytes = end ? (size_t)(end - from) : left;
+        size_t kept = bytes < room ? bytes : room;
+        memcpy(line + length, from, kept);
+        length += kept;
+        reader->pos += (int)bytes + (end != NULL);
         any = true;
-        if (c == '\n')
-            break;
-        if (length + 1 < size)
-            line[length++] = c;
+        ended = end != NULL;
     }
     line[length] = '\0';
     return any;
