@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sgc-measure FILE PROGRAM ARGS: runs a program and appends to FILE what it used: wall-clock and CPU seconds, the peak
- * of resident memory in kilobytes, and its exit status (128 + the signal that ended it).  For sgc-run --compare.
+ * sgc-measure FILE [NAME=VALUE]... PROGRAM ARGS: runs a program, with these in its environment, and appends to FILE what it
+ * used: wall-clock and CPU seconds, the peak of resident memory in kilobytes, and its exit status (128 + the signal that
+ * ended it).  For sgc-run --compare and bench/programs.
+ *
+ * The settings are for the program alone: libraries that were preloaded here would be part of its peak, as the kernel
+ * counts from before the exec.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +35,14 @@ static _Noreturn void fail(const char *what, const char *name, int status)
     exit(status);
 }
 
+static _Noreturn void become(char **command)
+{
+    while (strchr(command[0], '=') != NULL && command[1] != NULL)
+        putenv(*command++);
+    execvp(command[0], command);
+    fail("cannot execute", command[0], errno == ENOENT ? 127 : 126);
+}
+
 static int exit_status(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -46,10 +58,8 @@ static int measure(const char *file, char **command)
 
     if (child < 0)
         fail("cannot start", command[0], 125);
-    if (child == 0) {
-        execvp(command[0], command);
-        fail("cannot execute", command[0], errno == ENOENT ? 127 : 126);
-    }
+    if (child == 0)
+        become(command);
     while (wait4(child, &status, 0, &usage) < 0)
         if (errno != EINTR)
             fail("lost", command[0], 125);
@@ -66,7 +76,7 @@ static int measure(const char *file, char **command)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "Usage: sgc-measure FILE PROGRAM [ARGUMENT]...\n");
+        fprintf(stderr, "Usage: sgc-measure FILE [NAME=VALUE]... PROGRAM [ARGUMENT]...\n");
         return 125;
     }
     return measure(argv[1], argv + 2);

@@ -22,7 +22,7 @@ programs_start() {
 # programs_each PATTERN FUNCTION: calls it for each whose name matches the shell pattern, with the fields in $name,
 # $package, $binary (as a path), $torture, $input, $files and $command.
 programs_each() {
-    while IFS='|' read -r name package binary torture input files command <&3; do
+    while IFS='|' read -r name package binary torture _ input files command <&3; do
         case $name in
         '' | '#'*) continue ;;
         $1) ;;
