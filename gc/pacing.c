@@ -118,10 +118,15 @@ void sgc_pacing_init(void)
 /* World stopped, or by its own thread in a section. */
 static void take_over(struct sgc_cache *cache)
 {
+    size_t freed;
+
     sgc_cache_count_freed(cache);
     sgc_aw_add_relaxed(&pacing.allocated, sgc_aw_load(&cache->claimed));
-    sgc_aw_add_relaxed(&pacing.freed, sgc_aw_load(&cache->freed_bytes));
     sgc_aw_store(&cache->claimed, 0);
+    freed = sgc_aw_load(&cache->freed_bytes);
+    if (freed == 0)
+        return;
+    sgc_aw_add_relaxed(&pacing.freed, freed);
     sgc_aw_store(&cache->freed_bytes, 0);
 }
 
