@@ -73,7 +73,7 @@ static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_sect
 
     if (sgc_a32_load(&cache->swept) == epoch)
         return false;
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         if (sweep_classes(cache, kind, most, self))
             return true;
     sgc_a32_store(&cache->swept, epoch);

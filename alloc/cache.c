@@ -98,7 +98,7 @@ static size_t freed_at_hand(const struct sgc_cache *cache)
 {
     size_t bytes = 0;
 
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t half = 0; half < 2; half++)
             for (uint64_t bins = cache->active[kind][half]; bins != 0; bins &= bins - 1) {
                 const struct sgc_bin *bin = &cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)];
@@ -126,7 +126,7 @@ void sgc_cache_retire(struct sgc_cache *cache)
 {
     sgc_cache_count_freed(cache);
     cache->counted = 0;
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t half = 0; half < 2; half++) {
             uint64_t bins = cache->active[kind][half];
 
@@ -210,7 +210,7 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
     sgc_lock(&cache->lock, &cache->section);
     sgc_cache_retire(cache);
     sgc_unlock(&cache->lock, &cache->section);
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (cache->bin[kind][cls].size != 0)
                 leave_bin(cache, kind, cls);
@@ -251,7 +251,7 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
 
 void sgc_cache_check(const struct sgc_cache *cache)
 {
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
             check_bin(cache, kind, cls);
             sgc_lists_check(&cache->bin[kind][cls].lists, cache->id);

@@ -98,8 +98,8 @@ struct sgc_cache {
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
     size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
-    struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];
     struct sgc_bin watched;         /* stands for the bins of pages that are watched; empty and closed */
+    struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
 
 enum { SGC_BIN_WATCHED = offsetof(struct sgc_cache, watched) };
@@ -201,7 +201,7 @@ static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint
 
     cache->active[kind][cls / 64] |= UINT64_C(1) << (cls % 64);
     sgc_compiler_barrier();
-    if (bin->nfreed >= 0 && cache->keeps_freed && !sgc_kind_uncollectable(kind))
+    if (bin->nfreed >= 0 && cache->keeps_freed && sgc_kind_keeps_freed(kind))
         bin->nfreed = SGC_BIN_OPEN;
 }
 

@@ -14,6 +14,8 @@ alloc_sources = \
 	alloc/geometry.h \
 	alloc/heap.c \
 	alloc/heap.h \
+	alloc/kind.c \
+	alloc/kind.h \
 	alloc/lists.c \
 	alloc/live_pages.c \
 	alloc/live_pages.h \

@@ -140,7 +140,7 @@ bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 {
     if (sgc_aw_load(&orphans.count) == 0)
         return false;
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (sweep_class(&orphans.lists[kind][cls], &most, self))
                 return true;
@@ -149,7 +149,7 @@ bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 
 void sgc_orphan_check(void)
 {
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++)
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
             sgc_lists_check(&orphans.lists[kind][cls], SGC_NO_OWNER);
 }

@@ -20,6 +20,15 @@ static void clear_bits(uint32_t page)
     }
 }
 
+/* What the marker does with each object of the page: see struct sgc_page. */
+static void describe_scan(struct sgc_page *d, uint32_t kind)
+{
+    uint32_t scan = sgc_kinds.of[kind].scan;
+
+    d->pushes = scan != SGC_SCAN_NOTHING;
+    d->piece = scan == SGC_SCAN_DESCRIBED ? SGC_PIECE_DESCRIBED : 0;
+}
+
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];
@@ -33,6 +42,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     sgc_a32_store(&d->bin, sgc_bin_offset(kind, cls));
     d->kind = (uint8_t)kind;
     d->cls = (uint8_t)cls;
+    describe_scan(d, kind);
     sgc_a8_store(&d->remote, 0);
     r->zero_from = zero ? 0 : SGC_PAGE_GRANULES;
     r->list = 0;
@@ -98,9 +108,10 @@ void sgc_page_check(uint32_t page)
     const struct sgc_page *d = &sgc_heap.pages[page];
 
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
-        sgc_verify(d->kind < SGC_KINDS && d->cls < sgc_size_classes.count);
+        sgc_verify(d->kind < sgc_kind_count() && d->cls < sgc_size_classes.count);
         sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
         sgc_verify(sgc_a32_load(&d->bin) == sgc_bin_offset(d->kind, d->cls) || sgc_a32_load(&d->bin) == SGC_BIN_WATCHED);
+        sgc_verify(d->pushes == sgc_kind_has_pointers(d->kind));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
     } else if (sgc_page_state(d) == SGC_PAGE_SPAN) {

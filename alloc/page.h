@@ -27,6 +27,7 @@
 #define SGC_ALLOC_PAGE_H
 
 #include "alloc/bits.h"
+#include "alloc/kind.h"
 #include "alloc/size_class.h"
 
 enum sgc_page_state {
@@ -36,25 +37,6 @@ enum sgc_page_state {
     SGC_PAGE_SPAN,              /* the first page of a span */
     SGC_PAGE_SPAN_TAIL,         /* its others: `back` pages after the first */
 };
-
-/* Kinds known so far.  The numbers 0 and 1 are part of the ABI. */
-enum sgc_kind_number {
-    SGC_KIND_POINTER_FREE = 0,
-    SGC_KIND_CONSERVATIVE = 1,
-    SGC_KIND_UNCOLLECTABLE = 2,
-    SGC_KIND_POINTER_FREE_UNCOLLECTABLE = 3,
-    SGC_KINDS = 4,
-};
-
-static inline bool sgc_kind_has_pointers(uint32_t kind)
-{
-    return (kind & 1) != (kind >> 1);
-}
-
-static inline bool sgc_kind_uncollectable(uint32_t kind)
-{
-    return kind >= SGC_KIND_UNCOLLECTABLE;
-}
 
 struct sgc_page {
     union {
@@ -76,7 +58,13 @@ struct sgc_page {
     };
     sgc_a8_t remote;            /* remote bits of this page may be set */
     sgc_aw_t tag;               /* owner << 32 | epoch: see sgc_tag */
-    sgc_aw_t span_reach;        /* if `limited`: words that point at these first bytes of the object keep it */
+    union {
+        sgc_aw_t span_reach;    /* if `limited`: words that point at these first bytes of the object keep it */
+        struct {                /* small objects: what their kind means for the marker, so that it need not look */
+            uint32_t pushes;    /* 1 if a marked object has words to scan, */
+            uint32_t piece;     /* and what is added to its address as a piece of work */
+        };
+    };
 };
 _Static_assert(sizeof(struct sgc_page) == 32, "two descriptors a cache line, found by a shift");
 
@@ -90,6 +78,8 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
 {
     sgc_a8_store_rel(&d->state, (uint8_t)state);
 }
+
+enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work.h */
 
 enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 

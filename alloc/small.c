@@ -43,7 +43,7 @@ static char *dirty_until(uint32_t page, uint32_t kind, uint32_t to)
 
     if (to > r->zero_from)
         r->zero_from = to;
-    return sgc_kind_has_pointers(kind) ? dirty : NULL;
+    return sgc_kind_cleared(kind) ? dirty : NULL;
 }
 
 /* In an order in which the bin has, at no instruction, slots that are not all claimed. */
@@ -117,7 +117,7 @@ static void *next_ready(struct sgc_bin *bin, uint32_t kind)
         return sgc_bin_has_run(bin) ? sgc_bin_bump(bin) : NULL;
     }
     object = sgc_bin_pop(bin);
-    if (sgc_kind_has_pointers(kind))
+    if (sgc_kind_cleared(kind))
         memset(object, 0, bin->size);
     return object;
 }
@@ -284,7 +284,7 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
 {
     struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
-    if (!cache->keeps_freed || sgc_kind_uncollectable(d->kind)) {
+    if (!cache->keeps_freed || !sgc_kind_keeps_freed(d->kind)) {
         sgc_count_add(&cache->freed_bytes, bin->size);
         return;
     }

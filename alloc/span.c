@@ -132,7 +132,7 @@ static void *make_span(struct sgc_section *self, size_t bytes, uint32_t kind, si
     object = object_on(first);
     bytes = sgc_round_up(bytes, SGC_GRANULE);
     set_up(first, (uint32_t)count, bytes, kind);
-    if (!zero && sgc_kind_has_pointers(kind))
+    if (!zero && sgc_kind_cleared(kind))
         zero_pages(object, bytes, is_cold());
     sgc_lock(&sgc_spans.lock, self);
     publish(first);
@@ -183,11 +183,10 @@ static void *use_spare(struct sgc_section *self, size_t bytes, uint32_t kind)
     if (object == NULL)
         return NULL;
     sgc_seam();
-    if (sgc_kind_has_pointers(kind)) {
+    if (sgc_kind_cleared(kind))
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
-        sgc_compiler_barrier();
-        sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind = (uint8_t)kind;
-    }
+    sgc_compiler_barrier();
+    sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind = (uint8_t)kind;
     return object;
 }
 
@@ -298,7 +297,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
         return false;
     bytes = sgc_round_up(bytes, SGC_GRANULE);
     sgc_aw_add_relaxed(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
-    if (bytes > old && sgc_kind_has_pointers(sgc_heap.pages[page].kind))
+    if (bytes > old && sgc_kind_cleared(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
     sgc_aw_store(&sgc_heap.pages[page].span_bytes, bytes);
     if (count < r->span_pages) {

@@ -13,9 +13,14 @@
 #include "gc/roots.h"
 #include "gc/world.h"
 
-static const char *const kind_name[SGC_KINDS] = {
-    "pointer-free", "conservative", "uncollectable", "pointer-free uncollectable",
-};
+static const char *name_of(uint32_t kind)
+{
+    static const char *const name[SGC_KINDS_BUILT_IN] = {
+        "pointer-free", "conservative", "uncollectable", "pointer-free uncollectable",
+    };
+
+    return kind < SGC_KINDS_BUILT_IN ? name[kind] : "of the program's kinds";
+}
 
 /* ---- the parts of a dump: world stopped ---- */
 
@@ -55,7 +60,7 @@ static void dump_class(uint32_t kind, uint32_t cls)
     for (uint32_t page = 1; page < pages; page++)
         tally_page(page, kind, cls, &t);
     if (t.pages != 0)
-        sgc_say("pages of %u bytes, %s: %zu, with %zu objects", sgc_class_bytes(cls), kind_name[kind], t.pages,
+        sgc_say("pages of %u bytes, %s: %zu, with %zu objects", sgc_class_bytes(cls), name_of(kind), t.pages,
                 t.objects);
 }
 
@@ -70,12 +75,12 @@ static void dump_spans(uint32_t kind)
             bytes += sgc_span_bytes(page);
         }
     if (count != 0)
-        sgc_say("spans, %s: %zu, with %zu bytes", kind_name[kind], count, bytes);
+        sgc_say("spans, %s: %zu, with %zu bytes", name_of(kind), count, bytes);
 }
 
 static void dump_pages(void)
 {
-    for (uint32_t kind = 0; kind < SGC_KINDS; kind++) {
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++) {
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             dump_class(kind, cls);
         dump_spans(kind);

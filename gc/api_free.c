@@ -143,7 +143,7 @@ void GC_free(void *object)
  * zeros, and no stale pointer stays. */
 static void zero_tail(const struct sgc_object *o, size_t size, size_t bytes)
 {
-    if (sgc_kind_has_pointers(o->kind) && bytes > size)
+    if (sgc_kind_cleared(o->kind) && bytes > size)
         memset((char *)o->start + size, 0, bytes - size);
 }
 

@@ -10,10 +10,10 @@
 
 bool sgc_api_good_kind(const char *function, int kind)
 {
-    if (kind >= 0 && kind < SGC_KINDS)
+    if (kind >= 0 && (uint32_t)kind < sgc_kind_count())
         return true;
     sgc_warn("%s: there is no kind %d; nothing is done, and NULL returned. Pass 0 (pointer-free), 1 (with pointers), 2 (the same, "
-             "uncollectable) or 3 (pointer-free, uncollectable)", function, kind);
+             "uncollectable), 3 (pointer-free, uncollectable) or what GC_new_kind returned", function, kind);
     return false;
 }
 
@@ -53,8 +53,9 @@ void *GC_generic_or_special_malloc(size_t size, int kind)
 
 static void *uncollectable_like(size_t size, uint32_t kind)
 {
-    return sgc_api_allocate_or_null(size, sgc_kind_has_pointers(kind) ? SGC_KIND_UNCOLLECTABLE
-                                                                      : SGC_KIND_POINTER_FREE_UNCOLLECTABLE);
+    uint32_t like = sgc_api_uncollectable_kind(kind);
+
+    return like != SGC_KINDS ? sgc_api_allocate_or_null(size, like) : NULL;
 }
 
 void *GC_generic_malloc_uncollectable(size_t size, int kind)

@@ -12,6 +12,7 @@
 #include "gc/allocate.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
+#include "mark/described.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
@@ -189,6 +190,12 @@ void GC_push_conditional(void *bottom, void *top, int all)
 
 /* ---- mark bits ---- */
 
+/* The marker that runs a client's procedure, or the hook, on this thread. */
+static struct sgc_marker *marking(void)
+{
+    return sgc_marker_here != NULL ? sgc_marker_here : hooks.pushing;
+}
+
 static sgc_aw_t *mark_word(const struct sgc_object *o, uintptr_t *bit)
 {
     *bit = o->span ? sgc_arena_bit(o->page) : sgc_bit_mask(o->granule);
@@ -202,23 +209,24 @@ int GC_is_marked(const void *object)
 
     if (!sgc_object_find((uintptr_t)object, &o))
         return 0;
-    return hooks.pushing == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
+    return marking() == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
 }
 
-/* It is counted as a marker would; nobody marks beside the hook. */
+/* It is counted as a marker would. */
 void GC_set_mark_bit(const void *object)
 {
+    struct sgc_marker *marker = marking();
     struct sgc_object o;
     uintptr_t bit;
     sgc_aw_t *word;
 
-    if (hooks.pushing == NULL || !sgc_object_find((uintptr_t)object, &o))
+    if (marker == NULL || !sgc_object_find((uintptr_t)object, &o))
         return;
     word = mark_word(&o, &bit);
     if ((sgc_aw_or_relaxed(word, bit) & bit) != 0)
         return;
-    hooks.pushing->objects++;
-    hooks.pushing->bytes += o.bytes;
+    marker->objects++;
+    marker->bytes += o.bytes;
 }
 
 void GC_clear_mark_bit(const void *object)

@@ -60,6 +60,9 @@ void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN +
 /* False, with a message, if there is no kind of that number. */
 bool sgc_api_good_kind(const char *function, int kind);
 
+/* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it cannot be had. */
+uint32_t sgc_api_uncollectable_kind(uint32_t kind);
+
 /* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */
 void *sgc_api_block(GC_fn_type fn, void *arg);
 

@@ -22,6 +22,8 @@ sgc_a32_t sgc_client_use_entire_heap;
 sgc_aw_t sgc_client_finalizer_notifier;
 sgc_aw_t sgc_client_free_space_divisor = SGC_ATOMIC_INIT(3);
 sgc_aw_t sgc_client_gc_no;
+sgc_aw_t sgc_client_least_plausible_heap_addr;
+sgc_aw_t sgc_client_greatest_plausible_heap_addr;
 sgc_aw_t sgc_client_max_retries;
 sgc_aw_t sgc_client_non_gc_bytes;
 sgc_aw_t sgc_client_time_limit = SGC_ATOMIC_INIT(999999);

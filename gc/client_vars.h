@@ -32,6 +32,8 @@ SGC_CLIENT_VAR(sgc_a32_t, no_dls);
 SGC_CLIENT_VAR(sgc_a32_t, parallel);
 SGC_CLIENT_VAR(sgc_a32_t, use_entire_heap);
 SGC_CLIENT_VAR(sgc_aw_t, finalizer_notifier);       /* void (*)(void) */
+SGC_CLIENT_VAR(sgc_aw_t, least_plausible_heap_addr);    /* void *; of the reserved address space, from the start on */
+SGC_CLIENT_VAR(sgc_aw_t, greatest_plausible_heap_addr);
 SGC_CLIENT_VAR(sgc_aw_t, free_space_divisor);
 SGC_CLIENT_VAR(sgc_aw_t, gc_no);
 SGC_CLIENT_VAR(sgc_aw_t, max_retries);

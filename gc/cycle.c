@@ -298,6 +298,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
         return given_up();
     SGC_EVENT(resumed, &cycle.record);
     sgc_roots_look_for_other_collector();
+    sgc_complaints_tell();
     sgc_team_trim(&cycle.team);
     if (!p.complete)
         return given_up();

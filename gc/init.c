@@ -85,7 +85,11 @@ static bool start_heap(void)
         .page_rule = sgc_page_rule_from_options(),
     };
 
-    return sgc_heap_init(&config);
+    if (!sgc_heap_init(&config))
+        return false;
+    sgc_aw_store(&sgc_client_least_plausible_heap_addr, sgc_heap.base);
+    sgc_aw_store(&sgc_client_greatest_plausible_heap_addr, sgc_heap.base + sgc_heap.reserved);
+    return true;
 }
 
 static void settle_markers(void)

@@ -16,6 +16,7 @@ gc_sources = \
 	gc/api_hooks.c \
 	gc/api_incremental.c \
 	gc/api_internal.h \
+	gc/api_kinds.c \
 	gc/api_lock.c \
 	gc/api_misc.c \
 	gc/api_objects.c \

@@ -92,8 +92,8 @@ SGC_INLINE size_t mark_granules(struct sgc_marker *marker, struct sgc_place *pla
             objects++;
             granules += d->granules;
             __builtin_prefetch((const void *)(base + g * SGC_GRANULE));
-            sgc_place_set(&place[pushed], base + g * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE);
-            pushed += sgc_kind_has_pointers(d->kind);
+            sgc_place_set(&place[pushed], base + g * SGC_GRANULE + d->piece, (size_t)d->granules * SGC_GRANULE);
+            pushed += d->pushes;
         }
     }
     marker->objects += objects;
@@ -151,7 +151,10 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, size_t *bytes)
     *bytes = (size_t)d->granules * SGC_GRANULE;
     marker->objects++;
     marker->bytes += *bytes;
-    return sgc_kind_has_pointers(d->kind) ? marker->base + granule * SGC_GRANULE : 0;
+    if (d->piece == 0)
+        return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
+    sgc_push_object(marker, marker->base + granule * SGC_GRANULE, *bytes, SGC_SCAN_DESCRIBED);
+    return 0;
 }
 
 void sgc_edges_mark(struct sgc_marker *marker, size_t count)

@@ -50,15 +50,23 @@ SGC_INLINE uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bit
     return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
 }
 
+SGC_INLINE void sgc_push_object(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t scan)
+{
+    uintptr_t piece = scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP;
+
+    if (__builtin_expect(!sgc_deque_push(&marker->stack, start | piece, bytes), 0))
+        sgc_mark_overflow(marker, start);
+}
+
 /* An object has just been marked: it is counted, and pushed if it has words to scan. */
 SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t kind)
 {
+    uint32_t scan = sgc_kinds.of[kind].scan;
+
     marker->objects++;
     marker->bytes += bytes;
-    if (!sgc_kind_has_pointers(kind))
-        return;
-    if (__builtin_expect(!sgc_deque_push(&marker->stack, start, bytes), 0))
-        sgc_mark_overflow(marker, start);
+    if (scan != SGC_SCAN_NOTHING)
+        sgc_push_object(marker, start, bytes, scan);
 }
 
 /* ---- slots ---- */

@@ -3,6 +3,8 @@
 
 mark_sources = \
 	mark/backoff.h \
+	mark/described.c \
+	mark/described.h \
 	mark/edge.c \
 	mark/edge.h \
 	mark/markbit.c \
@@ -11,6 +13,8 @@ mark_sources = \
 	mark/marker.h \
 	mark/pages.c \
 	mark/pages.h \
+	mark/procs.c \
+	mark/procs.h \
 	mark/scan.c \
 	mark/scan.h \
 	mark/spans.c \

@@ -4,6 +4,7 @@
  */
 #include "mark/marker.h"
 
+#include "mark/described.h"
 #include "mark/edge.h"
 #include "mark/pages.h"
 #include "mark/scan.h"
@@ -125,10 +126,18 @@ static bool is_small(const struct sgc_marker *marker, struct sgc_work work)
 
 static void scan_one(struct sgc_marker *marker, struct sgc_work work)
 {
-    if ((work.start & SGC_WORK_PAGES) != 0)
+    if ((work.start & SGC_WORK_KINDS) <= SGC_WORK_ROOTS)
+        scan_large(marker, work);
+    else if ((work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES)
         sgc_pages_uncollectable(marker, work);
     else
-        scan_large(marker, work);
+        sgc_scan_described(marker, work);
+}
+
+/* Without a way round by the stack, if it is small. */
+void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    scan_large(marker, (struct sgc_work){ start, bytes });
 }
 
 /* Pops small objects, and asks for their first lines, until the batch is full or something else comes. */

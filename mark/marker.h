@@ -20,6 +20,7 @@
 #include "alloc/page.h"
 #include "mark/deque.h"
 #include "mark/markbit.h"
+#include "mark/procs.h"
 
 enum {
     SGC_EDGES_MAX = 64,
@@ -67,6 +68,7 @@ struct sgc_marker {
     bool inside;                /* a helper that takes part now */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
+    struct GC_ms_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/described.c */
 };
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);
@@ -95,6 +97,9 @@ void sgc_mark_address(struct sgc_marker *marker, uintptr_t address);
 /* Marks what an object points at, but not the object; the second leaves out its pointers into itself. */
 void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes);
+
+/* Scans words of an object; a large range is left on the stack in part, where it can be stolen. */
+void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
 /* Scans all that this marker has to scan.  False if the team gave up meanwhile. */
 bool sgc_mark_drain(struct sgc_marker *marker);

@@ -6,6 +6,7 @@
 #include "mark/pages.h"
 
 #include "alloc/span.h"
+#include "mark/described.h"
 #include "mark/edge.h"
 #include "mark/scan.h"
 #include "mark/team.h"
@@ -95,7 +96,7 @@ static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct 
     bool span = sgc_page_state(d) == SGC_PAGE_SPAN;
     size_t bytes = span ? sgc_aw_load(&d->span_bytes) : (size_t)d->granules * SGC_GRANULE;
 
-    sgc_scan_heap(marker, marker->base + granule * SGC_GRANULE, bytes);
+    sgc_scan_object(marker, marker->base + granule * SGC_GRANULE, bytes);
     sgc_mark_drain(marker);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "mark/scan.h"
 
+#include "mark/described.h"
 #include "mark/edge.h"
 #include "mark/team.h"
 #include "platform/platform.h"
@@ -116,6 +117,23 @@ SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, c
 
 /* ---- pieces ---- */
 
+/* The words of [start, end) whose bits are set, the first word's being the highest. */
+SGC_BLIND void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
+{
+    const uintptr_t *p = (const uintptr_t *)start;
+    size_t n = 0;
+
+    for (; bits != 0 && (uintptr_t)p < end; bits <<= 1, p++) {
+        if (bits >> 63 == 0)
+            continue;
+        if (marker->interior_pointers)
+            n = sgc_collect(marker->edge, n, *p, marker->base, marker->limit);
+        else
+            scan_starts(marker, p, p + 1);
+    }
+    finish(marker, n);
+}
+
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     const uintptr_t *p = (const uintptr_t *)start;
@@ -178,8 +196,10 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
 /* If there is no room for it, it is scanned on the spot: its page cannot be flagged, since it is not marked. */
 void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
-    if (!sgc_deque_push(&marker->stack, start, bytes))
-        sgc_scan_heap(marker, start, bytes);
+    uint32_t scan = sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind].scan;
+
+    if (!sgc_deque_push(&marker->stack, start | (scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP), bytes))
+        sgc_scan_object(marker, start, bytes);
 }
 
 /* In stretches without such pointers. */

@@ -11,4 +11,7 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 /* Looks at each aligned word of [start, start+bytes), part of an object. */
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
+/* Looks at those words of [start, end) whose bits are set: the first word's is the highest. */
+void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits);
+
 #endif

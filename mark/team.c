@@ -241,7 +241,7 @@ void sgc_team_begin(struct sgc_team *team, uint32_t want)
 {
     sgc_assert(sgc_a32_load(&team->state) == 0);
     team->markers = team->made;
-    team->called = team->rescanning = false;
+    team->called = team->rescanning = team->again = false;
     team->next_root = 0;
     for (uint32_t i = 0; i < team->markers; i++) {
         sgc_marker_begin(team->marker[i]);
@@ -289,6 +289,7 @@ void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *sourc
 {
     sgc_team_set_source(team, source);
     team->rescanning = false;
+    team->again = true;
     begin_round(team);
     if (team->markers > 1 && (team->called || helpers))
         open_to(team, team->markers - 1);
@@ -312,7 +313,7 @@ bool sgc_team_rescan(struct sgc_team *team, int (*stop)(void))
 {
     bool again = team->called;
 
-    team->rescanning = true;
+    team->rescanning = team->again = true;
     while (take_overflows(team)) {
         begin_round(team);
         if (again)

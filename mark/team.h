@@ -48,6 +48,7 @@ struct sgc_team {
     uint32_t markers;                   /* that may take part in this mark */
     bool called;                        /* helpers were told of this mark */
     bool rescanning;
+    bool again;                         /* objects may be looked at that have been already */
     const struct sgc_source *source;    /* NULL: none */
     uint32_t next_root;                 /* balance off: who gets the next piece of the roots */
     sgc_a32_t arena;

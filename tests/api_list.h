@@ -217,6 +217,14 @@
     F(void, GC_set_mark_bit, (const void *)) \
     F(void, GC_clear_mark_bit, (const void *)) \
     F(void, GC_push_conditional, (void *, void *, int)) \
+    F(void, GC_push_finalizer_structures, (void)) \
+    F(unsigned, GC_new_kind, (void **, GC_word, int, int)) \
+    F(unsigned, GC_new_kind_inner, (void **, GC_word, int, int)) \
+    F(void **, GC_new_free_list, (void)) \
+    F(void **, GC_new_free_list_inner, (void)) \
+    F(unsigned, GC_new_proc, (GC_mark_proc)) \
+    F(unsigned, GC_new_proc_inner, (GC_mark_proc)) \
+    F(struct GC_ms_entry *, GC_mark_and_push, (void *, struct GC_ms_entry *, struct GC_ms_entry *, void **)) \
     F(void *, GC_clear_stack, (void *)) \
     F(int, GC_is_tmp_root, (void *))
 
@@ -348,6 +356,8 @@ typedef void (*api_check_2)(void *, void *);
     V(GC_oom_func, GC_oom_fn) \
     V(GC_on_heap_resize_proc, GC_on_heap_resize) \
     V(char *, GC_stackbottom) \
+    V(void *, GC_least_plausible_heap_addr) \
+    V(void *, GC_greatest_plausible_heap_addr) \
     V(api_check_2, GC_same_obj_print_proc) \
     V(api_check_1, GC_is_visible_print_proc) \
     V(api_check_1, GC_is_valid_displacement_print_proc)

@@ -32,6 +32,7 @@ static void structures(void)
     SIZE(struct GC_timeval_s);
     MEMBER(struct GC_timeval_s, tv_ms);
     MEMBER(struct GC_timeval_s, tv_nsec);
+    SIZE(struct GC_ms_entry);
     SIZE(struct GC_prof_stats_s);
     MEMBER(struct GC_prof_stats_s, heapsize_full);
     MEMBER(struct GC_prof_stats_s, free_bytes_full);
@@ -58,6 +59,19 @@ static void constants(void)
     VALUE(GC_NO_MEMORY);
     VALUE(GC_UNIMPLEMENTED);
     VALUE(GC_NOT_FOUND);
+    VALUE(GC_DS_TAG_BITS);
+    VALUE(GC_DS_TAGS);
+    VALUE(GC_DS_LENGTH);
+    VALUE(GC_DS_BITMAP);
+    VALUE(GC_DS_PROC);
+    VALUE(GC_DS_PER_OBJECT);
+    VALUE(GC_INDIR_PER_OBJ_BIAS);
+    VALUE(GC_LOG_MAX_MARK_PROCS);
+    VALUE(GC_MAX_MARK_PROCS);
+    VALUE(GC_RESERVED_MARK_PROCS);
+    VALUE(GC_GCJ_RESERVED_MARK_PROC_INDEX);
+    VALUE(GC_PROC_BYTES);
+    VALUE(GC_MAKE_PROC(9, (GC_word)0xABCDEF012345));
     VALUE(GC_TIME_UNLIMITED);
     VALUE(GC_PROTECTS_NONE);
     VALUE(GC_PROTECTS_POINTER_HEAP);

@@ -362,6 +362,9 @@ aarch64_tests += tests/test_side_tree
 # Allocation for debugging, by kind, inside client code; looking at the heap.
 unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
 
+# Kinds and mark procedures of clients.
+unit_tests += tests/test_api_procs
+
 # The exports of the libraries beside bdwgc's.
 script_tests += tests/check_abi tests/check_frames
 EXTRA_DIST += tests/abi_missing.txt

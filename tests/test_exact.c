@@ -218,7 +218,7 @@ static bool kept_freed(uintptr_t start)
 
 static void test_freed_cached(void)
 {
-    static uintptr_t start[SGC_KINDS * SGC_CLASSES_MAX * 32];
+    static uintptr_t start[SGC_KINDS_BUILT_IN * SGC_CLASSES_MAX * 32];
     size_t n = 0, proven = 0;
 
     clear_heap();
@@ -245,7 +245,7 @@ static void test_freed_cached(void)
 static void make_objects(struct sgc_cache *by)
 {
     for (size_t i = 0; i < WORDS; i++)
-        word[i] = (uintptr_t)heap_alloc(by, i % 2500 == 0 ? 70000 : 16 + i % 11 * 16, (uint32_t)(i % SGC_KINDS));
+        word[i] = (uintptr_t)heap_alloc(by, i % 2500 == 0 ? 70000 : 16 + i % 11 * 16, (uint32_t)(i % SGC_KINDS_BUILT_IN));
 }
 
 static size_t bytes_at(size_t i)

@@ -40,7 +40,7 @@ static void test_set_up(void)
     int wrong = 0;
 
     for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
-        for (uint32_t kind = 0; kind < SGC_KINDS; kind++) {
+        for (uint32_t kind = 0; kind < SGC_KINDS_BUILT_IN; kind++) {
             const struct sgc_page *d = &sgc_heap.pages[page];
             const struct sgc_page_record *r = &sgc_heap.records[page];
             uintptr_t tag = sgc_tag(3, sgc_heap.epoch);

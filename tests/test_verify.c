@@ -60,7 +60,7 @@ static void tail_in_pool(void)
 
 static void uncollectable_unknown(void) { sgc_aw_or(&arena_of(object)->uncollectable, bit_of(object)); }
 static void in_use_count(void) { sgc_aw_add_relaxed(&sgc_pool.in_use, 1); }
-static void kind_unknown(void) { page_of(object)->kind = SGC_KINDS; }
+static void kind_unknown(void) { page_of(object)->kind = SGC_KINDS_BUILT_IN; }
 static void class_unknown(void) { page_of(object)->cls = (uint8_t)sgc_size_classes.count; }
 static void granules_of_another(void) { page_of(object)->granules++; }
 static void zero_from_too_far(void) { record_of(object)->zero_from = SGC_PAGE_GRANULES + 1; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What sits close to marking: hooks that run inside a collection, objects by kind, the heap object by object.  Kinds,
- * mark procedures and descriptors of clients are not supported yet; using them is an error of compilation.
+ * What sits close to marking: hooks that run inside a collection, descriptors and mark procedures, objects by kind, the
+ * heap object by object.  For runtimes of other languages; ordinary programs need none of it.
  */
 #ifndef GC_MARK_H
 #define GC_MARK_H
@@ -33,10 +33,110 @@ GC_API void GC_CALL GC_push_all_eager(void *bottom, void *top);
 /* The same for memory of which only written parts matter, unless `all` is not zero.  SGC pushes everything. */
 GC_API void GC_CALL GC_push_conditional(void *bottom, void *top, int all);
 
+/* Finalizers, and what they need, are looked at in every collection: this does nothing. */
+GC_API void GC_CALL GC_push_finalizer_structures(void);
+
+/* ---- descriptors ------------------------------------------------------------------------------ */
+
+/* A descriptor says which words of an object are pointers.  Its two lowest bits tell the form.  A word beyond the
+ * object's end never counts. */
+#define GC_DS_TAG_BITS 2
+#define GC_DS_TAGS ((1 << GC_DS_TAG_BITS) - 1)
+
+/* So many bytes from the start, a multiple of 8.  0: there are no pointers. */
+#define GC_DS_LENGTH 0
+
+/* The other 62 bits are those of words that may be pointers: the highest is the first word's. */
+#define GC_DS_BITMAP 1
+
+/* A mark procedure finds them: the descriptor is GC_MAKE_PROC(number of the procedure, environment). */
+#define GC_DS_PROC 2
+#define GC_LOG_MAX_MARK_PROCS 6
+#define GC_MAX_MARK_PROCS (1 << GC_LOG_MAX_MARK_PROCS)
+#define GC_MAKE_PROC(number, environment) \
+    ((((((GC_word)(environment)) << GC_LOG_MAX_MARK_PROCS) | (number)) << GC_DS_TAG_BITS) | GC_DS_PROC)
+
+/* The descriptor proper is a word of the object, at the distance that is left without the tag, a multiple of 8.  If the
+ * descriptor is negative, it is instead at (first word of the object) - (descriptor without tag) - GC_INDIR_PER_OBJ_BIAS,
+ * so in a description of the object's type, with any distance from 0 on; while the first word is 0, the object has no
+ * pointers. */
+#define GC_DS_PER_OBJECT 3
+#define GC_INDIR_PER_OBJ_BIAS 0x10
+
+/* ---- mark procedures --------------------------------------------------------------------------- */
+
+/* What is pushed: for the client, an address without contents. */
+#ifdef GC_BUILD
+struct GC_ms_entry;
+#else
+struct GC_ms_entry {
+    void *opaque;
+};
+#endif
+
+/* Marks what the object points at, by GC_mark_and_push or GC_MARK_AND_PUSH, and returns the mark stack pointer that it has
+ * got, or the last of these has returned.  It may look only at words of the object where an ordinary pointer could be, since
+ * SGC may scan any object word by word instead.
+ *
+ * It runs with the world stopped, on any thread of the collector, several of them at once, but on one object at a time;
+ * usually once in a collection, seldom twice.  It must not allocate, wait, or call anything else of the collector but
+ * what is named here and GC_base, GC_size, GC_is_marked, GC_set_mark_bit.  Objects that are not set up yet are zero, and
+ * so are those on the lists of GC_generic_malloc_many, but for the link in their first words: it has to take that.
+ *
+ * Entries that it pushes by itself, as { address, descriptor } above mark_stack_ptr and below mark_stack_limit, are seen
+ * to later; there is room for at least 128.  GC_mark_and_push needs none: its room is as large as it has to be. */
+typedef struct GC_ms_entry *(*GC_mark_proc)(GC_word *object, struct GC_ms_entry *mark_stack_ptr,
+                                            struct GC_ms_entry *mark_stack_limit, GC_word environment);
+
+/* Roughly what a procedure should look at in one call. */
+#define GC_PROC_BYTES 100
+
+/* Marks the object that `object` points at or into, if it does and it is not marked yet, and has it scanned.  What points
+ * elsewhere is ignored.  The result is the new mark stack pointer.  Only inside a mark procedure; `source`, where the
+ * pointer was found, is not used. */
+GC_API struct GC_ms_entry *GC_CALL GC_mark_and_push(void *object, struct GC_ms_entry *mark_stack_ptr,
+                                                    struct GC_ms_entry *mark_stack_limit, void **source);
+
+/* The same, sooner for words that cannot be addresses of the heap: outside these bounds, which hold from GC_INIT() on.
+ * Do not assign to them. */
+GC_API void *GC_least_plausible_heap_addr;
+GC_API void *GC_greatest_plausible_heap_addr;
+#define GC_MARK_AND_PUSH(object, mark_stack_ptr, mark_stack_limit, source) \
+    ((GC_word)(object) >= (GC_word)GC_least_plausible_heap_addr && \
+     (GC_word)(object) <= (GC_word)GC_greatest_plausible_heap_addr \
+         ? GC_mark_and_push(object, mark_stack_ptr, mark_stack_limit, source) : (mark_stack_ptr))
+
+/* Registers a procedure; the number is for GC_MAKE_PROC.  Numbers below GC_RESERVED_MARK_PROCS are never returned, but
+ * for one case: if there are too many or the procedure is NULL, that is reported, and with the number returned objects
+ * are scanned word by word.  Procedures are never taken back.  The second form exists for callers that hold the
+ * allocation lock; here they are the same. */
+#define GC_RESERVED_MARK_PROCS 8
+#define GC_GCJ_RESERVED_MARK_PROC_INDEX 0
+GC_API unsigned GC_CALL GC_new_proc(GC_mark_proc procedure);
+GC_API unsigned GC_CALL GC_new_proc_inner(GC_mark_proc procedure);
+
+/* ---- kinds of the client ----------------------------------------------------------------------- */
+
+/* Makes a kind: its objects have this descriptor, to which their size is added if `add_size` is not zero (for lengths: 0
+ * with it scans all words).  New objects are zero if `clear` is not; and always if a procedure or a descriptor in the
+ * object looks at them.  The result is the number of the kind, for the functions below.  There can be 12; if there are
+ * too many, that is reported and 1 returned, ordinary objects.  A descriptor that makes no sense is reported, and objects
+ * of the kind are scanned word by word.  Kinds are never taken back.
+ *
+ * The list is what GC_new_free_list returned.  SGC keeps none: a program that looks into it finds it empty.  The `inner`
+ * forms exist for callers that hold the allocation lock. */
+GC_API unsigned GC_CALL GC_new_kind(void **free_list, GC_word descriptor, int add_size, int clear) GC_ATTR_NONNULL(1);
+GC_API unsigned GC_CALL GC_new_kind_inner(void **free_list, GC_word descriptor, int add_size, int clear)
+    GC_ATTR_NONNULL(1);
+GC_API void **GC_CALL GC_new_free_list(void);
+GC_API void **GC_CALL GC_new_free_list_inner(void);
+
 /* ---- objects by kind -------------------------------------------------------------------------- */
 
 /* Allocates an object of a kind: 0 pointer-free, 1 with pointers, 2 the same and uncollectable, 3 pointer-free and
- * uncollectable.  As GC_malloc otherwise.  An unknown kind is reported and NULL returned. */
+ * uncollectable, or what GC_new_kind returned.  As GC_malloc otherwise.  An unknown kind is reported and NULL returned.
+ * GC_generic_malloc_uncollectable allocates one of such a kind that is not collected until it is freed; for kinds of the
+ * client the first such object takes a kind of its own, which GC_get_kind_and_size tells. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc(size_t size, int kind);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc_ignore_off_page(size_t size, int kind);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc_uncollectable(size_t size, int kind);
@@ -81,9 +181,9 @@ typedef void (GC_CALLBACK *GC_reachable_object_proc)(void *object, size_t bytes,
 GC_API void GC_CALL GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *data)
     GC_ATTR_NONNULL(1);
 
-/* Mark bits.  In the hook of GC_set_push_other_roots, setting one keeps the object, but not what it points at, and the
- * question is whether it has been reached yet.  At other times an object is marked while it is allocated, and the
- * other two do nothing.  Clearing always does nothing. */
+/* Mark bits.  In the hook of GC_set_push_other_roots and in mark procedures, setting one keeps the object, but not what it
+ * points at, and the question is whether it has been reached yet.  At other times an object is marked while it is
+ * allocated, and the other two do nothing.  Clearing always does nothing. */
 GC_API int GC_CALL GC_is_marked(const void *object) GC_ATTR_NONNULL(1);
 GC_API void GC_CALL GC_set_mark_bit(const void *object) GC_ATTR_NONNULL(1);
 GC_API void GC_CALL GC_clear_mark_bit(const void *object) GC_ATTR_NONNULL(1);

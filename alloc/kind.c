@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of kinds: alloc/kind.h. */
+#include "alloc/kind.h"
+
+#include "platform/platform.h"
+
+SGC_STATE struct sgc_kinds sgc_kinds = {
+    .count = SGC_ATOMIC_INIT(SGC_KINDS_BUILT_IN),
+    .of = {
+        [SGC_KIND_POINTER_FREE] = { .scan = SGC_SCAN_NOTHING },
+        [SGC_KIND_CONSERVATIVE] = { .scan = SGC_SCAN_WORDS, .clear = true },
+        [SGC_KIND_UNCOLLECTABLE] = { .scan = SGC_SCAN_WORDS, .clear = true, .uncollectable = true },
+        [SGC_KIND_POINTER_FREE_UNCOLLECTABLE] = { .scan = SGC_SCAN_NOTHING, .uncollectable = true },
+    },
+};
+
+uint32_t sgc_kind_make(const struct sgc_kind *kind)
+{
+    uint32_t n;
+
+    do {
+        n = sgc_a32_load(&sgc_kinds.count);
+        if (n == SGC_KINDS)
+            return SGC_KINDS;
+    } while (!sgc_a32_cas(&sgc_kinds.count, n, n + 1));
+    sgc_kinds.of[n] = *kind;
+    return n;
+}

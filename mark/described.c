@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* See mark/described.h. */
+#include "mark/described.h"
+
+#include "alloc/object.h"
+#include "mark/edge.h"
+#include "mark/procs.h"
+#include "mark/scan.h"
+#include "mark/team.h"
+
+_Static_assert((int)SGC_PIECE_DESCRIBED == (int)SGC_WORK_OBJECT, "pages say what a piece of their objects is");
+
+_Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_model("initial-exec")));
+
+enum {
+    HOPS_MOST = 8,              /* descriptors that say where the descriptor is, one after the other */
+    NO_ADDRESS = 4096,          /* below, nothing is ever mapped */
+};
+
+/* What a descriptor is of. */
+struct subject {
+    uintptr_t start;            /* a multiple of 8 */
+    size_t bytes;               /* SIZE_MAX: unknown, it is no object */
+};
+
+typedef struct GC_ms_entry entry;
+
+/* ---- descriptors ---- */
+
+/* Each word may be a pointer: always right, since a procedure may only look at a part of them. */
+static void scan_all(struct sgc_marker *marker, struct subject s, enum sgc_complaint why, uintptr_t descriptor)
+{
+    sgc_complain(why, s.start, descriptor);
+    if (s.bytes != SIZE_MAX)
+        sgc_mark_words(marker, s.start, s.bytes);
+}
+
+static void scan_length(struct sgc_marker *marker, struct subject s, size_t length)
+{
+    if (length > s.bytes) {
+        scan_all(marker, s, SGC_BAD_LENGTH, length);
+        return;
+    }
+    sgc_mark_words(marker, s.start, sgc_round_down(length, sizeof(uintptr_t)));
+}
+
+static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t bits)
+{
+    size_t most = 64 * sizeof(uintptr_t);
+
+    sgc_scan_bitmap(marker, s.start, s.start + (s.bytes < most ? s.bytes : most), bits);
+}
+
+/* Where a descriptor that is not in the kind lies; 0: the object is not set up yet and points at nothing; 1: nowhere. */
+static uintptr_t place_of(struct subject s, uintptr_t descriptor)
+{
+    uintptr_t distance = descriptor & ~(uintptr_t)SGC_DS_TAGS, place;
+
+    if ((intptr_t)descriptor >= 0)
+        return distance % sizeof distance == 0 && s.bytes >= sizeof distance && distance <= s.bytes - sizeof distance
+                   ? s.start + distance : 1;
+    place = *(const uintptr_t *)s.start;
+    if (place == 0)
+        return 0;
+    place -= distance + SGC_DS_BIAS;
+    return place % sizeof place == 0 && place >= NO_ADDRESS ? place : 1;
+}
+
+/* The descriptor itself.  False if there is nothing to scan, or it has been seen to. */
+SGC_BLIND static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr_t *descriptor)
+{
+    for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
+        uintptr_t place = hops < HOPS_MOST ? place_of(s, *descriptor) : 1;
+
+        if (place == 1)
+            scan_all(marker, s, SGC_BAD_PLACE, *descriptor);
+        if (place <= 1)
+            return false;
+        *descriptor = *(const uintptr_t *)place;
+    }
+    return true;
+}
+
+/* ---- procedures ---- */
+
+SGC_STATE static struct sgc_futex_lock again_lock;
+
+static bool is_entry(const entry *top, const struct sgc_marker *marker)
+{
+    return (uintptr_t)top >= (uintptr_t)marker->client && (uintptr_t)top < (uintptr_t)(marker->client + SGC_CLIENT_ENTRIES) &&
+           ((uintptr_t)top - (uintptr_t)marker->client) % sizeof *top == 0;
+}
+
+/* When objects are looked at again, two markers may have the same one. */
+static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t start, uintptr_t descriptor, entry *top)
+{
+    bool alone = marker->team == NULL || !marker->team->again;
+    entry *result;
+
+    if (!alone)
+        sgc_futex_lock(&again_lock);
+    sgc_marker_here = marker;
+    result = proc((unsigned long *)start, top, marker->client + SGC_CLIENT_ENTRIES,
+                  descriptor >> (SGC_DS_TAG_BITS + SGC_DS_PROC_BITS));
+    sgc_marker_here = NULL;
+    if (!alone)
+        sgc_futex_unlock(&again_lock);
+    return result;
+}
+
+static entry *run_procedure(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
+{
+    sgc_mark_proc_t proc = sgc_mark_proc_at(descriptor >> SGC_DS_TAG_BITS & (SGC_MARK_PROCS - 1));
+    entry *result;
+
+    if (proc == NULL) {
+        scan_all(marker, s, SGC_NO_PROCEDURE, descriptor);
+        return top;
+    }
+    result = call(marker, proc, s.start, descriptor, top);
+    if (is_entry(result, marker) && result >= top)
+        return result;
+    scan_all(marker, s, SGC_BAD_STACK, descriptor);
+    return top;
+}
+
+/* ---- anything ---- */
+
+/* The entries of the marker's client buffer up to the result are still to be seen to. */
+static entry *scan(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
+{
+    if (!find_descriptor(marker, s, &descriptor))
+        return top;
+    if ((descriptor & SGC_DS_TAGS) == SGC_DS_PROC)
+        return run_procedure(marker, s, descriptor, top);
+    if ((descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP)
+        scan_bitmap(marker, s, descriptor & ~(uintptr_t)SGC_DS_TAGS);
+    else
+        scan_length(marker, s, descriptor);
+    return top;
+}
+
+/* What was pushed may be a part of an object, or memory outside the heap. */
+static bool subject_at(uintptr_t start, uintptr_t descriptor, struct subject *s)
+{
+    struct sgc_object o;
+
+    *s = (struct subject){ start, SIZE_MAX };
+    if (sgc_heap_contains(start) && sgc_object_slot(start, &o))
+        s->bytes = o.start + o.bytes - start;
+    if (start >= NO_ADDRESS && (s->bytes != SIZE_MAX || !sgc_heap_contains(start)))
+        return true;
+    sgc_complain(SGC_BAD_ENTRY, start, descriptor);
+    return false;
+}
+
+static entry *scan_entry(struct sgc_marker *marker, entry e, entry *top)
+{
+    uintptr_t aligned = sgc_round_up(e.start, sizeof(uintptr_t));
+    struct subject s;
+
+    if (!subject_at(e.start, e.descriptor, &s))
+        return top;
+    if ((e.descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH && e.start != aligned) {
+        e.descriptor -= e.descriptor < aligned - e.start ? e.descriptor : aligned - e.start;
+        s.start = aligned;
+    }
+    return scan(marker, s, e.descriptor, top);
+}
+
+/* Moves what procedures pushed to the marker's own stack, where it can be stolen; where there is no room, it is scanned at
+ * once.  The place of the entry that is taken is free then, so a procedure always finds one. */
+static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top)
+{
+    while (top > bottom) {
+        entry e = *top--;
+
+        if (e.start % sizeof(uintptr_t) != 0 ||
+            !sgc_deque_push(&marker->stack, e.start | SGC_WORK_DESCRIBED, e.descriptor))
+            top = scan_entry(marker, e, top);
+    }
+}
+
+void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    const struct sgc_kind *kind = &sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind];
+    uintptr_t descriptor = kind->descriptor + (kind->add_size ? bytes : 0);
+
+    if (kind->scan == SGC_SCAN_DESCRIBED)
+        take_over(marker, marker->client, scan(marker, (struct subject){ start, bytes }, descriptor, marker->client));
+    else if (kind->scan == SGC_SCAN_WORDS)
+        sgc_scan_heap(marker, start, bytes);
+}
+
+void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work)
+{
+    uintptr_t start = work.start & ~(uintptr_t)SGC_WORK_KINDS;
+
+    if ((work.start & SGC_WORK_KINDS) == SGC_WORK_OBJECT)
+        sgc_scan_object(marker, start, work.bytes);
+    else
+        take_over(marker, marker->client, scan_entry(marker, (entry){ start, work.bytes }, marker->client));
+}
+
+bool sgc_mark_for_procedure(uintptr_t word)
+{
+    if (sgc_marker_here == NULL)
+        return false;
+    sgc_scan_heap(sgc_marker_here, (uintptr_t)&word, sizeof word);
+    return true;
+}

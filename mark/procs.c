@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of mark procedures, and complaints about them: mark/procs.h. */
+#include "mark/procs.h"
+
+#include "platform/platform.h"
+#include "platform/report.h"
+
+struct procs {
+    sgc_a32_t count;
+    sgc_aw_t of[SGC_MARK_PROCS];
+};
+
+SGC_STATE static struct procs procs = { .count = SGC_ATOMIC_INIT(SGC_MARK_PROCS_RESERVED) };
+
+uint32_t sgc_mark_proc_add(sgc_mark_proc_t proc)
+{
+    uint32_t n;
+
+    do {
+        n = sgc_a32_load(&procs.count);
+        if (n == SGC_MARK_PROCS)
+            return SGC_MARK_PROCS;
+    } while (!sgc_a32_cas(&procs.count, n, n + 1));
+    sgc_aw_store_rel(&procs.of[n], (uintptr_t)proc);
+    return n;
+}
+
+sgc_mark_proc_t sgc_mark_proc_at(uint32_t number)
+{
+    return number < SGC_MARK_PROCS ? (sgc_mark_proc_t)sgc_aw_load_acq(&procs.of[number]) : NULL;
+}
+
+/* ---- complaints ---- */
+
+struct complaint {
+    sgc_a32_t what;             /* enum sgc_complaint, or BUSY */
+    sgc_aw_t start, descriptor;
+    uint32_t told;              /* those that have been told, a bit each; the collecting thread's */
+};
+
+enum { BUSY = SGC_COMPLAINTS };
+
+SGC_STATE static struct complaint complaint;
+
+void sgc_complain(enum sgc_complaint what, uintptr_t start, uintptr_t descriptor)
+{
+    if (sgc_a32_load(&complaint.what) != SGC_FINE || !sgc_a32_cas(&complaint.what, SGC_FINE, BUSY))
+        return;
+    sgc_aw_store(&complaint.start, start);
+    sgc_aw_store(&complaint.descriptor, descriptor);
+    sgc_a32_store_rel(&complaint.what, (uint32_t)what);
+}
+
+static const char *const said[SGC_COMPLAINTS] = {
+    [SGC_NO_PROCEDURE] = "names a mark procedure that there is not; each word of the object counts as a pointer. Pass GC_MAKE_PROC what "
+                         "GC_new_proc returned",
+    [SGC_BAD_LENGTH] = "is a length beyond the object's end; the object is scanned up to its end. Pass a length in bytes up to its "
+                       "size",
+    [SGC_BAD_PLACE] = "says that the real descriptor is where none can be; each word of the object counts as a pointer. It must lie "
+                      "inside the object at a multiple of 8, or, if negative, where the first word points",
+    [SGC_BAD_STACK] = "belongs to a mark procedure that returned something else than the mark stack pointer; what it pushed is lost, "
+                      "and each word of the object counts as a pointer. Return mark_stack_ptr, or what GC_mark_and_push returned",
+    [SGC_BAD_ENTRY] = "was pushed by a mark procedure for an address where nothing can be; the entry is ignored. Push addresses of "
+                      "objects, or of readable memory",
+};
+
+void sgc_complaints_tell(void)
+{
+    uint32_t what = sgc_a32_load_acq(&complaint.what);
+
+    if (what == SGC_FINE || what == BUSY)
+        return;
+    if ((complaint.told & 1u << what) == 0)
+        sgc_warn("the descriptor %#zx of the object at %p %s", (size_t)sgc_aw_load(&complaint.descriptor),
+                 (void *)sgc_aw_load(&complaint.start), said[what]);
+    complaint.told |= 1u << what;
+    sgc_a32_store_rel(&complaint.what, SGC_FINE);
+}
