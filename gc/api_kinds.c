@@ -55,9 +55,9 @@ static struct sgc_kind kind_from(GC_word descriptor, bool add_size, bool clear)
     return kind;
 }
 
-static bool per_object_inside(GC_word descriptor)
+static bool is_per_object(GC_word descriptor)
 {
-    return (descriptor & GC_DS_TAGS) == GC_DS_PER_OBJECT && (intptr_t)descriptor >= 0;
+    return (descriptor & GC_DS_TAGS) == GC_DS_PER_OBJECT;
 }
 
 /* What can only be a mistake; objects of such a kind are scanned word by word. */
@@ -65,11 +65,11 @@ static const char *mistake(GC_word descriptor, bool add_size)
 {
     uint32_t proc = descriptor >> GC_DS_TAG_BITS & (GC_MAX_MARK_PROCS - 1);
 
-    if (add_size && !is_length(descriptor))
-        return "the size can only be added to a length (GC_DS_LENGTH)";
+    if (add_size && !is_length(descriptor) && !is_per_object(descriptor))
+        return "the size can only be added to a length or a distance (GC_DS_LENGTH, GC_DS_PER_OBJECT)";
     if ((descriptor & GC_DS_TAGS) == GC_DS_PROC && proc >= GC_RESERVED_MARK_PROCS && sgc_mark_proc_at(proc) == NULL)
         return "it names a mark procedure that there is not; pass GC_MAKE_PROC what GC_new_proc returned";
-    if (per_object_inside(descriptor) && (descriptor & ~(GC_word)GC_DS_TAGS) % sizeof(GC_word) != 0)
+    if (is_per_object(descriptor) && (add_size || (intptr_t)descriptor >= 0) && (descriptor & ~(GC_word)GC_DS_TAGS) % sizeof(GC_word) != 0)
         return "the descriptor of an object must lie in it at a multiple of 8";
     if (is_length(descriptor) && descriptor > PTRDIFF_MAX)
         return "no object is so long";
