@@ -84,7 +84,7 @@ unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int cle
 
     (void)free_list;
     if (why != NULL) {
-        sgc_warn("GC_new_kind: descriptor %#zx: %s. All words of objects of this kind count as pointers", (size_t)descriptor, why);
+        sgc_warn("GC_new_kind: descriptor %p: %s. All words of objects of this kind count as pointers", (void *)descriptor, why);
         kind = kind_from(0, true, true);
     }
     number = sgc_kind_make(&kind);

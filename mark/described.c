@@ -154,17 +154,26 @@ static bool subject_at(uintptr_t start, uintptr_t descriptor, struct subject *s)
     return false;
 }
 
+/* A length from between two words: from the next one on. */
+static entry *scan_uneven(struct sgc_marker *marker, struct subject s, size_t length, entry *top)
+{
+    size_t skip = sizeof(uintptr_t) - s.start % sizeof(uintptr_t);
+
+    if (length <= skip || s.bytes <= skip)
+        return top;
+    s.start += skip;
+    s.bytes -= s.bytes != SIZE_MAX ? skip : 0;
+    return scan(marker, s, sgc_round_down(length - skip, sizeof(uintptr_t)), top);
+}
+
 static entry *scan_entry(struct sgc_marker *marker, entry e, entry *top)
 {
-    uintptr_t aligned = sgc_round_up(e.start, sizeof(uintptr_t));
     struct subject s;
 
     if (!subject_at(e.start, e.descriptor, &s))
         return top;
-    if ((e.descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH && e.start != aligned) {
-        e.descriptor -= e.descriptor < aligned - e.start ? e.descriptor : aligned - e.start;
-        s.start = aligned;
-    }
+    if ((e.descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH && e.start % sizeof(uintptr_t) != 0)
+        return scan_uneven(marker, s, e.descriptor, top);
     return scan(marker, s, e.descriptor, top);
 }
 

@@ -71,7 +71,7 @@ void sgc_complaints_tell(void)
     if (what == SGC_FINE || what == BUSY)
         return;
     if ((complaint.told & 1u << what) == 0)
-        sgc_warn("the descriptor %#zx of the object at %p %s", (size_t)sgc_aw_load(&complaint.descriptor),
+        sgc_warn("the descriptor %p of the object at %p %s", (void *)sgc_aw_load(&complaint.descriptor),
                  (void *)sgc_aw_load(&complaint.start), said[what]);
     complaint.told |= 1u << what;
     sgc_a32_store_rel(&complaint.what, SGC_FINE);

@@ -363,7 +363,7 @@ aarch64_tests += tests/test_side_tree
 unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
 
 # Kinds and mark procedures of clients.
-unit_tests += tests/test_api_procs
+unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs
 
 # The exports of the libraries beside bdwgc's.
 script_tests += tests/check_abi tests/check_frames
