@@ -20,6 +20,7 @@ struct search {
     bool own;                           /* look at our own stack, too, in the end */
     uintptr_t found;                    /* the address of the word; 0: not found yet */
     struct sgc_object in;               /* the object it is in */
+    GC_ref_kind kind;
 };
 
 /* Reads memory that was never meant for us, as the marker does. */
@@ -52,7 +53,7 @@ static void look_in_object(const struct sgc_object *o, void *arg)
     s->in = *o;
 }
 
-static GC_ref_kind search(struct search *s)
+static GC_ref_kind search_all(struct search *s)
 {
     sgc_roots_visit(look_in_root, s);
     if (s->found != 0)
@@ -65,21 +66,29 @@ static GC_ref_kind search(struct search *s)
     return s->found != 0 ? GC_REFD_FROM_ROOT : GC_UNREFERENCED;
 }
 
-/* The gate before the loader's list: nobody may change the list of modules meanwhile. */
-static GC_ref_kind search_stopped(struct search *s, struct sgc_mutator *self)
+static void search(void *raw)
 {
-    GC_ref_kind kind = GC_UNREFERENCED;
+    struct search *s = raw;
+
+    s->kind = search_all(s);
+}
+
+/* The gate before the loader's list: nobody may change the list of modules meanwhile. */
+bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
+{
     bool mine = sgc_gate_mine();
+    bool stopped;
 
     if (!mine)
         sgc_gate_close(self);
-    if (sgc_roots_snapshot(NULL, NULL) && sgc_api_stop_to_look(self)) {
-        kind = search(s);
+    stopped = sgc_roots_snapshot(NULL, NULL) && sgc_api_stop_to_look(self);
+    if (stopped) {
+        look(arg);
         sgc_api_looked(self);
     }
     if (!mine)
         sgc_gate_open();
-    return kind;
+    return stopped;
 }
 
 static bool has_guards(const struct sgc_object *o)
@@ -87,29 +96,27 @@ static bool has_guards(const struct sgc_object *o)
     return sgc_debug_look((void *)o->start, o->bytes) != SGC_DEBUG_NONE;
 }
 
-/* What the client has of an object. */
-static uintptr_t client_address(const struct sgc_object *o)
+uintptr_t sgc_api_client_address(const struct sgc_object *object)
 {
-    return o->start + (has_guards(o) ? sizeof(struct sgc_debug_header) : 0);
+    return object->start + (has_guards(object) ? sizeof(struct sgc_debug_header) : 0);
 }
 
 GC_ref_kind GC_get_back_ptr_info(void *address, void **base, size_t *offset)
 {
     struct sgc_mutator *self = sgc_api_self();
-    struct search s = { .self = self };
-    GC_ref_kind kind;
+    struct search s = { .self = self, .kind = GC_UNREFERENCED };
 
     if (self == NULL || !sgc_object_find((uintptr_t)address, &s.of))
         return GC_NO_SPACE;
-    kind = search_stopped(&s, self);
-    if (kind == GC_REFD_FROM_ROOT) {
+    sgc_api_look(self, search, &s);
+    if (s.kind == GC_REFD_FROM_ROOT) {
         *base = (void *)s.found;
         *offset = 0;
-    } else if (kind == GC_REFD_FROM_HEAP) {
-        *base = (void *)client_address(&s.in);
-        *offset = s.found - client_address(&s.in);
+    } else if (s.kind == GC_REFD_FROM_HEAP) {
+        *base = (void *)sgc_api_client_address(&s.in);
+        *offset = s.found - sgc_api_client_address(&s.in);
     }
-    return kind;
+    return s.kind;
 }
 
 /* ---- random addresses ---- */
@@ -161,21 +168,30 @@ void *GC_generate_random_valid_address(void)
 
 /* ---- the way from a root ---- */
 
-enum { STEPS = 100, TEXT = 400 };
+enum { STEPS = 100 };
+
+bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT])
+{
+    struct sgc_object o;
+    char what[SGC_API_OBJECT_TEXT - GC_TYPE_DESCR_LEN - 3], type[GC_TYPE_DESCR_LEN + 1];
+
+    if (!sgc_object_find(address, &o))
+        return false;
+    sgc_api_describe(o.kind, (void *)sgc_api_client_address(&o), type);
+    if (has_guards(&o))
+        sgc_debug_describe((void *)o.start, what, sizeof what);
+    else
+        sgc_format(what, sizeof what, "%zu bytes at %p", o.bytes, (void *)o.start);
+    sgc_format(text, SGC_API_OBJECT_TEXT, "%s%s%s", what, type[0] != '\0' ? ": " : "", type);
+    return true;
+}
 
 static void say_object(const char *how, uintptr_t address)
 {
-    struct sgc_object o;
-    char text[TEXT], type[GC_TYPE_DESCR_LEN + 1];
+    char text[SGC_API_OBJECT_TEXT];
 
-    if (!sgc_object_find(address, &o))
-        return;
-    sgc_api_describe(o.kind, (void *)client_address(&o), type);
-    if (has_guards(&o))
-        sgc_debug_describe((void *)o.start, text, sizeof text);
-    else
-        sgc_format(text, sizeof text, "%zu bytes at %p", o.bytes, (void *)o.start);
-    sgc_say("%s %s%s%s", how, text, type[0] != '\0' ? ": " : "", type);
+    if (sgc_api_describe_object(address, text))
+        sgc_say("%s %s", how, text);
 }
 
 void GC_print_backtrace(void *address)

@@ -54,6 +54,18 @@ void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 bool sgc_api_stop_to_look(struct sgc_mutator *self);
 void sgc_api_looked(struct sgc_mutator *self);
 
+/* Runs look(arg) in the stopped world, with all caches given up and the list of modules up to date.  False if it could not. */
+bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg);
+
+/* What the client has of an object, which has a header if it was allocated for debugging. */
+struct sgc_object;
+uintptr_t sgc_api_client_address(const struct sgc_object *object);
+
+enum { SGC_API_OBJECT_TEXT = 400 };
+
+/* "48 bytes at 0x...", and what is known besides of the object to which the address belongs; false if there is none. */
+bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT]);
+
 /* What the client's function says about an object of that kind, an empty text if there is none. */
 void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN + 1]);
 

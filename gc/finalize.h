@@ -164,6 +164,9 @@ void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last);
 /* Tells pollers that there is something, or something new.  Gate held, after each cycle. */
 void sgc_queue_announce(bool fresh);
 
+/* Hands the objects and data that are on the queue to fn.  World stopped. */
+void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
+
 /* Marks what is on the queue.  World stopped. */
 void sgc_queue_mark(struct sgc_marker *marker);
 
@@ -186,6 +189,10 @@ void sgc_finalization_after(void);
 
 /* Moves every registered finalizer to the queue; false if none was.  Outside sections. */
 bool sgc_finalization_enqueue_all(struct sgc_mutator *self);
+
+/* Hands each address that our tables keep alive to fn: what waits for its finalizer, data of finalizers, strong toggle
+ * references.  World stopped, for one visitor at a time. */
+void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
 
 /* Says what is registered.  World stopped. */
 void sgc_finalization_dump(void);

@@ -41,6 +41,38 @@ bool sgc_finalization_enqueue_all(struct sgc_mutator *self)
     return any;
 }
 
+/* ---- what is kept alive ---- */
+
+/* Of one visit; the gate's holder. */
+SGC_STATE static struct { void (*fn)(void *arg, uintptr_t address); void *arg; } visitor;
+
+static void visit_data(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    const struct sgc_record *r = (const struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
+
+    (void)marker, (void)block, (void)object;
+    visitor.fn(visitor.arg, (uintptr_t)r->data);
+}
+
+static void visit_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+{
+    (void)marker, (void)block;
+    if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
+        visitor.fn(visitor.arg, object);
+}
+
+void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
+{
+    const struct sgc_tree_visit data = { .tree = &sgc_finalization.finalizers, .unit = visit_data };
+    const struct sgc_tree_visit strong = { .tree = &sgc_finalization.toggles, .unit = visit_strong };
+
+    visitor.fn = fn;
+    visitor.arg = arg;
+    sgc_tree_walk(&data, NULL);
+    sgc_tree_walk(&strong, NULL);
+    sgc_queue_visit(fn, arg);
+}
+
 /* ---- counting ---- */
 
 SGC_STATE static size_t counted;

@@ -78,14 +78,24 @@ void sgc_queue_announce(bool fresh)
         sgc_a32_swap(&sgc_finalizers_due, 1);
 }
 
-void sgc_queue_mark(struct sgc_marker *marker)
+void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
 {
     const struct sgc_record *r = (const struct sgc_record *)sgc_aw_load(&queue.first);
 
     for (; r != NULL; r = (const struct sgc_record *)sgc_aw_load(&r->next)) {
-        sgc_mark_address(marker, r->object);
-        sgc_mark_address(marker, (uintptr_t)r->data);
+        fn(arg, r->object);
+        fn(arg, (uintptr_t)r->data);
     }
+}
+
+static void mark(void *marker, uintptr_t address)
+{
+    sgc_mark_address(marker, address);
+}
+
+void sgc_queue_mark(struct sgc_marker *marker)
+{
+    sgc_queue_visit(mark, marker);
 }
 
 /* ---- from the queue: any mutator ---- */

@@ -118,6 +118,11 @@ gc_sources += \
 	gc/side_tree.c \
 	gc/side_tree.h \
 	gc/toggle.c
+# Who points at an object, and the way from a root.
+gc_sources += \
+	gc/api_why_live.c \
+	gc/why_live.c \
+	gc/why_live.h
 # Allocation for debugging; objects by kind, one by one, and who points at them.
 gc_sources += \
 	gc/api_backptr.c \

@@ -181,7 +181,7 @@ struct visit {
 static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
     (void)whose;
-    if (kind == SGC_ROOT_STATIC)
+    if (kind <= SGC_ROOT_ADDED)
         sgc_mark_static(arg, (void *)range.lo, (void *)range.hi);
     else
         sgc_mark_roots(arg, (void *)range.lo, (void *)range.hi);
@@ -207,7 +207,7 @@ static void visit_static(const struct visit *visit)
     for (int i = 0; i < roots.modules.ranges; i++)
         visit_range(visit, SGC_ROOT_STATIC, NULL, roots.modules.range[i]);
     for (size_t i = 0; i < roots.added.count; i++)
-        visit_range(visit, SGC_ROOT_STATIC, NULL, roots.added.of[i]);
+        visit_range(visit, SGC_ROOT_ADDED, NULL, roots.added.of[i]);
 }
 
 static bool inside_any(struct sgc_range r, const struct sgc_range *part, int parts)
@@ -225,13 +225,13 @@ static void visit_thread_local(const struct visit *visit, const struct sgc_mutat
     struct sgc_range block = m->control;
 
     if (!inside_any(block, part, parts))
-        visit->fn(visit->arg, SGC_ROOT_THREAD, m, block);
+        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, block);
     for (int i = 0; i < roots.modules.tlses; i++) {
         if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block))
             continue;
         sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
         if (!inside_any(block, part, parts))
-            visit_range(visit, SGC_ROOT_THREAD, m, block);
+            visit_range(visit, SGC_ROOT_THREAD_LOCAL, m, block);
     }
 }
 
@@ -244,7 +244,7 @@ static void visit_mutator(const struct visit *visit, const struct sgc_mutator *m
         return;
     parts = sgc_stack_parts(m, part);
     for (int i = 0; i < parts; i++)
-        visit->fn(visit->arg, SGC_ROOT_THREAD, m, part[i]);
+        visit->fn(visit->arg, SGC_ROOT_STACK, m, part[i]);
     visit_thread_local(visit, m, part, parts);
 }
 

@@ -60,7 +60,7 @@ void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
  * stack or thread-local data it is. */
-enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_THREAD };
+enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_ADDED, SGC_ROOT_STACK, SGC_ROOT_THREAD_LOCAL };
 typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose,
                                   struct sgc_range range);
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg);

@@ -91,6 +91,57 @@ GC_API size_t SGC_get_stats(struct SGC_stats *stats, size_t size);
  * violation is described in a line; returns their number, 0 if all is well.  Slow: a debugging aid. */
 GC_API int SGC_check(void);
 
+/* ---- why an object is alive -------------------------------------------------------------------------- */
+
+/* What the way to an object begins with; or why there is none. */
+typedef enum {
+    SGC_HELD_NOT_HEAP,          /* the address is not in SGC's heap, or NULL */
+    SGC_HELD_NO_OBJECT,         /* it is, but in no object: what was there has been freed or reclaimed */
+    SGC_HELD_BY_NOTHING,        /* nothing leads to the object: the next collection reclaims it, unless a hook of
+                                   GC_set_push_other_roots pushes it, or it gets a finalizer's turn first */
+    SGC_HELD_BY_STATIC,         /* static data of the program or a library */
+    SGC_HELD_BY_ADDED,          /* a range of GC_add_roots */
+    SGC_HELD_BY_STACK,          /* a thread's stack, or its registers, which are on its stack while it is stopped */
+    SGC_HELD_BY_THREAD_LOCAL,   /* a thread-local variable */
+    SGC_HELD_BY_UNCOLLECTABLE,  /* an uncollectable object, the first on the way */
+    SGC_HELD_BY_FINALIZATION,   /* it waits for its finalizer, or is a finalizer's data, or a strong toggle reference */
+    SGC_HELD_BY_OWN_STACK,      /* nothing else: the caller's own stack, perhaps the very pointer that was passed */
+    SGC_HELD_UNKNOWN            /* not found out: the system gave no memory, or a thread could not be stopped */
+} SGC_held_t;
+
+/* One object on the way.  New members come at the end only. */
+struct SGC_step {
+    size_t number;              /* 0 for the first */
+    const void *object;         /* its first address */
+    size_t bytes;
+    int kind;                   /* as GC_get_kind_and_size gives it */
+    const void *word;           /* where the pointer to it is: in the object before, or in a root; NULL: in a table of SGC's */
+    long thread;                /* kernel's number of the thread whose stack or variable that is; 0: none, or not the first */
+};
+
+typedef void (GC_CALLBACK *SGC_step_proc)(const struct SGC_step *step, void *data);
+
+/*
+ * Finds a shortest way from what a collection begins with to the object to which `address` belongs, and calls visit for
+ * each object on it, the one itself last.  visit may be NULL; it runs after the search, with the world running, so it may
+ * allocate, and other threads may have changed the objects meanwhile.  The caller's own stack counts only if nothing else
+ * leads there, its registers don't.
+ *
+ * Stops the world for about as long as a collection with one marker takes, and needs memory for a table of all objects
+ * beside the heap: a debugging aid.
+ */
+GC_API SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *data);
+
+/* Prints that way, or why there is none:
+ *
+ *     SGC: the object at 0x7f0012340040 is alive, 2 objects from a root:
+ *     SGC:   static data of ./program, `table`+16, at 0x5590a0c01050
+ *     SGC:   -> 64 bytes at 0x7f0012350080
+ *     SGC:      word at offset 8 of that -> 32 bytes at 0x7f0012340040
+ *
+ * Of a long way the middle is left out.  Returns what SGC_find_way returns. */
+GC_API SGC_held_t SGC_why_live(const void *address);
+
 /* Prints every option: name, value, where the value comes from, accepted range and meaning.  [unregistered] */
 GC_API void SGC_print_options(void);
 

@@ -324,6 +324,8 @@
     F(void, GC_collect, (void)) \
     F(size_t, SGC_get_stats, (struct SGC_stats *, size_t)) \
     F(int, SGC_check, (void)) \
+    F(SGC_held_t, SGC_find_way, (const void *, SGC_step_proc, void *)) \
+    F(SGC_held_t, SGC_why_live, (const void *)) \
     F(void, SGC_print_options, (void))
 
 /* ---- groups, variables ----------------------------------------------------------------------- */

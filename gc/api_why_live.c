@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why an object is alive (sgc.h).  On any mutator: the search stops the world, the answer is told when it runs again.
+ */
+#include "gc/api_internal.h"
+
+#include <dlfcn.h>
+
+#include "alloc/heap.h"
+#include "gc/cycle.h"
+#include "gc/why_live.h"
+#include "gc/world.h"
+
+/* ---- finding ---- */
+
+static const SGC_held_t held_by[] = {
+    [SGC_WAY_NONE] = SGC_HELD_BY_NOTHING,
+    [SGC_WAY_STATIC] = SGC_HELD_BY_STATIC,
+    [SGC_WAY_ADDED] = SGC_HELD_BY_ADDED,
+    [SGC_WAY_STACK] = SGC_HELD_BY_STACK,
+    [SGC_WAY_THREAD_LOCAL] = SGC_HELD_BY_THREAD_LOCAL,
+    [SGC_WAY_UNCOLLECTABLE] = SGC_HELD_BY_UNCOLLECTABLE,
+    [SGC_WAY_FINALIZATION] = SGC_HELD_BY_FINALIZATION,
+    [SGC_WAY_OWN_STACK] = SGC_HELD_BY_OWN_STACK,
+    [SGC_WAY_NO_MEMORY] = SGC_HELD_UNKNOWN,
+};
+
+struct question {
+    struct sgc_mutator *self;
+    uintptr_t address;
+    uintptr_t frame;            /* of the function that the client called */
+    struct sgc_way way;
+    SGC_held_t held;
+};
+
+/* The object is looked up again: it may have been freed before the world stood still. */
+static void find(void *raw)
+{
+    struct question *q = raw;
+    struct sgc_object object;
+
+    q->held = sgc_object_find(q->address, &object) ? held_by[sgc_way_find(&q->way, &object, q->self, q->frame)]
+                                                    : SGC_HELD_NO_OBJECT;
+}
+
+/* sgc_way_release must follow. */
+static void ask(struct question *q, const void *address, const void *frame)
+{
+    *q = (struct question){ .self = sgc_api_self(), .address = (uintptr_t)address, .frame = (uintptr_t)frame,
+                            .held = SGC_HELD_UNKNOWN };
+    if (q->self == NULL)
+        return;
+    if (!sgc_heap_contains(q->address))
+        q->held = SGC_HELD_NOT_HEAP;
+    else
+        sgc_api_look(q->self, find, q);
+}
+
+static void visit_way(const struct sgc_way *way, SGC_step_proc visit, void *data)
+{
+    uint32_t at = way->first;
+
+    for (uint32_t i = 0; i < way->count; i++, at = way->step[at].next) {
+        const struct sgc_way_step *s = &way->step[at];
+        struct SGC_step step = { i, (void *)s->object, s->bytes, s->kind, (void *)s->word, s->tid };
+
+        visit(&step, data);
+    }
+}
+
+SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *data)
+{
+    struct question q;
+
+    ask(&q, address, __builtin_frame_address(0));
+    if (visit != NULL)
+        visit_way(&q.way, visit, data);
+    sgc_way_release(&q.way);
+    return q.held;
+}
+
+/* ---- telling ---- */
+
+enum { SHOWN = 20 };            /* steps at each end of a long way */
+
+struct telling {
+    SGC_held_t held;
+    size_t count;
+    uintptr_t before;           /* first address of the object before */
+};
+
+static void say_static(const void *word)
+{
+    Dl_info info;
+
+    if (!dladdr(word, &info) || info.dli_fname == NULL)
+        sgc_say("  static data, at %p", word);
+    else if (info.dli_sname == NULL)
+        sgc_say("  static data of %s, at %p", info.dli_fname, word);
+    else
+        sgc_say("  static data of %s, `%s`+%zu, at %p", info.dli_fname, info.dli_sname,
+                (size_t)((const char *)word - (const char *)info.dli_saddr), word);
+}
+
+static void say_root(SGC_held_t held, const struct SGC_step *step)
+{
+    if (held == SGC_HELD_BY_STATIC)
+        say_static(step->word);
+    else if (held == SGC_HELD_BY_ADDED)
+        sgc_say("  a range of GC_add_roots, at %p", step->word);
+    else if (held == SGC_HELD_BY_STACK)
+        sgc_say("  the stack or a register of thread %ld, at %p", step->thread, step->word);
+    else if (held == SGC_HELD_BY_THREAD_LOCAL)
+        sgc_say("  a thread-local variable of thread %ld, at %p", step->thread, step->word);
+    else if (held == SGC_HELD_BY_UNCOLLECTABLE)
+        sgc_say("  an uncollectable object");
+    else if (held == SGC_HELD_BY_FINALIZATION)
+        sgc_say("  finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle reference");
+    else
+        sgc_say("  only the calling thread's own stack, at %p", step->word);
+}
+
+static void describe(const struct SGC_step *step, char text[SGC_API_OBJECT_TEXT])
+{
+    if (!sgc_api_describe_object((uintptr_t)step->object, text))
+        sgc_format(text, SGC_API_OBJECT_TEXT, "%zu bytes at %p, freed meanwhile", step->bytes, step->object);
+}
+
+static void say_step(const struct SGC_step *step, void *data)
+{
+    struct telling *t = data;
+    char text[SGC_API_OBJECT_TEXT];
+
+    if (step->number == 0)
+        say_root(t->held, step);
+    if (step->number < SHOWN || t->count - step->number <= SHOWN) {
+        describe(step, text);
+        if (step->number == 0)
+            sgc_say("  -> %s", text);
+        else
+            sgc_say("     word at offset %zu of that -> %s", (size_t)((uintptr_t)step->word - t->before), text);
+    } else if (step->number == SHOWN) {
+        sgc_say("     ... %zu objects more ...", t->count - 2 * SHOWN);
+    }
+    t->before = (uintptr_t)step->object;
+}
+
+static void say_no_way(SGC_held_t held, const void *address)
+{
+    if (held == SGC_HELD_NOT_HEAP)
+        sgc_say("%p is not in the collector's heap", address);
+    else if (held == SGC_HELD_NO_OBJECT)
+        sgc_say("there is no object at %p: it has been freed or reclaimed, or there never was one", address);
+    else if (held == SGC_HELD_BY_NOTHING)
+        sgc_say("nothing leads to the object at %p, but perhaps a register of the caller's: a collection reclaims it", address);
+    else
+        sgc_say("why the object at %p is alive was not found out: no memory for the search, or a thread did not stop",
+                address);
+}
+
+SGC_held_t SGC_why_live(const void *address)
+{
+    struct question q;
+    struct telling t;
+
+    ask(&q, address, __builtin_frame_address(0));
+    t = (struct telling){ .held = q.held, .count = q.way.count };
+    if (q.way.count == 0) {
+        say_no_way(q.held, address);
+    } else {
+        sgc_say("the object at %p is alive, %zu objects from a root:", address, t.count);
+        visit_way(&q.way, say_step, &t);
+    }
+    sgc_way_release(&q.way);
+    return q.held;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The way from a root to an object.  Who runs it: gc/why_live.h. */
+#include "gc/why_live.h"
+
+#include "alloc/pool.h"
+#include "alloc/walk.h"
+#include "gc/finalize.h"
+#include "gc/options.h"
+#include "mark/marker.h"
+
+struct search {
+    struct sgc_way *way;
+    uintptr_t target;
+    const struct sgc_mutator *self;
+    uintptr_t frame;            /* from here on its stack is looked through */
+    bool own;                   /* now the searching thread's own stack */
+    uint64_t *seen;             /* a bit a granule */
+    size_t seen_bytes;
+    uint32_t next;              /* to be looked through */
+    uint32_t found;             /* the target's step; way->capacity: not found yet */
+};
+
+/* ---- memory ---- */
+
+static void count_object(const struct sgc_object *o, void *arg)
+{
+    (void)o;
+    ++*(size_t *)arg;
+}
+
+static size_t steps_bytes(uint32_t capacity)
+{
+    return sgc_round_up(((size_t)capacity + 1) * sizeof(struct sgc_way_step), sgc_os_page_size());
+}
+
+/* Each object becomes a step once at most. */
+static bool make_room(struct search *s)
+{
+    size_t count = 0;
+
+    sgc_walk_objects(count_object, &count);
+    s->way->capacity = s->found = (uint32_t)count;
+    s->way->step = sgc_mem_obtain(steps_bytes(s->way->capacity));
+    s->seen_bytes = sgc_round_up(sgc_aw_load(&sgc_heap.granules) / 8 + 8, sgc_os_page_size());
+    s->seen = sgc_mem_obtain(s->seen_bytes);
+    return s->way->step != NULL && s->seen != NULL;
+}
+
+void sgc_way_release(struct sgc_way *way)
+{
+    if (way->step != NULL)
+        sgc_mem_release(way->step, steps_bytes(way->capacity));
+}
+
+/* ---- what a word leads to ---- */
+
+static bool seen_before(struct search *s, size_t granule)
+{
+    uint64_t bit = UINT64_C(1) << granule % 64;
+    bool before = (s->seen[granule / 64] & bit) != 0;
+
+    s->seen[granule / 64] |= bit;
+    return before;
+}
+
+static void add(struct search *s, const struct sgc_object *o, const struct sgc_way_step *how)
+{
+    struct sgc_way_step *step = &s->way->step[s->way->used];
+
+    if (s->way->used == s->way->capacity || seen_before(s, o->granule))
+        return;
+    *step = *how;
+    step->object = o->start;
+    step->bytes = o->bytes;
+    step->kind = (uint8_t)o->kind;
+    if (o->start == s->target)
+        s->found = s->way->used;
+    s->way->used++;
+}
+
+/* A root word that equals an object's first address may also mean the one that ends there. */
+static void look_at(struct search *s, uintptr_t word, const struct sgc_way_step *how)
+{
+    bool from_root = how->root != SGC_WAY_NONE;
+    struct sgc_object o;
+
+    if (sgc_object_find(word, &o) && (from_root || sgc_options.all_interior_pointers ||
+                                      sgc_mark_displacement_valid(word - o.start)))
+        add(s, &o, how);
+    if (from_root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
+        o.start + o.bytes == word)
+        add(s, &o, how);
+}
+
+/* Reads memory that was never meant for us, as the marker does. */
+__attribute__((no_sanitize("address", "thread", "undefined")))
+static void look_through(struct search *s, struct sgc_range range, struct sgc_way_step how)
+{
+    how.word = sgc_round_up(range.lo, sizeof(uintptr_t));
+    for (; how.word + sizeof(uintptr_t) <= range.hi && s->found == s->way->capacity; how.word += sizeof(uintptr_t)) {
+        uintptr_t word = *(const uintptr_t *)how.word;
+
+        if (word - sgc_heap.base <= sgc_aw_load(&sgc_heap.limit))
+            look_at(s, word, &how);
+    }
+}
+
+/* ---- the search ---- */
+
+static void look_through_objects(struct search *s)
+{
+    for (; s->next < s->way->used && s->found == s->way->capacity; s->next++) {
+        const struct sgc_way_step *step = &s->way->step[s->next];
+
+        if (sgc_kind_has_pointers(step->kind))
+            look_through(s, (struct sgc_range){ step->object, step->object + step->bytes },
+                         (struct sgc_way_step){ .from = s->next });
+    }
+}
+
+static enum sgc_way_root root_of(enum sgc_root_kind kind, bool own)
+{
+    static const enum sgc_way_root way[] = {
+        [SGC_ROOT_STATIC] = SGC_WAY_STATIC, [SGC_ROOT_ADDED] = SGC_WAY_ADDED, [SGC_ROOT_STACK] = SGC_WAY_STACK,
+        [SGC_ROOT_THREAD_LOCAL] = SGC_WAY_THREAD_LOCAL,
+    };
+
+    return own ? SGC_WAY_OWN_STACK : way[kind];
+}
+
+static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+{
+    struct search *s = arg;
+    bool own = kind == SGC_ROOT_STACK && whose == s->self;
+
+    if (own && s->frame > range.lo && s->frame < range.hi)
+        range.lo = s->frame;
+    if (own == s->own)
+        look_through(s, range, (struct sgc_way_step){ .root = (uint8_t)root_of(kind, own),
+                                                       .tid = whose != NULL ? whose->tid : 0 });
+}
+
+static void look_at_uncollectable(const struct sgc_object *o, void *arg)
+{
+    struct search *s = arg;
+
+    if (sgc_kind_uncollectable(o->kind))
+        add(s, o, &(struct sgc_way_step){ .root = SGC_WAY_UNCOLLECTABLE });
+}
+
+static void look_at_registered(void *arg, uintptr_t address)
+{
+    struct search *s = arg;
+
+    look_at(s, address, &(struct sgc_way_step){ .root = SGC_WAY_FINALIZATION });
+}
+
+/* The searching thread's own stack comes after all that the others lead to: the client's question is on it. */
+static void search(struct search *s)
+{
+    sgc_roots_visit(look_in_root, s);
+    sgc_walk_objects(look_at_uncollectable, s);
+    sgc_finalization_visit(look_at_registered, s);
+    look_through_objects(s);
+    if (s->found != s->way->capacity)
+        return;
+    s->own = true;
+    sgc_roots_visit(look_in_root, s);
+    look_through_objects(s);
+}
+
+/* From the target back; the steps are linked forward on the way. */
+static enum sgc_way_root trace(struct search *s)
+{
+    struct sgc_way_step *step = s->way->step;
+    uint32_t at = s->found;
+
+    s->way->count = 1;
+    for (; step[at].root == SGC_WAY_NONE; at = step[at].from, s->way->count++)
+        step[step[at].from].next = at;
+    s->way->first = at;
+    return (enum sgc_way_root)step[at].root;
+}
+
+enum sgc_way_root sgc_way_find(struct sgc_way *way, const struct sgc_object *object, const struct sgc_mutator *self,
+                               uintptr_t frame)
+{
+    struct search s = { .way = way, .target = object->start, .self = self, .frame = frame };
+    enum sgc_way_root root = SGC_WAY_NO_MEMORY;
+
+    *way = (struct sgc_way){ 0 };
+    if (make_room(&s)) {
+        search(&s);
+        root = s.found != way->capacity ? trace(&s) : SGC_WAY_NONE;
+    }
+    if (s.seen != NULL)
+        sgc_mem_release(s.seen, s.seen_bytes);
+    return root;
+}
