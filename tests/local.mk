@@ -370,6 +370,10 @@ unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs
 script_tests += tests/check_abi tests/check_frames
 EXTRA_DIST += tests/abi_missing.txt
 
+# Our own exports and their types, as stored; "make update-abi" stores what is built.
+script_tests += tests/check_abi_own
+EXTRA_DIST += tests/abi/libgc.abi
+
 # C++ programs.
 script_tests += tests/check_cpp
 EXTRA_DIST += tests/cpp_client.cc
