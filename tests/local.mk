@@ -374,6 +374,9 @@ EXTRA_DIST += tests/abi_missing.txt
 script_tests += tests/check_abi_own
 EXTRA_DIST += tests/abi/libgc.abi
 
+# Not run by make check: "make check-mutants".
+EXTRA_DIST += tests/check_mutants tests/mutants_accepted.txt
+
 # C++ programs.
 script_tests += tests/check_cpp
 EXTRA_DIST += tests/cpp_client.cc
