@@ -130,32 +130,6 @@ void sgc_client_hooks_start(void)
 
 /* ---- the hooks ---- */
 
-void GC_set_on_collection_event(GC_on_collection_event_proc hook)
-{
-    sgc_api_set_hook(&hooks.event, (uintptr_t)hook);
-}
-
-GC_on_collection_event_proc GC_get_on_collection_event(void)
-{
-    return (GC_on_collection_event_proc)sgc_aw_load_acq(&hooks.event);
-}
-
-void GC_set_on_thread_event(GC_on_thread_event_proc hook)
-{
-    sgc_api_set_hook(&hooks.thread, (uintptr_t)hook);
-}
-
-GC_on_thread_event_proc GC_get_on_thread_event(void)
-{
-    return (GC_on_thread_event_proc)sgc_aw_load_acq(&hooks.thread);
-}
-
-void GC_set_start_callback(GC_start_callback_proc hook)
-{
-    sgc_api_set_hook(&hooks.start, (uintptr_t)hook);
-}
-
-GC_start_callback_proc GC_get_start_callback(void)
-{
-    return (GC_start_callback_proc)sgc_aw_load_acq(&hooks.start);
-}
+SGC_API_HOOK(on_collection_event, GC_on_collection_event_proc, hooks.event)
+SGC_API_HOOK(on_thread_event, GC_on_thread_event_proc, hooks.thread)
+SGC_API_HOOK(start_callback, GC_start_callback_proc, hooks.start)

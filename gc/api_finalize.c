@@ -191,25 +191,8 @@ GC_word GC_get_allocd_bytes_per_finalizer(void)
 
 /* ---- hooks ---- */
 
-void GC_set_await_finalize_proc(GC_await_finalize_proc hook)
-{
-    sgc_api_set_hook(&hooks.await, (uintptr_t)hook);
-}
-
-GC_await_finalize_proc GC_get_await_finalize_proc(void)
-{
-    return (GC_await_finalize_proc)sgc_aw_load_acq(&hooks.await);
-}
-
-void GC_set_toggleref_func(GC_toggleref_func hook)
-{
-    sgc_api_set_hook(&hooks.toggle, (uintptr_t)hook);
-}
-
-GC_toggleref_func GC_get_toggleref_func(void)
-{
-    return (GC_toggleref_func)sgc_aw_load_acq(&hooks.toggle);
-}
+SGC_API_HOOK(await_finalize_proc, GC_await_finalize_proc, hooks.await)
+SGC_API_HOOK(toggleref_func, GC_toggleref_func, hooks.toggle)
 
 sgc_await_fn sgc_client_await_fn(void)
 {

@@ -35,15 +35,7 @@ GC_oom_func GC_get_oom_fn(void)
     return hook != NULL ? hook : sgc_oom_default;
 }
 
-void GC_set_on_heap_resize(GC_on_heap_resize_proc hook)
-{
-    sgc_api_set_hook(&sgc_client_on_heap_resize, (uintptr_t)hook);
-}
-
-GC_on_heap_resize_proc GC_get_on_heap_resize(void)
-{
-    return (GC_on_heap_resize_proc)sgc_aw_load_acq(&sgc_client_on_heap_resize);
-}
+SGC_API_HOOK(on_heap_resize, GC_on_heap_resize_proc, sgc_client_on_heap_resize)
 
 /* ---- warnings ---- */
 
@@ -140,15 +132,7 @@ void GC_abort_on_oom(void)
 
 /* ---- roots of the moment ---- */
 
-void GC_set_push_other_roots(GC_push_other_roots_proc hook)
-{
-    sgc_api_set_hook(&sgc_client_push_other_roots, (uintptr_t)hook);
-}
-
-GC_push_other_roots_proc GC_get_push_other_roots(void)
-{
-    return (GC_push_other_roots_proc)sgc_aw_load_acq(&sgc_client_push_other_roots);
-}
+SGC_API_HOOK(push_other_roots, GC_push_other_roots_proc, sgc_client_push_other_roots)
 
 void sgc_client_push_roots(struct sgc_marker *marker)
 {

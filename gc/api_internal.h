@@ -37,6 +37,11 @@ bool sgc_api_set_option(const char *option, long value);
 /* Writes a hook under the gate: see gc/client_hooks.h. */
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 
+/* GC_set_NAME and GC_get_NAME of a hook that is kept in that word. */
+#define SGC_API_HOOK(name, type, word) \
+    void GC_set_##name(type hook) { sgc_api_set_hook(&(word), (uintptr_t)hook); } \
+    type GC_get_##name(void) { return (type)sgc_aw_load_acq(&(word)); }
+
 /* Uncollectable objects are counted in GC_non_gc_bytes. */
 void sgc_api_count_uncollectable(intptr_t bytes);
 

@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -92,6 +93,15 @@ API_UNUSED static void *api_outside(size_t bytes)
     if (memory == MAP_FAILED)
         tap_bail("no memory: %s", strerror(errno));
     return memory;
+}
+
+/* Of a clock that nobody sets. */
+API_UNUSED static long api_milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* ---- children -------------------------------------------------------------------------------- */

@@ -399,5 +399,9 @@ EXTRA_DIST += \
 	tests/programs/work.sc \
 	tests/programs/work.scm
 
+# Programs that include the gc.h family, with both families of headers.
+script_tests += tests/check_family
+EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c tests/programs/family_threads.c
+
 # The manual pages against the options.
 script_tests += tests/check_man

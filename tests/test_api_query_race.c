@@ -5,14 +5,9 @@
  * A cycle ends by exchanging the bitmaps, and the old one is cleared while the program runs; a question that looked
  * at one bitmap across a stop would take a live object for dead.
  */
-#define GC_THREADS
-#include <pthread.h>
+#include "api.h"
+
 #include <stdatomic.h>
-#include <time.h>
-
-#include "gc.h"
-
-#include "tests/tap.h"
 
 enum { ASKERS = 2, OBJECTS = 64, MILLISECONDS = 1000 };
 
@@ -40,14 +35,6 @@ static void *asker(void *unused)
     return unused;
 }
 
-static long milliseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int main(void)
 {
     pthread_t thread[ASKERS];
@@ -56,13 +43,13 @@ int main(void)
     tap_plan(2);
     GC_INIT();
     for (int i = 0; i < ASKERS; i++)
-        if (pthread_create(&thread[i], NULL, asker, NULL) != 0)
+        if (GC_pthread_create(&thread[i], NULL, asker, NULL) != 0)
             return 1;
-    for (end = milliseconds() + MILLISECONDS; milliseconds() < end;)
+    for (end = api_milliseconds() + MILLISECONDS; api_milliseconds() < end;)
         GC_gcollect();
     atomic_store(&done, 1);
     for (int i = 0; i < ASKERS; i++)
-        pthread_join(thread[i], NULL);
+        GC_pthread_join(thread[i], NULL);
     tap_ok(atomic_load(&asked) > 100, "%lu questions", atomic_load(&asked));
     tap_ok(atomic_load(&wrong) == 0, "each answered as the first time (%lu not)", atomic_load(&wrong));
     return tap_done();

@@ -3,15 +3,11 @@
  * Threads that register, unregister, move, free and run finalizers while others collect.  Each object is finalized at
  * most once, with its own data, and none that was freed or unregistered; no link is cleared whose object lives.
  */
-#define GC_THREADS
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
+#include "api.h"
 
-#include "gc.h"
+#include <stdatomic.h>
 
 #include "gc/finalize.h"
-#include "tests/tap.h"
 
 enum { THREADS = 4, MILLISECONDS = 1500, KEPT = 64 };
 
@@ -121,14 +117,6 @@ static void *worker(void *unused)
     return unused;
 }
 
-static long milliseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int main(void)
 {
     pthread_t thread[THREADS];
@@ -137,13 +125,13 @@ int main(void)
     tap_plan(4);
     GC_INIT();
     for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, worker, NULL) != 0)
+        if (GC_pthread_create(&thread[i], NULL, worker, NULL) != 0)
             tap_bail("no thread");
-    for (long end = milliseconds() + MILLISECONDS; milliseconds() < end;)
+    for (long end = api_milliseconds() + MILLISECONDS; api_milliseconds() < end;)
         GC_gcollect();
     atomic_store(&done, 1);
     for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+        GC_pthread_join(thread[i], NULL);
     for (int i = 0; i < 4; i++) {
         GC_gcollect();
         GC_invoke_finalizers();
