@@ -98,7 +98,7 @@ struct sgc_cache {
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
     size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
-    struct sgc_bin watched;         /* stands for the bins of pages that are watched; empty and closed */
+    struct sgc_bin watched;         /* stands for the bins of pages where the common path must not free; empty and closed */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
 

@@ -82,10 +82,11 @@ static inline bool sgc_kind_cleared(uint32_t kind)
     return sgc_kind_is_client(kind) ? sgc_kinds.of[kind].clear : (kind & 1) != (kind >> 1);
 }
 
-/* Slots that a thread has freed are handed out again before they are zeroed: only where nobody minds old words. */
+/* Slots that a thread has freed are handed out again before they are zeroed: not where a client's mark procedure might
+ * see old words. */
 static inline bool sgc_kind_keeps_freed(uint32_t kind)
 {
-    return kind <= SGC_KIND_CONSERVATIVE;
+    return !sgc_kind_is_client(kind);
 }
 
 #endif

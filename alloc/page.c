@@ -39,7 +39,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     clear_bits(page);
     d->reciprocal = c->reciprocal;
     d->granules = c->granules;
-    sgc_a32_store(&d->bin, sgc_bin_offset(kind, cls));
+    sgc_a32_store(&d->bin, sgc_kind_uncollectable(kind) ? SGC_BIN_WATCHED : sgc_bin_offset(kind, cls));
     d->kind = (uint8_t)kind;
     d->cls = (uint8_t)cls;
     describe_scan(d, kind);
@@ -110,7 +110,8 @@ void sgc_page_check(uint32_t page)
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
         sgc_verify(d->kind < sgc_kind_count() && d->cls < sgc_size_classes.count);
         sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
-        sgc_verify(sgc_a32_load(&d->bin) == sgc_bin_offset(d->kind, d->cls) || sgc_a32_load(&d->bin) == SGC_BIN_WATCHED);
+        sgc_verify(sgc_a32_load(&d->bin) == SGC_BIN_WATCHED ||
+                   (sgc_a32_load(&d->bin) == sgc_bin_offset(d->kind, d->cls) && !sgc_kind_uncollectable(d->kind)));
         sgc_verify(d->pushes == sgc_kind_has_pointers(d->kind));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);

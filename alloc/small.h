@@ -137,4 +137,8 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
 /* In the same brief section: the object is allocated again. */
 void sgc_free_undo(struct sgc_cache *cache, void *object);
 
+/* In the same brief section, instead: if the object is uncollectable it is freed after all, into the bin of its kind, which
+ * its page does not name.  Returns its bytes, or 0: sgc_free_undo is to follow. */
+size_t sgc_free_uncollectable(struct sgc_cache *cache, void *object);
+
 #endif

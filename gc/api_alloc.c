@@ -18,13 +18,20 @@ void *GC_malloc_atomic(size_t size)
     return sgc_allocate(size, SGC_KIND_POINTER_FREE);
 }
 
+/* What the new object counts for: its slot, or its span. */
+static size_t bytes_of_new(const void *object, size_t size)
+{
+    size_t granules = sgc_request_granules(size);
+
+    return granules != 0 ? sgc_class_bytes(sgc_class_for(granules)) : sgc_span_bytes(sgc_page_number((uintptr_t)object));
+}
+
 void *sgc_api_allocate_or_null(size_t size, uint32_t kind)
 {
     void *object = sgc_allocate_or_null(size, kind);
-    struct sgc_object o;
 
-    if (object != NULL && sgc_kind_uncollectable(kind) && sgc_object_find((uintptr_t)object, &o))
-        sgc_api_count_uncollectable((intptr_t)o.bytes);
+    if (object != NULL && sgc_kind_uncollectable(kind))
+        sgc_api_count_uncollectable((intptr_t)bytes_of_new(object, size));
     return object;
 }
 

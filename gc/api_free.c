@@ -61,27 +61,25 @@ static bool find_object(const char *function, uintptr_t address, const char *hap
 
 static const char NOT_FREED[] = "nothing is freed";
 
-static void free_uncollectable(struct sgc_mutator *self, void *object)
+/* Of an object that begins at this address, if there is one, the bytes to be taken off GC_non_gc_bytes; they are known
+ * only before it is freed. */
+static size_t counted_bytes(const void *object)
 {
-    struct sgc_object o;
+    uint32_t page = sgc_page_number((uintptr_t)object);
+    const struct sgc_page *d = &sgc_heap.pages[page];
 
-    if (!find_object("GC_free", (uintptr_t)object, NOT_FREED, &o))
-        return;
-    if (sgc_object_free(&self->cache, object) == SGC_FREE_DONE)
-        sgc_api_count_uncollectable(-(intptr_t)o.bytes);
-    else
-        report_address("GC_free", (uintptr_t)object, NOT_FREED);
-}
-
-static bool is_uncollectable(const void *object)
-{
-    return sgc_kind_uncollectable(sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind);
+    if (!sgc_kind_uncollectable(d->kind))
+        return 0;
+    if (sgc_page_state(d) == SGC_PAGE_SMALL)
+        return (size_t)d->granules * SGC_GRANULE;
+    return sgc_page_state(d) == SGC_PAGE_SPAN ? sgc_span_bytes(page) : 0;
 }
 
 __attribute__((noinline))
 static void free_slowly(void *object)
 {
     struct sgc_mutator *self = sgc_mutator_self();
+    size_t counted;
 
     if (object == NULL)
         return;
@@ -93,10 +91,11 @@ static void free_slowly(void *object)
         return;
     if (sgc_finalization_used())
         sgc_finalization_forget(self, (uintptr_t)object);
-    if (is_uncollectable(object))
-        free_uncollectable(self, object);
-    else if (sgc_object_free(&self->cache, object) != SGC_FREE_DONE)
+    counted = counted_bytes(object);
+    if (sgc_object_free(&self->cache, object) != SGC_FREE_DONE)
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
+    else if (counted != 0)
+        sgc_api_count_uncollectable(-(intptr_t)counted);
 }
 
 /* Not a common case: leaves the brief section and goes the slow way. */
@@ -110,12 +109,19 @@ static void free_missed(void *object, struct sgc_cache *cache)
 __attribute__((noinline))
 static void free_closed(void *object, struct sgc_cache *cache)
 {
+    size_t counted = sgc_finalization_used() ? 0 : sgc_free_uncollectable(cache, object);
+
+    if (counted != 0) {
+        sgc_brief_end(&cache->section);
+        sgc_api_count_uncollectable(-(intptr_t)counted);
+        return;
+    }
     sgc_free_undo(cache, object);
     free_missed(object, cache);
 }
 
-/* Bins of uncollectable kinds are never open, so those, which are counted, take the slow way; so do pages where something is
- * registered about an object (sgc_page_watch), which must be forgotten.  Each way out is a return or
+/* Uncollectable objects, which are counted, and pages where something is registered about an object (sgc_page_watch), which
+ * must be forgotten, meet a bin that is never open: their pages name that one.  Each way out is a return or
  * a jump, so that the common ones need no stack frame. */
 void GC_free(void *object)
 {

@@ -241,6 +241,22 @@ static void check_refusals(void)
     tap_ok(GC_malloc(100) != NULL, "and the heap goes on");
 }
 
+/* Made and freed over and over, as operator new and delete do: the same slots serve. */
+static void check_churn(const char *name, allocator *allocate)
+{
+    enum { ROUNDS = 200000, BYTES = 100, KEPT = 10 };
+    size_t before = GC_get_heap_size();
+    void *kept[KEPT] = { NULL };
+
+    for (int i = 0; i < ROUNDS; i++) {
+        GC_free(kept[i % KEPT]);
+        kept[i % KEPT] = allocate(BYTES);
+        memset(kept[i % KEPT], i, BYTES);
+    }
+    tap_ok(GC_get_heap_size() - before < ROUNDS * BYTES / 4, "%s: what is freed serves again (the heap grew by %zu bytes)", name,
+           GC_get_heap_size() - before);
+}
+
 int main(void)
 {
     GC_INIT();
@@ -251,6 +267,9 @@ int main(void)
     check_allocator("GC_malloc_atomic_uncollectable", GC_malloc_atomic_uncollectable, false, 0);
     check_allocator("GC_malloc_ignore_off_page", GC_malloc_ignore_off_page, true, 1);
     check_allocator("GC_malloc_atomic_ignore_off_page", GC_malloc_atomic_ignore_off_page, false, 1);
+    check_churn("GC_malloc", GC_malloc);
+    check_churn("GC_malloc_uncollectable", GC_malloc_uncollectable);
+    check_churn("GC_malloc_atomic_uncollectable", GC_malloc_atomic_uncollectable);
     check_sizes();
     check_reclaimed_zero();
     check_addresses();

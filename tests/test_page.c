@@ -45,11 +45,12 @@ static void test_set_up(void)
             const struct sgc_page_record *r = &sgc_heap.records[page];
             uintptr_t tag = sgc_tag(3, sgc_heap.epoch);
             bool zero = (cls + kind) % 2;
+            uint32_t bin = sgc_kind_uncollectable(kind) ? SGC_BIN_WATCHED : sgc_bin_offset(kind, cls);
 
             dirty_everything();
             sgc_page_set_up_small(page, cls, kind, tag, zero);
             sgc_page_check(page);
-            wrong += sgc_page_state(d) != SGC_PAGE_SMALL || d->kind != kind || d->cls != cls || sgc_a32_load(&d->bin) != sgc_bin_offset(kind, cls) ||
+            wrong += sgc_page_state(d) != SGC_PAGE_SMALL || d->kind != kind || d->cls != cls || sgc_a32_load(&d->bin) != bin ||
                      d->granules != sgc_size_classes.of[cls].granules || sgc_a8_load(&d->remote) != 0 ||
                      r->list != 0 || sgc_aw_load(&d->tag) != tag || sgc_page_owner(page) != 3 ||
                      r->zero_from != (zero ? 0 : SGC_PAGE_GRANULES) || !bits_clear(page) || sgc_page_live(page) != 0;
