@@ -23,6 +23,7 @@ enum {
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
+    SGC_PACE_SHARE = 16,            /* a small heap is not filled before the program has allocated sixteen times as much */
     SGC_PACE_MARKER_NS = 300000,    /* what a marker must have to do to be worth waking */
 };
 
@@ -146,11 +147,17 @@ static inline size_t sgc_pace_room(size_t size, const struct sgc_pace_heap *h, c
     return sgc_pace_less(sgc_pace_in_proportion(size, b->divisor), h->live);
 }
 
+/* So little memory is not worth saving, but a brief program would touch it for the first time, and never again. */
+static inline size_t sgc_pace_small(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+{
+    return sgc_pace_smaller(sgc_pace_room(SGC_PACE_SMALL_HEAP, h, b), h->allocated / SGC_PACE_SHARE);
+}
+
 /* What may be spent to keep collections rare: a little in any case, and up to a limit that the client has named as much
  * as the program has allocated so far, since touching memory for the first time costs, too. */
 static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t most = sgc_pace_larger(sgc_pace_growth(h, b), sgc_pace_room(SGC_PACE_SMALL_HEAP, h, b));
+    size_t most = sgc_pace_larger(sgc_pace_growth(h, b), sgc_pace_small(h, b));
 
     if (!b->declared)
         return most;
