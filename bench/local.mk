@@ -24,6 +24,7 @@ bench_cases = \
 	bench/cases/finalize \
 	bench/cases/gcbench \
 	bench/cases/limits \
+	bench/cases/markers \
 	bench/cases/pairs \
 	bench/cases/pauses \
 	bench/cases/scaling \
@@ -77,6 +78,9 @@ bench_cases_limits_DEPENDENCIES = libgc.la
 bench_cases_mark_SOURCES = bench/cases/mark.c $(case_shapes) $(case_common)
 bench_cases_mark_LDADD = $(case_library)
 bench_cases_mark_DEPENDENCIES = libgc.la
+bench_cases_markers_SOURCES = bench/cases/markers.c $(case_shapes) $(case_common)
+bench_cases_markers_LDADD = $(case_library)
+bench_cases_markers_DEPENDENCIES = libgc.la
 bench_cases_pairs_SOURCES = bench/cases/pairs.c $(case_common)
 bench_cases_pairs_LDADD = $(case_library)
 bench_cases_pairs_DEPENDENCIES = libgc.la

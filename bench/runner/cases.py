@@ -130,6 +130,9 @@ def thread_cases():
         yield Case(f"empty/{threads}", "empty collection", "empty", words(threads, collections),
                    words(min(threads, 20), 10), "collection_us", 64, ("default",))
     yield Case("pauses", "pauses", "pauses", words(64, 30), words(4, 3), "pause_net_ms", 256, ("default",))
+    for shape in SHAPES:
+        yield Case(f"markers/{shape}", "marking by 2 markers", "markers", words(shape, 2, 256, 9), words(shape, 2, 4, 1),
+                   "marking_scaling", 640, ("limit",), less_is_better=False)
     for kind, size in (("conservative", 16), ("conservative", 64), ("conservative", 256), ("conservative", 1024),
                        ("pointer-free", 64), ("pointer-free", 1024)):
         yield Case(f"scaling/{kind}/{size}", "scaling to 2 threads", "scaling", words(size, kind, 2, 128, 5),
