@@ -40,9 +40,9 @@ endif
 
 if SGC_ARCH_X86_64
 platform_sources += platform/registers_x86_64.c platform/registers_x86_64.h
-platform_sources += platform/zero_x86_64.c
+platform_sources += platform/words_x86_64.c platform/zero_x86_64.c
 else
-platform_sources += platform/zero_any.c
+platform_sources += platform/words_none.c platform/zero_any.c
 endif
 
 if SGC_ARCH_AARCH64
@@ -54,6 +54,9 @@ platform_sources += platform/topology_hwloc.c
 else
 platform_sources += platform/topology_none.c
 endif
+
+# Which words are addresses.
+platform_sources += platform/words.h platform/words_any.c
 
 # The sizes of caches.
 platform_sources += platform/caches.h

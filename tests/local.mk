@@ -72,7 +72,8 @@ unit_tests += \
 	tests/test_threads \
 	tests/test_tls \
 	tests/test_topology \
-	tests/test_wait
+	tests/test_wait \
+	tests/test_words
 thread_tests += tests/test_atomics tests/test_modules tests/test_stack tests/test_threads tests/test_tls tests/test_wait
 aarch64_tests += \
 	tests/test_atomics \

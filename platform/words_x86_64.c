@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several words at a time: see platform/words.h.  [any]
+ *
+ * Nothing behind a range is read, not even by a masked load: that would wait for a line that nobody has asked for.  Fewer
+ * words than fit are followed by zeros, and zero lies in no range that a heap can have.
+ */
+#include <immintrin.h>
+
+#include "platform/sanitizers.h"
+#include "platform/words.h"
+
+#define INLINE __attribute__((always_inline)) static inline
+
+
+/* ---- AVX-512: eight words; those inside are moved together ---- */
+
+#define AVX512 __attribute__((target("avx512f,avx512vl,popcnt")))
+
+AVX512 INLINE size_t eight(uintptr_t *inside, __m512i word, __m512i base, __m512i limit)
+{
+    __m512i distance = _mm512_sub_epi64(word, base);
+    __mmask8 in = _mm512_cmplt_epu64_mask(distance, limit);
+
+    _mm512_storeu_si512(inside, _mm512_maskz_compress_epi64(in, distance));
+    return (size_t)_mm_popcnt_u32(in);
+}
+
+AVX512 INLINE __m256i two_of_four(const uintptr_t *word)
+{
+    return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)word));
+}
+
+/* An even number of words, at most six. */
+AVX512 INLINE __m512i up_to_six(const uintptr_t *word, size_t words)
+{
+    __m256i low = _mm256_setzero_si256(), high = low;
+
+    if (words >= 4)
+        low = _mm256_loadu_si256((const __m256i *)(const void *)word);
+    else if (words != 0)
+        low = two_of_four(word);
+    if (words == 6)
+        high = two_of_four(word + 4);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+AVX512 static size_t inside_avx512(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                                   uintptr_t limit)
+{
+    __m512i bases = _mm512_set1_epi64((long long)base), limits = _mm512_set1_epi64((long long)limit);
+    uintptr_t *next = inside;
+
+    for (size_t i = 0; i < ranges; i++) {
+        const uintptr_t *word = (const uintptr_t *)range[i].start;
+        size_t left = range[i].bytes / sizeof *word;
+
+        for (; left >= 8; left -= 8, word += 8)
+            next += eight(next, _mm512_loadu_si512(word), bases, limits);
+        if ((left & 6) != 0)
+            next += eight(next, up_to_six(word, left & 6), bases, limits);
+        if ((left & 1) != 0)
+            next += eight(next, _mm512_zextsi128_si512(_mm_cvtsi64_si128((long long)word[left - 1])), bases, limits);
+    }
+    return (size_t)(next - inside);
+}
+
+/* ---- AVX2: four words; a table says where those inside go ---- */
+
+#define AVX2 __attribute__((target("avx2,popcnt")))
+
+#define PAIR(word) 2 * (word), 2 * (word) + 1
+
+/* By the set of words that are inside: their halves, in order. */
+static const _Alignas(32) uint32_t together[16][8] = {
+    [1] = { PAIR(0) },
+    [2] = { PAIR(1) },
+    [3] = { PAIR(0), PAIR(1) },
+    [4] = { PAIR(2) },
+    [5] = { PAIR(0), PAIR(2) },
+    [6] = { PAIR(1), PAIR(2) },
+    [7] = { PAIR(0), PAIR(1), PAIR(2) },
+    [8] = { PAIR(3) },
+    [9] = { PAIR(0), PAIR(3) },
+    [10] = { PAIR(1), PAIR(3) },
+    [11] = { PAIR(0), PAIR(1), PAIR(3) },
+    [12] = { PAIR(2), PAIR(3) },
+    [13] = { PAIR(0), PAIR(2), PAIR(3) },
+    [14] = { PAIR(1), PAIR(2), PAIR(3) },
+    [15] = { PAIR(0), PAIR(1), PAIR(2), PAIR(3) },
+};
+
+/* There is no unsigned comparison: the highest bits are turned over. */
+AVX2 INLINE size_t four(uintptr_t *inside, __m256i word, __m256i base, __m256i turned_limit)
+{
+    __m256i distance = _mm256_sub_epi64(word, base);
+    __m256i turned = _mm256_xor_si256(distance, _mm256_set1_epi64x(INT64_MIN));
+    unsigned in = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(turned_limit, turned)));
+    __m256i order = _mm256_load_si256((const __m256i *)(const void *)together[in]);
+
+    _mm256_storeu_si256((__m256i *)(void *)inside, _mm256_permutevar8x32_epi32(distance, order));
+    return (size_t)_mm_popcnt_u32(in);
+}
+
+AVX2 INLINE __m256i two_words(const uintptr_t *word)
+{
+    return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)word));
+}
+
+AVX2 INLINE __m256i one_word(const uintptr_t *word)
+{
+    return _mm256_zextsi128_si256(_mm_cvtsi64_si128((long long)*word));
+}
+
+AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                               uintptr_t limit)
+{
+    __m256i bases = _mm256_set1_epi64x((long long)base);
+    __m256i limits = _mm256_set1_epi64x((long long)(limit ^ (uintptr_t)INT64_MIN));
+    uintptr_t *next = inside;
+
+    for (size_t i = 0; i < ranges; i++) {
+        const uintptr_t *word = (const uintptr_t *)range[i].start;
+        size_t left = range[i].bytes / sizeof *word;
+
+        for (; left >= 4; left -= 4, word += 4)
+            next += four(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
+        if ((left & 2) != 0)
+            next += four(next, two_words(word), bases, limits);
+        if ((left & 1) != 0)
+            next += four(next, one_word(word + (left & 2)), bases, limits);
+    }
+    return (size_t)(next - inside);
+}
+
+/* ---- the choice ---- */
+
+/* The sanitizers would see what vectors read. */
+sgc_words_form *sgc_words_inside(unsigned i)
+{
+    sgc_words_form *form[4] = { NULL, NULL, NULL, NULL };
+    unsigned n = 0;
+
+    __builtin_cpu_init();
+    if (!SGC_SANITIZED && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"))
+        form[n++] = inside_avx512;
+    if (!SGC_SANITIZED && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
+        form[n++] = inside_avx2;
+    form[n] = sgc_words_inside_any;
+    return i <= n ? form[i] : NULL;
+}
