@@ -9,6 +9,11 @@
 
 #include "alloc/span.h"
 
+enum {
+    RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
+    MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
+};
+
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
 /* The two words with the granule's bits; there is a line for both. */
@@ -26,11 +31,10 @@ SGC_INLINE bool span_is_marked(const struct sgc_marker *marker, const struct sgc
 }
 
 /* Edges into spans are done with at once.  Those that are left. */
-static size_t look_up(struct sgc_marker *marker, size_t count)
+static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     sgc_aw_t *bits = sgc_heap.bits;
-    uintptr_t *edge = marker->edge;
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -49,10 +53,10 @@ static size_t look_up(struct sgc_marker *marker, size_t count)
     return left;
 }
 
-static void ask_for_descriptors(const struct sgc_marker *marker, size_t count)
+static void ask_for_descriptors(const uintptr_t *edge, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&sgc_heap.pages[marker->edge[i] >> SGC_PAGE_LOG]);
+        __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
 /* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those that were allocated,
@@ -68,46 +72,90 @@ SGC_INLINE uintptr_t mark(const struct sgc_page *d, size_t word, uintptr_t objec
     return white == 0 ? 0 : sgc_set_marks(&bits[alloc ^ 1], marked, white, how);
 }
 
+/* In a few operations and without a branch: not all processors have an instruction for it. */
+SGC_INLINE size_t count_bits(uintptr_t bits)
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    return ((bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >> 56;
+}
+
+/* Neighbours are one range of words, cut into pieces that wait in a batch: no more than there are objects. */
+SGC_INLINE struct sgc_place *put_runs(struct sgc_place *place, uintptr_t first, uintptr_t objects, uint32_t granules)
+{
+    uintptr_t begin = objects & ~(objects << granules), last = objects & ~(objects >> granules);
+
+    for (; begin != 0; begin &= begin - 1, last &= last - 1) {
+        uint32_t from = (uint32_t)__builtin_ctzll(begin), to = (uint32_t)__builtin_ctzll(last) + granules;
+        uintptr_t start = first + (uintptr_t)from * SGC_GRANULE, end = first + (uintptr_t)to * SGC_GRANULE;
+
+        sgc_ask_for(start, end - start);
+        for (; end - start > SGC_BATCH_BYTES; start += SGC_BATCH_BYTES)
+            sgc_place_set(place++, start, SGC_BATCH_BYTES);
+        sgc_place_set(place++, start, end - start);
+    }
+    return place;
+}
+
+/* n objects have been marked, those of one mark word of a page: they are prefetched, and written to places on the stack
+ * if there are words to scan.  The place after them. */
+SGC_INLINE struct sgc_place *put(struct sgc_place *place, const struct sgc_page *d, uintptr_t first, uintptr_t objects,
+                                 size_t n)
+{
+    uint32_t granules = d->granules;
+
+    if (d->pushes == 0)
+        return place;
+    if (d->piece == 0 && granules <= RUN_GRANULES && n * granules >= MANY_GRANULES)
+        return put_runs(place, first, objects, granules);
+    for (; objects != 0; objects &= objects - 1) {
+        uintptr_t start = first + (uintptr_t)(uint32_t)__builtin_ctzll(objects) * SGC_GRANULE;
+
+        __builtin_prefetch((const void *)start);
+        sgc_place_set(place++, start + d->piece, (size_t)granules * SGC_GRANULE);
+    }
+    return place;
+}
+
 /* Edges that follow one another often lead to objects that do, whose marks are in one word: it is written once.  There
  * are places on the stack for all. */
-SGC_INLINE size_t mark_granules(struct sgc_marker *marker, struct sgc_place *place, size_t count, enum sgc_markbit how)
+SGC_INLINE struct sgc_place *mark_granules(struct sgc_marker *marker, const uintptr_t *edge, size_t count,
+                                           struct sgc_place *place, enum sgc_markbit how)
 {
     const struct sgc_page *pages = sgc_heap.pages;
-    const uintptr_t *edge = marker->edge, *end = edge + count;
+    const uintptr_t *end = edge + count;
     uintptr_t base = marker->base;
     uint32_t alloc = marker->alloc_role;
-    size_t objects = 0, granules = 0, pushed = 0;
+    size_t objects = 0, granules = 0;
 
     while (edge < end) {
-        size_t word = *edge / 64;
+        size_t word = *edge / 64, n;
         const struct sgc_page *d = &pages[word / (SGC_PAGE_GRANULES / 64)];
         uintptr_t bits = 0;
 
         do
             bits |= (uintptr_t)1 << (*edge % 64);
         while (++edge < end && *edge / 64 == word);
-        for (bits = mark(d, word, bits, alloc, how); bits != 0; bits &= bits - 1) {
-            size_t g = word * 64 + (size_t)__builtin_ctzll(bits);
-
-            objects++;
-            granules += d->granules;
-            __builtin_prefetch((const void *)(base + g * SGC_GRANULE));
-            sgc_place_set(&place[pushed], base + g * SGC_GRANULE + d->piece, (size_t)d->granules * SGC_GRANULE);
-            pushed += d->pushes;
-        }
+        bits = mark(d, word, bits, alloc, how);
+        if (bits == 0)
+            continue;
+        n = count_bits(bits);
+        objects += n;
+        granules += n * d->granules;
+        place = put(place, d, base + word * 64 * SGC_GRANULE, bits, n);
     }
     marker->objects += objects;
     marker->bytes += granules * SGC_GRANULE;
-    return pushed;
+    return place;
 }
 
-static size_t mark_by(struct sgc_marker *marker, struct sgc_place *place, size_t count)
+static struct sgc_place *mark_by(struct sgc_marker *marker, const uintptr_t *edge, size_t count, struct sgc_place *place)
 {
     if (marker->how == SGC_MARKBIT_PLAIN)
-        return mark_granules(marker, place, count, SGC_MARKBIT_PLAIN);
+        return mark_granules(marker, edge, count, place, SGC_MARKBIT_PLAIN);
     if (marker->how == SGC_MARKBIT_OR)
-        return mark_granules(marker, place, count, SGC_MARKBIT_OR);
-    return mark_granules(marker, place, count, marker->how);
+        return mark_granules(marker, edge, count, place, SGC_MARKBIT_OR);
+    return mark_granules(marker, edge, count, place, marker->how);
 }
 
 static bool mark_one(struct sgc_marker *marker, const struct sgc_page *d, size_t granule)
@@ -135,41 +183,87 @@ SGC_INLINE size_t granule_of(const struct sgc_page *d, size_t offset)
     return granule;
 }
 
-uintptr_t sgc_edge_follow(struct sgc_marker *marker, size_t *bytes)
+/* False if the last of them is another marker's, who then goes on from there. */
+static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
 {
-    size_t offset = marker->edge[0];
+    sgc_aw_t *mark = &sgc_heap.bits[2 * chain->word + (marker->alloc_role ^ 1)];
+    uintptr_t won;
+    size_t n;
+
+    if (chain->late == 0)
+        return true;
+    won = sgc_set_marks(mark, sgc_aw_load(mark), chain->late, marker->how);
+    n = count_bits(won);
+    marker->objects += n;
+    marker->bytes += n * chain->bytes;
+    chain->late = 0;
+    return (won & chain->last) != 0;
+}
+
+void sgc_chain_end(struct sgc_marker *marker, struct sgc_chain *chain)
+{
+    mark_late(marker, chain);
+}
+
+/* The object is allocated and not marked, nor going to be. */
+static bool is_white(const struct sgc_marker *marker, const struct sgc_page *d, const struct sgc_chain *chain, uintptr_t bit)
+{
+    const sgc_aw_t *bits = &sgc_heap.bits[2 * chain->word];
+    uintptr_t marked = sgc_aw_load(&bits[marker->alloc_role ^ 1]) | chain->late;
+
+    return (bit & sgc_aw_load(&bits[marker->alloc_role]) & ~marked) != 0 &&
+           (sgc_a8_load_acq(&d->remote) == 0 || (bit & sgc_aw_load(&sgc_heap.remote_bits[chain->word])) == 0);
+}
+
+uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain)
+{
+    size_t offset = marker->edge[0], granule;
     const struct sgc_page *d = &sgc_heap.pages[offset >> SGC_PAGE_LOG];
-    size_t granule;
 
     if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0)) {
         sgc_mark_span_at(marker, offset);
         return 0;
     }
     granule = granule_of(d, offset);
-    if (!mark_one(marker, d, granule))
+    if (__builtin_expect(d->piece != 0, 0)) {       /* a client's procedure must not meet an object twice */
+        sgc_granule_mark(marker, granule);
         return 0;
-    *bytes = (size_t)d->granules * SGC_GRANULE;
-    marker->objects++;
-    marker->bytes += *bytes;
-    if (d->piece == 0)
-        return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
-    sgc_push_object(marker, marker->base + granule * SGC_GRANULE, *bytes, SGC_SCAN_DESCRIBED);
-    return 0;
+    }
+    if (granule / 64 != chain->word) {
+        if (!mark_late(marker, chain))
+            return 0;
+        chain->word = granule / 64;
+        chain->bytes = (size_t)d->granules * SGC_GRANULE;
+    }
+    chain->last = (uintptr_t)1 << (granule % 64);
+    if (!is_white(marker, d, chain, chain->last))
+        return 0;
+    chain->late |= chain->last;
+    return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
 }
 
-void sgc_edges_mark(struct sgc_marker *marker, size_t count)
+static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
     struct sgc_place *place;
     size_t left;
 
     if (marker->limit >= FAR_APART)
-        ask_for_descriptors(marker, count);
-    left = look_up(marker, count);
+        ask_for_descriptors(edge, count);
+    left = look_up(marker, edge, count);
     place = sgc_deque_places(&marker->stack, left);
     if (__builtin_expect(place != NULL, 1)) {
-        sgc_deque_pushed(&marker->stack, mark_by(marker, place, left));
+        sgc_deque_pushed(&marker->stack, (size_t)(mark_by(marker, edge, left, place) - place));
         return;
     }
     for (size_t i = 0; i < left; i++)
-        sgc_granule_mark(marker, marker->edge[i]);
+        sgc_granule_mark(marker, edge[i]);
+}
+
+void sgc_edges_mark(struct sgc_marker *marker, size_t count)
+{
+    uintptr_t *edge = marker->edge;
+
+    for (; count > marker->edges_wait; count -= marker->edges_wait, edge += marker->edges_wait)
+        mark_together(marker, edge, marker->edges_wait);
+    mark_together(marker, edge, count);
 }

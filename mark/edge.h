@@ -29,12 +29,34 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 /* Marks what the first `count` of the marker's collected edges point at: mark/edge.c. */
 void sgc_edges_mark(struct sgc_marker *marker, size_t count);
 
-/* Marks what the marker's first edge points at.  If that is a small object with words to scan, its first byte, and in
- * *bytes its size: it was not pushed.  Otherwise 0. */
-uintptr_t sgc_edge_follow(struct sgc_marker *marker, size_t *bytes);
+/* Objects that have been found one after the other.  While they have their marks in one word, these are kept back, to be
+ * set together: an atomic operation for each would cost more than all the rest.  Another marker that comes
+ * upon one of them meanwhile scans it, too; who sets the mark counts it and goes on. */
+struct sgc_chain {
+    size_t word;                /* of the bitmap; any, if nothing is kept back */
+    uintptr_t late;             /* bits that are still to be set there */
+    uintptr_t last;             /* the one found last */
+    size_t bytes;               /* of each of these objects */
+};
+
+/* Follows the marker's first edge.  If it leads to a small object that is not marked yet and has words to scan, its first
+ * byte; its size is in the chain, and it was not pushed.  Otherwise 0. */
+uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain);
+
+/* Sets the marks that were kept back. */
+void sgc_chain_end(struct sgc_marker *marker, struct sgc_chain *chain);
 
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
+
+enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked for twice */
+
+/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
+SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
+{
+    for (uintptr_t line = start; line < start + bytes; line += SGC_CACHE_LINE)
+        __builtin_prefetch((const void *)line);
+}
 
 /* ---- setting marks ---- */
 

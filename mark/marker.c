@@ -12,7 +12,6 @@
 
 enum {
     PAUSE_EVERY = 256,          /* pieces of work between two questions to the team */
-    SMALL_BYTES = SGC_COLLECT_WORDS * sizeof(uintptr_t),    /* objects that raise no question */
     PART_BYTES = 512,           /* of a large object, scanned at a time */
 };
 
@@ -20,13 +19,14 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
 {
     sgc_assert(config->edges <= SGC_EDGES_MAX);
     *marker = (struct sgc_marker){
-        .edges_wait = config->edges,
+        .edges_wait = config->edges != 0 ? config->edges : 1,
+        .collect = sgc_words_inside(0),
         .how = SGC_MARKBIT_PLAIN,
         .until_pause = PAUSE_EVERY,
         .interior_pointers = config->interior_pointers,
         .end_word = config->end_word,
         .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole granules */
-        .small_bytes = config->interior_pointers ? SMALL_BYTES : 0,
+        .small_bytes = config->interior_pointers ? SGC_BATCH_BYTES : 0,
     };
     return sgc_deque_init(&marker->stack, config->stack_bytes, config->stack_form);
 }
@@ -149,13 +149,14 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
     if (most > SGC_BATCH - batch->count)
         most = SGC_BATCH - batch->count;
     for (; n < most; n++) {
-        struct sgc_work *work = &batch->object[batch->count + n];
+        struct sgc_work work;
 
-        sgc_place_get(--end, work);
-        if (__builtin_expect(!is_small(marker, *work), 0))
+        sgc_place_get(--end, &work);
+        if (__builtin_expect(!is_small(marker, work), 0))
             break;
-        __builtin_prefetch((const void *)work->start);
-        __builtin_prefetch((const void *)(work->start + work->bytes - 1));
+        batch->object[batch->count + n] = (struct sgc_words){ work.start, work.bytes };
+        sgc_ask_for(work.start, work.bytes);
+        __builtin_prefetch((const void *)(work.start + work.bytes - 1));
     }
     sgc_deque_popped(&marker->stack, n);
     batch->count += n;
@@ -178,7 +179,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
             break;
         if (is_small(marker, work)) {
-            batch->object[batch->count++] = work;
+            batch->object[batch->count++] = (struct sgc_words){ work.start, work.bytes };
         } else {
             marker->until_pause--;
             scan_one(marker, work);
@@ -190,34 +191,42 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     return in_hand || batch->count != 0;
 }
 
-/* The only object in hand, and those that are found one at a time from there, as in a list: nothing is prefetched. */
-SGC_BLIND static void scan_chain(struct sgc_marker *marker, struct sgc_work work)
+/* Follows objects that are found one at a time, beginning with the only one in hand; that which it could not go on to, or
+ * 0.  How many edges the last one had, if it is not one. */
+SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_words object, struct sgc_chain *chain,
+                                        size_t *edges)
 {
     do {
-        const uintptr_t *p = (const uintptr_t *)work.start;
-        size_t n = sgc_collect_pairs(marker, 0, p, p + work.bytes / sizeof *p);
+        const uintptr_t *p = (const uintptr_t *)object.start;
 
-        if (n != 1) {
-            if (n != 0)
-                sgc_edges_mark(marker, n);
-            return;
-        }
-        work.start = sgc_edge_follow(marker, &work.bytes);
-    } while (work.start != 0 && work.bytes <= marker->small_bytes && --marker->until_pause > 0);
-    if (work.start != 0 && !sgc_deque_push(&marker->stack, work.start, work.bytes))
-        sgc_mark_overflow(marker, work.start);
+        *edges = sgc_collect_pairs(marker, 0, p, p + object.bytes / sizeof *p);
+        if (*edges != 1)
+            return 0;
+        object.start = sgc_edge_follow(marker, chain);
+        object.bytes = chain->bytes;
+    } while (object.start != 0 && object.bytes <= marker->small_bytes && --marker->until_pause > 0);
+    *edges = 0;
+    return object.start;
 }
 
-SGC_BLIND static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
+/* As in a list: nothing is prefetched. */
+static void scan_chain(struct sgc_marker *marker, struct sgc_words object)
 {
-    size_t n = 0;
+    struct sgc_chain chain = { 0, 0, 0, 0 };
+    size_t edges;
+    uintptr_t next = follow_chain(marker, object, &chain, &edges);
 
-    for (size_t i = 0; i < batch->count; i++) {
-        const uintptr_t *p = (const uintptr_t *)batch->object[i].start;
+    sgc_chain_end(marker, &chain);
+    if (edges != 0)
+        sgc_edges_mark(marker, edges);
+    if (next != 0 && !sgc_deque_push(&marker->stack, next, chain.bytes))
+        sgc_mark_overflow(marker, next);
+}
 
-        n = sgc_collect_pairs(marker, n, p, p + batch->object[i].bytes / sizeof *p);
-        n = sgc_edges_full(marker, n);
-    }
+static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
+{
+    size_t n = marker->collect(marker->edge, batch->object, batch->count, marker->base, marker->limit);
+
     batch->count = 0;
     if (n != 0)
         sgc_edges_mark(marker, n);

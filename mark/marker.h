@@ -21,18 +21,20 @@
 #include "mark/deque.h"
 #include "mark/markbit.h"
 #include "mark/procs.h"
+#include "platform/words.h"
 
 enum {
     SGC_EDGES_MAX = 64,
-    SGC_COLLECT_WORDS = 32,             /* words whose edges are collected without a look at how many there are */
+    SGC_COLLECT_WORDS = 32,             /* of an object that waits in a batch */
     SGC_BATCH = 16,                     /* objects on their way from the stack */
+    SGC_BATCH_BYTES = SGC_COLLECT_WORDS * sizeof(uintptr_t),    /* that one of them may have */
 };
 
 struct sgc_team;
 
 /* Objects that have been popped and prefetched. */
 struct sgc_batch {
-    struct sgc_work object[SGC_BATCH];
+    struct sgc_words object[SGC_BATCH];
     size_t count;
 };
 
@@ -48,8 +50,9 @@ struct sgc_mark_config {
 struct sgc_marker {
     struct sgc_deque stack;
     struct sgc_batch batch[2];  /* what is scanned next, and what comes after it */
-    uintptr_t edge[SGC_EDGES_MAX + SGC_COLLECT_WORDS];  /* empty between the functions of mark/edge.h's users */
-    size_t edges_wait;          /* they are marked when there are so many */
+    uintptr_t edge[SGC_BATCH * SGC_COLLECT_WORDS + SGC_WORDS_BEYOND];   /* empty between the functions of mark/edge.h's users */
+    size_t edges_wait;          /* so many are looked up together */
+    sgc_words_form *collect;    /* how they are collected */
     bool interior_pointers, end_word;
     size_t split_bytes;
     size_t small_bytes;         /* pieces up to this are scanned without further questions */

@@ -9,6 +9,12 @@
 #include "mark/team.h"
 #include "platform/platform.h"
 
+/* Bytes whose edges are collected without a look at how many there are. */
+enum { AT_ONCE = 512 };
+
+_Static_assert(SGC_EDGES_MAX + AT_ONCE / sizeof(uintptr_t) + SGC_WORDS_BEYOND <=
+               sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t), "there is room for them");
+
 /* One byte a distance, in memory of its own: made when a client registers the first, published by a release
  * and read with acquire; bytes only ever become 1. */
 SGC_STATE static sgc_aw_t displacements;
@@ -60,14 +66,18 @@ static void finish(struct sgc_marker *marker, size_t n)
         sgc_edges_mark(marker, n);
 }
 
-SGC_BLIND static void scan_any(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     size_t n = 0;
 
-    for (; end - p >= SGC_COLLECT_WORDS; p += SGC_COLLECT_WORDS)
-        n = sgc_edges_full(marker, sgc_collect_pairs(marker, n, p, p + SGC_COLLECT_WORDS));
-    for (; p < end; p++)
-        n = sgc_collect(marker->edge, n, *p, marker->base, marker->limit);
+    while (bytes != 0) {
+        struct sgc_words some = { start, bytes < AT_ONCE ? bytes : AT_ONCE };
+
+        n += marker->collect(marker->edge + n, &some, 1, marker->base, marker->limit);
+        n = sgc_edges_full(marker, n);
+        start += some.bytes;
+        bytes -= some.bytes;
+    }
     finish(marker, n);
 }
 
@@ -140,7 +150,7 @@ void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     const uintptr_t *end = p + bytes / sizeof *p;
 
     if (marker->interior_pointers)
-        scan_any(marker, p, end);
+        scan_any(marker, start, bytes);
     else
         scan_starts(marker, p, end);
 }
@@ -153,7 +163,7 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     if (marker->end_word)
         scan_ends(marker, p, end);
     else
-        scan_any(marker, p, end);
+        scan_any(marker, start, bytes);
 }
 
 /* ---- roots ---- */
