@@ -258,6 +258,72 @@ static void test_bits_at_once(enum sgc_markbit how, const char *name)
            (unsigned long)mine, (unsigned long)sgc_aw_load(&word));
 }
 
+enum { IN_A_ROW = 150 };
+
+/* Each of many neighbours has one child, in some word of its own: all words of all of them are looked at. */
+static void test_rows(size_t bytes)
+{
+    static char *above[IN_A_ROW], *below[IN_A_ROW];
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < IN_A_ROW; i++) {
+        above[i] = heap_alloc(sgc_self, bytes, SGC_KIND_CONSERVATIVE);
+        below[i] = heap_alloc(sgc_self, 32, SGC_KIND_POINTER_FREE);
+        memcpy(above[i] + i % (bytes / sizeof below[i]) * sizeof below[i], &below[i], sizeof below[i]);
+    }
+    heap_retire();
+    heap_mark(&HEAP_MARK, above, IN_A_ROW);
+    for (size_t i = 0; i < IN_A_ROW; i++)
+        wrong += !heap_marked(above[i]) + !heap_marked(below[i]);
+    tap_ok(wrong == 0 && heap_marker()->objects == 2 * IN_A_ROW, "%zu bytes: neighbours are scanned wholly (%zu not marked)",
+           bytes, wrong);
+    heap_unmark();
+}
+
+/* ---- marks that a chain keeps back ---- */
+
+static size_t granule_of(const char *object)
+{
+    return ((uintptr_t)object - sgc_heap.base) / SGC_GRANULE;
+}
+
+static bool follow(struct sgc_chain *chain, char *object)
+{
+    heap_marker()->edge[0] = (uintptr_t)object - sgc_heap.base;
+    return sgc_edge_follow(heap_marker(), chain) == (uintptr_t)object;
+}
+
+/* Two objects with their marks in one word, then one elsewhere.  If another marker has marked the second meanwhile, it is
+ * that marker who goes on from there. */
+static void test_kept_back(bool rival, enum sgc_markbit how, const char *name)
+{
+    static char *object[NEIGHBOURS];
+    struct sgc_chain chain = { 0, 0, 0, 0 };
+    size_t i = 0, found;
+    bool two, third;
+
+    for (int n = 0; n < NEIGHBOURS; n++)
+        object[n] = heap_alloc(sgc_self, 32, SGC_KIND_CONSERVATIVE);
+    while (granule_of(object[i]) / 64 != granule_of(object[i + 1]) / 64)
+        i++;
+    heap_retire();
+    sgc_team_begin(heap_alone(&HEAP_MARK), 1);
+    heap_marker()->how = how;
+    two = follow(&chain, object[i]) && follow(&chain, object[i + 1]) && !follow(&chain, object[i]) &&
+          !heap_marked(object[i]) && heap_marker()->objects == 0;
+    chain.last = (uintptr_t)1 << granule_of(object[i + 1]) % 64;
+    if (rival)
+        sgc_aw_or_relaxed(&sgc_heap.bits[2 * chain.word + (sgc_heap.alloc_role ^ 1)], chain.last);
+    third = follow(&chain, object[NEIGHBOURS - 1]);
+    found = heap_marker()->objects;
+    sgc_chain_end(heap_marker(), &chain);
+    sgc_team_mark(heap_alone(&HEAP_MARK), NULL);
+    tap_ok(two && third == !rival && found == (rival ? 1 : 2) && heap_marker()->objects == (rival ? 1 : 3) &&
+               heap_marked(object[i]) && heap_marked(object[i + 1]) && heap_marked(object[NEIGHBOURS - 1]) == !rival,
+           "%s: who sets a mark of a chain counts it%s (%zu)", name, rival ? " and goes on, nobody else" : "", found);
+    heap_unmark();
+}
+
 enum { LINKS = 2000 };
 
 /* Ends at a pointer-free object; on the way there are interior pointers, objects of several sizes, a span. */
@@ -325,7 +391,12 @@ static void test_batches(void)
         test_neighbours(hows[i].how, hows[i].name);
         if (hows[i].how != SGC_MARKBIT_PLAIN)
             test_bits_at_once(hows[i].how, hows[i].name);
+        test_kept_back(false, hows[i].how, hows[i].name);
+        if (hows[i].how != SGC_MARKBIT_PLAIN)
+            test_kept_back(true, hows[i].how, hows[i].name);
     }
+    for (int i = 0; i < 6; i++)
+        test_rows((size_t[]){ 16, 48, 112, 128, 144, 1040 }[i]);
     test_chain();
     test_half_of_large();
 }
