@@ -23,7 +23,7 @@ struct subject {
     size_t bytes;               /* SIZE_MAX: unknown, it is no object */
 };
 
-typedef struct GC_ms_entry entry;
+typedef struct sgc_client_entry entry;
 
 /* ---- descriptors ---- */
 
@@ -91,6 +91,11 @@ static bool is_entry(const entry *top, const struct sgc_marker *marker)
            ((uintptr_t)top - (uintptr_t)marker->client) % sizeof *top == 0;
 }
 
+static struct GC_ms_entry *for_client(entry *e)
+{
+    return (struct GC_ms_entry *)(void *)e;
+}
+
 /* When objects are looked at again, two markers may have the same one. */
 static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t start, uintptr_t descriptor, entry *top)
 {
@@ -100,8 +105,8 @@ static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t st
     if (!alone)
         sgc_futex_lock(&again_lock);
     sgc_marker_here = marker;
-    result = proc((unsigned long *)start, top, marker->client + SGC_CLIENT_ENTRIES,
-                  descriptor >> (SGC_DS_TAG_BITS + SGC_DS_PROC_BITS));
+    result = (entry *)(void *)proc((unsigned long *)start, for_client(top), for_client(marker->client + SGC_CLIENT_ENTRIES),
+                                   descriptor >> (SGC_DS_TAG_BITS + SGC_DS_PROC_BITS));
     sgc_marker_here = NULL;
     if (!alone)
         sgc_futex_unlock(&again_lock);

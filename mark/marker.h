@@ -71,7 +71,7 @@ struct sgc_marker {
     bool inside;                /* a helper that takes part now */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
-    struct GC_ms_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/described.c */
+    struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/described.c */
 };
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);

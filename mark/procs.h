@@ -37,8 +37,9 @@ enum {
     SGC_MARK_PROCS_RESERVED = 8,
 };
 
-/* What a procedure pushes. */
-struct GC_ms_entry {
+/* What a procedure pushes; to the client, who has a struct of the other name, its contents are not known. */
+struct GC_ms_entry;
+struct sgc_client_entry {
     uintptr_t start;
     uintptr_t descriptor;
 };
