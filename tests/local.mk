@@ -185,6 +185,7 @@ unit_tests += \
 	tests/test_api_heap \
 	tests/test_api_hooks \
 	tests/test_api_liveness \
+	tests/test_api_noticed \
 	tests/test_api_rest \
 	tests/test_api_roots \
 	tests/test_api_sgc \
