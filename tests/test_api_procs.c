@@ -111,7 +111,7 @@ static struct GC_ms_entry *mark_mixed(GC_word *object, struct GC_ms_entry *top, 
 
 static int make_kind(unsigned proc, GC_word env)
 {
-    return (int)GC_new_kind(GC_new_free_list(), GC_MAKE_PROC(proc, env), 0, 1);
+    return (int)GC_new_kind(GC_new_free_list(), GC_MAKE_PROC(proc, env), 0, !api_on_sgc);    /* SGC clears them all the same */
 }
 
 static void make_kinds(void)
@@ -162,13 +162,15 @@ static void *make_list(void *arg)
     return arg;
 }
 
-/* Some children are nodes that lead to large objects. */
+/* Some children are nodes that lead to large objects, some to weak ones. */
 static void fill(void **child, int count, GC_hidden_pointer *place)
 {
     for (int i = 0; i < count; i++) {
         child[i] = make_node(NULL, NULL);
         if (i % EVERY == 0)
             ((struct node *)child[i])->strong = large(&place[i / EVERY]);
+        if (i % EVERY == 1)
+            ((struct node *)child[i])->weak = large(&lost[i / EVERY]);
     }
 }
 
