@@ -207,13 +207,13 @@ static void check_moments(void (*step)(struct worker *w), const char *what)
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
-static struct worker *victim;
+static struct worker *_Atomic victim;
 static atomic_int calls, called_by_victim;
 
 static void on_start(void)
 {
     atomic_fetch_add(&calls, 1);
-    if (me == victim && me != NULL)
+    if (me != NULL && me == atomic_load(&victim))
         atomic_fetch_add(&called_by_victim, 1);
 }
 
@@ -233,11 +233,11 @@ static void check_waiting_for_lock(void)
         GC_alloc_unlock();
         suspend(&w[i % WORKERS]);
         atomic_store(&called_by_victim, 0);
-        victim = &w[i % WORKERS];
+        atomic_store(&victim, &w[i % WORKERS]);
         stuck += !advances(&w[(i + 1) % WORKERS]) || !advances(&w[(i + 2) % WORKERS]);
         by_victim += atomic_load(&called_by_victim);
         GC_call_with_alloc_lock((GC_fn_type)GC_base, NULL);
-        victim = NULL;
+        atomic_store(&victim, NULL);
         resume(&w[i % WORKERS]);
     }
     for (int i = 0; i < WORKERS; i++)
@@ -484,7 +484,10 @@ int main(void)
     check_waiting_for_lock();
     check_self();
     check_blocked();
-    check_cancelled();
+    if (TEST_SANITIZED)
+        tap_skip("a sanitizer loses track of a thread that is cancelled inside sem_wait");
+    else
+        check_cancelled();
     check_ending();
     check_signals();
     check_fork();
