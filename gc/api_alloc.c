@@ -2,7 +2,7 @@
 /*
  * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/allocate.h).
  */
-#include "gc/api_internal.h"
+#include "gc/api_own_kinds.h"
 
 #include "alloc/object.h"
 #include "alloc/span.h"
@@ -28,7 +28,7 @@ static size_t bytes_of_new(const void *object, size_t size)
 
 void *sgc_api_allocate_or_null(size_t size, uint32_t kind)
 {
-    void *object = sgc_allocate_or_null(size, kind);
+    void *object = sgc_api_is_typed(kind) ? sgc_api_typed_everything(size) : sgc_allocate_or_null(size, kind);
 
     if (object != NULL && sgc_kind_uncollectable(kind))
         sgc_api_count_uncollectable((intptr_t)bytes_of_new(object, size));
@@ -54,13 +54,19 @@ void *GC_malloc_atomic_uncollectable(size_t size)
 
 enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the object */
 
+void sgc_api_near_start(const struct sgc_object *o)
+{
+    if (o->span)
+        sgc_span_set_reach(o->page, PROMISED_REACH);
+}
+
 void *sgc_api_near_start_or_null(size_t size, uint32_t kind)
 {
     void *object = sgc_api_allocate_or_null(size, kind);
     struct sgc_object o;
 
-    if (object != NULL && sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o) && o.span)
-        sgc_span_set_reach(o.page, PROMISED_REACH);
+    if (object != NULL && sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o))
+        sgc_api_near_start(&o);
     return object;
 }
 

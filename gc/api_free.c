@@ -2,7 +2,7 @@
 /*
  * Freeing and resizing objects, and saying what is wrong with an address that is none.  On any mutator.
  */
-#include "gc/api_internal.h"
+#include "gc/api_own_kinds.h"
 
 #include <string.h>
 
@@ -205,6 +205,8 @@ static void *resize(void *object, size_t size)
 
     if (self == NULL || !find_object("GC_realloc", (uintptr_t)object, "it is left alone and NULL returned", &o))
         return NULL;
+    if (sgc_api_is_typed(o.kind))
+        return sgc_api_typed_resize(&o, size);
     if (size <= PTRDIFF_MAX && resize_in_place(self, &o, size))
         return object;
     fresh = allocate_like(&o, size);
@@ -233,5 +235,5 @@ size_t GC_size(const void *object)
 
     if (!find_object("GC_size", (uintptr_t)object, "the answer is 0", &o))
         return 0;
-    return o.bytes;
+    return sgc_api_usable(&o);
 }

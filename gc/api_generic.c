@@ -3,7 +3,7 @@
  * Objects by the number of their kind, and lists of them for allocators in the client's code (gc_inline.h).  On any
  * mutator.
  */
-#include "gc/api_internal.h"
+#include "gc/api_own_kinds.h"
 
 #include "alloc/object.h"
 #include "gc/allocate.h"
@@ -117,6 +117,6 @@ int GC_get_kind_and_size(const void *object, size_t *size)
         sgc_warn("GC_get_kind_and_size(%p): no object begins there; -1 is returned. GC_base() finds the first "
                  "address", object);
     if (size != NULL)
-        *size = found ? o.bytes : 0;
+        *size = found ? sgc_api_usable(&o) : 0;
     return found ? (int)o.kind : -1;
 }

@@ -3,9 +3,9 @@
  * Kinds of clients, mark procedures and what these call.  Making them: any thread, any time; the tables are in
  * alloc/kind.h and mark/procs.h.  GC_mark_and_push: on the marker that runs the procedure.
  */
-#include "gc/api_internal.h"
+#include "gc/api_own_kinds.h"
 
-#include "alloc/kind.h"
+#include "gc/cycle.h"
 #include "mark/described.h"
 #include "mark/procs.h"
 #include "platform/platform.h"
@@ -98,6 +98,27 @@ unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int cle
 unsigned GC_new_kind_inner(void **free_list, GC_word descriptor, int add_size, int clear)
 {
     return GC_new_kind(free_list, descriptor, add_size, clear);
+}
+
+uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what)
+{
+    bool mine = sgc_gate_mine();
+    uint32_t made = SGC_KINDS;
+
+    if (sgc_api_self() == NULL)
+        return SGC_KIND_CONSERVATIVE;
+    if (!mine)
+        sgc_gate_close(sgc_mutator_self());
+    if (sgc_a32_load(number) == 0 && (made = sgc_kind_make(kind)) != SGC_KINDS)
+        sgc_a32_store_rel(number, made);
+    made = sgc_a32_load(number);
+    if (!mine)
+        sgc_gate_open();
+    if (made != 0)
+        return made;
+    sgc_warn("%s need a kind, and there are %d already; ordinary objects are used instead. Make fewer by GC_new_kind", what,
+             SGC_KINDS);
+    return SGC_KIND_CONSERVATIVE;
 }
 
 /* Kinds like these, but uncollectable; 0: not made yet.  Any thread, release / acquire. */

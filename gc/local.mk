@@ -20,6 +20,7 @@ gc_sources = \
 	gc/api_lock.c \
 	gc/api_misc.c \
 	gc/api_objects.c \
+	gc/api_own_kinds.h \
 	gc/api_pointer_checks.c \
 	gc/api_query.c \
 	gc/api_registration.c \
@@ -30,6 +31,7 @@ gc_sources = \
 	gc/api_strings.c \
 	gc/api_suspend.c \
 	gc/api_threads.c \
+	gc/api_typed.c \
 	gc/api_vars.c \
 	gc/client_hooks.h \
 	gc/client_vars.h \

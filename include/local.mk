@@ -24,6 +24,7 @@ public_gc_headers = \
 	include/gc/gc_roots.h \
 	include/gc/gc_threads.h \
 	include/gc/gc_tiny_fl.h \
+	include/gc/gc_typed.h \
 	include/gc/gc_version.h \
 	include/gc/javaxfc.h \
 	include/gc/leak_detector.h

@@ -4,6 +4,7 @@
 
 #include "alloc/object.h"
 #include "mark/edge.h"
+#include "mark/layouts.h"
 #include "mark/procs.h"
 #include "mark/scan.h"
 #include "mark/team.h"
@@ -15,6 +16,8 @@ _Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_model("initi
 enum {
     HOPS_MOST = 8,              /* descriptors that say where the descriptor is, one after the other */
     NO_ADDRESS = 4096,          /* below, nothing is ever mapped */
+    PART_WORDS = 64,            /* of a layout, */
+    PART_BYTES = 4096,          /* and of an array, that are scanned before the rest */
 };
 
 /* What a descriptor is of. */
@@ -30,7 +33,8 @@ typedef struct sgc_client_entry entry;
 /* Each word may be a pointer: always right, since a procedure may only look at a part of them. */
 static void scan_all(struct sgc_marker *marker, struct subject s, enum sgc_complaint why, uintptr_t descriptor)
 {
-    sgc_complain(why, s.start, descriptor);
+    if (why != SGC_FINE)
+        sgc_complain(why, s.start, descriptor);
     if (s.bytes != SIZE_MAX)
         sgc_mark_words(marker, s.start, s.bytes);
 }
@@ -49,6 +53,39 @@ static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t b
     size_t most = 64 * sizeof(uintptr_t);
 
     sgc_scan_bitmap(marker, s.start, s.start + (s.bytes < most ? s.bytes : most), bits);
+}
+
+/* What is left of an object or array can be stolen, if there is room for it.  `start` is a multiple of 8. */
+static bool leave(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor)
+{
+    return marker->split_bytes != 0 && sgc_deque_push(&marker->stack, start | SGC_WORK_DESCRIBED, descriptor);
+}
+
+static bool more_than(const uintptr_t *words, size_t count)
+{
+    size_t n = 0;
+
+    while (n < count && (words[n] & SGC_LAYOUT_MORE) != 0)
+        n++;
+    return n == count;
+}
+
+static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t number)
+{
+    size_t stride = SGC_LAYOUT_BITS * sizeof(uintptr_t), most;
+    const uintptr_t *words = sgc_layout_words(number, &most);
+    uintptr_t end = s.bytes != SIZE_MAX ? s.start + s.bytes : UINTPTR_MAX;
+    bool last = false;
+
+    if (words != NULL && most > PART_WORDS && s.bytes > PART_WORDS * stride && more_than(words, PART_WORDS) &&
+        leave(marker, s.start + PART_WORDS * stride, sgc_ds_proc(SGC_PROC_LAYOUT, number + PART_WORDS)))
+        most = PART_WORDS;
+    for (; words != NULL && most > 0 && s.start < end && !last; words++, most--, s.start += stride) {
+        sgc_scan_bitmap(marker, s.start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
+        last = (*words & SGC_LAYOUT_MORE) == 0;
+    }
+    if (words == NULL)
+        scan_all(marker, s, number == SGC_LAYOUT_ALL ? SGC_FINE : SGC_NO_LAYOUT, sgc_ds_proc(SGC_PROC_LAYOUT, number));
 }
 
 /* Where a descriptor that is not in the kind lies; 0: the object is not set up yet and points at nothing; 1: nowhere. */
@@ -131,17 +168,29 @@ static entry *run_procedure(struct sgc_marker *marker, struct subject s, uintptr
 
 /* ---- anything ---- */
 
-/* The entries of the marker's client buffer up to the result are still to be seen to. */
+/* What the descriptor says by itself.  The entries of the marker's client buffer up to the result are still to be seen to. */
+static entry *scan_by(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
+{
+    if (sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT))
+        scan_layout(marker, s, sgc_ds_environment(descriptor));
+    else if ((descriptor & SGC_DS_TAGS) == SGC_DS_PROC)
+        return run_procedure(marker, s, descriptor, top);
+    else if ((descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP)
+        scan_bitmap(marker, s, descriptor & ~(uintptr_t)SGC_DS_TAGS);
+    else
+        scan_length(marker, s, descriptor);
+    return top;
+}
+
+static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top);
+
 static entry *scan(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
 {
     if (!find_descriptor(marker, s, &descriptor))
         return top;
-    if ((descriptor & SGC_DS_TAGS) == SGC_DS_PROC)
-        return run_procedure(marker, s, descriptor, top);
-    if ((descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP)
-        scan_bitmap(marker, s, descriptor & ~(uintptr_t)SGC_DS_TAGS);
-    else
-        scan_length(marker, s, descriptor);
+    if (!sgc_ds_is_proc(descriptor, SGC_PROC_ARRAY))
+        return scan_by(marker, s, descriptor, top);
+    scan_array(marker, s, descriptor, top);
     return top;
 }
 
@@ -194,6 +243,73 @@ static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top
             top = scan_entry(marker, e, top);
     }
 }
+
+/* ---- arrays ---- */
+
+/* The end of the array that the subject is, or is the rest of. */
+SGC_BLIND static bool find_end(struct subject s, struct sgc_array_end *end)
+{
+    if (s.bytes == SIZE_MAX || s.bytes < sizeof *end)
+        return false;
+    *end = *(const struct sgc_array_end *)(s.start + s.bytes - sizeof *end);
+    return end->descriptor == sgc_ds_proc(SGC_PROC_ARRAY, 0) && end->element_bytes % sizeof(uintptr_t) == 0 &&
+           end->element_bytes != 0 && end->element_bytes <= s.bytes - sizeof *end;
+}
+
+static bool leave_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    return leave(marker, start, sgc_ds_proc(SGC_PROC_ARRAY, bytes));
+}
+
+/* Leaves what others may take: halves of what is large, and what comes after the first part.  The bytes to scan now. */
+static size_t share_array(struct sgc_marker *marker, uintptr_t start, size_t bytes, size_t element)
+{
+    size_t part = element < PART_BYTES ? PART_BYTES / element * element : element;
+
+    while (bytes > marker->split_bytes && bytes > part) {
+        size_t first = sgc_round_up(bytes / element, 2) / 2 * element;
+
+        if (!leave_elements(marker, start + first, bytes - first))
+            return bytes;
+        bytes = first;
+    }
+    return bytes > part && leave_elements(marker, start + part, bytes - part) ? part : bytes;
+}
+
+/* None of them is an array again: what looks like one is an error. */
+static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes, const struct sgc_array_end *end, entry *top)
+{
+    size_t element = end->element_bytes;
+
+    if ((end->element_descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP) {
+        sgc_scan_bitmaps(marker, start, start + bytes, element, end->element_descriptor & ~(uintptr_t)SGC_DS_TAGS);
+        return;
+    }
+    for (size_t at = 0; at < bytes; at += element) {
+        struct subject s = { start + at, element };
+        uintptr_t descriptor = end->element_descriptor;
+
+        if (find_descriptor(marker, s, &descriptor))
+            take_over(marker, top, scan_by(marker, s, descriptor, top));
+    }
+}
+
+static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
+{
+    size_t bytes = sgc_ds_environment(descriptor), most;
+    struct sgc_array_end end;
+
+    if (!find_end(s, &end)) {
+        scan_all(marker, s, SGC_NO_PROCEDURE, descriptor);
+        return;
+    }
+    most = (s.bytes - sizeof end) / end.element_bytes * end.element_bytes;
+    if (bytes == 0 || bytes > most)
+        bytes = most;
+    scan_elements(marker, s.start, share_array(marker, s.start, bytes, end.element_bytes), &end, top);
+}
+
+/* ---- objects, and pieces of work ---- */
 
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {

@@ -7,6 +7,8 @@ mark_sources = \
 	mark/described.h \
 	mark/edge.c \
 	mark/edge.h \
+	mark/layouts.c \
+	mark/layouts.h \
 	mark/markbit.c \
 	mark/markbit.h \
 	mark/marker.c \

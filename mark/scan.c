@@ -127,13 +127,13 @@ SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, c
 
 /* ---- pieces ---- */
 
-/* The words of [start, end) whose bits are set, the first word's being the highest. */
-SGC_BLIND void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
-{
-    const uintptr_t *p = (const uintptr_t *)start;
-    size_t n = 0;
+enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more there is no room for those of a bitmap */
 
-    for (; bits != 0 && (uintptr_t)p < end; bits <<= 1, p++) {
+/* Of one object, the words before `end` whose bits are set.  They go behind the n edges collected before, for which there
+ * must be room: the result is what to pass next time. */
+SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end, uintptr_t bits)
+{
+    for (; bits != 0 && p < end; bits <<= 1, p++) {
         if (bits >> 63 == 0)
             continue;
         if (marker->interior_pointers)
@@ -141,6 +141,23 @@ SGC_BLIND void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintp
         else
             scan_starts(marker, p, p + 1);
     }
+    if (n <= MANY_EDGES)
+        return n;
+    finish(marker, n);
+    return 0;
+}
+
+void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
+{
+    finish(marker, collect_bits(marker, 0, (const uintptr_t *)start, (const uintptr_t *)end, bits));
+}
+
+void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits)
+{
+    size_t n = 0;
+
+    for (uintptr_t at = start; at < end; at += stride)
+        n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
     finish(marker, n);
 }
 

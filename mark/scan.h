@@ -14,4 +14,7 @@ void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 /* Looks at those words of [start, end) whose bits are set: the first word's is the highest. */
 void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits);
 
+/* The same for each of the elements, of `stride` bytes, that [start, end) consists of. */
+void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits);
+
 #endif

@@ -228,6 +228,13 @@
     F(void *, GC_clear_stack, (void *)) \
     F(int, GC_is_tmp_root, (void *))
 
+/* Typed objects, those of gcj and those with a disclaim procedure. */
+#define API_TYPED(F) \
+    F(GC_descr, GC_make_descriptor, (const GC_word *, size_t)) \
+    F(void *, GC_malloc_explicitly_typed, (size_t, GC_descr)) \
+    F(void *, GC_malloc_explicitly_typed_ignore_off_page, (size_t, GC_descr)) \
+    F(void *, GC_calloc_explicitly_typed, (size_t, size_t, GC_descr))
+
 /* ---- threads, fork, checks ------------------------------------------------------------------- */
 
 #define API_STACKS(F) \
@@ -332,7 +339,7 @@
 
 #define API_COMMON(F) \
     API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_FINALIZERS(F) API_STACKS(F) API_CHECKS(F) \
-    API_THREADS(F) API_DEBUG(F) API_KINDS(F) API_JAVA(F)
+    API_THREADS(F) API_DEBUG(F) API_KINDS(F) API_TYPED(F) API_JAVA(F)
 
 typedef void (*api_check_1)(void *);
 typedef void (*api_check_2)(void *, void *);

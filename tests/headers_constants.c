@@ -12,6 +12,7 @@
 #include <gc/gc_backptr.h>
 #include <gc/gc_inline.h>
 #include <gc/gc_mark.h>
+#include <gc/gc_typed.h>
 #include <stdio.h>
 
 #define SIZE(type) printf("sizeof " #type " %zu align %zu\n", sizeof(type), _Alignof(type))
@@ -139,6 +140,8 @@ static void macros(void)
     EXPANSION(GC_GENERAL_REGISTER_DISAPPEARING_LINK(p, q));
     EXPANSION(GC_REGISTER_LONG_LINK(p, q));
     EXPANSION(GC_GENERIC_OR_SPECIAL_MALLOC(n, k));
+    EXPANSION(GC_MALLOC_EXPLICITLY_TYPED(n, d));
+    EXPANSION(GC_CALLOC_EXPLICITLY_TYPED(k, n, d));
     EXPANSION(GC_SUSPEND_THREAD_ID);
     EXPANSION(GC_PTHREAD_CREATE_CONST);
 }

@@ -16,6 +16,7 @@
 #include <gc/gc_backptr.h>
 #include <gc/gc_inline.h>
 #include <gc/gc_mark.h>
+#include <gc/gc_typed.h>
 #include <gc/javaxfc.h>
 #ifndef API_PEER
 #include <sgc.h>
