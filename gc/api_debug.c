@@ -2,12 +2,11 @@
 /*
  * Allocation for debugging.  On any mutator; how the objects lie in memory: gc/debug.h.
  */
-#include "gc/api_internal.h"
+#include "gc/api_own_kinds.h"
 
 #include <string.h>
 #include <wchar.h>
 
-#include "alloc/object.h"
 #include "gc/allocate.h"
 #include "gc/client_vars.h"
 #include "gc/debug.h"
@@ -44,6 +43,11 @@ static void *try_allocate(allocate_fn fn, size_t size, uint32_t kind, const char
     begin();
     base = size <= PTRDIFF_MAX - AROUND ? fn(size + AROUND, kind) : NULL;
     return base != NULL ? sgc_debug_set_up(base, size, file, line) : NULL;
+}
+
+void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line)
+{
+    return try_allocate(sgc_api_allocate_or_null, size, kind, file, line);
 }
 
 /* What the out-of-memory hook returns is somebody's object: nothing is written there. */
@@ -105,8 +109,7 @@ void *GC_debug_malloc_replacement(size_t size)
 
 static void *copy_of(const void *text, size_t bytes, size_t end, const char *file, int line)
 {
-    return sgc_api_fill_copy(try_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line), text, bytes,
-                             end);
+    return sgc_api_fill_copy(sgc_api_debug_or_null(bytes + end, SGC_KIND_POINTER_FREE, file, line), text, bytes, end);
 }
 
 char *GC_debug_strdup(const char *string, const char *file, int line)
@@ -220,7 +223,7 @@ static void *resize(void *object, size_t size, const char *file, int line)
         return NULL;
     if (state == SGC_DEBUG_NONE)
         without_guards("GC_debug_realloc", object, "resized");
-    fresh = try_allocate(sgc_api_allocate_or_null, size, o.kind, file, line);
+    fresh = sgc_api_debug_or_null(size, o.kind, file, line);
     if (fresh == NULL)
         return sgc_out_of_memory(size);
     memcpy(fresh, object, size < had ? size : had);

@@ -5,9 +5,8 @@
  */
 #include "gc/api_own_kinds.h"
 
-#include "gc/cycle.h"
 #include "mark/described.h"
-#include "mark/procs.h"
+#include "mark/layouts.h"
 #include "platform/platform.h"
 
 _Static_assert(GC_DS_LENGTH == (int)SGC_DS_LENGTH && GC_DS_BITMAP == (int)SGC_DS_BITMAP && GC_DS_PROC == (int)SGC_DS_PROC &&
@@ -67,7 +66,8 @@ static const char *mistake(GC_word descriptor, bool add_size)
 
     if (add_size && !is_length(descriptor) && !is_per_object(descriptor))
         return "the size can only be added to a length or a distance (GC_DS_LENGTH, GC_DS_PER_OBJECT)";
-    if ((descriptor & GC_DS_TAGS) == GC_DS_PROC && proc >= GC_RESERVED_MARK_PROCS && sgc_mark_proc_at(proc) == NULL)
+    if ((descriptor & GC_DS_TAGS) == GC_DS_PROC && proc >= GC_RESERVED_MARK_PROCS && proc != SGC_PROC_LAYOUT &&
+        sgc_mark_proc_at(proc) == NULL)
         return "it names a mark procedure that there is not; pass GC_MAKE_PROC what GC_new_proc returned";
     if (is_per_object(descriptor) && (add_size || (intptr_t)descriptor >= 0) && (descriptor & ~(GC_word)GC_DS_TAGS) % sizeof(GC_word) != 0)
         return "the descriptor of an object must lie in it at a multiple of 8";
@@ -159,7 +159,7 @@ unsigned GC_new_proc(GC_mark_proc proc)
                  "pointers", NO_PROCEDURE);
     else
         sgc_warn("GC_new_proc: there are %d mark procedures already; %d is returned, with which all words of an object count as "
-                 "pointers. Register each procedure once and keep its number", GC_MAX_MARK_PROCS - GC_RESERVED_MARK_PROCS, NO_PROCEDURE);
+                 "pointers. Register each procedure once and keep its number", SGC_MARK_PROCS_OWN - GC_RESERVED_MARK_PROCS, NO_PROCEDURE);
     return NO_PROCEDURE;
 }
 

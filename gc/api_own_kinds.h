@@ -8,6 +8,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
+#include "gc/cycle.h"
 
 /* The number of a kind, which is made if *number is still 0.  SGC_KIND_CONSERVATIVE, with a message about `what`, if it cannot be
  * had.  Takes the gate.  *number: release / acquire. */
@@ -15,6 +16,9 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
 
 /* The client promises to keep a pointer near the start of this object, which it has just got. */
 void sgc_api_near_start(const struct sgc_object *o);
+
+/* An object with guards; NULL when it cannot be had. */
+void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line);
 
 /* ---- typed objects: their last words are not the client's ---- */
 

@@ -15,6 +15,8 @@ sgc_a32_t sgc_client_dont_precollect;
 sgc_a32_t sgc_client_finalize_on_demand;
 sgc_a32_t sgc_client_find_leak;
 sgc_a32_t sgc_client_full_freq = SGC_ATOMIC_INIT(19);
+sgc_a32_t sgc_client_gcj_debug_kind;
+sgc_a32_t sgc_client_gcj_kind;
 sgc_a32_t sgc_client_java_finalization = SGC_ATOMIC_INIT(1);
 sgc_a32_t sgc_client_no_dls;
 sgc_a32_t sgc_client_parallel;

@@ -27,6 +27,8 @@ SGC_CLIENT_VAR(sgc_a32_t, dont_precollect);
 SGC_CLIENT_VAR(sgc_a32_t, finalize_on_demand);
 SGC_CLIENT_VAR(sgc_a32_t, find_leak);
 SGC_CLIENT_VAR(sgc_a32_t, full_freq);
+SGC_CLIENT_VAR(sgc_a32_t, gcj_debug_kind);
+SGC_CLIENT_VAR(sgc_a32_t, gcj_kind);
 SGC_CLIENT_VAR(sgc_a32_t, java_finalization);
 SGC_CLIENT_VAR(sgc_a32_t, no_dls);
 SGC_CLIENT_VAR(sgc_a32_t, parallel);

@@ -130,6 +130,7 @@ gc_sources += \
 	gc/api_backptr.c \
 	gc/api_debug.c \
 	gc/api_debug_finalize.c \
+	gc/api_gcj.c \
 	gc/api_generic.c \
 	gc/api_private.c \
 	gc/api_tables.c \

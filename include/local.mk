@@ -15,6 +15,7 @@ public_gc_headers = \
 	include/gc/gc_finalize.h \
 	include/gc/gc_cpp.h \
 	include/gc/gc_debug.h \
+	include/gc/gc_gcj.h \
 	include/gc/gc_heap.h \
 	include/gc/gc_hooks.h \
 	include/gc/gc_inline.h \

@@ -20,10 +20,10 @@
 
 #include "mark/procs.h"
 
-/* Procedures of our own: their numbers are among those that no client is given. */
+/* Procedures of our own. */
 enum {
-    SGC_PROC_ARRAY = 5,         /* with the bytes of a part of an array, 0: the whole object */
-    SGC_PROC_LAYOUT = 6,        /* with the number of a layout */
+    SGC_PROC_ARRAY = SGC_MARK_PROCS_OWN,    /* with the bytes of a part of an array, 0: the whole object */
+    SGC_PROC_LAYOUT,                        /* with the number of a layout */
 };
 
 enum {

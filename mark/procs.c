@@ -18,11 +18,19 @@ uint32_t sgc_mark_proc_add(sgc_mark_proc_t proc)
 
     do {
         n = sgc_a32_load(&procs.count);
-        if (n == SGC_MARK_PROCS)
+        if (n == SGC_MARK_PROCS_OWN)
             return SGC_MARK_PROCS;
     } while (!sgc_a32_cas(&procs.count, n, n + 1));
     sgc_aw_store_rel(&procs.of[n], (uintptr_t)proc);
     return n;
+}
+
+bool sgc_mark_proc_set(uint32_t number, sgc_mark_proc_t proc)
+{
+    if (number >= sgc_a32_load(&procs.count))
+        return false;
+    sgc_aw_store_rel(&procs.of[number], (uintptr_t)proc);
+    return true;
 }
 
 sgc_mark_proc_t sgc_mark_proc_at(uint32_t number)

@@ -35,6 +35,7 @@ enum {
     SGC_DS_BIAS = 16,           /* a distance of 0 from there is -16, so that all are negative */
     SGC_MARK_PROCS = 1 << SGC_DS_PROC_BITS,
     SGC_MARK_PROCS_RESERVED = 8,
+    SGC_MARK_PROCS_OWN = SGC_MARK_PROCS - 2,    /* from here on: mark/layouts.h */
 };
 
 /* What a procedure pushes; to the client, who has a struct of the other name, its contents are not known. */
@@ -52,6 +53,9 @@ typedef struct GC_ms_entry *(*sgc_mark_proc_t)(unsigned long *object, struct GC_
 
 /* A new procedure's number; SGC_MARK_PROCS if there can be no more.  Any thread, any time. */
 uint32_t sgc_mark_proc_add(sgc_mark_proc_t proc);
+
+/* The procedure of that number from now on.  False if it is neither reserved nor given out. */
+bool sgc_mark_proc_set(uint32_t number, sgc_mark_proc_t proc);
 
 /* NULL if there is none. */
 sgc_mark_proc_t sgc_mark_proc_at(uint32_t number);

@@ -233,7 +233,11 @@
     F(GC_descr, GC_make_descriptor, (const GC_word *, size_t)) \
     F(void *, GC_malloc_explicitly_typed, (size_t, GC_descr)) \
     F(void *, GC_malloc_explicitly_typed_ignore_off_page, (size_t, GC_descr)) \
-    F(void *, GC_calloc_explicitly_typed, (size_t, size_t, GC_descr))
+    F(void *, GC_calloc_explicitly_typed, (size_t, size_t, GC_descr)) \
+    F(void, GC_init_gcj_malloc, (int, void *)) \
+    F(void *, GC_gcj_malloc, (size_t, void *)) \
+    F(void *, GC_debug_gcj_malloc, (size_t, void *, const char *, int)) \
+    F(void *, GC_gcj_malloc_ignore_off_page, (size_t, void *))
 
 /* ---- threads, fork, checks ------------------------------------------------------------------- */
 
@@ -361,6 +365,8 @@ typedef void (*api_check_2)(void *, void *);
     V(int, GC_no_dls) \
     V(int, GC_finalize_on_demand) \
     V(int, GC_java_finalization) \
+    V(int, GC_gcj_kind) \
+    V(int, GC_gcj_debug_kind) \
     V(GC_finalizer_notifier_proc, GC_finalizer_notifier) \
     V(GC_oom_func, GC_oom_fn) \
     V(GC_on_heap_resize_proc, GC_on_heap_resize) \

@@ -11,6 +11,7 @@
 #include <gc.h>
 #include <gc/gc_backptr.h>
 #include <gc/gc_inline.h>
+#include <gc/gc_gcj.h>
 #include <gc/gc_mark.h>
 #include <gc/gc_typed.h>
 #include <stdio.h>
@@ -142,6 +143,8 @@ static void macros(void)
     EXPANSION(GC_GENERIC_OR_SPECIAL_MALLOC(n, k));
     EXPANSION(GC_MALLOC_EXPLICITLY_TYPED(n, d));
     EXPANSION(GC_CALLOC_EXPLICITLY_TYPED(k, n, d));
+    EXPANSION(GC_GCJ_MALLOC(n, p));
+    EXPANSION(GC_GCJ_MALLOC_IGNORE_OFF_PAGE(n, p));
     EXPANSION(GC_SUSPEND_THREAD_ID);
     EXPANSION(GC_PTHREAD_CREATE_CONST);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects whose type says what is a pointer in them: by length, by a bitmap, by a procedure.  With API_PEER it runs on
+ * bdwgc's library.
+ */
+#include "api.h"
+
+#include <gc/gc_gcj.h>
+
+enum { OBJECTS = 300 };         /* of each type */
+
+struct type {
+    void *unused;
+    GC_word descriptor;
+};
+
+struct object {
+    const struct type *type;
+    void *first, *second, *third;
+};
+
+static struct type by_length = { NULL, 2 * sizeof(void *) };
+static struct type by_bitmap = { NULL, (GC_word)9 << 60 | GC_DS_BITMAP };
+static struct type by_procedure = { NULL, GC_MAKE_PROC(GC_GCJ_RESERVED_MARK_PROC_INDEX, 3) };
+static struct type nothing = { NULL, 0 };
+
+static GC_hidden_pointer *kept, *lost;      /* not roots */
+static void *volatile root;
+static volatile int wrong_environment;
+
+/* The second pointer is followed.  Objects for debugging come with their header. */
+static struct GC_ms_entry *mark_second(GC_word *address, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+{
+    struct object *o = (void *)address;
+
+    if (env == 1)
+        o = GC_USR_PTR_FROM_BASE(address);
+    else if (env != 3)
+        wrong_environment = 1;
+    return GC_MARK_AND_PUSH(o->second, top, limit, &o->second);
+}
+
+static void *large(GC_hidden_pointer *place)
+{
+    void *object = GC_malloc_atomic(API_LARGE);
+
+    *place = GC_HIDE_POINTER(object);
+    return object;
+}
+
+struct plan {
+    struct type *type;
+    int followed;               /* which of the three pointers are, a bit each */
+    int how;                    /* to allocate */
+};
+
+static struct object *allocate(const struct plan *plan)
+{
+    struct object *o;
+
+    if (plan->how == 0)
+        o = GC_gcj_malloc(sizeof *o, plan->type);
+    else if (plan->how == 1)
+        o = GC_gcj_malloc_ignore_off_page(sizeof *o, plan->type);
+    else
+        o = GC_debug_gcj_malloc(sizeof *o, plan->type, __FILE__, __LINE__);
+    API_CHILD(o != NULL && o->type == plan->type && o->first == NULL && o->second == NULL && o->third == NULL);
+    return o;
+}
+
+/* An array of objects with all three pointers set. */
+static void *make(void *arg)
+{
+    const struct plan *plan = arg;
+    struct object **all;
+
+    GC_disable();
+    all = GC_malloc(OBJECTS * sizeof *all);
+    for (int i = 0; i < OBJECTS; i++) {
+        all[i] = allocate(plan);
+        all[i]->first = large((plan->followed & 1 ? kept : lost) + 3 * i);
+        all[i]->second = large((plan->followed & 2 ? kept : lost) + 3 * i + 1);
+        all[i]->third = large((plan->followed & 4 ? kept : lost) + 3 * i + 2);
+    }
+    root = all;
+    GC_enable();
+    return arg;
+}
+
+static void check_plan(struct plan plan)
+{
+    int pointers = __builtin_popcount((unsigned)plan.followed);
+
+    memset(kept, 0, 3 * OBJECTS * sizeof *kept);
+    memset(lost, 0, 3 * OBJECTS * sizeof *lost);
+    api_in_thread(make, &plan);
+    api_collect();
+    API_CHILD(api_alive(kept, 3 * OBJECTS) == pointers * OBJECTS);
+    API_CHILD(api_alive(lost, 3 * OBJECTS) <= 1);
+    root = NULL;
+    api_collect();
+    API_CHILD(api_alive(kept, 3 * OBJECTS) <= 1);
+}
+
+static void check(void)
+{
+    GC_INIT();
+    API_CHILD(GC_gcj_kind == 0 || !api_on_sgc);
+    GC_init_gcj_malloc(GC_GCJ_RESERVED_MARK_PROC_INDEX, (void *)mark_second);
+    GC_init_gcj_malloc(GC_GCJ_RESERVED_MARK_PROC_INDEX, (void *)mark_second);
+    API_CHILD(GC_gcj_kind != 0 && GC_gcj_debug_kind != 0 && GC_gcj_kind != GC_gcj_debug_kind);
+    kept = api_outside(3 * OBJECTS * sizeof *kept);
+    lost = api_outside(3 * OBJECTS * sizeof *lost);
+    check_plan((struct plan){ &by_length, 1, 0 });
+    check_plan((struct plan){ &by_bitmap, 4, 0 });
+    check_plan((struct plan){ &by_procedure, 2, 0 });
+    check_plan((struct plan){ &nothing, 0, 0 });
+    check_plan((struct plan){ &by_procedure, 2, 1 });
+    check_plan((struct plan){ &by_length, 2, 2 });
+    API_CHILD(!wrong_environment);
+}
+
+static void one(void) { setenv("GC_MARKERS", "1", 1); check(); }
+static void eight(void) { setenv("GC_MARKERS", "8", 1); check(); }
+static void torture(void) { setenv("SGC_TORTURE", "97", 1); check(); }
+
+int main(void)
+{
+    api_check_child(one, NULL, "types by length, bitmap and procedure");
+    api_check_child(eight, NULL, "eight markers");
+    api_check_child(torture, NULL, "under torture");
+    return tap_done();
+}
