@@ -34,11 +34,18 @@ static void walk_span(uint32_t page, sgc_visit_t visit, void *arg)
 
 void sgc_walk_objects(sgc_visit_t visit, void *arg)
 {
+    sgc_walk_kinds(UINT32_MAX, visit, arg);
+}
+
+void sgc_walk_kinds(uint32_t kinds, sgc_visit_t visit, void *arg)
+{
     uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
 
     for (uint32_t page = 1; page < pages; page++) {
         uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
 
+        if ((kinds >> sgc_heap.pages[page].kind & 1) == 0)
+            continue;
         if (state == SGC_PAGE_SMALL)
             walk_small(page, visit, arg);
         else if (state == SGC_PAGE_SPAN)

@@ -8,6 +8,7 @@
 #include "alloc/span.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
+#include "gc/disclaim.h"
 #include "gc/finalize.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
@@ -106,6 +107,7 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
         if (sgc_cycles_finished() == seen &&
             (!sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED))
             return attempt(self, r);
+        sgc_disclaim_run(self, SIZE_MAX);
         seen = sgc_cycles_finished();
         object = attempt(self, r);
     }
@@ -163,6 +165,7 @@ void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
         object = collect_and_attempt(self, &r, seen);
     watch(self, &r);
     sgc_finalizers_poll(self);
+    sgc_disclaim_poll(self);
     return object;
 }
 
@@ -220,6 +223,7 @@ void *sgc_allocate_many(size_t bytes, uint32_t kind)
     }
     sgc_heap_watch(self);
     sgc_finalizers_poll(self);
+    sgc_disclaim_poll(self);
     return first;
 }
 

@@ -10,6 +10,7 @@
 #include "alloc/object.h"
 #include "alloc/span.h"
 #include "gc/allocate.h"
+#include "gc/disclaim.h"
 #include "gc/finalize.h"
 
 /* ---- wrong addresses ---- */
@@ -91,6 +92,7 @@ static void free_slowly(void *object)
         return;
     if (sgc_finalization_used())
         sgc_finalization_forget(self, (uintptr_t)object);
+    sgc_disclaim_forget(self, (uintptr_t)object, sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind);
     counted = counted_bytes(object);
     if (sgc_object_free(&self->cache, object) != SGC_FREE_DONE)
         report_address("GC_free", (uintptr_t)object, NOT_FREED);

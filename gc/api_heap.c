@@ -8,6 +8,7 @@
 #include "alloc/pool.h"
 #include "gc/allocate.h"
 #include "gc/cycle.h"
+#include "gc/disclaim.h"
 #include "gc/finalize.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
@@ -37,6 +38,7 @@ static enum sgc_collect_result collect(int (*stop)(void), bool give_back)
     if (give_back && result == SGC_COLLECTED)
         unmap(self);
     sgc_finalizers_poll(self);
+    sgc_disclaim_run(self, SIZE_MAX);
     return result;
 }
 
@@ -62,6 +64,7 @@ int GC_collect_a_little(void)
     if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
     sgc_finalizers_poll(self);
+    sgc_disclaim_poll(self);
     return 0;
 }
 

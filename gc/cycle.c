@@ -10,6 +10,7 @@
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 #include "gc/client_vars.h"
+#include "gc/disclaim.h"
 #include "gc/finalize.h"
 #include "gc/helpers.h"
 #include "gc/init.h"
@@ -175,6 +176,7 @@ static bool mark(struct pause *p)
     sgc_cycle_phase(record, SGC_PHASE_RESCAN);
     if (done) {
         sgc_finalization_mark(team);
+        sgc_disclaim_mark(team);
     } else {
         sgc_team_abandon(team);
         sgc_clear_begin();

@@ -11,6 +11,7 @@
 #include "alloc/span.h"
 #include "alloc/sweep.h"
 #include "gc/cycle.h"
+#include "gc/disclaim.h"
 #include "gc/init.h"
 #include "gc/roots.h"
 #include "gc/service.h"
@@ -133,6 +134,7 @@ static void forget_others(void)
     sgc_nodes_after_fork();
     sgc_cycle_after_fork();
     sgc_service_after_fork();
+    sgc_disclaim_after_fork(sgc_mutator_self());
     sgc_registry_after_fork(sgc_mutator_self());
     if (self != NULL)
         sgc_signals_restore(&signals);

@@ -8,6 +8,7 @@ gc_sources = \
 	gc/api_alloc.c \
 	gc/api_check.c \
 	gc/api_counters.h \
+	gc/api_disclaim.c \
 	gc/api_dump.c \
 	gc/api_events.c \
 	gc/api_fork.c \
@@ -37,6 +38,8 @@ gc_sources = \
 	gc/client_vars.h \
 	gc/cycle.c \
 	gc/cycle.h \
+	gc/disclaim.c \
+	gc/disclaim.h \
 	gc/events.c \
 	gc/events.h \
 	gc/fork.c \

@@ -9,7 +9,7 @@
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
  *   cache                    alloc/cache.h
  *   nodes                    gc/side_nodes.h
- *   finalizing               the thread                        same              program order
+ *   finalizing, disclaiming  the thread                        same              program order
  *
  * Records are never unmapped: an ended thread's record waits for the next thread.
  */
@@ -42,6 +42,7 @@ struct sgc_mutator {
     sgc_a32_t allocates;                /* since the last cycle: see gc/pacing.h */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
     uintptr_t finalizing;               /* where it stood when it called a finalizer; 0: none runs */
+    uintptr_t disclaiming;              /* the same for disclaim procedures */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
 };

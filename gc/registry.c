@@ -8,6 +8,7 @@
 
 #include "alloc/orphan.h"
 #include "alloc/verify.h"
+#include "gc/disclaim.h"
 #include "gc/events.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -133,7 +134,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->handle = pthread_self();
     m->thread_pointer = sgc_tls_thread_pointer();
     m->service = service;
-    m->finalizing = 0;
+    m->finalizing = m->disclaiming = 0;
     m->warned = m->signalled = m->gone = false;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
     m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0, 0 };
@@ -254,6 +255,7 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_assert(m == sgc_mutator_self());
     if (sgc_world_is_blocked(m))
         sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
+    sgc_disclaim_thread_over(m);
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);
     SGC_EVENT(thread_gone, tid);

@@ -12,6 +12,7 @@ public_gc_headers = \
 	include/gc/gc_backptr.h \
 	include/gc/gc_check.h \
 	include/gc/gc_config_macros.h \
+	include/gc/gc_disclaim.h \
 	include/gc/gc_finalize.h \
 	include/gc/gc_cpp.h \
 	include/gc/gc_debug.h \

@@ -237,7 +237,10 @@
     F(void, GC_init_gcj_malloc, (int, void *)) \
     F(void *, GC_gcj_malloc, (size_t, void *)) \
     F(void *, GC_debug_gcj_malloc, (size_t, void *, const char *, int)) \
-    F(void *, GC_gcj_malloc_ignore_off_page, (size_t, void *))
+    F(void *, GC_gcj_malloc_ignore_off_page, (size_t, void *)) \
+    F(void, GC_register_disclaim_proc, (int, GC_disclaim_proc, int)) \
+    F(void, GC_init_finalized_malloc, (void)) \
+    F(void *, GC_finalized_malloc, (size_t, const struct GC_finalizer_closure *))
 
 /* ---- threads, fork, checks ------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include <gc.h>
 #include <gc/gc_backptr.h>
 #include <gc/gc_inline.h>
+#include <gc/gc_disclaim.h>
 #include <gc/gc_gcj.h>
 #include <gc/gc_mark.h>
 #include <gc/gc_typed.h>

@@ -14,6 +14,7 @@
 
 #include <gc.h>
 #include <gc/gc_backptr.h>
+#include <gc/gc_disclaim.h>
 #include <gc/gc_gcj.h>
 #include <gc/gc_inline.h>
 #include <gc/gc_mark.h>

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Disclaim procedures, and objects with a finalizer of which the collector keeps no record.  On any mutator; registering takes
+ * the gate.
+ */
+#define GC_ATTR_NONNULL(n)              /* NULL is noticed here */
+#include "gc/api_own_kinds.h"
+#include "gc/gc_disclaim.h"
+
+#include "gc/allocate.h"
+#include "gc/disclaim.h"
+#include "mark/marker.h"
+
+/* ---- procedures ---- */
+
+static bool set(uint32_t kind, GC_disclaim_proc proc, bool from_all)
+{
+    bool mine = sgc_gate_mine(), done;
+
+    if (!mine)
+        sgc_gate_close(sgc_mutator_self());
+    done = sgc_disclaim_set(kind, proc, from_all);
+    if (!mine)
+        sgc_gate_open();
+    return done;
+}
+
+void GC_register_disclaim_proc(int kind, GC_disclaim_proc proc, int mark_from_all)
+{
+    if (sgc_api_self() == NULL)
+        return;
+    if (kind < SGC_KINDS_BUILT_IN || (uint32_t)kind >= sgc_kind_count())
+        sgc_warn("GC_register_disclaim_proc: kind %d is not one that GC_new_kind returned; nothing is registered. Make a kind "
+                 "for these objects", kind);
+    else if (!set((uint32_t)kind, proc, mark_from_all != 0))
+        sgc_warn("GC_register_disclaim_proc: the system refuses address space; nothing is registered. Raise the limit (ulimit -v)");
+}
+
+/* ---- objects with a closure: its address is in the first word ---- */
+
+SGC_STATE static sgc_a32_t finalized_kind;      /* 0: not made yet.  Release / acquire */
+
+/* One that was not set up has no closure. */
+static int finalize(void *object)
+{
+    const struct GC_finalizer_closure *closure = *(const struct GC_finalizer_closure **)object;
+
+    if (closure != NULL)
+        closure->proc((void **)object + 1, closure->cd);
+    return 0;
+}
+
+void GC_init_finalized_malloc(void)
+{
+    static const struct sgc_kind kind = { .clear = true, .scan = SGC_SCAN_WORDS };
+    uint32_t number;
+
+    if (sgc_a32_load_acq(&finalized_kind) != 0)
+        return;
+    number = sgc_api_own_kind(&finalized_kind, &kind, "objects with a finalizer of their own");
+    if (number == SGC_KIND_CONSERVATIVE)
+        return;
+    sgc_mark_displacement(sizeof(void *));
+    GC_register_disclaim_proc((int)number, finalize, 1);
+}
+
+/* 0 if the object cannot be finalized. */
+static uint32_t kind_for(const struct GC_finalizer_closure *closure)
+{
+    if (closure == NULL || closure->proc == NULL) {
+        sgc_warn("GC_finalized_malloc: there is no %s; the object is not finalized. Pass a closure with a procedure",
+                 closure == NULL ? "closure" : "procedure in the closure");
+        return 0;
+    }
+    if (sgc_a32_load_acq(&finalized_kind) == 0) {
+        sgc_warn("GC_finalized_malloc: called before GC_init_finalized_malloc, which is done now. Call that first");
+        GC_init_finalized_malloc();
+    }
+    return sgc_a32_load_acq(&finalized_kind);
+}
+
+void *GC_finalized_malloc(size_t size, const struct GC_finalizer_closure *closure)
+{
+    uint32_t kind = kind_for(closure);
+    const void *volatile *object;
+
+    if (size > PTRDIFF_MAX - SGC_PAGE)
+        return sgc_out_of_memory(size);
+    object = sgc_allocate_or_null(size + sizeof *object, kind != 0 ? kind : SGC_KIND_CONSERVATIVE);
+    if (object == NULL)
+        return sgc_out_of_memory(size);
+    object[0] = kind != 0 ? closure : NULL;
+    return (void *)(uintptr_t)(object + 1);
+}

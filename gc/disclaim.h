@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Disclaim procedures: a kind may have one, which is asked about each of its objects that a collection has found dead, before
+ * its memory is used again.
+ *
+ * Marks become allocation bits at the end of a mark, so such an object is kept by marking it, without what it points at, and is
+ * put into a queue.  Threads of the program take objects from there, ask the procedure, and free them.  What is still in the
+ * queue when the next collection comes is found dead by that one again: so the queue is filled anew each time, and what does
+ * not fit into it is only late.
+ *
+ *   what            written by                                read by          ordering
+ *   of[n], kinds,   who registers a procedure, gate held      everybody        release / acquire; the stopped world
+ *   keepers
+ *   object[], count the collecting thread, world stopped      everybody        who reads is in a section
+ *   object[n]       who takes it or frees the object: swap    same             acquire-release; the lowest bit says
+ *                                                                              that it has been taken
+ *   next            who has `busy`, in a section              same             the world stopped
+ *   busy            who asks procedures: compare-and-swap     everybody        acquire-release
+ *   due             the collecting thread: 1; who has         everybody        relaxed, a hint
+ *                   `busy`, in a section: 0
+ */
+#ifndef SGC_GC_DISCLAIM_H
+#define SGC_GC_DISCLAIM_H
+
+#include "gc/mutator.h"
+#include "mark/team.h"
+
+/* Non-zero: the object is not freed this time. */
+typedef int (*sgc_disclaim_t)(void *object);
+
+/* The kind's procedure from now on, NULL: none.  With from_all, what its objects point at is kept as long as they are, though
+ * they may be dead.  Gate held; false if there is no memory for the queue. */
+bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all);
+
+/* World stopped, when all that is reachable has been marked. */
+void sgc_disclaim_mark(struct sgc_team *team);
+
+/* Asks about up to so many objects, unless somebody does that already.  On a mutator, outside sections. */
+void sgc_disclaim_run(struct sgc_mutator *self, size_t most);
+
+/* The program frees the object: nobody is to be asked about it. */
+void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind);
+
+/* The thread ends: it asks no more. */
+void sgc_disclaim_thread_over(struct sgc_mutator *self);
+
+void sgc_disclaim_after_fork(struct sgc_mutator *self);
+
+extern sgc_a32_t sgc_disclaim_due;      /* there may be something in the queue */
+
+enum { SGC_DISCLAIM_STEP = 4096 };      /* objects asked about by one allocation that takes the slow way */
+
+static inline void sgc_disclaim_poll(struct sgc_mutator *self)
+{
+    if (__builtin_expect(sgc_a32_load(&sgc_disclaim_due) != 0, 0))
+        sgc_disclaim_run(self, SGC_DISCLAIM_STEP);
+}
+
+#endif
