@@ -100,6 +100,69 @@ static void check_bitmaps(void)
         check_type(&types[i]);
 }
 
+/* ---- arrays: the pattern repeats with each element; bdwgc follows more words of some than it has to ---- */
+
+struct array {
+    size_t count;
+    size_t words;               /* of an element; its bitmap has as many bits */
+    size_t step;
+    bool (*is_pointer)(size_t n);
+};
+
+static void *make_array(void *arg)
+{
+    const struct array *a = arg;
+    const struct type element = { a->words, a->words, 1, a->is_pointer };
+    void **object;
+
+    GC_disable();
+    object = GC_calloc_explicitly_typed(a->count, a->words * sizeof *object, describe(&element));
+    for (size_t n = 0; n < a->count * a->words; n++)
+        API_CHILD(object[n] == NULL);
+    for (size_t n = 0, place = 0; n < a->count * a->words; n += a->step, place++) {
+        object[n] = GC_malloc_atomic(API_LARGE);
+        (a->is_pointer(n % a->words) ? kept : lost)[place] = GC_HIDE_POINTER(object[n]);
+    }
+    root = object;
+    GC_enable();
+    return arg;
+}
+
+static void check_array(const struct array *a)
+{
+    int wanted = 0;
+
+    memset(kept, 0, MOST * sizeof *kept);
+    memset(lost, 0, MOST * sizeof *lost);
+    for (size_t n = 0; n < a->count * a->words; n += a->step)
+        wanted += a->is_pointer(n % a->words);
+    api_in_thread(make_array, (void *)(uintptr_t)a);
+    api_collect();
+    API_CHILD(api_alive(kept, MOST) == wanted);
+    API_CHILD(api_alive(lost, MOST) <= 1 || !api_on_sgc);
+    root = NULL;
+    api_collect();
+    API_CHILD(api_alive(kept, MOST) <= 1);
+}
+
+static void check_arrays(void)
+{
+    static const struct array arrays[] = {
+        { 1, 4, 1, even }, { 5, 4, 1, even }, { 20, 3, 1, third }, { 21, 3, 1, third }, { 50, 7, 1, even }, { 300, 1, 7, always },
+        { 300, 3, 11, never }, { 1000, 3, 7, third }, { 40000, 3, 101, third }, { 20, 100, 3, even }, { 700, 150, 101, late },
+        { 400000, 2, 901, even }, { 3, 4000, 11, third },
+    };
+
+    start();
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        check_array(&arrays[i]);
+}
+
+static void arrays_one(void) { setenv("GC_MARKERS", "1", 1); check_arrays(); }
+static void arrays_eight(void) { setenv("GC_MARKERS", "8", 1); check_arrays(); }
+static void arrays_whole(void) { setenv("SGC_SPLIT_BYTES", "0", 1); check_arrays(); }
+static void arrays_little_stack(void) { setenv("SGC_MARK_STACK_LIMIT", "64K", 1); check_arrays(); }
+
 static void with_markers(const char *markers)
 {
     setenv("GC_MARKERS", markers, 1);
@@ -109,9 +172,132 @@ static void with_markers(const char *markers)
 static void one(void) { with_markers("1"); }
 static void eight(void) { with_markers("8"); }
 
+/* ---- what only SGC promises ---- */
+
+static GC_word two_bits = 5;
+
+static void sizes(void)
+{
+    for (size_t size = 0; size < 40000; size = size * 9 / 8 + 1) {
+        GC_descr d = GC_make_descriptor(&two_bits, 3);
+        char *object = GC_malloc_explicitly_typed(size, d), *near = GC_malloc_explicitly_typed_ignore_off_page(size, d);
+        char *array = GC_calloc_explicitly_typed(size / 24 + 1, 24, d);
+
+        API_CHILD(GC_size(object) >= size && GC_base(object + size) == object && GC_size(near) >= size);
+        API_CHILD(GC_size(array) >= (size / 24 + 1) * 24 && GC_base(array + (size / 24 + 1) * 24) == array);
+        memset(object, 255, GC_size(object));
+        memset(array, 255, GC_size(array));
+        API_CHILD(GC_size(object) >= size && GC_size(array) >= size);
+        GC_gcollect();
+        GC_free(object);
+        GC_free(near);
+    }
+}
+
+static void *make_resized(void *arg)
+{
+    void **object = GC_malloc_explicitly_typed(3 * sizeof *object, GC_make_descriptor(&two_bits, 3));
+
+    object[1] = GC_malloc_atomic(API_LARGE);
+    object[2] = GC_malloc_atomic(API_LARGE);
+    lost[0] = GC_HIDE_POINTER(object[1]);
+    kept[0] = GC_HIDE_POINTER(object[2]);
+    object = GC_realloc(object, 1000);
+    API_CHILD(GC_REVEAL_POINTER(kept[0]) == object[2] && object[3] == NULL && object[124] == NULL);
+    root = object;
+    return arg;
+}
+
+static void resized(void)
+{
+    start();
+    api_in_thread(make_resized, NULL);
+    api_collect();
+    API_CHILD(api_alive(kept, 1) == 1 && api_alive(lost, 1) == 0);
+}
+
+static void *out_of_memory(size_t size)
+{
+    API_CHILD(size >= SIZE_MAX / 4);
+    return NULL;
+}
+
+/* Hidden from the compiler, which knows how large objects may be. */
+static volatile size_t half = SIZE_MAX / 2, huge = SIZE_MAX;
+
+static void overflow(void)
+{
+    GC_INIT();
+    GC_set_oom_fn(out_of_memory);
+    API_CHILD(GC_calloc_explicitly_typed(half + 1, 8, GC_DS_BITMAP) == NULL);
+    API_CHILD(GC_calloc_explicitly_typed(huge, 1, 0) == NULL && GC_calloc_explicitly_typed(huge / 8, 8, 0) == NULL);
+    API_CHILD(GC_malloc_explicitly_typed(huge, 0) == NULL && GC_malloc_explicitly_typed(huge - 9, 0) == NULL);
+    API_CHILD(GC_calloc_explicitly_typed(0, 8, GC_DS_BITMAP) != NULL && GC_calloc_explicitly_typed(8, 0, 0) != NULL);
+}
+
+/* Objects with a descriptor that makes no sense keep everything. */
+static GC_descr nonsense;
+
+static void *make_nonsense(void *arg)
+{
+    void **object = GC_calloc_explicitly_typed(2, *(size_t *)arg, nonsense);
+
+    object[0] = GC_malloc_atomic(API_LARGE);
+    kept[0] = GC_HIDE_POINTER(object[0]);
+    root = object;
+    return arg;
+}
+
+static void with_descriptor(GC_descr d, size_t size)
+{
+    if (kept == NULL)
+        start();
+    nonsense = d;
+    api_in_thread(make_nonsense, &size);
+    api_collect();
+    API_CHILD(api_alive(kept, 1) == 1);
+}
+
+static void null_bitmap(void) { with_descriptor(GC_make_descriptor(NULL, 3), 24); }
+static void overlong(void) { with_descriptor(GC_make_descriptor(&two_bits, half), 24); }
+static void odd_elements(void) { with_descriptor(GC_make_descriptor(&two_bits, 3), 27); }
+static void no_such_layout(void) { with_descriptor(GC_MAKE_PROC(63, 123456), 240); }
+static void no_array(void) { with_descriptor(GC_MAKE_PROC(62, 0), 24); }
+static void no_such_procedure(void) { with_descriptor(GC_MAKE_PROC(40, 1), 24); }
+static void too_long(void) { nonsense = 1 << 20; start(); root = GC_malloc_explicitly_typed(100, 1 << 20); GC_gcollect(); }
+
+static void nothing_wrong(void)
+{
+    start();
+    API_CHILD(GC_make_descriptor(NULL, 0) == 0 && GC_make_descriptor(&two_bits, 0) == 0);
+    API_CHILD(GC_malloc_explicitly_typed(0, 0) != NULL);
+}
+
+static void bad_input(void)
+{
+    api_check_child(null_bitmap, "there is no bitmap", "NULL for a bitmap");
+    api_check_child(overlong, "no object has so many words", "a bitmap that is too long");
+    api_check_child(odd_elements, "a multiple of 8 is expected", "elements without a place for pointers");
+    api_check_child(no_such_layout, "GC_make_descriptor never returned it", "a number that no layout has");
+    api_check_child(no_array, "is no descriptor", "the descriptor of an array");
+    api_check_child(no_such_procedure, "names a mark procedure", "a procedure that there is not");
+    api_check_child(too_long, "a length beyond the object's end", "a length beyond the object");
+    api_check_child(nothing_wrong, NULL, "no bits, no bytes");
+}
+
 int main(void)
 {
     api_check_child(one, NULL, "bitmaps of all lengths, one marker");
     api_check_child(eight, NULL, "eight markers");
+    api_check_child(arrays_one, NULL, "arrays, one marker");
+    api_check_child(arrays_eight, NULL, "arrays, eight markers");
+    api_check_child(arrays_whole, NULL, "arrays, not split");
+    api_check_child(arrays_little_stack, NULL, "arrays, a mark stack that is too small");
+    if (api_on_sgc) {
+        api_check_child(sizes, NULL, "sizes: what the program may use is its own");
+        api_check_child(resized, NULL, "GC_realloc keeps the descriptor");
+        api_check_child(overflow, NULL, "too large");
+        bad_input();
+    }
     return tap_done();
 }
