@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 
 from runner.cases import PEER, SGC
@@ -98,18 +99,20 @@ class Bench:
         return {"collections": len(pauses), "pauses": sum(pauses), "longest": max(pauses, default=0.0)}
 
     def counted(self, program, side):
-        """Instructions in the collector's library and in the whole program, with one marker."""
-        out = os.path.join(self.scratch, "callgrind.out")
+        """Instructions in the collector's library and in the whole program, with one marker.  A script's program counts."""
         environment = {**self.environment, **self.libraries(side, preload=False), "GC_MARKERS": "1"}
-        status, _, said = self.execute(program, ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"], environment,
-                                       timeout=self.timeout * 50)
-        if not os.path.exists(out):
+        inside = total = 0
+        with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
+            words = ["valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/%p"]
+            status, _, said = self.execute(program, words, environment, timeout=self.timeout * 50)
+            for name in os.listdir(folder):
+                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as f:
+                    costs = self_costs(f)
+                total += sum(costs.values())
+                inside += sum(cost for (where, _), cost in costs.items() if COLLECTOR.search(where))
+        if inside == 0:
             raise RuntimeError(f"{program.name} ended with {status} under valgrind: {said[-300:]!r}")
-        with open(out, encoding="utf-8", errors="replace") as f:
-            costs = self_costs(f)
-        os.remove(out)
-        inside = sum(cost for (where, _), cost in costs.items() if COLLECTOR.search(where))
-        return {"inside": inside, "instructions": sum(costs.values())}
+        return {"inside": inside, "instructions": total}
 
 
 def pauses_in(log, side):
