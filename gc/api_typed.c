@@ -158,8 +158,8 @@ static GC_descr checked(const char *function, GC_descr descriptor)
 {
     if (!sgc_ds_is_proc(descriptor, SGC_PROC_ARRAY))
         return descriptor;
-    sgc_warn("%s: %#zx is no descriptor; all words of the object count as pointers. Pass what GC_make_descriptor returned",
-             function, (size_t)descriptor);
+    sgc_warn("%s: %p is no descriptor; all words of the object count as pointers. Pass what GC_make_descriptor returned",
+             function, (void *)descriptor);
     return EVERYTHING;
 }
 
