@@ -117,7 +117,8 @@ static int look_at_other(void *object)
 {
     struct thing *t = object;
 
-    if (t->ready == READY && t->other != NULL && (t->other->ready != READY || t->other->number != t->number + 1))
+    if (t->ready == READY && t->other != NULL &&
+        (GC_base(t->other) != t->other || t->other->ready != READY || t->other->number != t->number + 1))
         wrong = 1;
     return note(object);
 }
