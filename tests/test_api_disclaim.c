@@ -320,11 +320,11 @@ static void negative(void) { GC_INIT(); GC_register_disclaim_proc(-1, note, 0); 
 
 static void no_closure(void)
 {
-    const struct GC_finalizer_closure *volatile none = NULL;
+    void *(*volatile allocate)(size_t, const struct GC_finalizer_closure *) = GC_finalized_malloc;    /* not "nonnull" */
 
     GC_INIT();
     GC_init_finalized_malloc();
-    API_CHILD(GC_finalized_malloc(20, none) != NULL);
+    API_CHILD(allocate(20, NULL) != NULL);
 }
 
 static void not_begun(void)
