@@ -370,6 +370,8 @@ unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs
 
 # Typed objects, those of gcj and those with a disclaim procedure.
 unit_tests += tests/test_api_disclaim tests/test_api_gcj tests/test_api_typed
+script_tests += tests/check_objc
+EXTRA_DIST += tests/objc_client.m
 
 # The exports of the libraries beside bdwgc's.
 script_tests += tests/check_abi tests/check_frames
