@@ -273,8 +273,6 @@ static void *free_all(void *arg)
     return arg;
 }
 
-static struct thing *volatile last;
-
 static int frees_others(void *object)
 {
     struct thing *t = object;
