@@ -284,7 +284,9 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
 {
     struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
-    if (!cache->keeps_freed || !sgc_kind_keeps_freed(d->kind)) {
+    if (!sgc_kind_keeps_freed(d->kind))
+        return;         /* it waits for a cycle, like garbage, so it calls for one like garbage */
+    if (!cache->keeps_freed) {
         sgc_count_add(&cache->freed_bytes, bin->size);
         return;
     }

@@ -208,16 +208,20 @@ static bool subject_at(uintptr_t start, uintptr_t descriptor, struct subject *s)
     return false;
 }
 
-/* A length from between two words: from the next one on. */
-static entry *scan_uneven(struct sgc_marker *marker, struct subject s, size_t length, entry *top)
+/* From between two words: from the next one on, as many bytes as a length says; other descriptors make no sense there. */
+static entry *scan_uneven(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
 {
     size_t skip = sizeof(uintptr_t) - s.start % sizeof(uintptr_t);
+    bool length = (descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH;
 
-    if (length <= skip || s.bytes <= skip)
+    if (s.bytes <= skip || (length && descriptor <= skip))
         return top;
     s.start += skip;
     s.bytes -= s.bytes != SIZE_MAX ? skip : 0;
-    return scan(marker, s, sgc_round_down(length - skip, sizeof(uintptr_t)), top);
+    if (length)
+        return scan(marker, s, sgc_round_down(descriptor - skip, sizeof(uintptr_t)), top);
+    scan_all(marker, s, SGC_UNEVEN_ENTRY, descriptor);
+    return top;
 }
 
 static entry *scan_entry(struct sgc_marker *marker, entry e, entry *top)
@@ -226,7 +230,7 @@ static entry *scan_entry(struct sgc_marker *marker, entry e, entry *top)
 
     if (!subject_at(e.start, e.descriptor, &s))
         return top;
-    if ((e.descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH && e.start % sizeof(uintptr_t) != 0)
+    if (e.start % sizeof(uintptr_t) != 0)
         return scan_uneven(marker, s, e.descriptor, top);
     return scan(marker, s, e.descriptor, top);
 }

@@ -209,7 +209,7 @@ SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_wo
     return object.start;
 }
 
-/* As in a list: nothing is prefetched. */
+/* As in a list: nothing is prefetched.  The object is whole granules: words are looked at in pairs. */
 static void scan_chain(struct sgc_marker *marker, struct sgc_words object)
 {
     struct sgc_chain chain = { 0, 0, 0, 0 };
@@ -234,7 +234,7 @@ static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 
 static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const struct sgc_batch *next)
 {
-    if (now->count == 1 && next->count == 0) {
+    if (now->count == 1 && next->count == 0 && now->object[0].bytes % SGC_GRANULE == 0) {
         now->count = 0;
         scan_chain(marker, now->object[0]);
     } else {

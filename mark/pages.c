@@ -85,7 +85,8 @@ void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start)
 {
     uint32_t page = sgc_page_number(start);
 
-    sgc_aw_or_relaxed(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
+    /* who takes the flag in a round of rescans must see the mark that was set before */
+    sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
     marker->overflowed = true;
 }
 

@@ -70,6 +70,8 @@ static const char *const said[SGC_COMPLAINTS] = {
                       "and each word of the object counts as a pointer. Return mark_stack_ptr, or what GC_mark_and_push returned",
     [SGC_BAD_ENTRY] = "was pushed by a mark procedure for an address where nothing can be; the entry is ignored. Push addresses of "
                       "objects, or of readable memory",
+    [SGC_UNEVEN_ENTRY] = "was pushed by a mark procedure for an address between two words, where only a length makes sense; each word "
+                         "from there to the object's end counts as a pointer. Push multiples of 8",
     [SGC_NO_LAYOUT] = "is of a typed object, but GC_make_descriptor never returned it; each word of the object counts as a pointer. "
                       "Pass what GC_make_descriptor returned",
 };

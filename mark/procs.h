@@ -69,6 +69,7 @@ enum sgc_complaint {
     SGC_BAD_PLACE,              /* of a descriptor */
     SGC_BAD_STACK,              /* a procedure returned it */
     SGC_BAD_ENTRY,              /* a procedure pushed it */
+    SGC_UNEVEN_ENTRY,           /* likewise */
     SGC_NO_LAYOUT,
     SGC_COMPLAINTS,
 };

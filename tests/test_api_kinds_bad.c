@@ -183,7 +183,17 @@ static void free_entry(void)
 static void long_entry(void) { entry((void *)-1, 1 << 20, pushes); }
 static void lost_entry(void) { entry((void *)-1, GC_MAKE_PROC(40, 0), pushes); }
 static void uneven_entry(void) { entry((void *)-2, 100, pushes); }
-static void uneven_short(void) { entry((void *)-2, 3, pushes_and_marks); }
+static void uneven_short(void) { entry((void *)-2, 4, pushes_and_marks); }
+static void uneven_procedure(void) { entry((void *)-2, GC_MAKE_PROC(40, 0), pushes); }
+
+/* Large enough to be split. */
+static void uneven_large(void)
+{
+    GC_INIT();
+    root = GC_malloc_ignore_off_page(1 << 20);
+    entry((char *)root + 2, GC_MAKE_PROC(40, 0), pushes_and_marks);
+}
+
 static void foreign_entry(void) { entry(api_outside(4096), 4096, pushes_and_marks); }
 
 static stack pushes_foreign(GC_word *object, stack top, stack limit, GC_word env)
@@ -291,6 +301,8 @@ int main(void)
     api_check_child(lost_entry, "names a mark procedure that there is not", "a pushed procedure that is not registered");
     api_check_child(uneven_entry, NULL, "a pushed address between words");
     api_check_child(uneven_short, NULL, "and less than a word from there");
+    api_check_child(uneven_procedure, "between two words", "a pushed procedure for such an address");
+    api_check_child(uneven_large, "between two words", "likewise, in an object that is split");
     api_check_child(foreign_entry, NULL, "memory outside the heap");
     api_check_child(part_entry, NULL, "a part of the object");
     api_check_child(kinds_exhausted, "there are 16 kinds already", "too many kinds");

@@ -172,7 +172,55 @@ static void with_markers(const char *markers)
 static void one(void) { with_markers("1"); }
 static void eight(void) { with_markers("8"); }
 
+/* ---- lengths that are no whole granules ---- */
+
+enum { BEHIND = 100 };
+
+/* Two words lead on: the first, so that a marker has nothing else in hand, and the one behind the described ones, which
+ * must not count. */
+static void *make_behind(void *length)
+{
+    GC_word bits[2] = { ~(GC_word)0, ((GC_word)1 << (*(size_t *)length - 64)) - 1 };
+    GC_descr d = GC_make_descriptor(bits, *(size_t *)length);
+    void ***all = root;
+
+    for (int i = 0; i < BEHIND; i++) {
+        void **object = GC_malloc_explicitly_typed((*(size_t *)length + 3) * sizeof *object, d);
+
+        all[i] = object;
+        object[0] = GC_malloc(1000);
+        object[*(size_t *)length] = GC_malloc_atomic(API_LARGE);
+        lost[i] = GC_HIDE_POINTER(object[*(size_t *)length]);
+    }
+    return length;
+}
+
+static void just_so_long(void)
+{
+    GC_INIT();
+    lost = api_outside(BEHIND * sizeof *lost);
+    for (size_t length = 65; length <= 68; length++) {
+        root = GC_malloc(BEHIND * sizeof(void *));
+        api_in_thread(make_behind, &length);
+        api_collect();
+        API_CHILD(api_alive(lost, BEHIND) <= 2);
+    }
+}
+
 /* ---- what only SGC promises ---- */
+
+/* What is freed is not used again before a collection, so collections must come. */
+static void freed(void)
+{
+    GC_word bit = 1;
+    GC_descr d;
+
+    GC_INIT();
+    d = GC_make_descriptor(&bit, 1);
+    for (int i = 0; i < 2000000; i++)
+        GC_free(GC_malloc_explicitly_typed(64, d));
+    API_CHILD(GC_get_heap_size() < 64 << 20);
+}
 
 static GC_word two_bits = 5;
 
@@ -294,6 +342,8 @@ int main(void)
     api_check_child(arrays_whole, NULL, "arrays, not split");
     api_check_child(arrays_little_stack, NULL, "arrays, a mark stack that is too small");
     if (api_on_sgc) {
+        api_check_child(just_so_long, NULL, "nothing behind the described words counts");
+        api_check_child(freed, NULL, "what is freed does not pile up");
         api_check_child(sizes, NULL, "sizes: what the program may use is its own");
         api_check_child(resized, NULL, "GC_realloc keeps the descriptor");
         api_check_child(overflow, NULL, "too large");
