@@ -175,6 +175,7 @@ static bool mark(struct pause *p)
     done = done && sgc_team_rescan(team, p->stop);
     sgc_cycle_phase(record, SGC_PHASE_RESCAN);
     if (done) {
+        sgc_disclaim_keep(team);
         sgc_finalization_mark(team);
         sgc_disclaim_mark(team);
     } else {

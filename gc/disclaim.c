@@ -86,20 +86,30 @@ static void condemn(const struct sgc_object *o, void *marker)
     mark_only(marker, o);
 }
 
+static bool leaks_are_wanted(void)
+{
+    return sgc_a32_load(&sgc_client_find_leak) != 0;
+}
+
+void sgc_disclaim_keep(struct sgc_team *team)
+{
+    uint32_t keepers = sgc_a32_load_acq(&all.keepers);
+
+    if (keepers == 0 || leaks_are_wanted())
+        return;
+    sgc_walk_kinds(keepers, keep_contents, sgc_team_first(team));
+    sgc_team_look_through(team, NULL, true);
+    sgc_team_rescan(team, NULL);
+}
+
 void sgc_disclaim_mark(struct sgc_team *team)
 {
-    struct sgc_marker *marker = sgc_team_first(team);
-    uint32_t kinds = sgc_a32_load_acq(&all.kinds), keepers = sgc_a32_load_acq(&all.keepers);
+    uint32_t kinds = sgc_a32_load_acq(&all.kinds);
 
     all.count = all.next = 0;
-    if (kinds == 0 || sgc_a32_load(&sgc_client_find_leak) != 0)
+    if (kinds == 0 || leaks_are_wanted())
         return;
-    if (keepers != 0) {
-        sgc_walk_kinds(keepers, keep_contents, marker);
-        sgc_team_look_through(team, NULL, true);
-        sgc_team_rescan(team, NULL);
-    }
-    sgc_walk_kinds(kinds, condemn, marker);
+    sgc_walk_kinds(kinds, condemn, sgc_team_first(team));
     sgc_a32_store(&sgc_disclaim_due, all.count != 0);
 }
 

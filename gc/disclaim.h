@@ -32,7 +32,11 @@ typedef int (*sgc_disclaim_t)(void *object);
  * they may be dead.  Gate held; false if there is no memory for the queue. */
 bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all);
 
-/* World stopped, when all that is reachable has been marked. */
+/* World stopped, when all that is reachable has been marked: keeps what dead objects point at, where that is wanted.  Before
+ * finalization judges, as the procedures are called before finalizers of what they look at. */
+void sgc_disclaim_keep(struct sgc_team *team);
+
+/* World stopped, when finalization has marked what it keeps: puts those that are dead now into the queue. */
 void sgc_disclaim_mark(struct sgc_team *team);
 
 /* Asks about up to so many objects, unless somebody does that already.  On a mutator, outside sections. */

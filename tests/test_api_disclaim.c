@@ -143,6 +143,63 @@ static void contents_stay(void)
     API_CHILD(wrong == 0 && count(0, 2) >= OBJECTS / 2 - STRAYS);
 }
 
+/* A finalizer of what an object points at is called, and links to it are cleared, only after the object is gone. */
+static volatile int over[OBJECTS];
+static void *hidden[OBJECTS];
+
+static void over_now(void *object, void *data)
+{
+    const struct thing *t = object;
+
+    (void)data;
+    over[t->number]++;
+}
+
+static int before_other(void *object)
+{
+    const struct thing *t = object;
+
+    if (t->ready == READY && (over[t->number + 1] != 0 || hidden[t->number + 1] == NULL))
+        wrong = 1;
+    return look_at_other(object);
+}
+
+static void *watch_others(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i += 2) {
+        struct thing *t = make_thing(i), *other = GC_malloc(sizeof *other);
+
+        t->other = other;
+        other->ready = READY;
+        other->number = i + 1;
+        hidden[i + 1] = (void *)GC_HIDE_POINTER(other);
+        GC_REGISTER_FINALIZER(other, over_now, NULL, NULL, NULL);
+        API_CHILD(GC_general_register_disappearing_link(&hidden[i + 1], other) == 0);
+    }
+    return arg;
+}
+
+static void *finalize_waiting(void *arg)
+{
+    GC_invoke_finalizers();
+    return arg;
+}
+
+static void contents_unfinalized(void)
+{
+    int gone = 0;
+
+    start(before_other, 1);
+    api_in_thread(watch_others, NULL);
+    for (int i = 0; i < 3; i++) {
+        collect_and_sweep();
+        api_in_thread(finalize_waiting, NULL);
+    }
+    for (int i = 1; i < OBJECTS; i += 2)
+        gone += over[i] == 1 && hidden[i] == NULL;
+    API_CHILD(wrong == 0 && count(0, 2) >= OBJECTS / 2 - STRAYS && gone >= OBJECTS / 2 - 2 * STRAYS);
+}
+
 /* ---- a procedure that keeps its object ---- */
 
 static int twice(void *object)
@@ -348,6 +405,7 @@ int main(void)
     api_check_child(eight, NULL, "with eight markers");
     api_check_child(torture, NULL, "under torture");
     api_check_child(contents_stay, NULL, "what an object points at stays if that is wanted");
+    api_check_child(contents_unfinalized, NULL, "and is not finalized before the object is gone");
     api_check_child(asked_again, NULL, "a procedure may keep its object for a time");
     api_check_child(finalized_malloc, NULL, "objects with a closure");
     if (api_on_sgc) {
