@@ -36,6 +36,7 @@ struct request {
     size_t align;
     uint32_t cls;               /* small objects */
     bool small;
+    bool many;                  /* as many as a page has, in a list */
 };
 
 /* The smallest class whose objects all lie at multiples of `align`: pages do, so the size must. */
@@ -64,6 +65,8 @@ static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t 
 
 static void *attempt(struct sgc_mutator *self, const struct request *r)
 {
+    if (r->many)
+        return sgc_small_many(&self->cache, r->kind, r->cls, UINT32_MAX);
     if (r->small)
         return sgc_small_refill(&self->cache, r->kind, r->cls);
     return sgc_span_alloc(sgc_section_of(self), r->bytes, r->kind, r->align);
@@ -98,15 +101,15 @@ static bool try_again(size_t round, size_t bytes)
 
 /* Memory has run out: collections may help, unless the last ones did not.  `seen`: the cycles that were finished before the
  * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
- * and count as useless. */
+ * and count as useless.  Nothing is refused before those have been asked that only wait to be freed. */
 static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
 {
     void *object = NULL;
+    bool last = false;
 
-    for (size_t round = 0; object == NULL && try_again(round, r->bytes); round++) {
-        if (sgc_cycles_finished() == seen &&
-            (!sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED))
-            return attempt(self, r);
+    for (size_t round = 0; object == NULL && !last && try_again(round, r->bytes); round++) {
+        if (sgc_cycles_finished() == seen)
+            last = !sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED;
         sgc_disclaim_run(self, SIZE_MAX);
         seen = sgc_cycles_finished();
         object = attempt(self, r);
@@ -149,24 +152,28 @@ static void watch(struct sgc_mutator *self, const struct request *r)
     sgc_heap_watch(self);
 }
 
+static void *serve(struct sgc_mutator *self, const struct request *r)
+{
+    uint64_t seen;
+    void *object;
+
+    collect_if_due(self);
+    seen = sgc_cycles_finished();
+    object = attempt(self, r);
+    if (object == NULL)
+        object = collect_and_attempt(self, r, seen);
+    watch(self, r);
+    sgc_finalizers_poll(self);
+    sgc_disclaim_poll(self);
+    return object;
+}
+
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
 {
     struct sgc_mutator *self = allocator_self();
     struct request r;
-    uint64_t seen;
-    void *object;
 
-    if (self == NULL || !make_request(&r, bytes, kind, align))
-        return NULL;
-    collect_if_due(self);
-    seen = sgc_cycles_finished();
-    object = attempt(self, &r);
-    if (object == NULL)
-        object = collect_and_attempt(self, &r, seen);
-    watch(self, &r);
-    sgc_finalizers_poll(self);
-    sgc_disclaim_poll(self);
-    return object;
+    return self != NULL && make_request(&r, bytes, kind, align) ? serve(self, &r) : NULL;
 }
 
 void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
@@ -208,23 +215,14 @@ void *sgc_allocate_many(size_t bytes, uint32_t kind)
 {
     struct sgc_mutator *self = allocator_self();
     size_t granules = bytes / SGC_GRANULE + (bytes % SGC_GRANULE != 0);
-    void *first;
+    struct request r = { .bytes = bytes, .kind = kind, .small = true, .many = true };
 
     if (self == NULL)
         return NULL;
     if (granules > SGC_SMALL_MAX / SGC_GRANULE)
         return sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
-    collect_if_due(self);
-    for (int round = 0; round < 2; round++) {
-        first = sgc_small_many(&self->cache, kind, sgc_class_for(granules == 0 ? 1 : granules), UINT32_MAX);
-        if (first != NULL || !sgc_pacing_limit_pays() ||
-            sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED)
-            break;
-    }
-    sgc_heap_watch(self);
-    sgc_finalizers_poll(self);
-    sgc_disclaim_poll(self);
-    return first;
+    r.cls = sgc_class_for(granules == 0 ? 1 : granules);
+    return serve(self, &r);
 }
 
 /* ---- settings: any thread, one atomic store each ---- */

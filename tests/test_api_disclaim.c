@@ -6,6 +6,7 @@
 #include "api.h"
 
 #include <gc/gc_disclaim.h>
+#include <gc/gc_inline.h>
 #include <setjmp.h>
 
 enum {
@@ -322,6 +323,92 @@ static void may_jump(void)
     API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
 }
 
+/* Memory is not refused as long as dead objects wait. */
+static void *no_more(size_t bytes) { (void)bytes; return NULL; }
+
+static void *volatile rest;             /* for which the objects asked for are too large */
+
+static void *fill(void *size)
+{
+    struct thing *t, *last = NULL;
+
+    while ((t = GC_generic_malloc(*(size_t *)size, kind)) != NULL) {
+        t->other = last;
+        root = last = t;
+    }
+    for (last = NULL; (t = GC_malloc(300)) != NULL; rest = last = t)
+        t->other = last;
+    return NULL;
+}
+
+static volatile int leaves;
+
+static int leave_or_note(void *object)
+{
+    if (leaves)
+        longjmp(back, 1);
+    return note(object);
+}
+
+static void start_full(size_t size)
+{
+    setenv("GC_MAXIMUM_HEAP_SIZE", "8M", 1);
+    start(leave_or_note, 0);
+    GC_set_oom_fn(no_more);
+    api_in_thread(fill, &size);
+    root = NULL;
+}
+
+static void *have_many(void *arg)
+{
+    void *many = NULL;
+
+    API_CHILD(GC_malloc_many(200) != NULL);
+    GC_generic_malloc_many(300, kind, &many);
+    API_CHILD(many != NULL);
+    return arg;
+}
+
+static void *have_large(void *arg)
+{
+    API_CHILD(GC_malloc_atomic(1 << 20) != NULL);
+    return arg;
+}
+
+API_NOINLINE static void collect_below(void)
+{
+    volatile char room[4096] = { 0 };
+
+    GC_gcollect();
+    API_CHILD(room[0] == 0);
+}
+
+/* A jump out of a procedure leaves the others in the queue, and no collection is to be had. */
+static void *(*then)(void *);
+
+API_NOINLINE static void *fill_queue(void *arg)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        collect_below();
+    leaves = 0;
+    GC_disable();
+    return then(arg);
+}
+
+static void many_when_full(void) { start_full(sizeof(struct thing)); api_in_thread(have_many, NULL); }
+static void many_when_waiting(void) { start_full(100000); then = have_many; api_in_thread(fill_queue, NULL); }
+static void large_when_full(void) { start_full(sizeof(struct thing)); api_in_thread(have_large, NULL); }
+static void large_when_waiting(void) { start_full(100000); then = have_large; api_in_thread(fill_queue, NULL); }
+
+static void memory_runs_out(void)
+{
+    api_check_child(many_when_full, NULL, "many objects, when all memory is dead objects");
+    api_check_child(many_when_waiting, NULL, "many objects, when dead ones wait and there is no collection");
+    api_check_child(large_when_full, NULL, "a large object, when all memory is dead objects");
+    api_check_child(large_when_waiting, NULL, "a large object, when dead ones wait and there is no collection");
+}
+
 /* What the program frees itself is not asked about, not even from within a procedure when it was waiting already. */
 static void *free_all(void *arg)
 {
@@ -411,6 +498,7 @@ int main(void)
     if (api_on_sgc) {
         api_check_child(may_allocate, NULL, "a procedure may allocate and collect");
         api_check_child(may_jump, NULL, "and jump out");
+        memory_runs_out();
         api_check_child(freed, NULL, "nobody is asked about what is freed");
         bad_input();
     }
