@@ -38,7 +38,8 @@ void GC_register_disclaim_proc(int kind, GC_disclaim_proc proc, int mark_from_al
 
 /* ---- objects with a closure: its address is in the first word ---- */
 
-SGC_STATE static sgc_a32_t finalized_kind;      /* 0: not made yet.  Release / acquire */
+SGC_STATE static sgc_a32_t made_kind;           /* gate held */
+SGC_STATE static sgc_a32_t finalized_kind;      /* the same, when it has its procedure.  0: not yet.  Release / acquire */
 
 /* One that was not set up has no closure. */
 static int finalize(void *object)
@@ -50,18 +51,34 @@ static int finalize(void *object)
     return 0;
 }
 
-void GC_init_finalized_malloc(void)
+/* Gate held.  The number is published last: an object without the procedure would never be finalized. */
+static void make_kind(void)
 {
     static const struct sgc_kind kind = { .clear = true, .scan = SGC_SCAN_WORDS };
-    uint32_t number;
+    uint32_t number = sgc_api_own_kind(&made_kind, &kind, "objects with a finalizer of their own");
 
-    if (sgc_a32_load_acq(&finalized_kind) != 0)
-        return;
-    number = sgc_api_own_kind(&finalized_kind, &kind, "objects with a finalizer of their own");
     if (number == SGC_KIND_CONSERVATIVE)
         return;
     sgc_mark_displacement(sizeof(void *));
-    GC_register_disclaim_proc((int)number, finalize, 1);
+    if (sgc_disclaim_set(number, finalize, true))
+        sgc_a32_store_rel(&finalized_kind, number);
+    else
+        sgc_warn("GC_init_finalized_malloc: the system refuses address space; objects are not finalized. Raise the limit "
+                 "(ulimit -v)");
+}
+
+void GC_init_finalized_malloc(void)
+{
+    bool mine = sgc_gate_mine();
+
+    if (sgc_a32_load_acq(&finalized_kind) != 0 || sgc_api_self() == NULL)
+        return;
+    if (!mine)
+        sgc_gate_close(sgc_mutator_self());
+    if (sgc_a32_load(&finalized_kind) == 0)
+        make_kind();
+    if (!mine)
+        sgc_gate_open();
 }
 
 /* 0 if the object cannot be finalized. */

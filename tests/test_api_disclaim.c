@@ -265,6 +265,44 @@ static void finalized_malloc(void)
     API_CHILD(wrong == 0 && finalized >= (api_on_sgc ? 5 * OBJECTS - STRAYS : 4 * OBJECTS) && finalized <= 5 * OBJECTS);
 }
 
+/* Threads that begin with it at the same time: none has an object before its kind has its procedure. */
+enum { RACERS = 8, EACH = 20 };
+
+static pthread_barrier_t line;
+
+static void closed_count(void *object, void *data)
+{
+    (void)object, (void)data;
+    __atomic_add_fetch(&finalized, 1, __ATOMIC_RELAXED);
+}
+
+static void *race(void *arg)
+{
+    static const struct GC_finalizer_closure closure = { closed_count, NULL };
+
+    pthread_barrier_wait(&line);
+    GC_init_finalized_malloc();
+    for (int i = 0; i < EACH; i++)
+        API_CHILD(GC_finalized_malloc(sizeof(struct thing), &closure) != NULL);
+    GC_gcollect();
+    return arg;
+}
+
+static void begun_together(void)
+{
+    pthread_t thread[RACERS];
+
+    GC_INIT();
+    pthread_barrier_init(&line, NULL, RACERS);
+    for (int i = 0; i < RACERS; i++)
+        API_CHILD(GC_pthread_create(&thread[i], NULL, race, NULL) == 0);
+    for (int i = 0; i < RACERS; i++)
+        API_CHILD(GC_pthread_join(thread[i], NULL) == 0);
+    api_collect();
+    api_collect();
+    API_CHILD(finalized <= RACERS * EACH && finalized >= RACERS * EACH - STRAYS);
+}
+
 /* ---- what only SGC allows ---- */
 
 static int allocating(void *object)
@@ -496,6 +534,7 @@ int main(void)
     api_check_child(asked_again, NULL, "a procedure may keep its object for a time");
     api_check_child(finalized_malloc, NULL, "objects with a closure");
     if (api_on_sgc) {
+        api_check_child(begun_together, NULL, "from threads that begin together");
         api_check_child(may_allocate, NULL, "a procedure may allocate and collect");
         api_check_child(may_jump, NULL, "and jump out");
         memory_runs_out();
