@@ -25,6 +25,7 @@ struct disclaim {
     struct sgc_stack_memory memory;     /* of the queue */
     sgc_aw_t *object;                   /* by address */
     size_t count, next;
+    sgc_aw_t asking;                    /* the object that is asked about; 0: none, or it was freed */
     sgc_a32_t busy;                     /* number of the cache whose thread asks; 0: nobody does */
 };
 
@@ -148,12 +149,12 @@ static bool begin(struct sgc_mutator *self, uintptr_t now)
     return busy == 0 && sgc_a32_cas(&all.busy, 0, self->cache.id);
 }
 
-/* The procedure may have freed the object itself. */
+/* Unless the procedure did it itself: something else may lie there by now. */
 static void free_object(struct sgc_mutator *self, uintptr_t object)
 {
     struct sgc_object o;
 
-    if (!sgc_object_find(object, &o) || o.start != object)
+    if (sgc_aw_swap(&all.asking, 0) != object || !sgc_object_find(object, &o) || o.start != object)
         return;
     if (sgc_finalization_used())
         sgc_finalization_forget(self, object);
@@ -166,6 +167,7 @@ static void ask(struct sgc_mutator *self, uintptr_t object)
     sgc_disclaim_t proc = (sgc_disclaim_t)sgc_aw_load_acq(&all.of[kind]);
     int keep;
 
+    sgc_aw_store(&all.asking, object);
     keep = proc != NULL ? proc((void *)object) : 0;
     if (keep == 0)
         free_object(self, object);
@@ -221,6 +223,8 @@ void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t ki
 {
     size_t place;
 
+    if (sgc_aw_load(&all.asking) == object)
+        sgc_aw_cas(&all.asking, object, 0);
     if ((sgc_a32_load_acq(&all.kinds) >> kind & 1) == 0)
         return;
     sgc_section_enter(sgc_section_of(self));

@@ -15,6 +15,7 @@
  *   object[n]       who takes it or frees the object: swap    same             acquire-release; the lowest bit says
  *                                                                              that it has been taken
  *   next            who has `busy`, in a section              same             the world stopped
+ *   asking          who has `busy`; who frees it: 0           same             compare-and-swap: one of them frees
  *   busy            who asks procedures: compare-and-swap     everybody        acquire-release
  *   due             the collecting thread: 1; who has         everybody        relaxed, a hint
  *                   `busy`, in a section: 0
