@@ -103,6 +103,31 @@ void sgc_disclaim_keep(struct sgc_team *team)
     sgc_team_rescan(team, NULL);
 }
 
+static const struct sgc_mutator *asker(uint32_t id)
+{
+    const struct sgc_mutator *m = sgc_registry.first;
+
+    while (m != NULL && m->cache.id != id)
+        m = m->next;
+    return m;
+}
+
+/* It stands above the place from where it called the procedure.  On another stack nothing can be told. */
+static bool has_left(const struct sgc_mutator *m)
+{
+    return m->disclaiming >= m->stack.low && m->sp < m->stack.high && m->sp > m->disclaiming && m->disclaiming != 0;
+}
+
+/* A thread that left a procedure by a jump, or ended without a word, may never be here again. */
+static void release_left(void)
+{
+    uint32_t id = sgc_a32_load_acq(&all.busy);
+    const struct sgc_mutator *m = id != 0 ? asker(id) : NULL;
+
+    if (id != 0 && (m == NULL || m->gone || has_left(m)))
+        sgc_a32_store_rel(&all.busy, 0);
+}
+
 void sgc_disclaim_mark(struct sgc_team *team)
 {
     uint32_t kinds = sgc_a32_load_acq(&all.kinds);
@@ -110,6 +135,7 @@ void sgc_disclaim_mark(struct sgc_team *team)
     all.count = all.next = 0;
     if (kinds == 0 || leaks_are_wanted())
         return;
+    release_left();
     sgc_walk_kinds(kinds, condemn, sgc_team_first(team));
     sgc_a32_store(&sgc_disclaim_due, all.count != 0);
 }

@@ -17,6 +17,7 @@
  *   next            who has `busy`, in a section              same             the world stopped
  *   asking          who has `busy`; who frees it: 0           same             compare-and-swap: one of them frees
  *   busy            who asks procedures: compare-and-swap     everybody        acquire-release
+ *                   the collecting thread, world stopped: 0
  *   due             the collecting thread: 1; who has         everybody        relaxed, a hint
  *                   `busy`, in a section: 0
  */

@@ -415,7 +415,7 @@ static void *have_large(void *arg)
 
 API_NOINLINE static void collect_below(void)
 {
-    volatile char room[4096] = { 0 };
+    volatile char room[65536] = { 0 };
 
     GC_gcollect();
     API_CHILD(room[0] == 0);
@@ -445,6 +445,37 @@ static void memory_runs_out(void)
     api_check_child(many_when_waiting, NULL, "many objects, when dead ones wait and there is no collection");
     api_check_child(large_when_full, NULL, "a large object, when all memory is dead objects");
     api_check_child(large_when_waiting, NULL, "a large object, when dead ones wait and there is no collection");
+}
+
+/* A thread that jumps out, and then only waits, keeps nobody else from asking. */
+static volatile int jumped, may_end;
+
+API_NOINLINE static void *jump_and_wait(void *arg)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        collect_below();
+    leaves = 0;
+    jumped = 1;
+    while (!may_end)
+        usleep(1000);
+    return arg;
+}
+
+static void asked_by_others(void)
+{
+    pthread_t thread;
+
+    start(leave_or_note, 0);
+    api_in_thread(make_things, NULL);
+    root = NULL;
+    API_CHILD(GC_pthread_create(&thread, NULL, jump_and_wait, NULL) == 0);
+    while (!jumped)
+        usleep(1000);
+    collect_and_sweep();
+    API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
+    may_end = 1;
+    GC_pthread_join(thread, NULL);
 }
 
 /* What the program frees itself is not asked about, not even from within a procedure when it was waiting already. */
@@ -580,6 +611,7 @@ int main(void)
         api_check_child(begun_together, NULL, "from threads that begin together");
         api_check_child(may_allocate, NULL, "a procedure may allocate and collect");
         api_check_child(may_jump, NULL, "and jump out");
+        api_check_child(asked_by_others, NULL, "and another thread asks the rest");
         memory_runs_out();
         api_check_child(freed, NULL, "nobody is asked about what is freed");
         api_check_child(freed_itself, NULL, "an object that its procedure freed, and has replaced, is not freed again");
