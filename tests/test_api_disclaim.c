@@ -523,49 +523,6 @@ static void freed(void)
     API_CHILD(count(0, 1) >= OBJECTS / 2 - STRAYS);
 }
 
-/* One that its procedure has freed is not freed again, though something else may lie there by now. */
-static void *volatile successor[OBJECTS];
-static size_t successor_bytes;
-static volatile int replaced;
-
-static int frees_itself(void *object)
-{
-    struct thing *t = object;
-    long number = t->ready == READY ? t->number : -1;
-
-    if (number < 0)
-        return 0;
-    t->ready = 0;
-    GC_free(object);
-    successor[number] = GC_generic_malloc(successor_bytes, kind);
-    replaced += successor[number] == object;
-    return 0;
-}
-
-static void *make_some(void *arg)
-{
-    for (int i = 0; i < 100; i++) {
-        struct thing *t = GC_generic_malloc(successor_bytes, kind);
-
-        t->number = i;
-        t->ready = READY;
-    }
-    return arg;
-}
-
-static void replace(size_t bytes)
-{
-    successor_bytes = bytes;
-    start(frees_itself, 0);
-    make_some(NULL);
-    api_collect();
-    for (int i = 0; i < 100; i++)
-        API_CHILD(successor[i] == NULL || GC_base(successor[i]) == successor[i]);
-}
-
-static void freed_itself(void) { replace(100000); API_CHILD(replaced > 0); }
-static void freed_itself_small(void) { replace(sizeof(struct thing)); API_CHILD(replaced > 0); }
-
 /* ---- bad input ---- */
 
 static void no_kind(void) { GC_INIT(); GC_register_disclaim_proc(14, note, 0); }
@@ -614,8 +571,6 @@ int main(void)
         api_check_child(asked_by_others, NULL, "and another thread asks the rest");
         memory_runs_out();
         api_check_child(freed, NULL, "nobody is asked about what is freed");
-        api_check_child(freed_itself, NULL, "an object that its procedure freed, and has replaced, is not freed again");
-        api_check_child(freed_itself_small, NULL, "nor a small one");
         bad_input();
     }
     return tap_done();
