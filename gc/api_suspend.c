@@ -43,35 +43,69 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
     return r.result;
 }
 
+/* On a thread that is in no blocked region. */
+static void *suspend(void *raw)
+{
+    struct request *r = raw;
+
+    if (pthread_equal(r->thread, pthread_self()))
+        sgc_world_suspend_self(r->self);
+    else if (suspend_other(r->self, r->thread) == SGC_SUSPENDED_NOBODY)
+        sgc_warn("GC_suspend_thread(%p): no registered thread has this id; nothing is suspended. Pass the pthread_t of a "
+                 "thread that GC_pthread_create made, or that registered itself, and that has not ended", (void *)r->thread);
+    return NULL;
+}
+
+/* A blocked region is left for the call: to stop a thread, or to stay, is nothing for one that counts as stopped. */
 void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
 {
-    struct sgc_mutator *self = sgc_api_self();
+    struct request r = { sgc_api_self(), thread, SGC_SUSPENDED_NOT };
 
-    if (self == NULL)
+    if (r.self == NULL)
         return;
     if (sgc_gate_mine())
         sgc_warn("GC_suspend_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
                  "nothing is suspended. Call it afterwards");
-    else if (pthread_equal(thread, pthread_self()))
-        sgc_world_suspend_self(self);
-    else if (suspend_other(self, thread) == SGC_SUSPENDED_NOBODY)
-        sgc_warn("GC_suspend_thread(%p): no registered thread has this id; nothing is suspended. Pass the pthread_t of a "
-                 "thread that GC_pthread_create made, or that registered itself, and that has not ended", (void *)thread);
+    else
+        GC_call_with_gc_active(suspend, &r);
 }
 
-/* Calls fn for that thread, if it is registered.  A thread that has stopped the world holds the registry's lock. */
-static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
+/* Calls fn for that thread, if it is registered.  With the registry's lock. */
+static bool look_locked(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
 {
-    bool locked = sgc_world_stopped() && sgc_gate_mine();
-    struct sgc_mutator *m;
+    struct sgc_mutator *m = sgc_world_find(thread);
+
+    return m != NULL && fn(m);
+}
+
+/* On a thread that nobody stops: it may not enter a section, and blocks the signals whose handlers may come here by
+ * itself. */
+static bool look_unstopped(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
+{
+    sigset_t saved;
     bool result;
 
-    if (!locked)
-        sgc_lock(&sgc_registry.lock, sgc_api_section());
-    m = sgc_world_find(thread);
-    result = m != NULL && fn(m);
-    if (!locked)
-        sgc_unlock(&sgc_registry.lock, sgc_api_section());
+    sgc_signals_block(&saved);
+    sgc_lock(&sgc_registry.lock, NULL);
+    result = look_locked(thread, fn);
+    sgc_unlock(&sgc_registry.lock, NULL);
+    sgc_signals_restore(&saved);
+    return result;
+}
+
+/* A thread that has stopped the world holds the registry's lock. */
+static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    bool result;
+
+    if (sgc_world_stopped() && sgc_gate_mine())
+        return look_locked(thread, fn);
+    if (self == NULL || sgc_world_is_blocked(self))
+        return look_unstopped(thread, fn);
+    sgc_lock(&sgc_registry.lock, sgc_section_of(self));
+    result = look_locked(thread, fn);
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
     return result;
 }
 

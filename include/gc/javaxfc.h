@@ -32,6 +32,7 @@ GC_API void GC_CALL GC_finalize_all(void);
  * - There is no count: the first GC_resume_thread ends it, however often the thread was suspended.
  * - A thread may suspend itself: the call returns when another one has resumed it.
  * - A thread inside GC_do_blocking counts as suspended at once, and stops when it leaves that.
+ * - The function may be called inside GC_do_blocking, which is left for that time, as by GC_call_with_gc_active.
  * - A thread that is not registered, or has ended, is reported, and nothing happens.  So is a call by a thread that
  *   holds the allocation lock.
  * - SGC never suspends a thread that holds a lock of the collector's or the loader's.  It may well hold one of the
