@@ -249,13 +249,41 @@ void *GC_calloc_explicitly_typed(size_t count, size_t size, GC_descr descriptor)
 
 /* ---- resizing ---- */
 
+/* Exact up to the last pointer; the words behind it may be pointers. */
+static GC_descr bitmap_for(GC_descr descriptor, size_t size)
+{
+    uintptr_t bits = descriptor & ~(uintptr_t)GC_DS_TAGS;
+    size_t words = sgc_round_up(size, WORD) / WORD;
+
+    if (bits == 0)
+        return descriptor;
+    if (words > SHORT)
+        return EVERYTHING;
+    bits |= (bits & -bits) - 1;
+    return (bits & ~(UINTPTR_MAX >> words) & ~(uintptr_t)GC_DS_TAGS) | GC_DS_BITMAP;
+}
+
+/* Of an object that has another size now.  It may be an array that is stored as an ordinary object, so added words, which begin
+ * somewhere behind the last pointer that is known, may be pointers; unless there never were any.  What a procedure of the
+ * program's makes of its objects is its own affair. */
+static GC_descr descriptor_for(GC_descr descriptor, size_t size, size_t had)
+{
+    if (descriptor == 0)
+        return 0;
+    if ((descriptor & GC_DS_TAGS) == GC_DS_BITMAP)
+        return bitmap_for(descriptor, size);
+    if ((descriptor & GC_DS_TAGS) == GC_DS_LENGTH || (size > had && sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT)))
+        return EVERYTHING;
+    return descriptor;
+}
+
 /* A new object for so many bytes of an old one.  An array stays one as far as whole elements fit. */
 static void *like(const struct sgc_object *o, size_t size)
 {
     const struct sgc_array_end *end = array_end(o);
 
     if (!sgc_ds_is_proc(*descriptor_place(o), SGC_PROC_ARRAY))
-        return typed(size, *descriptor_place(o), false);
+        return typed(size, descriptor_for(*descriptor_place(o), size, sgc_api_typed_usable(o)), false);
     return true_array(sgc_round_up(size, WORD), end->element_bytes, end->element_descriptor);
 }
 

@@ -242,26 +242,101 @@ static void sizes(void)
     }
 }
 
+/* ---- resizing: words up to the last pointer keep their meaning, added ones may be pointers ---- */
+
+struct resizing {
+    size_t from, to;            /* words */
+    size_t lost;                /* the place of a word that is none, if there is one */
+    size_t kept;                /* and of a pointer */
+    void **(*make)(size_t words);
+};
+
+static void put(void **object, size_t n, GC_hidden_pointer *places)
+{
+    object[n] = GC_malloc_atomic(API_LARGE);
+    places[0] = GC_HIDE_POINTER(object[n]);
+}
+
 static void *make_resized(void *arg)
 {
-    void **object = GC_malloc_explicitly_typed(3 * sizeof *object, GC_make_descriptor(&two_bits, 3));
+    const struct resizing *r = arg;
+    void **object = r->make(r->from);
 
-    object[1] = GC_malloc_atomic(API_LARGE);
-    object[2] = GC_malloc_atomic(API_LARGE);
-    lost[0] = GC_HIDE_POINTER(object[1]);
-    kept[0] = GC_HIDE_POINTER(object[2]);
-    object = GC_realloc(object, 1000);
-    API_CHILD(GC_REVEAL_POINTER(kept[0]) == object[2] && object[3] == NULL && object[124] == NULL);
+    object[0] = object;
+    object = GC_realloc(object, r->to * sizeof *object);
+    for (size_t n = 1; n < r->to; n++)
+        API_CHILD(object[n] == NULL);
+    object[0] = NULL;
+    GC_disable();
+    put(object, r->kept, kept);
+    if (r->lost != 0)
+        put(object, r->lost, lost);
     root = object;
+    GC_enable();
     return arg;
+}
+
+static void **plain(size_t words)
+{
+    return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, 3));
+}
+
+static void **plain_all(size_t words)
+{
+    return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, 1));
+}
+
+static void **pairs(size_t words)
+{
+    return GC_calloc_explicitly_typed(words / 2, 16, GC_make_descriptor(&two_bits, 2));
+}
+
+static void **pointers(size_t words)
+{
+    return GC_calloc_explicitly_typed(words, 8, GC_make_descriptor(&two_bits, 1));
+}
+
+static void **long_one(size_t words)
+{
+    struct type t = { words, words, 1, even };
+
+    return GC_calloc_explicitly_typed(1, words * sizeof(void *), describe(&t));
+}
+
+static void **no_pointers(size_t words)
+{
+    return GC_calloc_explicitly_typed(words, 8, 0);
+}
+
+static void check_resized(const struct resizing *r)
+{
+    memset(kept, 0, sizeof *kept);
+    memset(lost, 0, sizeof *lost);
+    api_in_thread(make_resized, (void *)(uintptr_t)r);
+    api_collect();
+    if (api_alive(kept, 1) != (r->make != no_pointers) || api_alive(lost, 1) != 0)
+        fprintf(stderr, "resized from %zu to %zu words: kept %d, lost %d\n", r->from, r->to, api_alive(kept, 1),
+                api_alive(lost, 1));
+    API_CHILD(api_alive(kept, 1) == (r->make != no_pointers) && api_alive(lost, 1) == 0);
+    root = NULL;
 }
 
 static void resized(void)
 {
+    static const struct resizing cases[] = {
+        { 3, 3, 1, 2, plain }, { 3, 50, 1, 2, plain }, { 3, 50, 1, 49, plain }, { 3, 62, 1, 61, plain },
+        { 3, 63, 0, 62, plain },
+        { 3, 125, 0, 124, plain }, { 40, 5, 1, 2, plain }, { 40, 2, 0, 0, plain }, { 1, 40, 0, 39, plain_all },
+        { 8, 16, 1, 14, pairs }, { 8, 16, 5, 8, pairs }, { 8, 10, 1, 8, pairs }, { 50, 54, 1, 52, pairs }, { 50, 200, 0, 198, pairs },
+        { 50, 6, 5, 4, pairs }, { 200, 20, 1, 18, pairs }, { 200, 2000, 1, 1998, pairs },
+        { 2000, 20000, 19999, 19998, pairs },
+        { 8, 9, 0, 8, pointers }, { 8, 100, 0, 99, pointers }, { 100, 8, 0, 7, pointers }, { 300, 330, 0, 329, pointers },
+        { 100, 200, 0, 198, long_one }, { 100, 90, 1, 88, long_one }, { 8, 16, 0, 14, no_pointers }, { 8, 500, 0, 1, no_pointers },
+    };
+
     start();
-    api_in_thread(make_resized, NULL);
-    api_collect();
-    API_CHILD(api_alive(kept, 1) == 1 && api_alive(lost, 1) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_resized(&cases[i]);
 }
 
 static void *out_of_memory(size_t size)
@@ -345,7 +420,7 @@ int main(void)
         api_check_child(just_so_long, NULL, "nothing behind the described words counts");
         api_check_child(freed, NULL, "what is freed does not pile up");
         api_check_child(sizes, NULL, "sizes: what the program may use is its own");
-        api_check_child(resized, NULL, "GC_realloc keeps the descriptor");
+        api_check_child(resized, NULL, "GC_realloc: added words may be pointers, the others stay what they were");
         api_check_child(overflow, NULL, "too large");
         bad_input();
     }

@@ -44,7 +44,12 @@ GC_API GC_descr GC_CALL GC_make_descriptor(const GC_word *bitmap, size_t length)
  * may use: the descriptor lies behind that.
  *
  * Descriptors as in gc_mark.h are taken as well.  One that makes no sense is reported when the object is first looked at,
- * and then each of its words counts.  GC_realloc keeps the descriptor, but bdwgc's does not: there allocate a new object. */
+ * and then each of its words counts.
+ *
+ * GC_realloc keeps what the descriptor says of the words up to the last pointer; all words behind that may be pointers then,
+ * and in an object of more than 62 words, or with a longer bitmap that grows, every word may be one.  So elements added to
+ * an array are followed.  Where the descriptor names no pointers at all, there are none in the added words; what a mark procedure
+ * looks at stays its own affair.  bdwgc's GC_realloc forgets the descriptor: there allocate a new object. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_explicitly_typed(size_t size, GC_descr descriptor);
 
 /* The same for a large object of which the program keeps a pointer near the beginning (GC_malloc_ignore_off_page). */
@@ -52,7 +57,8 @@ GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_explicitly_t
                                                                                                      GC_descr descriptor);
 
 /* A zeroed array of elements of that type.  Their size is a multiple of that of a pointer; if not, that is reported, and
- * each word of the array counts.  An array too large to be is one for which there is no memory. */
+ * each word of the array counts.  An array too large to be is one for which there is no memory.  GC_realloc: see above; most
+ * larger arrays even stay exact. */
 GC_API GC_ATTR_MALLOC GC_ATTR_CALLOC_SIZE(1, 2) void *GC_CALL GC_calloc_explicitly_typed(size_t count, size_t size,
                                                                                          GC_descr descriptor);
 
