@@ -112,10 +112,18 @@ static const struct sgc_mutator *asker(uint32_t id)
     return m;
 }
 
-/* It stands above the place from where it called the procedure.  On another stack nothing can be told. */
+static bool on_own_stack(const struct sgc_mutator *m, uintptr_t place)
+{
+    return place >= m->stack.low && place < m->stack.high;
+}
+
+/* It stands above the place from where it called the procedure.  A handler on an alternate stack tells what it interrupted;
+ * of other stacks nothing can be told. */
 static bool has_left(const struct sgc_mutator *m)
 {
-    return m->disclaiming >= m->stack.low && m->sp < m->stack.high && m->sp > m->disclaiming && m->disclaiming != 0;
+    uintptr_t stands = on_own_stack(m, m->sp) ? m->sp : m->interrupted;
+
+    return on_own_stack(m, m->disclaiming) && on_own_stack(m, stands) && stands > m->disclaiming;
 }
 
 /* A thread that left a procedure by a jump, or ended without a word, may never be here again. */

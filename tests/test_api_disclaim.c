@@ -4,6 +4,7 @@
  * allocate, jump out.  With API_PEER what both promise runs on bdwgc's library.
  */
 #include "api.h"
+#include "sanitized.h"
 
 #include <gc/gc_disclaim.h>
 #include <gc/gc_inline.h>
@@ -441,9 +442,14 @@ static void large_when_waiting(void) { start_full(100000); then = have_large; ap
 
 static void memory_runs_out(void)
 {
-    api_check_child(many_when_full, NULL, "many objects, when all memory is dead objects");
+    if (TEST_SANITIZED) {
+        tap_skip("one stale word, of which there are more under sanitizers, keeps a chain of objects");
+        tap_skip("the same");
+    } else {
+        api_check_child(many_when_full, NULL, "many objects, when all memory is dead objects");
+        api_check_child(large_when_full, NULL, "a large object, when all memory is dead objects");
+    }
     api_check_child(many_when_waiting, NULL, "many objects, when dead ones wait and there is no collection");
-    api_check_child(large_when_full, NULL, "a large object, when all memory is dead objects");
     api_check_child(large_when_waiting, NULL, "a large object, when dead ones wait and there is no collection");
 }
 
