@@ -73,21 +73,15 @@ static void search(void *raw)
     s->kind = search_all(s);
 }
 
-/* The gate before the loader's list: nobody may change the list of modules meanwhile. */
+/* Not a second look at the modules in a world that stands still: a thread that is not stopped may have the loader's lock. */
 bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
 {
-    bool mine = sgc_gate_mine();
-    bool stopped;
+    bool stopped = sgc_api_stop_to_look(self);
 
-    if (!mine)
-        sgc_gate_close(self);
-    stopped = sgc_roots_snapshot(NULL, NULL) && sgc_api_stop_to_look(self);
     if (stopped) {
         look(arg);
         sgc_api_looked(self);
     }
-    if (!mine)
-        sgc_gate_open();
     return stopped;
 }
 

@@ -342,14 +342,21 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
 
 /* ---- stops without a cycle ---- */
 
-static void external_stop_from(void *arg, uintptr_t sp)
+static void external_stop_at_snapshot(void *arg)
 {
-    struct sgc_mutator *self = arg;
     struct sgc_cycle_record record;
 
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
-    sgc_world_stand_at(self, sp);
-    cycle.stopped = sgc_world_stop(self, 1, &record);
+    cycle.stopped = sgc_world_stop(arg, 1, &record);
+}
+
+/* Inside the loader's lock, as a cycle's: so the list of modules is true while the world stands still, and no thread that
+ * does has that lock. */
+static void external_stop_from(void *arg, uintptr_t sp)
+{
+    sgc_world_stand_at(arg, sp);
+    cycle.stopped = false;
+    sgc_roots_snapshot(external_stop_at_snapshot, arg);
 }
 
 /* Who holds the gate for other reasons keeps it. */

@@ -33,7 +33,8 @@ void sgc_gate_close(struct sgc_mutator *self);
 void sgc_gate_open(void);
 bool sgc_gate_mine(void);
 
-/* Stops the world for the client, without a cycle, until sgc_external_resume. */
+/* Stops the world for the client, without a cycle, until sgc_external_resume.  The list of modules is up to date then.  False, with
+ * a message, if a thread could not be stopped, or there is no memory for the list. */
 bool sgc_external_stop(struct sgc_mutator *self);
 void sgc_external_resume(struct sgc_mutator *self);
 
