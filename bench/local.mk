@@ -40,6 +40,10 @@ endif
 # The runner: programs of Python's standard library only.
 EXTRA_DIST += \
 	bench/README.md \
+	bench/RESULTS.md \
+	bench/plots/marking.svg \
+	bench/plots/presets.svg \
+	bench/plots/ratios.svg \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \
