@@ -15,13 +15,10 @@
 
 static bool set(uint32_t kind, GC_disclaim_proc proc, bool from_all)
 {
-    bool mine = sgc_gate_mine(), done;
+    bool closed = sgc_gate_enter(sgc_mutator_self());
+    bool done = sgc_disclaim_set(kind, proc, from_all);
 
-    if (!mine)
-        sgc_gate_close(sgc_mutator_self());
-    done = sgc_disclaim_set(kind, proc, from_all);
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
     return done;
 }
 
@@ -69,16 +66,14 @@ static void make_kind(void)
 
 void GC_init_finalized_malloc(void)
 {
-    bool mine = sgc_gate_mine();
+    bool closed;
 
     if (sgc_a32_load_acq(&finalized_kind) != 0 || sgc_api_self() == NULL)
         return;
-    if (!mine)
-        sgc_gate_close(sgc_mutator_self());
+    closed = sgc_gate_enter(sgc_mutator_self());
     if (sgc_a32_load(&finalized_kind) == 0)
         make_kind();
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
 }
 
 /* 0 if the object cannot be finalized. */

@@ -46,16 +46,14 @@ static void make_kinds(int number, void *proc)
 
 void GC_init_gcj_malloc(int number, void *proc)
 {
-    bool mine = sgc_gate_mine();
+    bool closed;
 
     if (sgc_a32_load_acq(&plain_kind) != 0 || sgc_api_self() == NULL)
         return;
-    if (!mine)
-        sgc_gate_close(sgc_mutator_self());
+    closed = sgc_gate_enter(sgc_mutator_self());
     if (sgc_a32_load(&plain_kind) == 0)
         make_kinds(number, proc);
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
 }
 
 /* ---- objects ---- */

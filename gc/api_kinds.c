@@ -102,18 +102,16 @@ unsigned GC_new_kind_inner(void **free_list, GC_word descriptor, int add_size, i
 
 uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what)
 {
-    bool mine = sgc_gate_mine();
     uint32_t made = SGC_KINDS;
+    bool closed;
 
     if (sgc_api_self() == NULL)
         return SGC_KIND_CONSERVATIVE;
-    if (!mine)
-        sgc_gate_close(sgc_mutator_self());
+    closed = sgc_gate_enter(sgc_mutator_self());
     if (sgc_a32_load(number) == 0 && (made = sgc_kind_make(kind)) != SGC_KINDS)
         sgc_a32_store_rel(number, made);
     made = sgc_a32_load(number);
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
     if (made != 0)
         return made;
     sgc_warn("%s need a kind, and there are %d already; ordinary objects are used instead. Make fewer by GC_new_kind", what,

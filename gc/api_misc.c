@@ -44,13 +44,10 @@ bool sgc_api_set_option(const char *option, long value)
 
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value)
 {
-    bool mine = sgc_gate_mine();
+    bool closed = sgc_gate_enter(sgc_mutator_self());
 
-    if (!mine)
-        sgc_gate_close(sgc_mutator_self());
     sgc_aw_store_rel(hook, value);
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
 }
 
 void sgc_api_count_uncollectable(intptr_t bytes)

@@ -141,14 +141,12 @@ size_t SGC_get_stats(struct SGC_stats *stats, size_t size)
 {
     struct SGC_stats s = { 0 };
     size_t known = size < sizeof s ? size : sizeof s;
-    bool mine = sgc_gate_mine();
+    bool closed;
 
     if (sgc_api_self() != NULL) {
-        if (!mine)
-            sgc_gate_close(sgc_mutator_self());
+        closed = sgc_gate_enter(sgc_mutator_self());
         read_stats(&s);
-        if (!mine)
-            sgc_gate_open();
+        sgc_gate_leave(closed);
     }
     memset(stats, 0, size);
     memcpy(stats, &s, known);

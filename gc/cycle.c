@@ -131,6 +131,21 @@ void sgc_gate_open(void)
         sgc_guard_leave(&sgc_self->section);
 }
 
+bool sgc_gate_enter(struct sgc_mutator *self)
+{
+    bool closes = !sgc_gate_mine();
+
+    if (closes)
+        sgc_gate_close(self);
+    return closes;
+}
+
+void sgc_gate_leave(bool closed)
+{
+    if (closed)
+        sgc_gate_open();
+}
+
 uint64_t sgc_cycles_finished(void)
 {
     return sgc_aw_load_acq(&cycle.finished);
@@ -362,14 +377,12 @@ static void external_stop_from(void *arg, uintptr_t sp)
 /* Who holds the gate for other reasons keeps it. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
-    bool mine = sgc_gate_mine();
+    bool closed = sgc_gate_enter(self);
 
-    if (!mine)
-        sgc_gate_close(self);
-    cycle.keep_gate = mine;
+    cycle.keep_gate = !closed;
     sgc_with_registers(external_stop_from, self);
-    if (!cycle.stopped && !mine)
-        sgc_gate_open();
+    if (!cycle.stopped)
+        sgc_gate_leave(closed);
     return cycle.stopped;
 }
 

@@ -33,6 +33,11 @@ void sgc_gate_close(struct sgc_mutator *self);
 void sgc_gate_open(void);
 bool sgc_gate_mine(void);
 
+/* For functions that a thread may call with the gate closed by itself: closes it if it is not, and says whether it did; to be
+ * handed to sgc_gate_leave, which opens it again then. */
+bool sgc_gate_enter(struct sgc_mutator *self);
+void sgc_gate_leave(bool closed);
+
 /* Stops the world for the client, without a cycle, until sgc_external_resume.  The list of modules is up to date then.  False, with
  * a message, if a thread could not be stopped, or there is no memory for the list. */
 bool sgc_external_stop(struct sgc_mutator *self);

@@ -62,16 +62,13 @@ void sgc_heap_shrink(void)
 static void call_hook(struct sgc_mutator *self, size_t size)
 {
     void (*hook)(uintptr_t) = (void (*)(uintptr_t))sgc_aw_load_acq(&sgc_client_on_heap_resize);
-    bool mine;
+    bool closed;
 
     if (hook == NULL)
         return;
-    mine = sgc_gate_mine();
-    if (!mine)
-        sgc_gate_close(self);
+    closed = sgc_gate_enter(self);
     hook(size);
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
 }
 
 static void note_most(size_t size)

@@ -307,18 +307,15 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
 
 bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
 {
-    bool mine = sgc_gate_mine();
-    bool found;
+    bool closed, found;
 
     if (self == NULL)
         return false;
-    if (!mine)
-        sgc_gate_close(self);
+    closed = sgc_gate_enter(self);
     found = sgc_roots_snapshot(NULL, NULL) &&
             (in_static(address, sgc_section_of(self)) || on_stack(address, sgc_section_of(self)) ||
              in_thread_local(address, self));
-    if (!mine)
-        sgc_gate_open();
+    sgc_gate_leave(closed);
     return found;
 }
 

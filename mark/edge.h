@@ -72,11 +72,15 @@ SGC_INLINE uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bit
     return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
 }
 
+/* The kind of work that an object with pointers is. */
+SGC_INLINE uintptr_t sgc_piece_of(uint32_t scan)
+{
+    return scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP;
+}
+
 SGC_INLINE void sgc_push_object(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t scan)
 {
-    uintptr_t piece = scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP;
-
-    if (__builtin_expect(!sgc_deque_push(&marker->stack, start | piece, bytes), 0))
+    if (__builtin_expect(!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes), 0))
         sgc_mark_overflow(marker, start);
 }
 

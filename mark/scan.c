@@ -225,7 +225,7 @@ void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     uint32_t scan = sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind].scan;
 
-    if (!sgc_deque_push(&marker->stack, start | (scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP), bytes))
+    if (!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes))
         sgc_scan_object(marker, start, bytes);
 }
 
