@@ -54,8 +54,12 @@ enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked f
 /* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
 SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
 {
-    for (uintptr_t line = start; line < start + bytes; line += SGC_CACHE_LINE)
-        __builtin_prefetch((const void *)line);
+    uintptr_t last = start + bytes - 1;
+
+    __builtin_prefetch((const void *)start);
+    while ((start += SGC_CACHE_LINE) < last)
+        __builtin_prefetch((const void *)start);
+    __builtin_prefetch((const void *)last);
 }
 
 /* ---- setting marks ---- */

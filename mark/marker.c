@@ -140,11 +140,12 @@ void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     scan_large(marker, (struct sgc_work){ start, bytes });
 }
 
-/* Pops small objects, and asks for their first lines, until the batch is full or something else comes. */
+/* Pops small objects, and asks for their lines, until the batch is full or something else comes. */
 static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     const struct sgc_place *end = sgc_deque_end(&marker->stack);
     size_t most = sgc_deque_private(&marker->stack), n = 0;
+    struct sgc_words *object = batch->object + batch->count;
 
     if (most > SGC_BATCH - batch->count)
         most = SGC_BATCH - batch->count;
@@ -154,9 +155,8 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
         sgc_place_get(--end, &work);
         if (__builtin_expect(!is_small(marker, work), 0))
             break;
-        batch->object[batch->count + n] = (struct sgc_words){ work.start, work.bytes };
+        *object++ = (struct sgc_words){ work.start, work.bytes };
         sgc_ask_for(work.start, work.bytes);
-        __builtin_prefetch((const void *)(work.start + work.bytes - 1));
     }
     sgc_deque_popped(&marker->stack, n);
     batch->count += n;
