@@ -72,9 +72,13 @@ SGC_INLINE uintptr_t mark(const struct sgc_page *d, size_t word, uintptr_t objec
     return white == 0 ? 0 : sgc_set_marks(&bits[alloc ^ 1], marked, white, how);
 }
 
-/* In a few operations and without a branch: not all processors have an instruction for it. */
+/* Most often there are one or two.  Otherwise in a few operations: not all processors have an instruction for it. */
 SGC_INLINE size_t count_bits(uintptr_t bits)
 {
+    uintptr_t rest = bits & (bits - 1);
+
+    if ((rest & (rest - 1)) == 0)
+        return (size_t)(bits != 0) + (rest != 0);
     bits -= bits >> 1 & UINT64_C(0x5555555555555555);
     bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
     return ((bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >> 56;
