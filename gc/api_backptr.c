@@ -80,7 +80,7 @@ bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
 
     if (stopped) {
         look(arg);
-        sgc_api_looked(self);
+        sgc_external_resume(self);
     }
     return stopped;
 }
@@ -156,7 +156,7 @@ void *GC_generate_random_valid_address(void)
         p = (struct pick){ .wanted = random_below(p.seen) };
         sgc_walk_objects(pick, &p);
     }
-    sgc_api_looked(self);
+    sgc_external_resume(self);
     return p.seen != 0 ? (void *)(p.object.start + random_below(p.object.bytes)) : NULL;
 }
 

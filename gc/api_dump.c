@@ -11,7 +11,6 @@
 #include "gc/heap_size.h"
 #include "gc/pacing.h"
 #include "gc/roots.h"
-#include "gc/world.h"
 
 static const char *name_of(uint32_t kind)
 {
@@ -113,14 +112,10 @@ static void with_world_stopped(void (*dump)(const char *name), const char *name)
 {
     struct sgc_mutator *self = sgc_api_self();
 
-    if (self == NULL)
+    if (self == NULL || !sgc_external_stop(self))
         return;
-    if (sgc_world_stopped() && sgc_gate_mine()) {
-        dump(name);
-    } else if (sgc_external_stop(self)) {
-        dump(name);
-        sgc_external_resume(self);
-    }
+    dump(name);
+    sgc_external_resume(self);
 }
 
 void GC_dump_named(const char *name)

@@ -11,7 +11,6 @@
 #include "gc/cycle.h"
 #include "gc/allocate.h"
 #include "gc/finalize.h"
-#include "gc/world.h"
 
 struct hooks {
     sgc_aw_t toggle;                    /* GC_toggleref_func */
@@ -137,14 +136,10 @@ void GC_dump_finalization(void)
 {
     struct sgc_mutator *self = sgc_api_self();
 
-    if (self == NULL)
+    if (self == NULL || !sgc_external_stop(self))
         return;
-    if (sgc_world_stopped() && sgc_gate_mine()) {
-        sgc_finalization_dump();
-    } else if (sgc_external_stop(self)) {
-        sgc_finalization_dump();
-        sgc_external_resume(self);
-    }
+    sgc_finalization_dump();
+    sgc_external_resume(self);
 }
 
 /* ---- settings ---- */

@@ -54,10 +54,8 @@ void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
  * out-of-memory hook was asked; errno is then ENOMEM. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 
-/* Stops the world, with all caches given up, so that exactly the allocated objects look allocated; nothing to do for a
- * caller that has stopped it already.  False if it could not be stopped. */
+/* sgc_external_stop, with all caches given up, so that exactly the allocated objects look allocated. */
 bool sgc_api_stop_to_look(struct sgc_mutator *self);
-void sgc_api_looked(struct sgc_mutator *self);
 
 /* Runs look(arg) in the stopped world, with all caches given up and the list of modules up to date.  False if it could not. */
 bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg);

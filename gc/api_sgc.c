@@ -15,7 +15,6 @@
 #include "gc/options.h"
 #include "gc/pacing.h"
 #include "gc/stats.h"
-#include "gc/world.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -88,18 +87,15 @@ static size_t metadata_bytes(void)
     return tables_bytes() + records_bytes() + sgc_cycle_stack_resident() + (own.hi - own.lo);
 }
 
-/* A thread that has stopped the world itself holds the registry's lock. */
 static uint64_t count_threads(void)
 {
-    bool locked = sgc_world_stopped() && sgc_gate_mine();
+    struct sgc_registry_look look;
     uint64_t count = 0;
 
-    if (!locked)
-        sgc_lock(&sgc_registry.lock, sgc_api_section());
+    sgc_registry_enter(&look);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         count += !m->service;
-    if (!locked)
-        sgc_unlock(&sgc_registry.lock, sgc_api_section());
+    sgc_registry_leave(&look);
     return count;
 }
 

@@ -116,18 +116,16 @@ void *GC_get_my_stackbottom(struct GC_stack_base *base)
     return self;
 }
 
-/* Is it a handle of a registered thread?  A thread that has stopped the world holds the registry's lock. */
+/* Is it a handle of a registered thread? */
 static bool is_mutator(const void *handle)
 {
-    bool locked = sgc_world_stopped() && sgc_gate_mine();
+    struct sgc_registry_look look;
     bool found = false;
 
-    if (!locked)
-        sgc_lock(&sgc_registry.lock, sgc_api_section());
+    sgc_registry_enter(&look);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
         found = m == handle;
-    if (!locked)
-        sgc_unlock(&sgc_registry.lock, sgc_api_section());
+    sgc_registry_leave(&look);
     return found;
 }
 

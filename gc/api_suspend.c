@@ -70,42 +70,17 @@ void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
         GC_call_with_gc_active(suspend, &r);
 }
 
-/* Calls fn for that thread, if it is registered.  With the registry's lock. */
-static bool look_locked(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
-{
-    struct sgc_mutator *m = sgc_world_find(thread);
-
-    return m != NULL && fn(m);
-}
-
-/* On a thread that nobody stops: it may not enter a section, and blocks the signals whose handlers may come here by
- * itself. */
-static bool look_unstopped(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
-{
-    sigset_t saved;
-    bool result;
-
-    sgc_signals_block(&saved);
-    sgc_lock(&sgc_registry.lock, NULL);
-    result = look_locked(thread, fn);
-    sgc_unlock(&sgc_registry.lock, NULL);
-    sgc_signals_restore(&saved);
-    return result;
-}
-
-/* A thread that has stopped the world holds the registry's lock. */
+/* Calls fn for that thread, if it is registered. */
 static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
 {
-    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_registry_look look;
+    struct sgc_mutator *m;
     bool result;
 
-    if (sgc_world_stopped() && sgc_gate_mine())
-        return look_locked(thread, fn);
-    if (self == NULL || sgc_world_is_blocked(self))
-        return look_unstopped(thread, fn);
-    sgc_lock(&sgc_registry.lock, sgc_section_of(self));
-    result = look_locked(thread, fn);
-    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    sgc_registry_enter(&look);
+    m = sgc_world_find(thread);
+    result = m != NULL && fn(m);
+    sgc_registry_leave(&look);
     return result;
 }
 

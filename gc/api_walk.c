@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The heap, object by object, and the stack that is not used.  On any mutator.
- *
- *   stopped_here    written and read by the gate's holder
- */
+/* The heap, object by object, and the stack that is not used.  On any mutator. */
 #include "gc/api_internal.h"
 
 #include "alloc/walk.h"
 #include "gc/cycle.h"
 #include "gc/pacing.h"
-#include "gc/world.h"
-
-SGC_STATE static bool stopped_here;
 
 /* ---- the world, for looking ---- */
 
@@ -25,19 +18,10 @@ static void settle(void)
 
 bool sgc_api_stop_to_look(struct sgc_mutator *self)
 {
-    bool stopped = sgc_world_stopped() && sgc_gate_mine();
-
-    if (!stopped && !sgc_external_stop(self))
+    if (!sgc_external_stop(self))
         return false;
-    stopped_here = !stopped;
     settle();
     return true;
-}
-
-void sgc_api_looked(struct sgc_mutator *self)
-{
-    if (stopped_here)
-        sgc_external_resume(self);
 }
 
 /* ---- all objects ---- */
@@ -96,7 +80,7 @@ void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *
     if (!sgc_api_stop_to_look(self))
         return;
     listed = list_objects(&list);
-    sgc_api_looked(self);
+    sgc_external_resume(self);
     if (listed)
         visit_list(&list, visit, data);
     else

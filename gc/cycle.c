@@ -33,6 +33,7 @@ struct cycle {
     struct sgc_cycle_record record;
     bool stopped;
     bool keep_gate;                     /* after an external stop */
+    uint32_t nested;                    /* external stops in a world that stood still already */
     size_t returned;                    /* bytes given back up to the last cycle */
 };
 
@@ -374,11 +375,21 @@ static void external_stop_from(void *arg, uintptr_t sp)
     sgc_roots_snapshot(external_stop_at_snapshot, arg);
 }
 
+bool sgc_stopped_by_self(void)
+{
+    return sgc_world_stopped() && sgc_gate_mine();
+}
+
 /* Who holds the gate for other reasons keeps it. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
-    bool closed = sgc_gate_enter(self);
+    bool closed;
 
+    if (sgc_stopped_by_self()) {
+        cycle.nested++;
+        return true;
+    }
+    closed = sgc_gate_enter(self);
     cycle.keep_gate = !closed;
     sgc_with_registers(external_stop_from, self);
     if (!cycle.stopped)
@@ -388,6 +399,10 @@ bool sgc_external_stop(struct sgc_mutator *self)
 
 void sgc_external_resume(struct sgc_mutator *self)
 {
+    if (cycle.nested > 0) {
+        cycle.nested--;
+        return;
+    }
     sgc_world_resume(self);
     if (!cycle.keep_gate)
         sgc_gate_open();

@@ -38,8 +38,11 @@ bool sgc_gate_mine(void);
 bool sgc_gate_enter(struct sgc_mutator *self);
 void sgc_gate_leave(bool closed);
 
+/* Has the calling thread stopped the world, by hand or for its cycle?  Then it holds the registry's lock, too. */
+bool sgc_stopped_by_self(void);
+
 /* Stops the world for the client, without a cycle, until sgc_external_resume.  The list of modules is up to date then.  False, with
- * a message, if a thread could not be stopped, or there is no memory for the list. */
+ * a message, if a thread could not be stopped, or there is no memory for the list.  They nest, also in a cycle's pause. */
 bool sgc_external_stop(struct sgc_mutator *self);
 void sgc_external_resume(struct sgc_mutator *self);
 

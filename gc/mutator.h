@@ -55,6 +55,16 @@ struct sgc_registry {
 };
 extern struct sgc_registry sgc_registry;
 
+/* The registry's lock for a look, on any thread, whatever it is doing: who has stopped the world holds it already; a thread that
+ * counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may come here. */
+struct sgc_registry_look {
+    bool had;
+    struct sgc_section *section;
+    sigset_t signals;
+};
+void sgc_registry_enter(struct sgc_registry_look *look);
+void sgc_registry_leave(struct sgc_registry_look *look);
+
 static inline struct sgc_mutator *sgc_mutator_self(void)
 {
     return (struct sgc_mutator *)(void *)sgc_self;

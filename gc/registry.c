@@ -8,6 +8,7 @@
 
 #include "alloc/orphan.h"
 #include "alloc/verify.h"
+#include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/events.h"
 #include "gc/init.h"
@@ -15,6 +16,30 @@
 #include "gc/world.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
+
+/* ---- looks ---- */
+
+void sgc_registry_enter(struct sgc_registry_look *look)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    look->had = sgc_stopped_by_self();
+    look->section = self != NULL && !sgc_world_is_blocked(self) ? sgc_section_of(self) : NULL;
+    if (look->had)
+        return;
+    if (look->section == NULL)
+        sgc_signals_block(&look->signals);
+    sgc_lock(&sgc_registry.lock, look->section);
+}
+
+void sgc_registry_leave(struct sgc_registry_look *look)
+{
+    if (look->had)
+        return;
+    sgc_unlock(&sgc_registry.lock, look->section);
+    if (look->section == NULL)
+        sgc_signals_restore(&look->signals);
+}
 
 /* ---- a last chance to unregister: the destructor of thread-specific data ---- */
 

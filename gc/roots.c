@@ -283,14 +283,15 @@ static bool in_static(uintptr_t address, struct sgc_section *self)
     return found;
 }
 
-static bool on_stack(uintptr_t address, struct sgc_section *self)
+static bool on_stack(uintptr_t address)
 {
+    struct sgc_registry_look look;
     bool found = false;
 
-    sgc_lock(&sgc_registry.lock, self);
+    sgc_registry_enter(&look);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
         found = !m->service && address >= m->stack.low && address < m->stack.high;
-    sgc_unlock(&sgc_registry.lock, self);
+    sgc_registry_leave(&look);
     return found;
 }
 
@@ -305,6 +306,12 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
     return false;
 }
 
+/* Who has stopped the world has a list of that moment, and may not call the client's filter for another. */
+static bool list_is_true(void)
+{
+    return sgc_stopped_by_self() || sgc_roots_snapshot(NULL, NULL);
+}
+
 bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
 {
     bool closed, found;
@@ -312,9 +319,8 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
     if (self == NULL)
         return false;
     closed = sgc_gate_enter(self);
-    found = sgc_roots_snapshot(NULL, NULL) &&
-            (in_static(address, sgc_section_of(self)) || on_stack(address, sgc_section_of(self)) ||
-             in_thread_local(address, self));
+    found = list_is_true() &&
+            (in_static(address, sgc_section_of(self)) || on_stack(address) || in_thread_local(address, self));
     sgc_gate_leave(closed);
     return found;
 }

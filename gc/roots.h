@@ -36,7 +36,7 @@ void sgc_roots_clear_excluded(struct sgc_section *self);
 bool sgc_roots_contain(uintptr_t address);
 
 /* Would a word stored at the address be scanned: added, static data, a registered thread's stack, or a thread-local
- * variable of the calling mutator?  Takes the gate; outside sections and hooks. */
+ * variable of the calling mutator?  Closes the gate, if it is not ours; outside sections. */
 bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self);
 
 /* Prints the ranges.  World stopped. */

@@ -194,6 +194,7 @@ unit_tests += \
 	tests/test_api_stacks \
 	tests/test_api_start \
 	tests/test_api_stats \
+	tests/test_api_stopped \
 	tests/test_api_suspend \
 	tests/test_api_suspend_region \
 	tests/test_api_threads \
