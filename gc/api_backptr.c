@@ -73,16 +73,24 @@ static void search(void *raw)
     s->kind = search_all(s);
 }
 
-/* Not a second look at the modules in a world that stands still: a thread that is not stopped may have the loader's lock. */
+struct look {
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static void settle_and_look(void *raw)
+{
+    const struct look *look = raw;
+
+    sgc_api_settle();
+    look->fn(look->arg);
+}
+
 bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
 {
-    bool stopped = sgc_api_stop_to_look(self);
+    struct look settled = { look, arg };
 
-    if (stopped) {
-        look(arg);
-        sgc_external_resume(self);
-    }
-    return stopped;
+    return sgc_external_look(self, settle_and_look, &settled);
 }
 
 static bool has_guards(const struct sgc_object *o)

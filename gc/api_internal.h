@@ -57,7 +57,10 @@ void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 /* sgc_external_stop, with all caches given up, so that exactly the allocated objects look allocated. */
 bool sgc_api_stop_to_look(struct sgc_mutator *self);
 
-/* Runs look(arg) in the stopped world, with all caches given up and the list of modules up to date.  False if it could not. */
+/* With the world stopped: all caches are given up. */
+void sgc_api_settle(void);
+
+/* sgc_external_look, with all caches given up. */
 bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg);
 
 /* What the client has of an object, which has a header if it was allocated for debugging. */

@@ -9,7 +9,7 @@
 /* ---- the world, for looking ---- */
 
 /* Counts must be taken over before the caches are given up. */
-static void settle(void)
+void sgc_api_settle(void)
 {
     sgc_pacing_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
@@ -20,7 +20,7 @@ bool sgc_api_stop_to_look(struct sgc_mutator *self)
 {
     if (!sgc_external_stop(self))
         return false;
-    settle();
+    sgc_api_settle();
     return true;
 }
 

@@ -256,11 +256,18 @@ static void stopped_world(struct pause *p)
     SGC_EVENT(flipped, record);
 }
 
-static void stop_at_snapshot(void *arg)
+/* Inside the loader's lock to the end: threads in blocked regions, and those that nobody has registered, unload modules
+ * meanwhile, and what is a root must stay mapped. */
+static void pause_at_snapshot(void *arg)
 {
     struct pause *p = arg;
 
     cycle.stopped = sgc_world_stop(p->self, cycle.markers, &cycle.record);
+    if (!cycle.stopped)
+        return;
+    stopped_world(p);
+    sgc_world_resume(p->self);
+    sgc_cycle_phase(&cycle.record, SGC_PHASE_RESUME);
 }
 
 /* Its own registers and stack count from here on, as those of a stopped thread do. */
@@ -270,11 +277,7 @@ static void pause_from(void *arg, uintptr_t sp)
 
     sgc_world_stand_at(p->self, sp);
     cycle.stopped = false;
-    if (!sgc_roots_snapshot(stop_at_snapshot, p) || !cycle.stopped)
-        return;
-    stopped_world(p);
-    sgc_world_resume(p->self);
-    sgc_cycle_phase(&cycle.record, SGC_PHASE_RESUME);
+    sgc_roots_snapshot(pause_at_snapshot, p);
 }
 
 /* ---- around the pause ---- */
@@ -358,21 +361,33 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
 
 /* ---- stops without a cycle ---- */
 
+struct external {
+    struct sgc_mutator *self;
+    void (*look)(void *arg);            /* NULL: the world stays as it is */
+    void *arg;
+};
+
 static void external_stop_at_snapshot(void *arg)
 {
+    struct external *e = arg;
     struct sgc_cycle_record record;
 
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
-    cycle.stopped = sgc_world_stop(arg, 1, &record);
+    cycle.stopped = sgc_world_stop(e->self, 1, &record);
+    if (!cycle.stopped || e->look == NULL)
+        return;
+    e->look(e->arg);
+    sgc_world_resume(e->self);
 }
 
-/* Inside the loader's lock, as a cycle's: so the list of modules is true while the world stands still, and no thread that
- * does has that lock. */
+/* Inside the loader's lock, as a cycle's: so no thread that stands still has that lock. */
 static void external_stop_from(void *arg, uintptr_t sp)
 {
-    sgc_world_stand_at(arg, sp);
+    struct external *e = arg;
+
+    sgc_world_stand_at(e->self, sp);
     cycle.stopped = false;
-    sgc_roots_snapshot(external_stop_at_snapshot, arg);
+    sgc_roots_snapshot(external_stop_at_snapshot, e);
 }
 
 bool sgc_stopped_by_self(void)
@@ -383,6 +398,7 @@ bool sgc_stopped_by_self(void)
 /* Who holds the gate for other reasons keeps it. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
+    struct external e = { self, NULL, NULL };
     bool closed;
 
     if (sgc_stopped_by_self()) {
@@ -391,10 +407,25 @@ bool sgc_external_stop(struct sgc_mutator *self)
     }
     closed = sgc_gate_enter(self);
     cycle.keep_gate = !closed;
-    sgc_with_registers(external_stop_from, self);
+    sgc_with_registers(external_stop_from, &e);
     if (!cycle.stopped)
         sgc_gate_leave(closed);
     return cycle.stopped;
+}
+
+/* In a world that stands still already modules may have gone since. */
+bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
+{
+    struct external e = { self, look, arg };
+    bool closed, done;
+
+    if (sgc_stopped_by_self())
+        return sgc_roots_snapshot(look, arg);
+    closed = sgc_gate_enter(self);
+    sgc_with_registers(external_stop_from, &e);
+    done = cycle.stopped;
+    sgc_gate_leave(closed);
+    return done;
 }
 
 void sgc_external_resume(struct sgc_mutator *self)

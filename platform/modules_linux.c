@@ -2,18 +2,17 @@
 /*
  * Static data and thread-local segments of the loaded modules, from the loader's own list.
  *
- * Runs on the collecting thread with the world running and ends with the world stopped, if the
- * caller stops it.  The loader's list of modules is locked all the while (its lock is recursive):
+ * Runs on the collecting thread; the caller may stop the world in it.  The loader's list of modules is locked all the while (its lock is recursive):
  *
  *   dl_iterate_phdr, first callback (lock taken)
  *       has the loader changed the list since last time?
  *           dl_iterate_phdr again (lock taken twice): collect into the caller's arrays
- *       at_snapshot: the caller stops the world
- *   return (lock freed; the world may stand still)
+ *       at_snapshot: the caller stops the world, looks at what was collected, and lets it go
+ *   return (lock freed)
  *
  * Collecting before the world is stopped loses nothing, because nobody can add or unmap a module
  * while we hold the lock (glibc unmaps under it), and the client's filter may so be called, and
- * may call malloc.  A thread that the stop catches waiting for the lock sleeps in the kernel and
+ * may call malloc.  Threads that the stop does not concern go on, and wait if they unload one.  A thread that the stop catches waiting for the lock sleeps in the kernel and
  * takes the signal there.
  *
  * Only the namespace that SGC was loaded into is listed: modules from dlmopen are no roots.

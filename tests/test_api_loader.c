@@ -6,6 +6,7 @@
 #include "api.h"
 
 #include <gc/gc_backptr.h>
+#include <gc/gc_hooks.h>
 #include <sgc.h>
 
 #include <link.h>
@@ -15,7 +16,7 @@
 #include "module.h"
 #include "sanitized.h"
 
-enum { ROUNDS = 2000, LOCKED_ROUNDS = 100, IDLE = 20, MOST_SECONDS = 3 };
+enum { ROUNDS = 2000, LOCKED_ROUNDS = 100, OTHERS_ROUNDS = 40, IDLE = 20, MOST_SECONDS = 3 };
 
 static atomic_int over;
 static atomic_ulong turns;
@@ -38,6 +39,12 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+/* Not stopped with the others, here and in a thread that nobody has registered. */
+static void *unload_in_region(void *arg)
+{
+    return GC_do_blocking(load_and_unload, arg);
+}
+
 /* Inside the loader's lock for most of the time. */
 static void *ask_loader(void *arg)
 {
@@ -55,18 +62,25 @@ static void *idle(void *arg)
     return arg;
 }
 
+typedef int (*creator_fn)(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+
 /* The idle ones make each stop last. */
-static pthread_t start(void *(*fn)(void *))
+static pthread_t start_by(creator_fn create, void *(*fn)(void *))
 {
     pthread_t thread;
 
     GC_INIT();
     for (int i = 0; i < IDLE; i++)
         API_CHILD(GC_pthread_create(&thread, NULL, idle, NULL) == 0);
-    API_CHILD(GC_pthread_create(&thread, NULL, fn, NULL) == 0);
+    API_CHILD(create(&thread, NULL, fn, NULL) == 0);
     while (atomic_load(&turns) == 0)
         continue;
     return thread;
+}
+
+static pthread_t start(void *(*fn)(void *))
+{
+    return start_by(GC_pthread_create, fn);
 }
 
 static void finish(pthread_t thread)
@@ -126,6 +140,60 @@ static void while_loader_locked(void)
     finish(thread);
 }
 
+/* ---- by a thread that is not stopped --------------------------------------------------------- */
+
+static void (*question)(void *object);
+static bool in_region;
+
+static void let_them_unload(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+/* What is mapped when the world stands must be mapped until it has been looked through. */
+static void on_event(GC_EventType event)
+{
+    if (event == GC_EVENT_POST_STOP_WORLD)
+        let_them_unload();
+}
+
+static void collect(void *object)
+{
+    (void)object;
+    GC_set_on_collection_event(on_event);
+    GC_gcollect();
+}
+
+/* Modules have gone, and others come, since the world stands. */
+static void ask_late(void *object)
+{
+    GC_stop_world_external();
+    let_them_unload();
+    ask(object);
+    GC_start_world_external();
+}
+
+static void while_others_unload(void)
+{
+    pthread_t thread = in_region ? start(unload_in_region) : start_by(pthread_create, load_and_unload);
+
+    ask_often(question, OTHERS_ROUNDS);
+    finish(thread);
+}
+
+static void check_others(void (*asked)(void *object), const char *what)
+{
+    char text[100];
+
+    question = asked;
+    for (int i = 0; i < 2; i++) {
+        in_region = i != 0;
+        snprintf(text, sizeof(text), "a thread %s unloads modules: %s", in_region ? "in a region" : "that is not registered",
+                 what);
+        api_check_child(while_others_unload, NULL, text);
+    }
+}
+
 int main(void)
 {
     if (TEST_SANITIZED)
@@ -134,5 +202,8 @@ int main(void)
     api_check_child(while_loading, NULL, "questions while modules come and go");
     api_check_child(by_hand_while_loading, NULL, "with the world stopped by hand");
     api_check_child(while_loader_locked, NULL, "and by hand while another thread asks the loader");
+    check_others(collect, "collections");
+    check_others(ask, "questions");
+    check_others(ask_late, "questions with the world stopped by hand");
     return tap_done();
 }
