@@ -10,7 +10,7 @@
 #include "gc/cycle.h"
 #include "gc/debug.h"
 #include "gc/roots.h"
-#include "mark/marker.h"
+#include "mark/described.h"
 
 /* ---- one step ---- */
 
@@ -43,13 +43,21 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
         s->found = find_word(s, range.lo, range.hi);
 }
 
+static void look_at_word(void *arg, uintptr_t address)
+{
+    struct search *s = arg;
+
+    if (s->found == 0)
+        s->found = find_word(s, address, address + sizeof address);
+}
+
 static void look_in_object(const struct sgc_object *o, void *arg)
 {
     struct search *s = arg;
 
-    if (s->found != 0 || !sgc_kind_has_pointers(o->kind) || o->start == s->of.start)
+    if (s->found != 0 || o->start == s->of.start)
         return;
-    s->found = find_word(s, o->start, o->start + o->bytes);
+    sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, s);
     s->in = *o;
 }
 

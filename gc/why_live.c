@@ -6,6 +6,7 @@
 #include "alloc/walk.h"
 #include "gc/finalize.h"
 #include "gc/options.h"
+#include "mark/described.h"
 #include "mark/marker.h"
 
 struct search {
@@ -107,14 +108,20 @@ static void look_through(struct search *s, struct sgc_range range, struct sgc_wa
 
 /* ---- the search ---- */
 
+/* A word of the object `next`. */
+static void look_at_word(void *arg, uintptr_t address)
+{
+    struct search *s = arg;
+
+    look_through(s, (struct sgc_range){ address, address + sizeof address }, (struct sgc_way_step){ .from = s->next });
+}
+
 static void look_through_objects(struct search *s)
 {
     for (; s->next < s->way->used && s->found == s->way->capacity; s->next++) {
         const struct sgc_way_step *step = &s->way->step[s->next];
 
-        if (sgc_kind_has_pointers(step->kind))
-            look_through(s, (struct sgc_range){ step->object, step->object + step->bytes },
-                         (struct sgc_way_step){ .from = s->next });
+        sgc_visit_words(step->kind, step->object, step->bytes, look_at_word, s);
     }
 }
 

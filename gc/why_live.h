@@ -4,8 +4,8 @@
  * snapshot of the roots.
  *
  * The search goes forward from the roots, in breadth: its queue is also the record of how each object was reached.  It
- * takes a word for the same objects as a collection would, and its memory from the system: an entry an object, and
- * a bit a granule.
+ * takes a word for the same objects as a collection would, and looks at the same words of typed ones; where a client's
+ * procedure says which those are, at all.  Its memory is from the system: an entry an object, and a bit a granule.
  */
 #ifndef SGC_GC_WHY_LIVE_H
 #define SGC_GC_WHY_LIVE_H

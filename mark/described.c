@@ -14,7 +14,6 @@ _Static_assert((int)SGC_PIECE_DESCRIBED == (int)SGC_WORK_OBJECT, "pages say what
 _Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_model("initial-exec")));
 
 enum {
-    HOPS_MOST = 8,              /* descriptors that say where the descriptor is, one after the other */
     NO_ADDRESS = 4096,          /* below, nothing is ever mapped */
     PART_WORDS = 64,            /* of a layout, */
     PART_BYTES = 4096,          /* and of an array, that are scanned before the rest */
@@ -88,15 +87,14 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
         scan_all(marker, s, number == SGC_LAYOUT_ALL ? SGC_FINE : SGC_NO_LAYOUT, sgc_ds_proc(SGC_PROC_LAYOUT, number));
 }
 
-/* Where a descriptor that is not in the kind lies; 0: the object is not set up yet and points at nothing; 1: nowhere. */
-static uintptr_t place_of(struct subject s, uintptr_t descriptor)
+SGC_BLIND uintptr_t sgc_descriptor_place(uintptr_t start, size_t bytes, uintptr_t descriptor)
 {
     uintptr_t distance = descriptor & ~(uintptr_t)SGC_DS_TAGS, place;
 
     if ((intptr_t)descriptor >= 0)
-        return distance % sizeof distance == 0 && s.bytes >= sizeof distance && distance <= s.bytes - sizeof distance
-                   ? s.start + distance : 1;
-    place = *(const uintptr_t *)s.start;
+        return distance % sizeof distance == 0 && bytes >= sizeof distance && distance <= bytes - sizeof distance
+                   ? start + distance : 1;
+    place = *(const uintptr_t *)start;
     if (place == 0)
         return 0;
     place -= distance + SGC_DS_BIAS;
@@ -107,7 +105,7 @@ static uintptr_t place_of(struct subject s, uintptr_t descriptor)
 SGC_BLIND static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr_t *descriptor)
 {
     for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
-        uintptr_t place = hops < HOPS_MOST ? place_of(s, *descriptor) : 1;
+        uintptr_t place = hops < SGC_DESCRIPTOR_HOPS ? sgc_descriptor_place(s.start, s.bytes, *descriptor) : 1;
 
         if (place == 1)
             scan_all(marker, s, SGC_BAD_PLACE, *descriptor);
@@ -250,14 +248,13 @@ static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top
 
 /* ---- arrays ---- */
 
-/* The end of the array that the subject is, or is the rest of. */
-SGC_BLIND static bool find_end(struct subject s, struct sgc_array_end *end)
+SGC_BLIND bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end)
 {
-    if (s.bytes == SIZE_MAX || s.bytes < sizeof *end)
+    if (bytes == SIZE_MAX || bytes < sizeof *end)
         return false;
-    *end = *(const struct sgc_array_end *)(s.start + s.bytes - sizeof *end);
+    *end = *(const struct sgc_array_end *)(start + bytes - sizeof *end);
     return end->descriptor == sgc_ds_proc(SGC_PROC_ARRAY, 0) && end->element_bytes % sizeof(uintptr_t) == 0 &&
-           end->element_bytes != 0 && end->element_bytes <= s.bytes - sizeof *end;
+           end->element_bytes != 0 && end->element_bytes <= bytes - sizeof *end;
 }
 
 static bool leave_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes)
@@ -303,7 +300,7 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
     size_t bytes = sgc_ds_environment(descriptor), most;
     struct sgc_array_end end;
 
-    if (!find_end(s, &end)) {
+    if (!sgc_array_end_of(s.start, s.bytes, &end)) {
         scan_all(marker, s, SGC_NO_PROCEDURE, descriptor);
         return;
     }

@@ -16,6 +16,21 @@ void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 /* Does a piece of work of the kinds SGC_WORK_OBJECT and SGC_WORK_DESCRIBED. */
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 
+/* Calls visit(arg, address) for each word of an object of that kind that a collection would take for a pointer, for questions.  Of one
+ * that a client's procedure scans, or whose descriptor makes no sense, each word.  World stopped, caches retired. */
+typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
+void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
+
+/* Where a descriptor that is not in the kind lies; 0: the object is not set up yet and points at nothing; 1: nowhere.  `bytes` as
+ * the object has, SIZE_MAX: unknown. */
+uintptr_t sgc_descriptor_place(uintptr_t start, size_t bytes, uintptr_t descriptor);
+
+/* The end of the array that the object is, or is the rest of. */
+struct sgc_array_end;
+bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end);
+
+enum { SGC_DESCRIPTOR_HOPS = 8 };       /* descriptors that say where the descriptor is, one after the other, at most */
+
 /* Marks what a word of an object points at, for a procedure.  False if none runs on this thread. */
 bool sgc_mark_for_procedure(uintptr_t word);
 

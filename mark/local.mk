@@ -24,6 +24,7 @@ mark_sources = \
 	mark/team.h \
 	mark/termination.c \
 	mark/termination.h \
+	mark/visit_words.c \
 	mark/work.h
 
 # Passing work between markers.

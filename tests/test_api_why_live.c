@@ -2,6 +2,9 @@
 /* Why an object is alive: the way to it from each sort of root, and no way. */
 #include "api.h"
 
+#include <gc/gc_backptr.h>
+#include <gc/gc_typed.h>
+
 #include <semaphore.h>
 #include <sgc.h>
 
@@ -267,6 +270,99 @@ static void check_chain(void)
     tap_ok(SGC_find_way(GC_REVEAL_POINTER(end_of_chain), NULL, NULL) == SGC_HELD_BY_NOTHING, "nobody need look at it");
 }
 
+/* ---- typed objects --------------------------------------------------------------------------- */
+
+enum { LONG = 200 };
+
+struct typed {
+    size_t elements, words;             /* elements 0: no array */
+    size_t pointers;                    /* only the last so many words of each element are any */
+    const char *what;
+};
+
+static GC_hidden_pointer led_to, not_led_to;
+
+static void *typed_object(const struct typed *t)
+{
+    GC_word bits[LONG / 64 + 1] = { 0 };
+    GC_descr descriptor;
+
+    for (size_t i = t->words - t->pointers; i < t->words; i++)
+        GC_set_bit(bits, i);
+    descriptor = GC_make_descriptor(bits, t->words);
+    return t->elements == 0 ? GC_malloc_explicitly_typed(t->words * sizeof(void *), descriptor)
+                            : GC_calloc_explicitly_typed(t->elements, t->words * sizeof(void *), descriptor);
+}
+
+/* The object whose address is in a word that is no pointer comes first. */
+static void *make_typed(void *raw)
+{
+    const struct typed *t = raw;
+    size_t last = t->elements == 0 ? 0 : (t->elements - 1) * t->words;
+    void **object = typed_object(t);
+
+    in_static = object;
+    object[last] = GC_malloc(API_LARGE);
+    object[last + t->words - 1] = GC_malloc(API_LARGE);
+    not_led_to = GC_HIDE_POINTER(object[last]);
+    led_to = GC_HIDE_POINTER(object[last + t->words - 1]);
+    return NULL;
+}
+
+static bool held_by_typed(void)
+{
+    return find(led_to) == SGC_HELD_BY_STATIC && way.count == 2 && way.first.object == in_static &&
+           way.last.object == GC_REVEAL_POINTER(led_to);
+}
+
+static GC_ref_kind pointed_at_by(GC_hidden_pointer hidden)
+{
+    void *base = NULL;
+    size_t offset;
+
+    api_scrub();
+    return GC_get_back_ptr_info(GC_REVEAL_POINTER(hidden), &base, &offset);
+}
+
+static void check_typed(void)
+{
+    static const struct typed shapes[] = {
+        { 0, 2, 1, "a bitmap" }, { 0, LONG, 1, "a long bitmap" }, { 10, 3, 1, "a repeated bitmap" },
+        { 1000, 3, 1, "an array" }, { 20, LONG, 2, "an array of long bitmaps" },
+    };
+
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        api_in_thread(make_typed, (void *)(uintptr_t)&shapes[i]);
+        tap_ok(held_by_typed() && pointed_at_by(led_to) == GC_REFD_FROM_HEAP,
+               "%s: a word that is a pointer leads on", shapes[i].what);
+        tap_ok(find(not_led_to) == SGC_HELD_BY_NOTHING && pointed_at_by(not_led_to) != GC_REFD_FROM_HEAP,
+               "%s: a word that is none does not", shapes[i].what);
+    }
+    in_static = NULL;
+}
+
+/* Only the first word is a pointer: the descriptor is a length. */
+static void *make_length(void *unused)
+{
+    GC_word bits = 1;
+    void **object = GC_malloc_explicitly_typed(10 * sizeof(void *), GC_make_descriptor(&bits, 10));
+
+    in_static = object;
+    object[0] = GC_malloc(API_LARGE);
+    object[1] = GC_malloc(API_LARGE);
+    led_to = GC_HIDE_POINTER(object[0]);
+    not_led_to = GC_HIDE_POINTER(object[1]);
+    return unused;
+}
+
+static void check_length(void)
+{
+    api_in_thread(make_length, NULL);
+    tap_ok(held_by_typed(), "a length: a word before it leads on");
+    tap_ok(find(not_led_to) == SGC_HELD_BY_NOTHING && pointed_at_by(not_led_to) != GC_REFD_FROM_HEAP, "one behind it does not");
+    in_static = NULL;
+}
+
 /* ---- no way ---------------------------------------------------------------------------------- */
 
 static void why_null(void)
@@ -319,6 +415,8 @@ int main(void)
     check_uncollectable();
     check_finalization();
     check_chain();
+    check_typed();
+    check_length();
     api_check_child(why_null, "is not in the collector's heap", "NULL is told");
     api_check_child(why_foreign, "is not in the collector's heap", "so is an address outside the heap");
     api_check_child(why_freed, "it has been freed or reclaimed", "a freed object");

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of an object that may be pointers, for questions: what mark/described.c scans, without marking.  On the thread that
+ * has stopped the world.
+ */
+#include "mark/described.h"
+
+#include "alloc/object.h"
+#include "mark/edge.h"
+#include "mark/layouts.h"
+
+struct words {
+    sgc_visit_word_t visit;
+    void *arg;
+};
+
+static void visit_all(const struct words *w, uintptr_t start, size_t bytes)
+{
+    for (uintptr_t end = start + sgc_round_down(bytes, sizeof(uintptr_t)); start < end; start += sizeof(uintptr_t))
+        w->visit(w->arg, start);
+}
+
+/* The highest bit is the first word's. */
+static void visit_bits(const struct words *w, uintptr_t start, uintptr_t end, uintptr_t bits)
+{
+    for (; bits != 0 && start + sizeof(uintptr_t) <= end; bits <<= 1, start += sizeof(uintptr_t))
+        if ((intptr_t)bits < 0)
+            w->visit(w->arg, start);
+}
+
+static void visit_layout(const struct words *w, uintptr_t start, size_t bytes, uintptr_t number)
+{
+    size_t most;
+    const uintptr_t *words = sgc_layout_words(number, &most);
+    uintptr_t end = start + bytes;
+    bool more = true;
+
+    if (words == NULL)
+        visit_all(w, start, bytes);
+    for (; words != NULL && most > 0 && start < end && more; words++, most--, start += SGC_LAYOUT_BITS * sizeof(uintptr_t)) {
+        visit_bits(w, start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
+        more = (*words & SGC_LAYOUT_MORE) != 0;
+    }
+}
+
+/* What the descriptor says by itself; procedures say it only when they are called. */
+static void visit_by(const struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
+{
+    if (sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT))
+        visit_layout(w, start, bytes, sgc_ds_environment(descriptor));
+    else if ((descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP)
+        visit_bits(w, start, start + bytes, descriptor & ~(uintptr_t)SGC_DS_TAGS);
+    else if ((descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH && descriptor <= bytes)
+        visit_all(w, start, descriptor);
+    else
+        visit_all(w, start, bytes);
+}
+
+/* The descriptor itself.  False if there is nothing to visit, or it has been seen to. */
+SGC_BLIND static bool find_descriptor(const struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
+{
+    for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
+        uintptr_t place = hops < SGC_DESCRIPTOR_HOPS ? sgc_descriptor_place(start, bytes, *descriptor) : 1;
+
+        if (place == 1)
+            visit_all(w, start, bytes);
+        if (place <= 1)
+            return false;
+        *descriptor = *(const uintptr_t *)place;
+    }
+    return true;
+}
+
+static void visit_array(const struct words *w, uintptr_t start, size_t bytes)
+{
+    struct sgc_array_end end;
+    uintptr_t stop;
+
+    if (!sgc_array_end_of(start, bytes, &end)) {
+        visit_all(w, start, bytes);
+        return;
+    }
+    stop = start + (bytes - sizeof end) / end.element_bytes * end.element_bytes;
+    for (; start < stop; start += end.element_bytes) {
+        uintptr_t descriptor = end.element_descriptor;
+
+        if (find_descriptor(w, start, end.element_bytes, &descriptor))
+            visit_by(w, start, end.element_bytes, descriptor);
+    }
+}
+
+static void visit_described(const struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
+{
+    if (!find_descriptor(w, start, bytes, &descriptor))
+        return;
+    if (sgc_ds_is_proc(descriptor, SGC_PROC_ARRAY))
+        visit_array(w, start, bytes);
+    else
+        visit_by(w, start, bytes, descriptor);
+}
+
+void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg)
+{
+    const struct sgc_kind *k = &sgc_kinds.of[kind];
+    const struct words w = { visit, arg };
+
+    if (k->scan == SGC_SCAN_DESCRIBED)
+        visit_described(&w, start, bytes, k->descriptor + (k->add_size ? bytes : 0));
+    else if (sgc_kind_has_pointers(kind))
+        visit_all(&w, start, bytes);
+}
