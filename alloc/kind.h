@@ -57,7 +57,7 @@ uint32_t sgc_kind_make(const struct sgc_kind *kind);
 /* Kinds there are. */
 static inline uint32_t sgc_kind_count(void)
 {
-    return sgc_a32_load_acq(&sgc_kinds.count);
+    return sgc_a32_load(&sgc_kinds.count);
 }
 
 /* The built-in kinds are told by their numbers, since these are mostly known to the compiler. */
