@@ -170,7 +170,8 @@ static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *con
 
 /* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none.  The brief
  * one first: the thread enters those without looking whether a full one, which was left, is still recorded.  What must not
- * be repaired in the middle of the brief one is left to its end (sgc_section_stop_requested). */
+ * be repaired in the middle of the brief one is left to its end (sgc_section_stop_requested); so is what remains in `brief`, by
+ * which that end sees that a handler has used a section in it. */
 static bool inside(struct sgc_mutator *m, const void *context)
 {
     struct sgc_section *s = sgc_section_of(m);
@@ -184,7 +185,8 @@ static bool inside(struct sgc_mutator *m, const void *context)
         return true;
     repair(s);
     s->sp = 0;
-    sgc_aw_store(&s->brief, 0);
+    if (brief != 0)
+        sgc_aw_store(&s->brief, 0);
     return false;
 }
 

@@ -145,7 +145,13 @@ inline look_inside()
     inside = 0;
 #endif
     if
-    :: !inside && sp != 0 && abandoned(sp) -> repair(); brief = 0
+    :: !inside && sp != 0 && abandoned(sp) ->
+        repair();
+#ifdef BROKEN_REMAINS_WIPED
+        brief = 0
+#else
+        if :: under_way -> brief = 0 :: else fi
+#endif
     :: !inside && sp != 0 && !abandoned(sp) -> inside = 1
     :: else
     fi
