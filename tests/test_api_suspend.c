@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "sanitized.h"
@@ -453,6 +454,29 @@ static void *foreign(void *raw)
     return was && !GC_thread_is_registered() ? w : NULL;
 }
 
+static atomic_int leaving;
+
+static void *end_silently(void *arg)
+{
+    atomic_store(&leaving, 1);
+    syscall(SYS_exit, 0);
+    return arg;
+}
+
+/* A thread that has ended without a word is registered until a stop finds it out. */
+static void suspend_ended(void)
+{
+    pthread_t thread;
+
+    API_CHILD(GC_pthread_create(&thread, NULL, end_silently, NULL) == 0);
+    while (!atomic_load(&leaving))
+        rest(1);
+    rest(50);
+    GC_suspend_thread(thread);
+    API_CHILD(!GC_is_thread_suspended(thread));
+    GC_gcollect();
+}
+
 static void check_wrong(void)
 {
     struct worker w;
@@ -462,8 +486,11 @@ static void check_wrong(void)
     api_check_child(suspend_nobody, "no registered thread has this id", "a thread that nobody knows is reported");
     api_check_child(suspend_locked, "holds the allocation lock", "so is a call with the allocation lock");
     api_check_child(ask_stopped, NULL, "asking and resuming are possible with the world stopped");
+    api_check_child(suspend_ended, "no registered thread has this id", "and a thread that has ended without a word");
     start(&w, idle);
     suspend(&w);
+    GC_resume_thread((pthread_t)12345);
+    tap_ok(!GC_is_thread_suspended((pthread_t)12345) && suspended(&w), "nobody's id is not another thread's");
     pthread_create(&thread, NULL, foreign, &w);
     pthread_join(thread, &result);
     tap_ok(result == &w && advances(&w), "and by a thread that is not registered");

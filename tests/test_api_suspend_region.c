@@ -7,9 +7,11 @@
 
 #include <gc/javaxfc.h>
 
+#include <dirent.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "sanitized.h"
 
@@ -248,10 +250,45 @@ static void interrupted_foreign(void)
     pthread_join(thread, NULL);
 }
 
+/* ---- threads of the collector's own ---------------------------------------------------------- */
+
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    API_CHILD(tasks != NULL);
+    while (readdir(tasks) != NULL)
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+/* The suspended thread may be in the middle of making one itself, with the C library's locks: so none is started any more.
+ * Under torture small heaps have all markers. */
+static void started_before(void)
+{
+    int before, suspended;
+    pthread_t thread;
+
+    setenv("GC_MARKERS", "3", 1);
+    setenv("SGC_TORTURE", "1000000", 1);
+    GC_INIT();
+    start(&thread, idle);
+    before = count_threads();
+    GC_suspend_thread(thread);
+    suspended = count_threads();
+    API_CHILD(suspended == before + 3);
+    api_collect();
+    API_CHILD(count_threads() == suspended);
+    GC_resume_thread(thread);
+}
+
 int main(void)
 {
     tap_plan(0);
     if (!TEST_SANITIZED) {
+        api_check_child(started_before, NULL, "threads of the collector's own are started before one is suspended");
         api_check_child(interrupted_in_region, NULL, "a handler that asks, too, in a region");
         api_check_child(interrupted_foreign, NULL, "and on a thread that is not registered");
     }
