@@ -7,7 +7,8 @@
  * registry's lock, the gate, and STOPS stops, of which GIVE_UPS may be given up.  A mutator does
  * OPS operations, in any order: a section, left properly or by a long jump out of a client's
  * handler; a blocked region; leaving the registry and coming back, which takes a lock and so is a
- * section under a guard; a collection of its own.  One statement is one access to a shared
+ * section under a guard; a collection of its own.  With SUSPENDS the last thread suspends the first one so often, in a stop of
+ * its own, and lets it go again, in between collecting as it likes.  One statement is one access to a shared
  * variable; what a thread does alone with its own variables is folded into its neighbours.
  *
  * Shapes: the default has one collecting thread and MUTATORS mutators; with -DPEERS there is none,
@@ -33,6 +34,9 @@
 #ifndef PEERS
 #define PEERS 0                         /* 1: any mutator collects; 0: only a thread of its own does */
 #endif
+#ifndef SUSPENDS
+#define SUSPENDS 0                      /* of the stops */
+#endif
 #define THREADS (MUTATORS + 1 - PEERS)
 #define mutates(t)  (t < MUTATORS)
 #define collects(t) (PEERS || t == MUTATORS)
@@ -41,6 +45,7 @@
 #define STOPREQ 2
 #define ACKED   4
 #define COUNTED (BLOCKED | ACKED)       /* with STOPREQ: this thread is not missing */
+#define SUSPENDED 16
 #define BY_HANDLER 8                    /* for the checks: the handler acknowledged */
 
 #define MAIN    1                       /* whose frame was published as stack pointer */
@@ -48,6 +53,10 @@
 
 #define ON_GEN     1                    /* what a sleeper sleeps on */
 #define ON_MISSING 2
+#define ON_STATE   3
+
+#define VICTIM 0                        /* who is suspended, and by whom */
+#define suspends(t) (SUSPENDS && t == THREADS - 1)
 
 /* ---- the protocol's variables ---- */
 byte  state[THREADS];
@@ -64,6 +73,7 @@ bit   registry_lock, gate;
 bit   sent[THREADS];                    /* a suspend signal is pending in the kernel */
 bit   masked[THREADS];                  /* the thread has blocked all signals */
 bit   guarded[THREADS];                 /* all but the suspend signal */
+bit   guards[THREADS];                  /* the thread's count of guards is not zero */
 bit   in_handler[THREADS];
 byte  asleep[THREADS], asleep_in_handler[THREADS];
 
@@ -76,13 +86,16 @@ bit   by_client[THREADS];               /* it is the client's own wish to be in 
 bit   reached_zero;                     /* missing has been zero in this stop */
 bit   settling;                         /* this stop has been given up */
 bit   stalled;                          /* a resend was due and nobody was counted since */
-byte  stops_left = STOPS, give_ups_left = GIVE_UPS;
+bit   stays_there[THREADS];             /* suspended, it stays in its handler */
+bit   held;                             /* VICTIM is suspended, and the stop of it is over or about to be */
+byte  only;                             /* this stop is of one thread: its number + 1 */
+byte  stops_left = STOPS, give_ups_left = GIVE_UPS, suspends_left = SUSPENDS;
 
-/* The mutator changes heap data: never while another has the world stopped. */
-#define touch(t) assert(!stopped || stopper == t)
+/* The mutator changes heap data: never while another has the world stopped, or while it is suspended. */
+#define touch(t) assert((!stopped || stopper == t) && !(held && t == VICTIM))
 
 /* The threads that a stop concerns; the registry's lock keeps them the same throughout. */
-#define concerned(k) (registered[k] && (k) != stopper)
+#define concerned(k) (registered[k] && (k) != stopper && (only == 0 || only == (k) + 1))
 
 #include "stop_thread.pml"
 #include "stop_stopper.pml"
@@ -92,7 +105,7 @@ byte  stops_left = STOPS, give_ups_left = GIVE_UPS;
 proctype Thread(byte t) provided (!in_handler[t])
 {
     byte ops, s, g, k, i, left, early;
-    bit last, mine, gave_up, woken;
+    bit last, mine, gave_up, woken, won, one;
     do
     :: atomic { mutates(t) && ops < OPS -> ops++; touch(t) }
         if
@@ -100,9 +113,17 @@ proctype Thread(byte t) provided (!in_handler[t])
         :: enter_blocked(t, 1); leave_blocked(t)
         :: register_anew(t)
         fi
-    :: atomic { collects(t) && stops_left > 0 && (!PEERS || ops < OPS) -> stops_left--; ops++ }
+    :: atomic {
+            collects(t) && stops_left > 0 && (!PEERS || ops < OPS) -> stops_left--; ops++;
+            if
+            :: suspends(t) && suspends_left > 0 && !held -> suspends_left--; one = 1
+            :: skip
+            fi
+        }
         collect(t)
-    :: atomic { (mutates(t) -> ops >= OPS : stops_left == 0) -> touch(t); break }
+    :: atomic { suspends(t) && held -> skip }
+        unsuspend(t)
+    :: atomic { (mutates(t) -> ops >= OPS : stops_left == 0) && !(suspends(t) && held) -> touch(t); break }
     od
 }
 

@@ -86,11 +86,11 @@ inline check_stopped()
         :: concerned(k) ->
             assert((state[k] & STOPREQ) && (state[k] & COUNTED));
             assert(!section[k] || gone[k]);
-            assert(sp[k] == ((state[k] & BY_HANDLER) -> HANDLER : MAIN))
+            assert(sp[k] == ((state[k] & BY_HANDLER) || stays_there[k] -> HANDLER : MAIN))
         :: else
         fi;
         /* no handler of the client's can run, but where the client said that it may */
-        assert(!registered[k] || by_client[k] && (state[k] & BLOCKED) || guarded[k] || in_handler[k]);
+        assert(!registered[k] || only && k != stopper && !concerned(k) || by_client[k] && (state[k] & BLOCKED) || guarded[k] || in_handler[k]);
         k++
     :: else -> break
     od;
@@ -149,34 +149,62 @@ inline resume()
 inline close_gate(t)
 {
 #ifndef BROKEN_GATE_UNGUARDED
-    guarded[t] = 1;
+    atomic { guarded[t] = 1; guards[t] = 1 }
 #endif
 #ifdef BROKEN_GATE_WAITED_FOR_UNBLOCKED
     masked[t] = 1;
     atomic { !gate -> gate = 1; masked[t] = 0 }
 #else
     do
-    :: atomic { !gate -> gate = 1; break }
-    :: gate ->
-        masked[t] = 1;
-        enter_blocked(t, 0);
-        if
-        :: !gate
-        :: atomic { !woken -> woken = 1 }       /* a wait may end for no reason */
+    :: if
+        :: atomic { !gate -> gate = 1; won = 1 }
+        :: gate
         fi;
-        leave_blocked(t);
-        masked[t] = 0
+        if
+#ifdef BROKEN_GATE_TAKEN_SUSPENDED
+        :: atomic { won -> won = 0; break }
+#else
+        :: atomic { (state[t] & SUSPENDED) && won -> gate = 0; won = 0 }
+            stay(t)
+        :: (state[t] & SUSPENDED) && !won ->
+            stay(t)
+        :: atomic { !(state[t] & SUSPENDED) && won -> won = 0; break }
+#endif
+        :: !(state[t] & SUSPENDED) && !won ->
+            masked[t] = 1;
+            enter_blocked(t, 0);
+            if
+            :: !gate
+            :: atomic { !woken -> woken = 1 }       /* a wait may end for no reason */
+            fi;
+            leave_blocked(t);
+            masked[t] = 0
+        fi
     od
 #endif
 }
 
-/* One collection by thread t, which is registered, in no section and holds no lock.  The gate keeps
+/* Lets the suspended one go on. */
+inline unsuspend(t)
+{
+    lock_registry(t);
+#ifdef BROKEN_WAKE_BEFORE_UNSUSPENDING
+    wake(ON_STATE);
+    atomic { held = 0; state[VICTIM] = state[VICTIM] & ~SUSPENDED }
+#else
+    atomic { held = 0; state[VICTIM] = state[VICTIM] & ~SUSPENDED }
+    wake(ON_STATE);
+#endif
+    unlock_registry(t)
+}
+
+/* One collection by thread t, or the stop in which it suspends one, which is registered, in no section and holds no lock.  The gate keeps
  * other stops away, so there is none to park for around the lock. */
 inline collect(t)
 {
     close_gate(t);
     atomic { !registry_lock -> registry_lock = 1; section[t] = 1; gone[t] = 0 }
-    atomic { stopper = t; reached_zero = 0; stalled = 0; early = EARLY }
+    atomic { touch(t); stopper = t; only = (one -> VICTIM + 1 : 0); one = 0; reached_zero = 0; stalled = 0; early = EARLY }
 #ifndef BROKEN_NO_BIAS
     missing = 1;
 #endif
@@ -188,11 +216,19 @@ inline collect(t)
     await_missing(t);
     if
     :: !gave_up ->
-        d_step { check_stopped(); stopped = 1 }
-        d_step { check_stopped(); stopped = 0; early = 0 }
+        d_step { check_stopped(); stopped = (only == 0) }
+        d_step {
+            check_stopped();
+            stopped = 0; early = 0;
+            if
+            :: only && registered[VICTIM] -> state[VICTIM] = state[VICTIM] | SUSPENDED; held = 1
+            :: else
+            fi
+        }
         resume()
     :: gave_up -> settle()
     fi;
-    atomic { registry_lock = 0; section[t] = 0; early = 0; assert(!must_park(t)) }
-    atomic { gate = 0; guarded[t] = 0 }
+    atomic { registry_lock = 0; section[t] = 0; early = 0; only = 0; assert(!must_park(t)) }
+    gate = 0;
+    end_guard(t)
 }

@@ -105,6 +105,90 @@ inline park(t, sleeper, frame)
     fi
 }
 
+/* ---- blocked, and suspended ---- */
+
+/* Counts itself at once if a stop has asked already, as its signal may come late. */
+inline block(t)
+{
+    do
+    :: s = state[t];
+        if
+#ifdef BROKEN_ENTER_UNCOUNTED
+        :: atomic { state[t] == s -> state[t] = s | BLOCKED; s = 0; break }
+#else
+        :: atomic { !(s & STOPREQ) && state[t] == s -> state[t] = s | BLOCKED; s = 0; break }
+        :: atomic { (s & STOPREQ) && state[t] == s -> state[t] = s | BLOCKED | ACKED; s = 0 }
+            count_self();
+            break
+#endif
+        :: state[t] != s
+        fi
+    od
+}
+
+#ifdef BROKEN_REGION_LEFT_SUSPENDED
+#define to_stay(s, stays) (0 && stays)
+#else
+#define to_stay(s, stays) (((s) & SUSPENDED) && stays)
+#endif
+
+/* STOPREQ is taken back before gen changes, so a sleep on the gen read before it ends.  `stays`: who is suspended sleeps on
+ * its state. */
+inline unblock(t, sleeper, stays)
+{
+#ifdef BROKEN_LEAVE_UNCHECKED
+    state[t] = state[t] & ~BLOCKED;
+#else
+    do
+    :: g = gen;
+        s = state[t];
+        if
+#ifdef BROKEN_LEAVE_SPINS
+        :: s & STOPREQ
+#else
+        :: s & STOPREQ -> sleep_through(sleeper)
+#endif
+        :: !(s & STOPREQ) && to_stay(s, stays) ->
+            atomic { if :: state[t] == s -> sleeper = ON_STATE :: else fi }
+            sleeper == 0
+#ifdef BROKEN_LEAVE_UNCOMPARED
+        :: !(s & STOPREQ) && !to_stay(s, stays) -> atomic { state[t] = state[t] & ~BLOCKED; break }
+#else
+        :: atomic { !(s & STOPREQ) && !to_stay(s, stays) && state[t] == s -> state[t] = s & ~BLOCKED; break }
+        :: !(s & STOPREQ) && !to_stay(s, stays) && state[t] != s
+#endif
+        fi
+    od;
+#endif
+    atomic { s = 0; g = 0 }
+}
+
+/* Suspended, it counts as blocked until it is told to go on. */
+inline stay(t)
+{
+    do
+    :: atomic { !(state[t] & SUSPENDED) -> sp[t] = 0; break }
+    :: atomic { state[t] & SUSPENDED -> sp[t] = MAIN }
+        block(t);
+        unblock(t, asleep[t], 1)
+    od
+}
+
+/* The count is lowered before the end looks: suspended later, the thread stays in its handler. */
+inline end_guard(t)
+{
+#ifdef BROKEN_GUARD_LOOKS_FIRST
+    stay(t);
+    guards[t] = 0;
+#else
+    guards[t] = 0;
+#ifndef BROKEN_GUARD_BLIND
+    stay(t);
+#endif
+#endif
+    guarded[t] = 0
+}
+
 /* ---- the handler of the suspend signal, one for each thread ---- */
 
 #ifdef BROKEN_NO_REPAIR
@@ -135,6 +219,14 @@ end:
         }
     :: in_handler[t] ->
         park(t, asleep_in_handler[t], HANDLER);
+#ifndef BROKEN_HANDLER_GOES_ON
+        do
+        :: atomic { guards[t] || !(state[t] & SUSPENDED) -> stays_there[t] = 0; break }
+        :: atomic { !guards[t] && (state[t] & SUSPENDED) -> stays_there[t] = 1 }
+            block(t);
+            unblock(t, asleep_in_handler[t], 1)
+        od;
+#endif
 #ifndef BROKEN_SP_NOT_RESTORED
         sp[t] = saved;
 #endif
@@ -163,9 +255,10 @@ inline use_section(t)
     if
     :: atomic { gone[t] = 1; jumped[t] = 1 }
 #ifdef BROKEN_LOOK_BEFORE_LEAVING
-    :: atomic { must_park(t) -> touch(t); section[t] = 0; guarded[t] = 1 }
+    :: atomic { must_park(t) -> touch(t); section[t] = 0; guarded[t] = 1; guards[t] = 1 }
         leave_slowly(t);
-        atomic { guarded[t] = 0; sp[t] = 0 }
+        sp[t] = 0;
+        end_guard(t)
     :: atomic { !must_park(t) -> touch(t) }
         section[t] = 0
 #else
@@ -175,64 +268,34 @@ inline use_section(t)
 #ifdef BROKEN_PARK_UNGUARDED
         :: must_park(t) ->
 #else
-        :: atomic { must_park(t) -> guarded[t] = 1 }
+        :: atomic { must_park(t) -> guarded[t] = 1; guards[t] = 1 }
 #endif
             leave_slowly(t);
-            atomic { guarded[t] = 0; sp[t] = 0 }
+            end_guard(t)
         :: !must_park(t)
         fi
 #endif
     fi
 }
 
-/* Counts itself at once if a stop has asked already, as its signal may come late. */
 inline enter_blocked(t, wish)
 {
     atomic { sp[t] = MAIN; by_client[t] = wish }
-    do
-    :: s = state[t];
-        if
-#ifdef BROKEN_ENTER_UNCOUNTED
-        :: atomic { state[t] == s -> state[t] = s | BLOCKED; s = 0; break }
-#else
-        :: atomic { !(s & STOPREQ) && state[t] == s -> state[t] = s | BLOCKED; s = 0; break }
-        :: atomic { (s & STOPREQ) && state[t] == s -> state[t] = s | BLOCKED | ACKED; s = 0 }
-            count_self();
-            break
-#endif
-        :: state[t] != s
-        fi
-    od
+    block(t)
 }
 
-/* STOPREQ is taken back before gen changes, so a sleep on the gen read before it ends. */
+/* Under a guard the wait is our own, and the guard's end is where the thread stays. */
 inline leave_blocked(t)
 {
-#ifdef BROKEN_LEAVE_UNCHECKED
-    state[t] = state[t] & ~BLOCKED;
-#else
-    do
-    :: g = gen;
-        s = state[t];
-        if
-#ifdef BROKEN_LEAVE_SPINS
-        :: s & STOPREQ
-#else
-        :: s & STOPREQ -> sleep_through(asleep[t])
-#endif
-        :: atomic { !(s & STOPREQ) && state[t] == s -> state[t] = s & ~BLOCKED; break }
-        :: !(s & STOPREQ) && state[t] != s
-        fi
-    od;
-#endif
-    atomic { s = 0; g = 0; sp[t] = 0; by_client[t] = 0 }
+    unblock(t, asleep[t], !guards[t]);
+    atomic { sp[t] = 0; by_client[t] = 0 }
 }
 
 /* A lock is held inside a section, under a guard; the wait for it is outside. */
 inline lock_registry(t)
 {
     do
-    :: atomic { guarded[t] = 1; section[t] = 1; gone[t] = 0 }
+    :: atomic { guarded[t] = 1; guards[t] = 1; section[t] = 1; gone[t] = 0 }
         if
         :: atomic { !registry_lock -> registry_lock = 1; break }
         :: atomic { registry_lock -> section[t] = 0 }
@@ -242,13 +305,28 @@ inline lock_registry(t)
     od
 }
 
+inline unlock_registry(t)
+{
+    atomic { registry_lock = 0; section[t] = 0 }
+    leave_slowly(t);
+    end_guard(t)
+}
+
 /* The thread unregisters and another takes the record over; a signal may still be on its way. */
 inline register_anew(t)
 {
     lock_registry(t);
-    assert(!(state[t] & (STOPREQ | COUNTED)));
+#ifndef BROKEN_ENDS_SUSPENDED
+    do
+    :: !(state[t] & SUSPENDED) -> break
+    :: state[t] & SUSPENDED ->
+        unlock_registry(t);
+        lock_registry(t)
+    od;
+#endif
+    assert(!(state[t] & (STOPREQ | COUNTED | SUSPENDED)));
     atomic { self[t] = 0; registered[t] = 0; section[t] = 0; registry_lock = 0 }
-    atomic { guarded[t] = 0; masked[t] = 1 }
+    atomic { guarded[t] = 0; guards[t] = 0; masked[t] = 1 }
     atomic {
         !registry_lock -> registry_lock = 1;
         state[t] = 0; sp[t] = 0; jumped[t] = 0; self[t] = 1; registered[t] = 1
