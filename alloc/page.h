@@ -86,11 +86,11 @@ enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 struct sgc_page_record {
     uint32_t next, prev;
     uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
-    uint32_t zero_from;         /* granules from here on have never been handed out and are zero */
     union {
-        uint32_t inbox_next;
+        uint32_t zero_from;     /* granules from here on have never been handed out and are zero */
         uint32_t spare_next;    /* of a spare span: alloc/spare.h */
     };
+    uint32_t inbox_next;        /* shares its place with nothing: a page may die, and be a span's, in an inbox */
     sgc_a32_t queued;
     uint32_t span_pages;
     bool warm;                  /* a spare span: it was in use until just now */

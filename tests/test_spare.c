@@ -89,6 +89,41 @@ static void test_contents(void)
     start_anew();
 }
 
+/* A page may die and become a spare span while it is still in the inbox of the thread that had it: its place there is
+ * its own, or the pages behind it would never be delivered, and never be put into an inbox again. */
+static void test_inbox(void)
+{
+    enum { BYTES = 1024, N = 2 * SGC_PAGE / BYTES };
+    struct sgc_cache *owner = heap_cache();
+    char *small[N], *span[N];
+    uint32_t kept_page, dead_page;
+    int spans = 0;
+
+    for (int i = 0; i < N; i++)
+        small[i] = heap_small(owner, BYTES, SGC_KIND_CONSERVATIVE);
+    kept_page = sgc_page_number((uintptr_t)small[0]);
+    dead_page = sgc_page_number((uintptr_t)small[N - 1]);
+    sgc_object_free(cache, small[1]);
+    sgc_object_free(cache, small[N - 1]);
+    heap_collect(small, 1);
+    heap_sweep_all();
+    do
+        span[spans] = alloc(1, SGC_KIND_POINTER_FREE);
+    while (sgc_page_number((uintptr_t)span[spans++]) != dead_page && spans < N);
+    tap_ok(kept_page != dead_page && sgc_aw_load(&owner->inbox) == dead_page && freed(span[spans - 1]) && kept() == 1,
+           "a page in an inbox becomes a spare span");
+    sgc_lock(&owner->lock, &owner->section);
+    while (sgc_cache_drain(owner))
+        continue;
+    sgc_unlock(&owner->lock, &owner->section);
+    tap_ok(sgc_a32_load(&sgc_heap.records[kept_page].queued) == 0, "what is behind it in the inbox is delivered");
+    sgc_object_free(cache, small[0]);
+    tap_ok(sgc_aw_load(&owner->inbox) == kept_page, "and the owner hears of it again");
+    sgc_heap_check();
+    heap_cache_end(owner);
+    start_anew();
+}
+
 static char *seen_at_seam;
 
 static void collect_once(void)
@@ -376,6 +411,7 @@ int main(void)
     self = &cache->section;
     test_again();
     test_contents();
+    test_inbox();
     test_cycle_between();
     test_bounds();
     test_epochs();
