@@ -32,7 +32,7 @@ void sgc_page_take_down(uint32_t page);
 
 /* Sweeps ahead: up to `most` pages of all caches, orphans and spans, giving empty ones back.
  * False when nothing is left to do for this epoch.  By the service thread, or a thread that needs
- * pages; outside sections. */
+ * pages; outside sections.  Under a guard: an empty page is in our hands only until the pool has it. */
 bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
 
 /* The same for the pages of one cache. */

@@ -127,16 +127,35 @@ void sgc_service_wake(void)
         sgc_wake(&service.wanted, 1);
 }
 
+/* Between being swept and being the pool's, and while its contents are discarded, a page is in our hands only: a client's
+ * handler must not jump out meanwhile.  A guard a step, so that signals do not wait for all of it. */
+static bool sweep_some(struct sgc_mutator *self)
+{
+    bool more;
+
+    sgc_guard_enter(sgc_section_of(self));
+    more = sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self));
+    sgc_guard_leave(sgc_section_of(self));
+    return more;
+}
+
+static void give_some_back(struct sgc_mutator *self)
+{
+    sgc_guard_enter(sgc_section_of(self));
+    give_back(0, self);
+    sgc_guard_leave(sgc_section_of(self));
+}
+
 /* Locked memory cannot be given back, so the rounds are bounded by what is there at the start. */
 void sgc_service_do_all(struct sgc_mutator *self)
 {
     size_t rounds = sgc_pool_dirty_bytes() / SGC_PAGE + 1;
 
-    while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
+    while (sweep_some(self))
         continue;
     rounds += sgc_pool_dirty_bytes() / SGC_PAGE;
     for (; rounds > 0 && sgc_pool_dirty_bytes() != 0; rounds--)
-        give_back(0, self);
+        give_some_back(self);
 }
 
 void sgc_service_after_fork(void)

@@ -4,6 +4,9 @@
  * same is done on request.
  */
 #include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "alloc/pool.h"
 #include "gc/service.h"
@@ -142,6 +145,49 @@ static int starts_alone(void)
     return created >= 1 && created_outside == 0 ? 0 : 1;
 }
 
+static sigjmp_buf way_out;
+
+static void leave(int signal)
+{
+    (void)signal;
+    siglongjmp(way_out, 1);
+}
+
+static void set_timer(long us)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = us }, NULL);
+}
+
+/* Pages that nobody uses and the pool does not have. */
+static int lost_pages(void)
+{
+    int lost = 0;
+
+    for (uint32_t page = 1; page < sgc_pool.committed * SGC_ARENA_PAGES; page++)
+        lost += sgc_page_state(&sgc_heap.pages[page]) < SGC_PAGE_SMALL &&
+                (sgc_arena_of_page(page)->free & sgc_arena_bit(page)) == 0;
+    return lost;
+}
+
+/* A client's handler jumps out while memory is given back on request. */
+static int is_left(void)
+{
+    setenv("SGC_SERVICE", "off", 1);
+    white_init();
+    signal(SIGALRM, leave);
+    for (volatile int round = 1; round <= 12; round++) {
+        make_garbage();
+        if (sigsetjmp(way_out, 1) == 0) {
+            set_timer(round * 300);
+            sgc_service_do_all(sgc_mutator_self());
+            set_timer(0);
+        }
+    }
+    sgc_service_do_all(sgc_mutator_self());
+    sgc_check_everything(sgc_mutator_self());
+    return lost_pages() == 0 ? 0 : 1;
+}
+
 int main(void)
 {
     check_child(starts_late, NULL, "one service thread, after the first collection");
@@ -149,6 +195,7 @@ int main(void)
     check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
     check_child(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
     check_child(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
+    check_child(is_left, NULL, "who leaves it half way by a jump loses no page");
     check_child(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
     return tap_done();
 }
