@@ -8,6 +8,11 @@
 #include "gc/allocate.h"
 #include "gc/options.h"
 
+/* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */
+static void push_nothing(void)
+{
+}
+
 sgc_a32_t sgc_client_all_interior_pointers = SGC_ATOMIC_INIT(1);
 sgc_a32_t sgc_client_dont_gc;
 sgc_a32_t sgc_client_dont_expand;
@@ -32,7 +37,7 @@ sgc_aw_t sgc_client_time_limit = SGC_ATOMIC_INIT(999999);
 sgc_aw_t sgc_client_oom_fn = SGC_ATOMIC_INIT((uintptr_t)sgc_oom_default);
 sgc_aw_t sgc_client_on_abort;
 sgc_aw_t sgc_client_on_heap_resize;
-sgc_aw_t sgc_client_push_other_roots;
+sgc_aw_t sgc_client_push_other_roots = SGC_ATOMIC_INIT((uintptr_t)push_nothing);
 sgc_aw_t sgc_client_stackbottom;
 
 /* Through sgc_option_set, so that the environment wins and a bad value is reported like any other. */
@@ -57,6 +62,8 @@ void sgc_client_vars_from_options(void)
     sgc_a32_store(&sgc_client_all_interior_pointers, sgc_options.all_interior_pointers);
     sgc_aw_store(&sgc_client_free_space_divisor, (uintptr_t)sgc_options.free_space_divisor);
     sgc_a32_store(&sgc_client_parallel, (uint32_t)sgc_options.markers - 1);
+    if (sgc_options.use_entire_heap)
+        sgc_a32_store(&sgc_client_use_entire_heap, 1);
     if (sgc_options.find_leak)
         sgc_a32_store(&sgc_client_find_leak, 1);
     if (sgc_options.dont_gc)

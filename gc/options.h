@@ -41,6 +41,7 @@ struct sgc_options {
     size_t reserve;                 /* bytes of address space; 0: automatic */
     int decay_ms;                   /* until free memory goes back; 0: at once, -1: never */
     bool force_unmap_on_gcollect;
+    bool use_entire_heap;
     bool service;                   /* the idle helper that sweeps ahead and gives memory back */
     bool dont_gc;
     int pacing;                     /* enum sgc_pacing_mode */
