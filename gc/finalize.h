@@ -161,8 +161,8 @@ void sgc_queue_append(struct sgc_record *first, struct sgc_record *last);
 /* The same in front, with the world running.  Gate held. */
 void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last);
 
-/* Tells pollers that there is something, or something new.  Gate held, after each cycle. */
-void sgc_queue_announce(bool fresh);
+/* Tells pollers if something waits.  Gate held, after each cycle. */
+void sgc_queue_announce(void);
 
 /* Hands the objects and data that are on the queue to fn.  World stopped. */
 void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg);

@@ -398,6 +398,6 @@ void sgc_finalization_after(void)
             now.await((void *)r->object);
         sgc_queue_put_first(first, now.fresh.last);
     }
-    sgc_queue_announce(first != NULL);
+    sgc_queue_announce();
     sgc_aw_store(&now.fresh.first, 0);
 }

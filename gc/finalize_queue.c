@@ -12,7 +12,7 @@
  *   first       who takes: CAS; the collecting thread              everybody        acquire-release
  *   last        the gate's holder                                  same             the gate.  Means something while
  *                                                                                   `first` is not 0
- *   told        the gate's holder: 1; who tells the program: 0     same             acquire-release RMW
+ *   news        the gate's holder: 1; who tells the program: 0     same             acquire-release RMW
  *   next        who has the record                                 also who has     relaxed; what was read too late is
  *                                                                  lost it          not used
  */
@@ -25,7 +25,7 @@
 struct queue {
     sgc_aw_t first;
     struct sgc_record *last;
-    sgc_a32_t told;
+    sgc_a32_t news;
 };
 
 SGC_STATE static struct queue queue;
@@ -70,12 +70,12 @@ void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
         queue.last = last;
 }
 
-void sgc_queue_announce(bool fresh)
+void sgc_queue_announce(void)
 {
-    if (fresh)
-        sgc_a32_swap(&queue.told, 1);
-    if (fresh || sgc_finalizers_waiting())
-        sgc_a32_swap(&sgc_finalizers_due, 1);
+    if (!sgc_finalizers_waiting())
+        return;
+    sgc_a32_swap(&queue.news, 1);
+    sgc_a32_swap(&sgc_finalizers_due, 1);
 }
 
 void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
@@ -161,7 +161,8 @@ static void notify(void)
 {
     void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
 
-    if (sgc_a32_load(&queue.told) != 0 && sgc_a32_swap(&queue.told, 0) != 0 && notifier != NULL)
+    if (sgc_a32_load(&queue.news) != 0 && sgc_a32_swap(&queue.news, 0) != 0 && notifier != NULL
+        && sgc_finalizers_waiting())
         notifier();
 }
 
@@ -178,6 +179,6 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self)
     else
         sgc_finalizers_run(self);
     sgc_a32_swap(&sgc_finalizers_due, 0);
-    if (on_demand ? sgc_a32_load(&queue.told) != 0 : sgc_finalizers_waiting())
+    if (on_demand ? sgc_a32_load(&queue.news) != 0 : sgc_finalizers_waiting())
         sgc_a32_store(&sgc_finalizers_due, 1);
 }

@@ -382,11 +382,14 @@ static void check_on_demand(void)
     events = 0;
     api_scrub();
     GC_gcollect();
-    GC_gcollect();
+    GC_free(GC_malloc(100));
     tap_ok(events == 0 && notified == 1, "on demand: nothing runs, and the notifier is called once (%d)", notified);
+    GC_gcollect();
+    tap_ok(notified == 2, "and again by each collection while something waits (%d)", notified);
     tap_ok(GC_should_invoke_finalizers() != 0 && GC_invoke_finalizers() == COUNT && events == COUNT,
            "until they are invoked, which says how many ran");
-    tap_ok(GC_should_invoke_finalizers() == 0 && GC_invoke_finalizers() == 0, "then nothing waits");
+    GC_gcollect();
+    tap_ok(GC_should_invoke_finalizers() == 0 && GC_invoke_finalizers() == 0 && notified == 2, "then nothing waits");
     GC_set_finalizer_notifier(NULL);
     GC_set_finalize_on_demand(0);
     api_in_thread(make_simple, NULL);

@@ -105,7 +105,7 @@ GC_API void GC_CALL GC_set_java_finalization(int on);
 GC_API int GC_CALL GC_get_java_finalization(void);
 GC_API GC_ATTR_DEPRECATED int GC_java_finalization;
 
-/* With GC_finalize_on_demand: called at most once a collection when it has queued objects, by a thread that
+/* With GC_finalize_on_demand: called once after a collection if finalizers wait, new ones or old ones, by a thread that
  * allocates or collects, without locks.  NULL: none. */
 typedef void (GC_CALLBACK *GC_finalizer_notifier_proc)(void);
 GC_API void GC_CALL GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier);
