@@ -88,7 +88,6 @@ int GC_get_max_prior_attempts(void)
 void GC_set_time_limit(unsigned long ms)
 {
     sgc_aw_store(&sgc_client_time_limit, ms);
-    sgc_aw_store(&incremental.time_limit_ns, 0);
 }
 
 unsigned long GC_get_time_limit(void)
@@ -98,6 +97,8 @@ unsigned long GC_get_time_limit(void)
 
 void GC_set_time_limit_tv(struct GC_timeval_s limit)
 {
+    if (limit.tv_ms == GC_TIME_UNLIMITED)
+        limit.tv_nsec = 0;
     if (limit.tv_nsec >= 1000000) {
         sgc_warn("GC_set_time_limit_tv: tv_nsec is %lu; expected less than 1000000, a millisecond; nothing is "
                  "changed", limit.tv_nsec);

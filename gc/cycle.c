@@ -350,7 +350,7 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
         sgc_gate_open();
         return SGC_COLLECTED;
     }
-    done = run(self, reason, stop);
+    done = stop != NULL && stop() != 0 ? given_up() : run(self, reason, stop);
     if (done)
         sgc_service_start();
     sgc_gate_open();

@@ -98,6 +98,24 @@ static void litter_undisturbed(void)
     GC_set_disable_automatic_collection(0);
 }
 
+static int stages;
+
+static void count_stage(GC_EventType event)
+{
+    stages += event != GC_EVENT_END;
+}
+
+/* Who says no at once (a program that is busy) has nobody stopped. */
+static void check_stop_at_once(void)
+{
+    stop_answer = 1;
+    stages = 0;
+    GC_set_on_collection_event(count_stage);
+    tap_ok(GC_try_to_collect(stop) == 0 && stages == 0, "the stop function is asked before anything begins (%d)", stages);
+    GC_set_on_collection_event(NULL);
+    stop_answer = 0;
+}
+
 static void check_stop(void)
 {
     GC_stop_func original = GC_get_stop_func();
@@ -239,6 +257,7 @@ static void check_expand(void)
 static void check_settings(void)
 {
     struct GC_timeval_s limit = { 20, 500000 }, old = GC_get_time_limit_tv();
+    struct GC_timeval_s unlimited = { GC_TIME_UNLIMITED, 1000000 };
 
     CHECK_SETTING(GC_word, free_space_divisor, 5);
     CHECK_SETTING(size_t, min_bytes_allocd, 4096);
@@ -253,6 +272,11 @@ static void check_settings(void)
     CHECK_SETTING(int, no_dls, 1);
     GC_set_time_limit_tv(limit);
     tap_ok(GC_get_time_limit_tv().tv_ms == 20 && GC_get_time_limit_tv().tv_nsec == 500000, "time_limit_tv, both parts");
+    GC_set_time_limit(30);
+    tap_ok(GC_get_time_limit_tv().tv_ms == 30 && GC_get_time_limit_tv().tv_nsec == 500000,
+           "GC_set_time_limit leaves the nanoseconds alone");
+    GC_set_time_limit_tv(unlimited);
+    tap_ok(GC_get_time_limit() == GC_TIME_UNLIMITED, "no limit, whatever the nanoseconds are");
     GC_set_time_limit_tv(old);
     tap_ok(GC_get_version() == (unsigned)(GC_VERSION_MAJOR << 16 | GC_VERSION_MINOR << 8 | GC_VERSION_MICRO),
            "library and header have the same version");
@@ -291,6 +315,7 @@ int main(void)
     check_collect();
     check_disable();
     check_stop();
+    check_stop_at_once();
     check_expand();
     check_settings();
     return tap_done();

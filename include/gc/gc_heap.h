@@ -20,7 +20,7 @@ extern "C" {
 
 /* ---- collect --------------------------------------------------------------------------------- */
 
-/* Asked between steps of a collection whether to give up: nonzero means yes.  Runs with the allocation lock
+/* Asked before a collection and between its steps whether to give up: nonzero means yes.  Runs with the allocation lock
  * held and maybe with the world stopped: it must be short, must not allocate, and must not call into the
  * collector. */
 typedef int (GC_CALLBACK *GC_stop_func)(void);
@@ -122,7 +122,7 @@ GC_API int GC_CALL GC_get_pages_executable(void);
  * [before init] */
 GC_API void GC_CALL GC_set_markers_count(unsigned count);
 
-/* The number of helper threads, one less than the markers; 0 before they are needed.  [unregistered,
+/* One less than the markers: the number of helper threads, once a collection has needed them.  [unregistered,
  * callback] */
 GC_API int GC_CALL GC_get_parallel(void);
 GC_API GC_ATTR_DEPRECATED int GC_parallel;
@@ -164,7 +164,7 @@ GC_API GC_ATTR_DEPRECATED unsigned long GC_time_limit;
 
 struct GC_timeval_s {
     unsigned long tv_ms;
-    unsigned long tv_nsec;                                  /* less than 1 000 000 */
+    unsigned long tv_nsec;                                  /* less than 1 000 000; GC_set_time_limit keeps it */
 };
 GC_API void GC_CALL GC_set_time_limit_tv(struct GC_timeval_s limit);
 GC_API struct GC_timeval_s GC_CALL GC_get_time_limit_tv(void);
