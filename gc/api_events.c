@@ -66,28 +66,24 @@ static void on_stopped(void *context, const struct sgc_cycle_record *record)
 
 static void on_marked(void *context, const struct sgc_cycle_record *record)
 {
-    (void)context;
+    (void)context, (void)record;
     tell(GC_EVENT_MARK_END);
-    if (record->complete)
-        tell(GC_EVENT_RECLAIM_START);
 }
 
 static void on_flipped(void *context, const struct sgc_cycle_record *record)
 {
-    (void)context;
-    if (record->complete)
-        tell(GC_EVENT_RECLAIM_END);
+    (void)context, (void)record;
     tell(GC_EVENT_PRE_START_WORLD);
     tell_threads(GC_EVENT_THREAD_UNSUSPENDED);
 }
 
-/* A collection that is given up ends here. */
+/* What is dead has been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
+ * hook may print or lock then.  A collection that is given up ends here. */
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
     tell(GC_EVENT_POST_START_WORLD);
-    if (!record->complete)
-        tell(GC_EVENT_END);
+    tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }
 
 static void count(const struct sgc_cycle_record *r)
@@ -106,6 +102,7 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
     count(record);
+    tell(GC_EVENT_RECLAIM_END);
     tell(GC_EVENT_END);
 }
 

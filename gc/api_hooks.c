@@ -124,10 +124,16 @@ GC_abort_func GC_get_abort_func(void)
     return hook != NULL ? hook : default_abort;
 }
 
+/* No defect, so no core is dumped. */
 void GC_abort_on_oom(void)
 {
-    sgc_fatal("out of memory, and the program chose to end in that case (GC_abort_on_oom); raise "
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
+
+    sgc_error("out of memory, and the program chose to end in that case (GC_abort_on_oom); raise "
               "GC_MAXIMUM_HEAP_SIZE or the system's limits");
+    if (hook != NULL)
+        hook(NULL);
+    exit(EXIT_FAILURE);
 }
 
 /* ---- roots of the moment ---- */

@@ -87,11 +87,6 @@ GC_API void GC_CALL GC_deinit(void);
 #include "gc_check.h"
 #include "gc_debug.h"
 
-/*
- * Not here yet, and therefore errors of compilation, never silence:
- *   gc_typed.h, gc_gcj.h, gc_disclaim.h, and what gc_mark.h says about kinds and mark procedures
- */
-
 #ifdef GC_PTHREADS
 #include "gc_pthread_redirects.h"
 #endif

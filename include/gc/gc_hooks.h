@@ -50,7 +50,8 @@ typedef void (GC_CALLBACK *GC_abort_func)(const char *message);
 GC_API void GC_CALL GC_set_abort_func(GC_abort_func hook) GC_ATTR_NONNULL(1);
 GC_API GC_abort_func GC_CALL GC_get_abort_func(void);
 
-/* Ends the process because there is no memory: for out-of-memory hooks.  Does not return.  [unregistered] */
+/* Ends the process because there is no memory: for out-of-memory hooks.  Says so, calls the hook above with NULL, and
+ * exit(1).  Does not return.  [unregistered] */
 GC_API void GC_CALL GC_abort_on_oom(void);
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ typedef enum {
     GC_EVENT_START,                 /* a collection begins */
     GC_EVENT_MARK_START,
     GC_EVENT_MARK_END,
-    GC_EVENT_RECLAIM_START,         /* the unreachable objects become unallocated */
+    GC_EVENT_RECLAIM_START,         /* unreachable objects are unallocated; finalizers are queued */
     GC_EVENT_RECLAIM_END,
     GC_EVENT_END,                   /* the collection is over */
     GC_EVENT_PRE_STOP_WORLD,        /* about to stop the other threads */
