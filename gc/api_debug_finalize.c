@@ -8,6 +8,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
+#include "gc/api_finalize.h"
 #include "gc/debug.h"
 
 struct closure {
@@ -74,7 +75,7 @@ static void register_by(register_fn plain, void *object, GC_finalization_proc fn
     struct closure *closure = NULL;
     void *base, *was_data = NULL;
 
-    if (!has_guards(object, &base)) {
+    if (!has_guards(object, &base) || sgc_api_finding_leaks()) {
         plain(object, fn, data, old_fn, old_data);
         return;
     }

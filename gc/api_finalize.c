@@ -64,6 +64,11 @@ static enum sgc_registered try_again(const char *function, struct sgc_mutator *s
     return sgc_finalizer_set(self, (uintptr_t)object, f, old);
 }
 
+bool sgc_api_finding_leaks(void)
+{
+    return sgc_a32_load(&sgc_client_find_leak) != 0;
+}
+
 static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
                                GC_finalization_proc *old_fn, void **old_data)
 {
@@ -71,7 +76,7 @@ static void register_finalizer(const char *function, void *object, const struct 
     struct sgc_finalizer old = { .fn = NULL };
     enum sgc_registered result = SGC_REGISTERED;
 
-    if (self != NULL && sgc_heap_contains((uintptr_t)object))
+    if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_api_finding_leaks())
         result = sgc_finalizer_set(self, (uintptr_t)object, f, &old);
     if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
         if (result == SGC_REGISTERED_NOT)

@@ -9,6 +9,9 @@
  * reported. */
 bool sgc_api_memory_made(const char *function, const void *what);
 
+/* Then nothing is registered: an object would live on for its finalizer, and be no leak. */
+bool sgc_api_finding_leaks(void);
+
 /* Says why the address is not the first one of an object. */
 void sgc_api_no_object(const char *function, const void *object);
 

@@ -36,6 +36,8 @@ static int register_link(const char *function, enum sgc_link kind, void **link, 
 
     if (!check_word(function, link))
         return GC_NOT_FOUND;
+    if (sgc_api_finding_leaks())
+        return GC_UNIMPLEMENTED;
     if (self == NULL)
         return GC_NO_MEMORY;
     result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);

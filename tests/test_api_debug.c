@@ -230,6 +230,40 @@ static void find_leaks(void)
     GC_set_find_leak(0);
 }
 
+static int finalized;
+
+static void finalize(void *dead, void *unused)
+{
+    (void)dead, (void)unused;
+    finalized++;
+}
+
+static void *leak_registered(void *link)
+{
+    void *p = GC_MALLOC(API_LARGE);
+
+    GC_REGISTER_FINALIZER_NO_ORDER(p, finalize, NULL, NULL, NULL);
+    GC_register_finalizer_no_order(GC_base(p), finalize, NULL, NULL, NULL);
+    API_CHILD(GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, p) == GC_UNIMPLEMENTED);
+    API_CHILD(GC_REGISTER_LONG_LINK(link, p) == GC_UNIMPLEMENTED);
+    return NULL;
+}
+
+/* Or an object would live on for its finalizer. */
+static void leak_registers_nothing(void)
+{
+    static void *link;
+
+    GC_find_leak = 1;
+    GC_INIT();
+    GC_set_warn_proc(listen);
+    api_in_thread(leak_registered, &link);
+    api_scrub();
+    GC_gcollect();
+    API_CHILD(finalized == 0 && heard("leaked: 10000 bytes"));
+    GC_set_find_leak(0);
+}
+
 static void leak_at_exit(void)
 {
     setenv("GC_FIND_LEAK", "1", 1);
@@ -306,6 +340,7 @@ int main(void)
     static char errors[4096];
 
     tap_plan(0);
+    api_check_child(leak_registers_nothing, NULL, "while leaks are looked for, finalizers and links are not registered");
     api_check_child(find_leaks, NULL, "GC_find_leak: what cannot be reached and was not freed is reported, once");
     api_check_child(leak_at_exit, "late.c:77", "also when the program ends");
     tap_ok(api_child(abort_on_leak, errors, sizeof errors) != 0 && strstr(errors, fatal) != NULL,
