@@ -18,7 +18,7 @@
 #include "mark/team.h"
 
 enum {
-    VISITS_MOST = 5,
+    VISITS_MOST = 6,
     BLOCKS_FOR_HELPERS = 32,    /* below, looking through them is faster than waking anybody */
 };
 
@@ -334,7 +334,6 @@ static void clear_first(struct sgc_team *team)
     round_add(&visit_short_dead);
     if (sgc_a32_load(&all->freed) != 0)
         round_add(&visit_long_stale);
-    round_add(&visit_toggles);
     round_run(team);
     sgc_a32_store(&all->freed, 0);
 }
@@ -363,6 +362,7 @@ static void clear_last(struct sgc_team *team)
     round_add(&visit_short_left);
     round_add(&visit_long_left);
     round_add(&visit_targets);
+    round_add(&visit_toggles);
     round_add(&visit_generations);
     if (sgc_aw_load(&now.fresh.first) != 0)
         round_add(&visit_finalizers);

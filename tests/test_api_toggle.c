@@ -29,6 +29,39 @@ static void *make_toggled(void *unused)
     return unused;
 }
 
+static void *back[COUNT];
+static int backs;
+
+static void bring_back(void *object, void *unused)
+{
+    (void)unused;
+    back[backs++] = object;
+}
+
+static void *make_finalizable(void *unused)
+{
+    make_toggled(unused);
+    for (int i = 0; i < COUNT; i++)
+        GC_register_finalizer(GC_REVEAL_POINTER(toggled[i]), bring_back, NULL, NULL, NULL);
+    return unused;
+}
+
+/* An object that its finalizer brings back has not been collected, so the program is still asked about it. */
+static void check_back(void)
+{
+    status = GC_TOGGLE_REF_WEAK;
+    api_in_thread(make_finalizable, NULL);
+    api_collect();
+    tap_ok(backs >= COUNT - 3, "objects with weak toggle references are finalized (%d)", backs);
+    status = GC_TOGGLE_REF_STRONG;
+    memset(back, 0, sizeof(back));
+    api_collect();
+    tap_ok(api_alive(toggled, COUNT) == COUNT, "and, brought back, have their toggle references still");
+    status = GC_TOGGLE_REF_DROP;
+    api_collect();
+    tap_ok(api_alive(toggled, COUNT) <= 3, "until these are dropped");
+}
+
 static void bad_object(void)
 {
     GC_set_toggleref_func(toggle);
@@ -60,6 +93,7 @@ static void check_toggles(void)
     status = GC_TOGGLE_REF_DROP;
     api_collect();
     tap_ok(api_alive(toggled, COUNT) <= 3, "nor do dropped ones");
+    check_back();
     GC_set_toggleref_func(NULL);
     tap_ok(GC_toggleref_add(GC_malloc(16), 1) == GC_SUCCESS, "without a function adding does nothing");
 }

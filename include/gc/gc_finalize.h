@@ -18,6 +18,8 @@
  * a C++ exception (the others then run later).  While a thread runs one, others start on it only if it asks.
  *
  * An object that is freed explicitly loses what was registered for it, and links inside it are forgotten.
+ *
+ * While leaks are looked for (GC_set_find_leak) finalizers and links are not registered.
  */
 #ifndef GC_H
 #error "Include <gc/gc.h> instead of its parts."
@@ -146,8 +148,9 @@ GC_API void GC_CALL GC_dump_finalization(void);
  * A link is forgotten also when the object that contains it dies.  Memory of other origin has to be unregistered before
  * it is given back.  If `object` is freed explicitly, its links are cleared by the next collection.
  *
- * GC_SUCCESS; GC_DUPLICATE: it was registered, and is now for `object`; GC_NO_MEMORY.  An `object` that is
- * not an object's first address, or a `link` that is no word's, are reported, and the answer is GC_NOT_FOUND.
+ * GC_SUCCESS; GC_DUPLICATE: it was registered, and is now for `object`; GC_NO_MEMORY; GC_UNIMPLEMENTED: leaks are
+ * looked for.  An `object` that is not an object's first address, or a `link` that is no word's, are reported, and the
+ * answer is GC_NOT_FOUND.
  */
 GC_API int GC_CALL GC_general_register_disappearing_link(void **link, const void *object)
     GC_ATTR_NONNULL(1) GC_ATTR_NONNULL(2);
@@ -191,8 +194,9 @@ typedef GC_ToggleRefStatus (GC_CALLBACK *GC_toggleref_func)(void *object);
 GC_API void GC_CALL GC_set_toggleref_func(GC_toggleref_func hook);
 GC_API GC_toggleref_func GC_CALL GC_get_toggleref_func(void);
 
-/* Adds an object, until that function drops it or it becomes unreachable while weak.  GC_SUCCESS, also, and without
- * effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a message, for what is not an object's first address. */
+/* Adds an object, until that function drops it or it is collected: it stays added if it waits for its finalizer, which may
+ * bring it back.  GC_SUCCESS, also, and without effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a
+ * message, for what is not an object's first address. */
 GC_API int GC_CALL GC_toggleref_add(void *object, int is_strong) GC_ATTR_NONNULL(1);
 
 #ifdef __cplusplus
