@@ -99,18 +99,29 @@ static bool try_again(size_t round, size_t bytes)
     return round <= sgc_aw_load(&sgc_client_max_retries) || (round < OVERTAKEN_MOST && others_were_faster(bytes));
 }
 
+static bool free_waiting(struct sgc_mutator *self)
+{
+    bool freed = sgc_disclaim_run(self, SIZE_MAX);
+
+    if (freed)
+        sgc_pacing_limit_paid();
+    return freed;
+}
+
 /* Memory has run out: collections may help, unless the last ones did not.  `seen`: the cycles that were finished before the
  * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
- * and count as useless.  Nothing is refused before those have been asked that only wait to be freed. */
+ * and count as useless.  Nothing is refused before those have been asked that only wait to be freed; what is freed so may
+ * lie in pages of threads that have ended, and it is the next cycle that finds these empty. */
 static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
 {
     void *object = NULL;
-    bool last = false;
+    bool freed = false, last = false;
 
-    for (size_t round = 0; object == NULL && !last && try_again(round, r->bytes); round++) {
+    for (size_t round = 0; object == NULL && !last && (freed || try_again(round, r->bytes)); round++) {
         if (sgc_cycles_finished() == seen)
             last = !sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED;
-        sgc_disclaim_run(self, SIZE_MAX);
+        freed = free_waiting(self) && round < OVERTAKEN_MOST;
+        last = last && !freed;
         seen = sgc_cycles_finished();
         object = attempt(self, r);
     }

@@ -195,7 +195,7 @@ static void free_object(struct sgc_mutator *self, uintptr_t object)
     sgc_object_free(&self->cache, (void *)object);
 }
 
-static void ask(struct sgc_mutator *self, uintptr_t object)
+static bool ask(struct sgc_mutator *self, uintptr_t object)
 {
     uint32_t kind = sgc_heap.pages[sgc_page_number(object)].kind;
     sgc_disclaim_t proc = (sgc_disclaim_t)sgc_aw_load_acq(&all.of[kind]);
@@ -205,21 +205,24 @@ static void ask(struct sgc_mutator *self, uintptr_t object)
     keep = proc != NULL ? proc((void *)object) : 0;
     if (keep == 0)
         free_object(self, object);
+    return keep == 0;
 }
 
 /* Not inlined, so that a call from within a procedure stands below the one that called that. */
 __attribute__((noinline))
-void sgc_disclaim_run(struct sgc_mutator *self, size_t most)
+bool sgc_disclaim_run(struct sgc_mutator *self, size_t most)
 {
     uintptr_t now = sgc_stack_pointer(), object;
+    bool freed = false;
 
     if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || !begin(self, now))
-        return;
+        return false;
     self->disclaiming = now;
     for (; most > 0 && (object = take(self)) != 0; most--)
-        ask(self, object);
+        freed |= ask(self, object);
     self->disclaiming = 0;
     sgc_a32_store_rel(&all.busy, 0);
+    return freed;
 }
 
 void sgc_disclaim_thread_over(struct sgc_mutator *self)

@@ -41,8 +41,9 @@ void sgc_disclaim_keep(struct sgc_team *team);
 /* World stopped, when finalization has marked what it keeps: puts those that are dead now into the queue. */
 void sgc_disclaim_mark(struct sgc_team *team);
 
-/* Asks about up to so many objects, unless somebody does that already.  On a mutator, outside sections. */
-void sgc_disclaim_run(struct sgc_mutator *self, size_t most);
+/* Asks about up to so many objects, unless somebody does that already; true if any was freed.  On a mutator, outside
+ * sections. */
+bool sgc_disclaim_run(struct sgc_mutator *self, size_t most);
 
 /* The program frees the object: nobody is to be asked about it. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind);

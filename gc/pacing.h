@@ -38,6 +38,9 @@ void sgc_pacing_take_all(void);
  * has run as long as the last of them took; allocation then fails at once. */
 bool sgc_pacing_limit_pays(void);
 
+/* What the last cycle found dead has been freed only now. */
+void sgc_pacing_limit_paid(void);
+
 /* How many markers the cycle that begins should wake, of `most`: as many as have something to do.  On the collecting
  * thread. */
 int sgc_pacing_markers(int most);

@@ -141,6 +141,11 @@ bool sgc_pacing_limit_pays(void)
     return sgc_pace_try(sgc_a32_load(&costs.useless), now > end ? now - end : 0, sgc_aw_load(&costs.last_cycle_ns));
 }
 
+void sgc_pacing_limit_paid(void)
+{
+    sgc_a32_store(&costs.useless, 0);
+}
+
 int sgc_pacing_markers(int most)
 {
     double bytes = (double)sgc_pacing_live() +
