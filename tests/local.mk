@@ -271,12 +271,14 @@ EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 script_tests += \
 	tests/model/check_brief \
 	tests/model/check_deque \
+	tests/model/check_disclaim \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_termination
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
+	tests/model/disclaim.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \
