@@ -117,6 +117,10 @@ void sgc_pool_check(void);
 /* In the child of a fork. */
 void sgc_pool_after_fork(void);
 
+/* Likewise, when the other threads' caches are closed: what they had taken and not put to use yet, or were giving back, is
+ * free again. */
+void sgc_pool_take_back_lost(void);
+
 static inline struct sgc_arena *sgc_arena_of_page(uint32_t page)
 {
     return &sgc_heap.arenas[page / SGC_ARENA_PAGES];

@@ -73,3 +73,41 @@ void sgc_pool_after_fork(void)
     sgc_lock_reset(&sgc_pool.lock);
     sgc_pool.growing = false;
 }
+
+/* Is it a page that was in the hands of a thread which does not exist here?  Nobody uses it, and the pool does not have
+ * it. */
+static bool is_lost(uint32_t page)
+{
+    uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
+
+    return state != SGC_PAGE_SMALL && state != SGC_PAGE_SPAN &&
+           (sgc_arena_of_page(page)->free & sgc_arena_bit(page)) == 0;
+}
+
+/* How many pages on the next one to be looked at is: free arenas and spans are passed over. */
+static uint32_t stride_at(uint32_t page)
+{
+    if (page % SGC_ARENA_PAGES == 0 && ~sgc_arena_of_page(page)->free == 0)
+        return SGC_ARENA_PAGES;
+    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN ? sgc_heap.records[page].span_pages : 1;
+}
+
+/* What was being discarded was counted neither as used nor as free. */
+void sgc_pool_take_back_lost(void)
+{
+    uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
+    uint64_t now = sgc_clock_ns();
+    size_t small = 0;
+
+    sgc_pool_count(&sgc_pool.in_use, sgc_pool.discarding);
+    sgc_pool.discarding = 0;
+    for (uint32_t page = 1, stride; page < pages; page += stride) {
+        stride = stride_at(page);
+        small += sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL;
+        if (!is_lost(page))
+            continue;
+        sgc_page_set_state(&sgc_heap.pages[page], SGC_PAGE_FREE);
+        sgc_pool_give_run(page, 1, SGC_NO_OWNER, now);
+    }
+    sgc_aw_store(&sgc_pool.small, small);
+}

@@ -136,6 +136,7 @@ static void forget_others(void)
     sgc_service_after_fork();
     sgc_disclaim_after_fork(sgc_mutator_self());
     sgc_registry_after_fork(sgc_mutator_self());
+    sgc_pool_take_back_lost();
     if (self != NULL)
         sgc_signals_restore(&signals);
 }

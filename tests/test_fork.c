@@ -89,7 +89,7 @@ static int use_heap(void)
     return chain_intact(own) && chain_intact(chain) ? 0 : 3;
 }
 
-/* Forks as a program does; the child's result. */
+/* Forks as a program does; the child's result, 100 if it has lost pages that other threads had in their hands. */
 static int fork_and(int (*body)(void))
 {
     pid_t child = fork();
@@ -97,7 +97,7 @@ static int fork_and(int (*body)(void))
 
     if (child == 0) {
         alarm(20);
-        _exit(body());
+        _exit(white_lost_pages() != 0 ? 100 : body());
     }
     if (child < 0 || waitpid(child, &status, 0) != child)
         return 127;
@@ -209,6 +209,43 @@ static void test_forking_threads(void)
     white_join(thread);
     tap_ok(result_of_fork == 0, "a thread in a blocked region, while another collects (%d)", result_of_fork);
     tap_ok(use_heap() == 0, "which goes on after it");
+}
+
+/* ---- pages in the hands of another thread ------------------------------------------------------------------ */
+
+static sgc_a32_t pages_held, pages_wanted_back;
+
+/* As while a large object is being zeroed, a page set up, free pages given back to the system. */
+static void *hold_pages(void *unused)
+{
+    struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
+    uint32_t many, one;
+    bool zero;
+
+    sgc_guard_enter(self);
+    many = sgc_pool_take(100, self, &zero);
+    one = sgc_pool_take_page(sgc_self->id, self, &zero);
+    sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_RESERVED);
+    sgc_a32_store_rel(&pages_held, 1);
+    white_reached(&pages_wanted_back, 1);
+    sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_FREE);
+    sgc_pool_give(many, 100, self);
+    sgc_pool_give_page(one, sgc_self->id, self);
+    sgc_guard_leave(self);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+static void test_pages_held(void)
+{
+    pthread_t thread = white_start(hold_pages, NULL);
+    int result;
+
+    white_reached(&pages_held, 1);
+    result = fork_and(use_heap);
+    tap_ok(result == 0, "another thread has pages in its hands, which the child gets back (%d)", result);
+    sgc_a32_store_rel(&pages_wanted_back, 1);
+    white_join(thread);
 }
 
 /* ---- threads that end ----------------------------------------------------------------------------------------- */
@@ -444,6 +481,7 @@ int main(void)
         tap_bail("no memory");
     test_simple();
     test_forking_threads();
+    test_pages_held();
     test_ending_thread();
     test_service_at_work();
     if (TEST_SANITIZED)

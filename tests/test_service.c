@@ -158,17 +158,6 @@ static void set_timer(long us)
     setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = us }, NULL);
 }
 
-/* Pages that nobody uses and the pool does not have. */
-static int lost_pages(void)
-{
-    int lost = 0;
-
-    for (uint32_t page = 1; page < sgc_pool.committed * SGC_ARENA_PAGES; page++)
-        lost += sgc_page_state(&sgc_heap.pages[page]) < SGC_PAGE_SMALL &&
-                (sgc_arena_of_page(page)->free & sgc_arena_bit(page)) == 0;
-    return lost;
-}
-
 /* A client's handler jumps out while memory is given back on request. */
 static int is_left(void)
 {
@@ -185,7 +174,7 @@ static int is_left(void)
     }
     sgc_service_do_all(sgc_mutator_self());
     sgc_check_everything(sgc_mutator_self());
-    return lost_pages() == 0 ? 0 : 1;
+    return white_lost_pages() == 0 ? 0 : 1;
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "alloc/object.h"
+#include "alloc/pool.h"
 #include "alloc/verify.h"
 #include "gc/allocate.h"
 #include "gc/cycle.h"
@@ -78,6 +79,19 @@ WHITE_UNUSED static pthread_t white_start(void *(*body)(void *), void *arg)
     if (pthread_create(&thread, NULL, body, arg) != 0)
         tap_bail("no thread can be had");
     return thread;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------- */
+
+/* That nobody uses and the pool does not have.  While no other thread has any in its hands. */
+WHITE_UNUSED static int white_lost_pages(void)
+{
+    int lost = 0;
+
+    for (uint32_t page = 1; page < sgc_pool.committed * SGC_ARENA_PAGES; page++)
+        lost += sgc_page_state(&sgc_heap.pages[page]) < SGC_PAGE_SMALL &&
+                (sgc_arena_of_page(page)->free & sgc_arena_bit(page)) == 0;
+    return lost;
 }
 
 /* ---- the life of objects ------------------------------------------------------------------------ */
