@@ -82,6 +82,20 @@ static bool find(uintptr_t address, struct sgc_object *object)
     return sgc_object_slot(address, object) && sgc_object_allocated(object);
 }
 
+bool sgc_object_inside(uintptr_t address)
+{
+    uint32_t page = sgc_page_number(address);
+    struct sgc_object o;
+
+    if (address - sgc_heap.base >= sgc_aw_load_acq(&sgc_heap.limit))
+        return false;
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN_TAIL)
+        page -= sgc_heap.pages[page].back;
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN)
+        return sgc_span_bit(page) && address - sgc_page_start(page) < sgc_span_bytes(page);
+    return find(address, &o);
+}
+
 bool sgc_object_starts(uintptr_t address)
 {
     size_t granule = sgc_granule_number(address);

@@ -28,6 +28,9 @@ bool sgc_object_allocated(const struct sgc_object *object);
 /* Both: the allocated object that the address lies in. */
 bool sgc_object_find(uintptr_t address, struct sgc_object *object);
 
+/* Does the address lie in an allocated object?  The same answer, sooner.  In a section, or with the world stopped. */
+bool sgc_object_inside(uintptr_t address);
+
 /* Is it the first address of an allocated object?  The same answer, sooner.  In a section. */
 bool sgc_object_starts(uintptr_t address);
 

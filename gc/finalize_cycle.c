@@ -78,9 +78,7 @@ static void clear_link(uintptr_t link, sgc_aw_t *unit)
 /* A link in an object that is dead is cleared like others: a finalizer may bring the object back. */
 static bool lies_in_object(uintptr_t link)
 {
-    struct sgc_object o;
-
-    return !sgc_heap_contains(link) || (sgc_object_slot(link, &o) && sgc_object_allocated(&o));
+    return !sgc_heap_contains(link) || sgc_object_inside(link);
 }
 
 static void clear_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
@@ -234,7 +232,7 @@ static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_block *block)
 static const struct sgc_tree_visit
     visit_data = { .tree = &sgc_finalization.finalizers, .block = has_data, .unit = mark_data },
     visit_strong = { .tree = &sgc_finalization.toggles, .unit = mark_if_strong },
-    visit_short_dead = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = clear_if_dead },
+    visit_short_dead = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = clear_if_dead, .prune = true },
     visit_long_stale = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_if_stale },
     visit_toggles = { .tree = &sgc_finalization.toggles, .unit = drop_if_dead, .prune = true },
     visit_order = { .tree = &sgc_finalization.finalizers, .unit = mark_reached },

@@ -6,6 +6,8 @@
  *   samples            the collecting thread, under the gate   same                    the gate
  *   medians, last_...  the collecting thread, under the gate   any thread on the slow  relaxed: each is an estimate
  *                                                              path of allocation, API by itself
+ *   useless            same; also who frees what waited: 0     same                    relaxed: a lost update costs a
+ *                                                                                      cycle, or a try at the limit
  */
 #ifndef SGC_GC_PACING_COSTS_H
 #define SGC_GC_PACING_COSTS_H
