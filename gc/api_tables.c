@@ -3,11 +3,12 @@
  * Private tables that bdwgc's library exports.  No header declares them, and they mean nothing to this collector; a
  * program that was linked to them starts all the same.  The free lists are empty, so code that takes an object from
  * one finds none and calls the allocator; the big table is there in its size, because a program may hold a copy of it
- * (a copy relocation).  Nobody here reads or writes them.
+ * (a copy relocation).  Nobody here reads or writes them, and marking does not scan it.
  */
 #include <stddef.h>
 
 #include "include/gc/gc.h"
+#include "platform/platform.h"
 
 enum {
     LISTS = 129,                 /* one for each object size of up to 128 granules */
@@ -15,7 +16,7 @@ enum {
 };
 
 GC_API char GC_arrays[ARRAYS_BYTES];
-char GC_arrays[ARRAYS_BYTES];
+SGC_STATE char GC_arrays[ARRAYS_BYTES];
 
 static void *empty_lists[LISTS];
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/collectors.h"
 #include "platform/platform.h"
 
 /* What a module says of itself. */
@@ -84,6 +85,21 @@ static int look_at_own(struct dl_phdr_info *info, size_t size, void *raw)
         return 0;
     search->beside_libsgc = starts(identify(info).soname, "libsgc.so");
     return 1;
+}
+
+static bool is_drop_in(struct identity is)
+{
+    return is.auxiliary && starts(is.soname, "libgc.so");
+}
+
+bool sgc_module_is_idle(const struct dl_phdr_info *info)
+{
+    struct search search = { .beside_libsgc = false };
+
+    if (!is_drop_in(identify(info)))
+        return false;
+    dl_iterate_phdr(look_at_own, &search);
+    return search.beside_libsgc;
 }
 
 static int look_for_other(struct dl_phdr_info *info, size_t size, void *raw)

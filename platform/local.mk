@@ -22,6 +22,7 @@ platform_sources = \
 if SGC_OS_LINUX
 platform_sources += \
 	platform/clock_posix.c \
+	platform/collectors.h \
 	platform/collectors_linux.c \
 	platform/limits_linux.c \
 	platform/memory_linux.c \

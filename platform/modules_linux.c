@@ -20,6 +20,7 @@
 #include <link.h>
 #include <stddef.h>
 
+#include "platform/collectors.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -121,6 +122,8 @@ static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
 {
     const struct collection *collection = raw;
     struct sgc_range relro = relro_of(info);
+    if (sgc_module_is_idle(info))
+        return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_TLS)

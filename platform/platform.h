@@ -231,7 +231,8 @@ struct sgc_modules {
  *
  * `skip`, if not NULL, is asked about each writable segment while the world still runs, and drops it
  * by returning true (GC_no_dls and filters); a new filter is heard only once `adds` is set to 0.
- * Excludes what is read-only after relocation and SGC's own state (see sgc_own_data).  [outside]
+ * Excludes what is read-only after relocation, SGC's own state (see sgc_own_data) and the drop-in beside libsgc, in
+ * which nobody runs.  [outside]
  */
 typedef bool (*sgc_module_filter_t)(const char *name, uintptr_t lo, size_t bytes);
 __attribute__((warn_unused_result))
