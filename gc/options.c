@@ -91,8 +91,7 @@ static void clamp_all(void)
         sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, "not supported in this build");
     if (sgc_options.maximum_heap != 0 && sgc_options.initial_heap > sgc_options.maximum_heap)
         sgc_option_clamp(SGC_OPT_GC_INITIAL_HEAP_SIZE, (int64_t)sgc_options.maximum_heap,
-                         origins[SGC_OPT_GC_INITIAL_HEAP_SIZE] == SGC_ORIGIN_DEFAULT
-                             ? NULL : "GC_MAXIMUM_HEAP_SIZE allows no more");
+                         "GC_MAXIMUM_HEAP_SIZE allows no more");
 }
 
 bool sgc_option_set(const char *name, const char *value)

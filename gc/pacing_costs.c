@@ -115,6 +115,7 @@ void sgc_pacing_costs_start(void)
     sgc_aw_store(&costs.mark_ps, UNKNOWN.mark_ps);
     sgc_aw_store(&costs.marker_ps, UNKNOWN.mark_ps);
     sgc_aw_store(&costs.mutator_ps, UNKNOWN.mutator_ps);
+    sgc_aw_store(&costs.last_end_ns, sgc_clock_ns());
     if (!sgc_listener_add(&listener))
         sgc_assert(false);
 }

@@ -20,15 +20,17 @@ enum {
     SGC_PACE_DIVISOR = 3,           /* with this free space divisor the heap may double between two cycles */
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
+    SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
-    SGC_PACE_SHARE = 16,            /* a small heap is not filled before the program has allocated sixteen times as much */
+    SGC_PACE_SHARE = 64,            /* a small heap is not filled before the program has allocated 64 times as much */
     SGC_PACE_MARKER_NS = 300000,    /* what a marker must have to do to be worth waking */
 };
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
 static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
+static const size_t SGC_PACE_FIRST = (size_t)512 << 10;         /* before the first cycle, and before any other */
 
 /* ---- smoothing ---- */
 
@@ -164,10 +166,22 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
     return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
 }
 
-/* A small heap stays in the cache, a large one saves half of its growth, as long as collections are cheap even so. */
-static inline size_t sgc_pace_least(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+/* A small heap stays in the cache.  But it takes no more of that than keeps cycles bearable, and no more at a time than
+ * the program has allocated so far: a brief program would touch it for the first time, and what the first cycle cost says
+ * little.  Who has named a limit does not mind. */
+static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                     const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_larger(sgc_pace_growth(h, b) / 2, b->cache);
+    size_t bearable = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_BEARABLE), h->allocated);
+
+    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), b->cache);
+}
+
+/* A large heap saves half of its growth, as long as collections are cheap even so. */
+static inline size_t sgc_pace_least(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                    const struct sgc_pace_bounds *b)
+{
+    return sgc_pace_larger(sgc_pace_growth(h, b) / 2, sgc_pace_cached(c, h, b));
 }
 
 /* Near the limit collections get denser, down to a 16th of what is alive; from there on the limit itself
@@ -189,7 +203,7 @@ static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct 
         return sgc_pace_larger(room, b->cache);
     if (b->use_limit)
         return SGC_PACE_NEVER;
-    wish = sgc_pace_between(wish, sgc_pace_least(h, b), sgc_pace_most(h, b));
+    wish = sgc_pace_between(wish, sgc_pace_least(c, h, b), sgc_pace_most(h, b));
     return b->use_entire_heap ? sgc_pace_larger(wish, room) : wish;
 }
 

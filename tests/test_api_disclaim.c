@@ -354,7 +354,9 @@ API_NOINLINE static void *collect_jumping(void *arg)
 static void may_jump(void)
 {
     start(jumping, 0);
+    GC_disable();               /* where there is nowhere to jump to yet */
     api_in_thread(make_things, NULL);
+    GC_enable();
     root = NULL;
     for (int i = 0; i < 2; i++)
         api_scrub();
