@@ -274,6 +274,7 @@ script_tests += \
 	tests/model/check_disclaim \
 	tests/model/check_remote \
 	tests/model/check_stop \
+	tests/model/check_suspend \
 	tests/model/check_termination
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \

@@ -122,6 +122,11 @@ endless() {
     found "$fault" "non-progress cycle"
 }
 
+# also_tested CHECK: the faults that another check of the same model tries.
+also_tested() {
+    tested="$tested $(sed -n 's/^\(wrong\|endless\) [a-z]* \([A-Z_]*\) .*/\2/p' "$models/$1" | tr '\n' ' ')"
+}
+
 # all_tested MODEL: no fault of the model was forgotten here.
 all_tested() {
     sed -n 's/^#if.*BROKEN_\([A-Z_]*\).*/\1/p' "$models/$1"*.pml | sort -u >faults
