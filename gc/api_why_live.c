@@ -89,11 +89,18 @@ struct telling {
     uintptr_t before;           /* first address of the object before */
 };
 
+/* Not asked with the world stopped: a thread that stands still may have the loader's lock, and one that does not may wait
+ * with it until the world runs again. */
+static bool ask_loader(const void *word, Dl_info *info)
+{
+    return !sgc_stopped_by_self() && dladdr(word, info) != 0 && info->dli_fname != NULL;
+}
+
 static void say_static(const void *word)
 {
     Dl_info info;
 
-    if (!dladdr(word, &info) || info.dli_fname == NULL)
+    if (!ask_loader(word, &info))
         sgc_say("  static data, at %p", word);
     else if (info.dli_sname == NULL)
         sgc_say("  static data of %s, at %p", info.dli_fname, word);

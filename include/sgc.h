@@ -139,7 +139,8 @@ GC_API SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *d
  *     SGC:   -> 64 bytes at 0x7f0012350080
  *     SGC:      word at offset 8 of that -> 32 bytes at 0x7f0012340040
  *
- * Of a long way the middle is left out.  Returns what SGC_find_way returns. */
+ * Of a long way the middle is left out.  With the world stopped by the calling thread static data has no names.
+ * Returns what SGC_find_way returns. */
 GC_API SGC_held_t SGC_why_live(const void *address);
 
 /* Prints every option: name, value, where the value comes from, accepted range and meaning.  [unregistered] */

@@ -173,6 +173,45 @@ static void ask_late(void *object)
     GC_start_world_external();
 }
 
+static void *held;                      /* static data: a root whose module has a name */
+
+/* The loader knows that name, but a thread that stands still, or waits until we let go, may have its locks. */
+static void ask_why(void)
+{
+    API_CHILD(SGC_why_live(held) == SGC_HELD_BY_STATIC);
+}
+
+static void on_event_why(GC_EventType event)
+{
+    if (event == GC_EVENT_POST_STOP_WORLD) {
+        let_them_unload();
+        ask_why();
+    }
+}
+
+static void collect_and_ask_why(void *object)
+{
+    held = object;
+    GC_set_on_collection_event(on_event_why);
+    GC_gcollect();
+}
+
+static void ask_why_stopped(void *object)
+{
+    held = object;
+    GC_stop_world_external();
+    ask_why();
+    GC_start_world_external();
+}
+
+static void why_by_hand_while_loading(void)
+{
+    pthread_t thread = start(load_and_unload);
+
+    ask_often(ask_why_stopped, LOCKED_ROUNDS);
+    finish(thread);
+}
+
 static void while_others_unload(void)
 {
     pthread_t thread = in_region ? start(unload_in_region) : start_by(pthread_create, load_and_unload);
@@ -181,7 +220,7 @@ static void while_others_unload(void)
     finish(thread);
 }
 
-static void check_others(void (*asked)(void *object), const char *what)
+static void check_others(void (*asked)(void *object), const char *message, const char *what)
 {
     char text[100];
 
@@ -190,7 +229,7 @@ static void check_others(void (*asked)(void *object), const char *what)
         in_region = i != 0;
         snprintf(text, sizeof(text), "a thread %s unloads modules: %s", in_region ? "in a region" : "that is not registered",
                  what);
-        api_check_child(while_others_unload, NULL, text);
+        api_check_child(while_others_unload, message, text);
     }
 }
 
@@ -202,8 +241,10 @@ int main(void)
     api_check_child(while_loading, NULL, "questions while modules come and go");
     api_check_child(by_hand_while_loading, NULL, "with the world stopped by hand");
     api_check_child(while_loader_locked, NULL, "and by hand while another thread asks the loader");
-    check_others(collect, "collections");
-    check_others(ask, "questions");
-    check_others(ask_late, "questions with the world stopped by hand");
+    api_check_child(why_by_hand_while_loading, "static data", "and what holds an object is told by hand while modules come and go");
+    check_others(collect, NULL, "collections");
+    check_others(collect_and_ask_why, "static data", "what holds an object, told in a collection");
+    check_others(ask, NULL, "questions");
+    check_others(ask_late, NULL, "questions with the world stopped by hand");
     return tap_done();
 }
