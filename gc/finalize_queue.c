@@ -157,13 +157,17 @@ static bool inside_finalizer(struct sgc_mutator *self)
     return self->finalizing != 0;
 }
 
-static void notify(void)
+/* Counts as a finalizer: a collection that the notifier makes is told of when it has returned, not inside it. */
+static void notify(struct sgc_mutator *self)
 {
     void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
 
-    if (sgc_a32_load(&queue.news) != 0 && sgc_a32_swap(&queue.news, 0) != 0 && notifier != NULL
-        && sgc_finalizers_waiting())
-        notifier();
+    if (sgc_a32_load(&queue.news) == 0 || sgc_a32_swap(&queue.news, 0) == 0 || notifier == NULL
+        || !sgc_finalizers_waiting())
+        return;
+    self->finalizing = sgc_stack_pointer();
+    notifier();
+    self->finalizing = 0;
 }
 
 /* The hint is taken away at the end, since a finalizer may leave by longjmp; what came to the queue before that is seen
@@ -175,7 +179,7 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self)
     if (self == NULL || sgc_gate_mine() || inside_finalizer(self))
         return;
     if (on_demand)
-        notify();
+        notify(self);
     else
         sgc_finalizers_run(self);
     sgc_a32_swap(&sgc_finalizers_due, 0);

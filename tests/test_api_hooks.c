@@ -300,6 +300,37 @@ static void log_to_file(void)
     API_CHILD(fread(text, 1, sizeof(text) - 1, file) > 0 && strlen(text) > 10);
 }
 
+static int notified, depth, deepest;
+
+static void collecting_notifier(void)
+{
+    notified++;
+    if (++depth > deepest)
+        deepest = depth;
+    if (depth < 5)
+        GC_gcollect();
+    depth--;
+}
+
+static void ignore(void *object, void *unused)
+{
+    (void)object, (void)unused;
+}
+
+/* Nobody invokes the finalizer, so each collection would call the notifier again. */
+static void collect_in_notifier(void)
+{
+    GC_INIT();
+    GC_set_finalize_on_demand(1);
+    GC_set_finalizer_notifier(collecting_notifier);
+    for (int i = 0; i < 10; i++)
+        GC_register_finalizer(GC_malloc(API_LARGE), ignore, NULL, NULL, NULL);
+    GC_gcollect();
+    API_CHILD(GC_should_invoke_finalizers() != 0 && deepest == 1 && notified == 1);
+    GC_free(GC_malloc(API_LARGE));
+    API_CHILD(deepest == 1 && notified == 2);
+}
+
 int main(void)
 {
     tap_plan(0);
@@ -307,6 +338,8 @@ int main(void)
     api_check_child(plain_abort_on_oom, api_on_sgc ? "out of memory" : "", "says why, and the status is 1");
     if (api_on_sgc) {
         api_check_child(warning_hook, NULL, "warnings go to the hook");
+        api_check_child(collect_in_notifier, NULL,
+                        "a notifier of finalizers that collects is not called inside itself, but afterwards");
         api_check_child(log_to_file, NULL, "GC_set_log_fd says where dumps go");
     }
     GC_INIT();

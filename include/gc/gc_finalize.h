@@ -108,7 +108,7 @@ GC_API int GC_CALL GC_get_java_finalization(void);
 GC_API GC_ATTR_DEPRECATED int GC_java_finalization;
 
 /* With GC_finalize_on_demand: called once after a collection if finalizers wait, new ones or old ones, by a thread that
- * allocates or collects, without locks.  NULL: none. */
+ * allocates or collects, without locks.  Not inside itself: a collection that it makes is told of afterwards.  NULL: none. */
 typedef void (GC_CALLBACK *GC_finalizer_notifier_proc)(void);
 GC_API void GC_CALL GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier);
 GC_API GC_finalizer_notifier_proc GC_CALL GC_get_finalizer_notifier(void);
