@@ -2,7 +2,8 @@
 /*
  * Is there a second collector in this process?  A library that calls itself libgc.so or libsgc.so (its DT_SONAME) is
  * one if this code is not in it; but the drop-in beside libsgc is no other: its DT_AUXILIARY leads all look-ups to
- * libsgc.  A collector that is linked statically into something cannot be told from other code.
+ * libsgc (a filter for anything else is not the drop-in).  A collector that is linked statically into something cannot
+ * be told from other code.
  */
 #include <link.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 /* What a module says of itself. */
 struct identity {
     const char *soname;         /* "" if it has none */
-    bool auxiliary;
+    bool auxiliary;             /* its symbols are looked up in libsgc first */
 };
 
 struct search {
@@ -49,12 +50,17 @@ static uintptr_t relocated(const struct dl_phdr_info *info, uintptr_t value)
     return value < info->dlpi_addr ? value + info->dlpi_addr : value;
 }
 
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 static struct identity identify(const struct dl_phdr_info *info)
 {
     const ElfW(Phdr) *segment = segment_of(info, PT_DYNAMIC);
     struct identity is = { "", false };
     const char *strings = NULL;
-    size_t soname = 0;
+    size_t soname = 0, auxiliary = 0;
 
     if (segment == NULL)
         return is;
@@ -64,16 +70,13 @@ static struct identity identify(const struct dl_phdr_info *info)
         else if (d->d_tag == DT_SONAME)
             soname = d->d_un.d_val;
         else if (d->d_tag == DT_AUXILIARY)
-            is.auxiliary = true;
+            auxiliary = d->d_un.d_val;
     }
-    if (strings != NULL)
+    if (strings != NULL) {
         is.soname = strings + soname;       /* the table begins with an empty string */
+        is.auxiliary = starts(strings + auxiliary, "libsgc.so");
+    }
     return is;
-}
-
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
 }
 
 static int look_at_own(struct dl_phdr_info *info, size_t size, void *raw)

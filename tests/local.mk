@@ -109,6 +109,12 @@ tests_foreign_libgc_la_SOURCES = tests/module.c
 tests_foreign_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
 tests_foreign_libgc_la_LDFLAGS = $(test_module_ldflags)
 EXTRA_tests_test_collectors_DEPENDENCIES = tests/foreign/libgc.la
+# And a filter of that name for something else.
+check_LTLIBRARIES += tests/filter/libgc.la
+tests_filter_libgc_la_SOURCES = tests/module.c
+tests_filter_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-f,libnone.so
+EXTRA_tests_test_one_heap_DEPENDENCIES = tests/filter/libgc.la
 EXTRA_tests_test_modules_DEPENDENCIES = tests/module_small.la tests/module_large.la
 EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la tests/module_static.la
 

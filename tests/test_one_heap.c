@@ -17,10 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOTS_MOST = 200 << 10 };        /* bytes; each library has more of its own */
+enum {
+    ROOTS_MOST = 200 << 10,     /* bytes; each library has more of its own */
+    OBJECTS = 40,
+};
 
 static char top[] = "/tmp/sgc-one-heap-XXXXXX";
-static char libsgc[PATH_MAX], drop_in[PATH_MAX];
+static char libsgc[PATH_MAX], drop_in[PATH_MAX], filter[PATH_MAX];
 
 static void join(char *path, const char *directory, const char *name)
 {
@@ -54,6 +57,8 @@ static void lay_out(void)
     mkdir(directory, 0700);
     link_library(libsgc, "lib/libsgc.so.0", build);
     link_library(drop_in, "lib/sgc/libgc.so.1", build);
+    join(directory, build, "tests/filter");
+    link_library(filter, "lib/libgc.so", directory);
 }
 
 static void clean_up(void)
@@ -61,6 +66,7 @@ static void clean_up(void)
     char directory[PATH_MAX];
     unlink(libsgc);
     unlink(drop_in);
+    unlink(filter);
     join(directory, top, "lib/sgc");
     rmdir(directory);
     join(directory, top, "lib");
@@ -135,6 +141,44 @@ static int load_both(const char *first, const char *second)
     return status;
 }
 
+/* How many of the objects that only the module's data points at are there after a collection. */
+static int kept_by(void *module, void *library)
+{
+    void *(*allocate)(size_t) = (void *(*)(size_t))symbol(library, "GC_malloc");
+    void *(*base_of)(void *) = (void *(*)(void *))symbol(library, "GC_base");
+    void (*collect)(void) = (void (*)(void))symbol(library, "GC_gcollect");
+    void **data = symbol(module, "module_data");
+    int kept = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        data[i] = allocate(10000);
+    collect();
+    for (int i = 0; i < OBJECTS; i++)
+        kept += base_of(data[i]) == data[i];
+    return kept;
+}
+
+/* A filter that has the drop-in's name, but leads elsewhere, is another collector, and its data are roots. */
+static int load_filter(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        void *module = dlopen(filter, RTLD_NOW | RTLD_LOCAL);
+        void *library = dlopen(libsgc, RTLD_NOW | RTLD_LOCAL);
+        if (module == NULL || library == NULL)
+            _exit(101);
+        capture_begin();
+        int kept = kept_by(module, library);
+        bool told = strstr(capture_end(), "another collector") != NULL;
+        printf("# %d of %d kept, %s\n", kept, OBJECTS, told ? "told of" : "not told of");
+        fflush(stdout);
+        _exit((kept == OBJECTS ? 0 : 1) | (told ? 0 : 2));
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
 /* The drop-in where there is no libsgc. */
 static int load_drop_in_alone(void)
 {
@@ -148,9 +192,10 @@ int main(void)
     if (sanitizer != NULL && strcmp(sanitizer, "none") != 0)
         tap_skip_all("sanitized libraries are not loaded with dlopen");
     lay_out();
-    tap_plan(3);
+    tap_plan(4);
     tap_ok(load_both(libsgc, drop_in) == 0, "libsgc first: one heap");
     tap_ok(load_both(drop_in, libsgc) == 0, "the drop-in first: one heap");
+    tap_ok(load_filter() == 0, "another filter called libgc.so is another collector, and no idle one");
     tap_ok(load_drop_in_alone() == 0, "the drop-in alone works");
     clean_up();
     return tap_done();
