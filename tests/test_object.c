@@ -88,6 +88,44 @@ static void test_allocated(void)
     tap_ok(heap_allocated(keep[0]) && !heap_allocated(dead), "nor one that a cycle found dead, swept or not");
 }
 
+/* What the look-up of the whole object says, at an address. */
+static bool agree(uintptr_t address)
+{
+    struct sgc_object o;
+
+    return sgc_object_inside(address) == sgc_object_find(address, &o);
+}
+
+/* All addresses of the heap but for those between 16 bytes. */
+static int disagreements(void)
+{
+    uintptr_t end = sgc_heap.base + sgc_aw_load(&sgc_heap.limit);
+    int wrong = 0;
+
+    for (uintptr_t at = sgc_heap.base - 2 * SGC_PAGE; at < end + 2 * SGC_PAGE; at += 16)
+        wrong += !agree(at) + !agree(at + 15);
+    return wrong;
+}
+
+/* Objects of many sizes: allocated, freed, and dead but not swept. */
+static void test_inside(void)
+{
+    char *last[1] = { NULL };
+    int wrong;
+
+    for (size_t bytes = 16; bytes < 40 * SGC_PAGE; bytes += bytes / 2) {
+        heap_alloc(cache, bytes, SGC_KIND_CONSERVATIVE);
+        sgc_object_free(cache, heap_alloc(cache, bytes, SGC_KIND_CONSERVATIVE));
+        last[0] = heap_alloc(cache, bytes + 16, SGC_KIND_CONSERVATIVE);
+    }
+    wrong = disagreements();
+    tap_ok(wrong == 0 && agree(0) && agree(UINTPTR_MAX), "is there an object: the same answer sooner (%d)", wrong);
+    heap_collect(last, 1);
+    wrong = disagreements();
+    tap_ok(wrong == 0, "also when most are dead (%d)", wrong);
+    tap_ok(sgc_object_inside((uintptr_t)last[0]) && !sgc_object_inside(sgc_heap.base), "yes and no");
+}
+
 int main(void)
 {
     heap_start((size_t)64 << 20, 0, false);
@@ -97,5 +135,6 @@ int main(void)
     test_page_end();
     test_span();
     test_allocated();
+    test_inside();
     return tap_done();
 }
