@@ -56,7 +56,7 @@
 #define ON_STATE   3
 
 #define VICTIM 0                        /* who is suspended, and by whom */
-#define suspends(t) (SUSPENDS && t == THREADS - 1)
+#define suspends(t) (may_suspend && t == THREADS - 1)
 
 /* ---- the protocol's variables ---- */
 byte  state[THREADS];
@@ -88,6 +88,7 @@ bit   settling;                         /* this stop has been given up */
 bit   stalled;                          /* a resend was due and nobody was counted since */
 bit   stays_there[THREADS];             /* suspended, it stays in its handler */
 bit   held;                             /* VICTIM is suspended, and the stop of it is over or about to be */
+bit   may_suspend = SUSPENDS != 0;      /* no constant, or spin numbers the statements of each shape otherwise */
 byte  only;                             /* this stop is of one thread: its number + 1 */
 byte  stops_left = STOPS, give_ups_left = GIVE_UPS, suspends_left = SUSPENDS;
 
