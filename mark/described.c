@@ -87,7 +87,10 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
         scan_all(marker, s, number == SGC_LAYOUT_ALL ? SGC_FINE : SGC_NO_LAYOUT, sgc_ds_proc(SGC_PROC_LAYOUT, number));
 }
 
-SGC_BLIND uintptr_t sgc_descriptor_place(uintptr_t start, size_t bytes, uintptr_t descriptor)
+enum { DESCRIPTOR_HOPS = 8 };           /* descriptors that say where the descriptor is, one after the other, at most */
+
+/* Where a descriptor that is not in the kind lies; 0: the object is not set up yet; 1: nowhere. */
+SGC_BLIND static uintptr_t descriptor_place(uintptr_t start, size_t bytes, uintptr_t descriptor)
 {
     uintptr_t distance = descriptor & ~(uintptr_t)SGC_DS_TAGS, place;
 
@@ -101,19 +104,26 @@ SGC_BLIND uintptr_t sgc_descriptor_place(uintptr_t start, size_t bytes, uintptr_
     return place % sizeof place == 0 && place >= NO_ADDRESS ? place : 1;
 }
 
-/* The descriptor itself.  False if there is nothing to scan, or it has been seen to. */
-SGC_BLIND static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr_t *descriptor)
+SGC_BLIND enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, uintptr_t *descriptor)
 {
     for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
-        uintptr_t place = hops < SGC_DESCRIPTOR_HOPS ? sgc_descriptor_place(s.start, s.bytes, *descriptor) : 1;
+        uintptr_t place = hops < DESCRIPTOR_HOPS ? descriptor_place(start, bytes, *descriptor) : 1;
 
-        if (place == 1)
-            scan_all(marker, s, SGC_BAD_PLACE, *descriptor);
         if (place <= 1)
-            return false;
+            return place == 0 ? SGC_DESCRIPTOR_NOT_YET : SGC_DESCRIPTOR_NOWHERE;
         *descriptor = *(const uintptr_t *)place;
     }
-    return true;
+    return SGC_DESCRIPTOR_HERE;
+}
+
+/* The descriptor itself.  False if there is nothing to scan, or it has been seen to. */
+static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr_t *descriptor)
+{
+    enum sgc_descriptor_is is = sgc_descriptor_find(s.start, s.bytes, descriptor);
+
+    if (is == SGC_DESCRIPTOR_NOWHERE)
+        scan_all(marker, s, SGC_BAD_PLACE, *descriptor);
+    return is == SGC_DESCRIPTOR_HERE;
 }
 
 /* ---- procedures ---- */

@@ -21,15 +21,19 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
 void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
 
-/* Where a descriptor that is not in the kind lies; 0: the object is not set up yet and points at nothing; 1: nowhere.  `bytes` as
- * the object has, SIZE_MAX: unknown. */
-uintptr_t sgc_descriptor_place(uintptr_t start, size_t bytes, uintptr_t descriptor);
+enum sgc_descriptor_is {
+    SGC_DESCRIPTOR_HERE,
+    SGC_DESCRIPTOR_NOT_YET,             /* the object is not set up yet and points at nothing */
+    SGC_DESCRIPTOR_NOWHERE,             /* what says where it is makes no sense */
+};
+
+/* Follows descriptors that say where the object's descriptor is to the one that says something itself.  `bytes` as the
+ * object has, SIZE_MAX: unknown. */
+enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, uintptr_t *descriptor);
 
 /* The end of the array that the object is, or is the rest of. */
 struct sgc_array_end;
 bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end);
-
-enum { SGC_DESCRIPTOR_HOPS = 8 };       /* descriptors that say where the descriptor is, one after the other, at most */
 
 /* Marks what a word of an object points at, for a procedure.  False if none runs on this thread. */
 bool sgc_mark_for_procedure(uintptr_t word);

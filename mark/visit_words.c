@@ -57,18 +57,13 @@ static void visit_by(const struct words *w, uintptr_t start, size_t bytes, uintp
 }
 
 /* The descriptor itself.  False if there is nothing to visit, or it has been seen to. */
-SGC_BLIND static bool find_descriptor(const struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
+static bool find_descriptor(const struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
 {
-    for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
-        uintptr_t place = hops < SGC_DESCRIPTOR_HOPS ? sgc_descriptor_place(start, bytes, *descriptor) : 1;
+    enum sgc_descriptor_is is = sgc_descriptor_find(start, bytes, descriptor);
 
-        if (place == 1)
-            visit_all(w, start, bytes);
-        if (place <= 1)
-            return false;
-        *descriptor = *(const uintptr_t *)place;
-    }
-    return true;
+    if (is == SGC_DESCRIPTOR_NOWHERE)
+        visit_all(w, start, bytes);
+    return is == SGC_DESCRIPTOR_HERE;
 }
 
 static void visit_array(const struct words *w, uintptr_t start, size_t bytes)
