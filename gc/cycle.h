@@ -41,8 +41,9 @@ void sgc_gate_leave(bool closed);
 /* Has the calling thread stopped the world, by hand or for its cycle?  Then it holds the registry's lock, too. */
 bool sgc_stopped_by_self(void);
 
-/* Stops the world for the client, without a cycle, until sgc_external_resume.  The list of modules is that of this moment: threads
- * that are not stopped may unload some.  False, with a message, if a thread could not be stopped, or there is no memory for the list.  They nest, also in a cycle's pause. */
+/* Stops the world for the client, without a cycle, until sgc_external_resume.  They nest, also in a cycle's pause.  The list
+ * of modules is that of this moment: threads that are not stopped may unload some.  False, with a message, if a thread could
+ * not be stopped, or there is no memory for the list. */
 bool sgc_external_stop(struct sgc_mutator *self);
 void sgc_external_resume(struct sgc_mutator *self);
 

@@ -47,8 +47,8 @@ void sgc_roots_dump(void);
 typedef int (*sgc_roots_filter_t)(const char *module, void *start, size_t bytes);    /* 0: leave out */
 void sgc_roots_set_filter(sgc_roots_filter_t filter);
 
-/* Brings the list of modules up to date and calls stop(arg) while the loader's list is still locked: no module in it is unmapped.  False, with
- * a message and without that call, when memory for the list runs out.  Outside sections. */
+/* Brings the list of modules up to date and calls stop(arg) while the loader's list is still locked: no module in it is
+ * unmapped.  False, with a message and without that call, when memory for the list runs out.  Outside sections. */
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
 
 /* Says once, when the list of modules has changed, that another collector is in the process.  The thread that starts

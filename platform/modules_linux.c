@@ -2,7 +2,8 @@
 /*
  * Static data and thread-local segments of the loaded modules, from the loader's own list.
  *
- * Runs on the collecting thread; the caller may stop the world in it.  The loader's list of modules is locked all the while (its lock is recursive):
+ * Runs on the collecting thread; the caller may stop the world in it.  The loader's list of modules is locked all the
+ * while (its lock is recursive):
  *
  *   dl_iterate_phdr, first callback (lock taken)
  *       has the loader changed the list since last time?
@@ -12,8 +13,8 @@
  *
  * Collecting before the world is stopped loses nothing, because nobody can add or unmap a module
  * while we hold the lock (glibc unmaps under it), and the client's filter may so be called, and
- * may call malloc.  Threads that the stop does not concern go on, and wait if they unload one.  A thread that the stop catches waiting for the lock sleeps in the kernel and
- * takes the signal there.
+ * may call malloc.  Threads that the stop does not concern go on, and wait if they unload one.  A
+ * thread that the stop catches waiting for the lock sleeps in the kernel and takes the signal there.
  *
  * Only the namespace that SGC was loaded into is listed: modules from dlmopen are no roots.
  */
