@@ -141,10 +141,19 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 
 /* ---- resting ---- */
 
-/* The pause ends with the collecting thread, so it does not sleep, but lets others have its processor.  A helper goes out to
+static void ask_to_stop(struct sgc_team *team)
+{
+    if (team->stop != NULL && team->stop())
+        sgc_termination_abandon(&team->termination);
+}
+
+/* The pause ends with the collecting thread, so it does not sleep, but lets others have its processor; and it is the one
+ * that the stop function may ask for the end, whoever has all the work.  A helper goes out to
  * sleep, so that nobody has to wait for it.  False if it is out and the team is closed. */
 static bool rest_a_while(struct sgc_team *team, struct sgc_marker *m, struct sgc_rest *rest)
 {
+    if (m->index == 0)
+        ask_to_stop(team);
     if (sgc_idle_spin(&team->idle, rest))
         return true;
     if (m->index == 0) {
@@ -166,7 +175,8 @@ static bool all_finished(struct sgc_team *team, struct sgc_marker *m)
 }
 
 /* It asks whether all is finished after it looked for work, so that a theft that failed is followed by the question: who
- * sleeps without having asked might be the last.  Of an idle marker; or of one that slept until roots were dealt to it: it is busy.  False when everything is marked; a helper may then be outside already. */
+ * sleeps without having asked might be the last.  Of an idle marker; or of one that slept until roots were dealt to it: it
+ * is busy.  False when everything is marked; a helper may then be outside already. */
 static bool find_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_rest rest = { 0 };
@@ -205,8 +215,8 @@ bool sgc_team_pause(struct sgc_marker *m)
 {
     struct sgc_team *team = m->team;
 
-    if (m->index == 0 && team->stop != NULL && team->stop())
-        sgc_termination_abandon(&team->termination);
+    if (m->index == 0)
+        ask_to_stop(team);
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
         open_to(team, team->markers - 1);
     return !sgc_termination_abandoned(&team->termination);

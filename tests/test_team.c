@@ -259,6 +259,43 @@ static void test_giving_up(struct sgc_team *team)
     tap_ok(wrong == 0, "the next one is whole");
 }
 
+/* A list, which nobody can share; and a team whose helper keeps what it is dealt. */
+enum { LIST = 300000 };
+
+static uintptr_t *make_list(void)
+{
+    uintptr_t *first = NULL;
+
+    for (int i = 0; i < LIST; i++) {
+        uintptr_t *cell = heap_alloc(sgc_self, 6 * sizeof *cell, SGC_KIND_CONSERVATIVE);
+        cell[0] = (uintptr_t)first;
+        first = cell;
+    }
+    return first;
+}
+
+static void test_asked_while_idle(void)
+{
+    struct sgc_team_config config = config_of(&variants[0]);
+    uintptr_t *nothing = NULL, *top = make_list();
+    struct sgc_team *team;
+    int gave_up = 0;
+
+    config.balance = false;
+    team = make_team(&config, 1);
+    heap_retire();
+    for (int i = 0; i < 20 && gave_up == 0; i++) {
+        asked = 0;
+        sgc_team_begin(team, 2);
+        sgc_mark_roots(sgc_team_first(team), &nothing, &nothing + 1);
+        sgc_mark_roots(sgc_team_first(team), &top, &top + 1);
+        gave_up += !sgc_team_mark(team, stop_soon);
+        sgc_team_abandon(team);
+        heap_unmark();
+    }
+    tap_ok(gave_up > 0, "the stop function is asked while only a helper has work");
+}
+
 /* ---- fork ---- */
 
 static struct sgc_team *forked;
@@ -290,6 +327,7 @@ int main(void)
     test_called_late(team);
     test_large_objects(team);
     test_giving_up(team);
+    test_asked_while_idle();
     if (TEST_SANITIZED)
         tap_skip("a sanitizer may start no threads in the child of a fork");
     else
