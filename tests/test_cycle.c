@@ -2,6 +2,8 @@
 /*
  * gc/cycle.c: a cycle's phases, the gate, and the reasons for which there is none.
  */
+#include <stdlib.h>
+
 #include "gc/events.h"
 #include "tests/capture.h"
 #include "tests/white.h"
@@ -208,8 +210,10 @@ static void test_gate(void)
     tap_ok(sgc_a32_load(&through) == 4, "several threads that run out of memory at once all get a collection");
 }
 
+/* One marker, so that it is known how many questions the stop function gets. */
 int main(void)
 {
+    setenv("GC_MARKERS", "1", 1);
     white_init();
     sgc_listener_add(&listener);
     test_record();
