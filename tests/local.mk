@@ -27,6 +27,9 @@ script_tests = \
 	tests/check_style \
 	tests/check_tools
 
+# Those that take longest: begun first, so that none of them is alone at the end.
+slow_scripts =
+
 # make check-long runs these, each ended after long_test_timeout seconds.
 long_test_programs =
 long_test_scripts =
@@ -36,9 +39,10 @@ LONG_TESTS = $(long_test_programs) $(long_test_scripts)
 check_PROGRAMS += $(unit_tests)
 EXTRA_PROGRAMS += $(long_test_programs)
 CLEANFILES += $(long_test_programs)
-TESTS += $(unit_tests) $(script_tests)
+TESTS += $(slow_scripts) $(unit_tests) $(script_tests)
 
 EXTRA_DIST += \
+	$(slow_scripts) \
 	$(script_tests) \
 	$(long_test_scripts) \
 	$(test_headers) \
@@ -274,7 +278,7 @@ EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.l
 EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 
 # The models of the protocols, for the checker spin.
-script_tests += \
+slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
 	tests/model/check_disclaim \
@@ -330,7 +334,7 @@ test_headers += tests/deque.h tests/weak.h tests/weak_state.h
 EXTRA_DIST += tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
-script_tests += tests/check_bench
+slow_scripts += tests/check_bench
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/test_backoff tests/test_termination tests/test_termination_order tests/test_termination_race
@@ -382,7 +386,7 @@ unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs
 
 # Typed objects, those of gcj and those with a disclaim procedure.
 unit_tests += tests/test_api_disclaim tests/test_api_disclaim_free tests/test_api_gcj tests/test_api_typed
-script_tests += tests/check_objc
+slow_scripts += tests/check_objc
 EXTRA_DIST += tests/objc_client.m
 
 # The exports of the libraries beside bdwgc's.
@@ -397,11 +401,11 @@ EXTRA_DIST += tests/abi/libgc.abi
 EXTRA_DIST += tests/check_mutants tests/mutants_accepted.txt
 
 # C++ programs.
-script_tests += tests/check_cpp
+slow_scripts += tests/check_cpp
 EXTRA_DIST += tests/cpp_client.cc
 
 # Real programs built for bdwgc.
-script_tests += tests/check_programs
+slow_scripts += tests/check_programs
 long_test_scripts += tests/check-programs-long
 EXTRA_DIST += \
 	tests/programs/lib.sh \

@@ -5,6 +5,7 @@
 
 # programs_start SOURCE BUILD: skips all, or makes ready.  Sets $libs, where SGC's libraries are, and $list.
 programs_start() {
+    [ "${CHECK_PROGRAMS:-on}" = on ] || tap_skip_all "CHECK_PROGRAMS=off: they are run on another build"
     libs=$(cd "$2/.libs" 2>/dev/null && pwd) && [ -e "$libs/libgc.so.1" ] || tap_skip_all "built without shared libraries"
     [ "${SGC_SANITIZER:-none}" = none ] || tap_skip_all "a sanitized library cannot be loaded into other programs"
     command -v nm >/dev/null || tap_skip_all "no nm (Debian: binutils)"
