@@ -16,6 +16,14 @@ static void fail(const char *what)
     exit(1);
 }
 
+void need(int ok, const char *what)
+{
+    if (ok)
+        return;
+    perror(what);
+    exit(1);
+}
+
 /* ---- which collector this is ---- */
 
 /* SGC's own functions tell it from every other libgc.so.1; the file is the one that GC_malloc is called in. */

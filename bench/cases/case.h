@@ -32,6 +32,9 @@ int choice(int argc, char **argv, int i, const char *words);
 
 uint64_t now_ns(void);
 
+/* The end of the program with errno's reason, if the system did not do something. */
+void need(int ok, const char *what);
+
 /* p, or the end of the program if it is NULL. */
 void *obtained(void *p);
 

@@ -27,14 +27,6 @@ struct worker {
     int order, answer;
 };
 
-static void check(int ok, const char *what)
-{
-    if (ok)
-        return;
-    perror(what);
-    exit(1);
-}
-
 static void build(enum shape shape, size_t bytes)
 {
     size_t objects, edges;
@@ -53,7 +45,7 @@ static void obey(int order, int answer)
     char byte = 0;
 
     do {
-        check(write(answer, &byte, 1) == 1, "markers: a pipe");
+        need(write(answer, &byte, 1) == 1, "markers: a pipe");
         if (read(order, &byte, 1) != 1)
             _exit(0);
         GC_gcollect();
@@ -64,7 +56,7 @@ static void wait_for(const struct worker *w)
 {
     char byte;
 
-    check(read(w->answer, &byte, 1) == 1, "markers: a process that marks has failed");
+    need(read(w->answer, &byte, 1) == 1, "markers: a process that marks has failed");
 }
 
 static struct worker start(enum shape shape, size_t bytes, long markers)
@@ -73,10 +65,10 @@ static struct worker start(enum shape shape, size_t bytes, long markers)
     char number[32];
     pid_t pid;
 
-    check(pipe(order) == 0 && pipe(answer) == 0, "markers: pipe");
+    need(pipe(order) == 0 && pipe(answer) == 0, "markers: pipe");
     fflush(NULL);
     pid = fork();
-    check(pid >= 0, "markers: fork");
+    need(pid >= 0, "markers: fork");
     if (pid == 0) {
         close(order[1]);
         snprintf(number, sizeof number, "%ld", markers);
@@ -96,7 +88,7 @@ static double collection_ms(const struct worker *w, long n)
     char byte = 0;
 
     for (long i = 0; i < n; i++)
-        check(write(w[i].order, &byte, 1) == 1, "markers: a process that marks has failed");
+        need(write(w[i].order, &byte, 1) == 1, "markers: a process that marks has failed");
     for (long i = 0; i < n; i++)
         wait_for(&w[i]);
     return (double)(now_ns() - began) / 1e6;

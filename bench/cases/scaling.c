@@ -8,12 +8,15 @@
  * collections (all threads together), so both go through the same caches.  Conservative objects are zeroed, and the
  * first word of each object is written, on both sides.
  *
- * Of each round: one thread and several with the collector, one and several without.  Medians of the rounds:
- *     scaling_gc, scaling_control     how many times the work of one thread is done in its time
+ * Each thread is pinned to a processor, since those of a virtual machine are not alike, and what slows one comes and
+ * goes in tenths of a second.  So a round is short: with the collector and without in turn, alone on each processor,
+ * then on all at once.  Several cycles are run before, to learn how large the control's buffer is.  Medians of the rounds:
+ *     scaling_gc, scaling_control     how many times the mean rate of one thread is the rate of all together
  *     scaling_relative                the first by the second
  *
  *     scaling [SIZE [conservative|pointer-free [THREADS [MEGABYTES [ROUNDS]]]]]
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +24,44 @@
 #include "bench/cases/case.h"
 #include "bench/measure.h"
 
+enum { CYCLES = 4, MOST_SLICES = 64 };
+
 struct job {
     size_t size, cell;      /* requested; taken by an object of the control */
     int kind;
     size_t objects;         /* a thread */
+    long first;             /* the processor of the first thread */
     size_t buffer;          /* bytes a thread */
     char **memory;          /* of each thread of the control */
 };
+
+/* ---- processors ---- */
+
+static cpu_set_t allowed;
+
+/* The calling thread, to the i-th processor that this process may use, in a circle. */
+static void pin(long i)
+{
+    cpu_set_t one;
+    long skip = i % CPU_COUNT(&allowed);
+    int cpu = -1;
+
+    do
+        while (!CPU_ISSET(++cpu, &allowed))
+            continue;
+    while (skip-- > 0);
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    need(sched_setaffinity(0, sizeof one, &one) == 0, "scaling: a thread cannot be pinned");
+}
+
+/* ---- the two kinds of work ---- */
 
 static void with_collector(void *arg, long i)
 {
     const struct job *job = arg;
 
-    (void)i;
+    pin(job->first + i);
     for (size_t n = job->objects; n > 0; n--)
         *(size_t volatile *)obtained(allocate(job->size, job->kind)) = n;
 }
@@ -43,8 +71,9 @@ static void without(void *arg, long i)
     const struct job *job = arg;
     size_t cells = job->buffer / job->cell, next = 0;
 
+    pin(job->first + i);
     for (size_t n = job->objects; n > 0; n--) {
-        char *p = job->memory[i] + next * job->cell;
+        char *p = job->memory[job->first + i] + next * job->cell;
 
         if (job->kind == CONSERVATIVE)
             memset(p, 0, job->cell);
@@ -53,51 +82,80 @@ static void without(void *arg, long i)
     }
 }
 
-/* Memory the system has given already, as the heap's is by then. */
-static double control_ns(struct job *job, long threads, size_t bytes)
-{
-    double ns;
+/* ---- the control's memory ---- */
 
-    job->buffer = bytes / (size_t)threads;
-    if (job->buffer < job->cell)
-        job->buffer = job->cell;
-    for (long i = 0; i < threads; i++) {
-        job->memory[i] = obtained(malloc(job->buffer));
-        memset(job->memory[i], 1, job->buffer);
-    }
-    ns = together_ns(without, job, threads);
-    for (long i = 0; i < threads; i++)
-        free(job->memory[i]);
-    return ns;
+static size_t part(const struct job *job, long threads, size_t bytes)
+{
+    size_t each = bytes / (size_t)threads;
+
+    return each < job->cell ? job->cell : each;
 }
 
-/* *cycle becomes what was allocated from one collection to the next. */
-static double collector_ns(struct job *job, long threads, size_t *cycle)
+/* Memory the system has given already, as the heap's is by then. */
+static void make_buffers(struct job *job, long threads, const size_t *cycle)
+{
+    size_t alone = part(job, 1, cycle[0]), together = part(job, threads, cycle[1]);
+    size_t bytes = alone > together ? alone : together;
+
+    for (long i = 0; i < threads; i++) {
+        job->memory[i] = obtained(malloc(bytes));
+        memset(job->memory[i], 1, bytes);
+    }
+}
+
+/* What is allocated from one collection to the next by so many threads, all together. */
+static size_t bytes_per_cycle(struct job *job, long threads)
 {
     GC_word before = GC_get_gc_no();
-    double ns = together_ns(with_collector, job, threads);
-    size_t collections = (size_t)(GC_get_gc_no() - before);
+    size_t collections, slices = 0;
 
-    *cycle = (size_t)threads * job->objects * job->cell / (collections > 0 ? collections : 1);
-    return ns;
+    do {
+        together_ns(with_collector, job, threads);
+        collections = (size_t)(GC_get_gc_no() - before);
+        slices++;
+    } while (collections < CYCLES && slices < MOST_SLICES);
+    return slices * (size_t)threads * job->objects * job->cell / (collections > 0 ? collections : 1);
+}
+
+/* ---- rates ---- */
+
+/* Slices of one thread in a nanosecond. */
+static double rate(void (*work)(void *arg, long i), struct job *job, long threads)
+{
+    return (double)threads / together_ns(work, job, threads);
+}
+
+struct sides {
+    double gc, control;
+};
+
+static struct sides rates(struct job *job, long threads, size_t cycle)
+{
+    struct sides r = { .gc = rate(with_collector, job, threads) };
+
+    job->buffer = part(job, threads, cycle);
+    r.control = rate(without, job, threads);
+    return r;
 }
 
 struct results {
-    double *gc, *control, *relative, *cycle_mb;
+    double *gc, *control, *relative;
 };
 
-static void one_round(struct job *job, long threads, struct results *r, size_t i)
+static void one_round(struct job *job, long threads, const size_t *cycle, struct results *r, size_t i)
 {
-    size_t cycle_one, cycle_all;
-    double one = collector_ns(job, 1, &cycle_one);
-    double control_one = control_ns(job, 1, cycle_one);
-    double all = collector_ns(job, threads, &cycle_all);
-    double control_all = control_ns(job, threads, cycle_all);
+    struct sides one = { 0 }, all;
 
-    r->gc[i] = (double)threads * one / all;
-    r->control[i] = (double)threads * control_one / control_all;
+    for (job->first = 0; job->first < threads; job->first++) {
+        struct sides here = rates(job, 1, cycle[0]);
+        one.gc += here.gc / (double)threads;
+        one.control += here.control / (double)threads;
+    }
+    job->first = 0;
+    all = rates(job, threads, cycle[1]);
+    r->gc[i] = all.gc / one.gc;
+    r->control[i] = all.control / one.control;
     r->relative[i] = r->gc[i] / r->control[i];
-    r->cycle_mb[i] = (double)cycle_all / 1048576.0;
 }
 
 static double *numbers(size_t n)
@@ -112,21 +170,24 @@ int main(int argc, char **argv)
         .kind = choice(argc, argv, 2, KIND_WORDS),
     };
     long threads = argument(argc, argv, 3, 2, 2, 1000);
-    size_t megabytes = (size_t)argument(argc, argv, 4, 128, 1, 1 << 20);
-    size_t n = (size_t)argument(argc, argv, 5, 5, 1, 1000), unused;
-    struct results r = { numbers(n), numbers(n), numbers(n), numbers(n) };
+    size_t megabytes = (size_t)argument(argc, argv, 4, 32, 1, 1 << 20);
+    size_t n = (size_t)argument(argc, argv, 5, 21, 1, 1000), cycle[2];
+    struct results r = { numbers(n), numbers(n), numbers(n) };
 
     case_begin();
+    need(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "scaling: which processors are there?");
     job.cell = (job.size + 16) & ~(size_t)15;
     job.objects = (megabytes << 20) / job.size;
     job.memory = obtained(calloc((size_t)threads, sizeof *job.memory));
-    collector_ns(&job, threads, &unused);
+    cycle[0] = bytes_per_cycle(&job, 1);
+    cycle[1] = bytes_per_cycle(&job, threads);
+    make_buffers(&job, threads, cycle);
     for (size_t i = 0; i < n; i++)
-        one_round(&job, threads, &r, i);
+        one_round(&job, threads, cycle, &r, i);
     figures("scaling_relative", r.relative, n, "times");
     figures("scaling_gc", r.gc, n, "times");
     figures("scaling_control", r.control, n, "times");
-    figures("cycle_mb", r.cycle_mb, n, "MB");
+    figure("cycle_mb", (double)cycle[1] / 1048576.0, "MB");
     case_end();
     return 0;
 }
