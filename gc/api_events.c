@@ -56,6 +56,12 @@ static void on_stop_requested(void *context, const struct sgc_cycle_record *reco
     tell(GC_EVENT_PRE_STOP_WORLD);
 }
 
+static void on_stop_failed(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context, (void)record;
+    tell(GC_EVENT_END);
+}
+
 static void on_stopped(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
@@ -109,6 +115,7 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 static const struct sgc_listener listener = {
     .cycle_start = on_cycle_start,
     .stop_requested = on_stop_requested,
+    .stop_failed = on_stop_failed,
     .stopped = on_stopped,
     .marked = on_marked,
     .flipped = on_flipped,

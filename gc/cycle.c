@@ -316,8 +316,10 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
     SGC_EVENT(stop_requested, &cycle.record);
     sgc_with_registers(pause_from, &p);
-    if (!cycle.stopped)
+    if (!cycle.stopped) {
+        SGC_EVENT(stop_failed, &cycle.record);
         return given_up();
+    }
     SGC_EVENT(resumed, &cycle.record);
     sgc_roots_look_for_other_collector();
     sgc_complaints_tell();

@@ -110,6 +110,7 @@ struct sgc_listener {
     void *context;
     void (*cycle_start)(void *context, const struct sgc_cycle_record *record);      /* [running] */
     void (*stop_requested)(void *context, const struct sgc_cycle_record *record);   /* [running] */
+    void (*stop_failed)(void *context, const struct sgc_cycle_record *record);      /* [running], instead of the rest */
     void (*stopped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
     void (*roots_done)(void *context, const struct sgc_cycle_record *record);       /* [stopped] */
     void (*marked)(void *context, const struct sgc_cycle_record *record);           /* [stopped] */

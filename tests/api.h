@@ -21,6 +21,7 @@
 #include <gc/gc_mark.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -115,11 +116,26 @@ API_UNUSED static long api_milliseconds(void)
         } \
     } while (0)
 
+enum { API_CHILD_MS = 20000 };
+
+/* As read(), but when `until` has come the child is killed: an alarm of its own would wait for ever with its world
+ * stopped, all signals blocked. */
+API_UNUSED static ssize_t api_read_from(pid_t child, int fd, char *to, size_t size, long until)
+{
+    struct pollfd end = { .fd = fd, .events = POLLIN };
+    long left = until - api_milliseconds();
+
+    if (poll(&end, 1, left > 0 ? (int)left : 0) == 0)
+        kill(child, SIGKILL);
+    return read(fd, to, size);
+}
+
 /* Runs fn in a child and returns its wait status; what it wrote to stderr is in `errors`, cut to `size`.
  * A child that hangs is ended after 20 seconds. */
 API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
 {
     int ends[2], status = -1;
+    long until = api_milliseconds() + API_CHILD_MS;
     size_t length = 0;
     ssize_t got;
     pid_t child = -1;
@@ -128,7 +144,6 @@ API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
     if (pipe(ends) != 0 || (child = fork()) < 0)
         tap_bail("no child: %s", strerror(errno));
     if (child == 0) {
-        alarm(20);
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
@@ -136,10 +151,10 @@ API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
         _exit(0);
     }
     close(ends[1]);
-    while (length + 1 < size && (got = read(ends[0], errors + length, size - 1 - length)) > 0)
+    while (length + 1 < size && (got = api_read_from(child, ends[0], errors + length, size - 1 - length, until)) > 0)
         length += (size_t)got;
     errors[length] = '\0';
-    while (read(ends[0], rest, sizeof(rest)) > 0)
+    while (api_read_from(child, ends[0], rest, sizeof(rest), until) > 0)
         continue;
     close(ends[0]);
     waitpid(child, &status, 0);

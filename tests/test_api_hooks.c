@@ -4,6 +4,7 @@
 
 #include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 
 #define MB ((size_t)1 << 20)
 
@@ -59,6 +60,41 @@ static void check_events(void)
     events.count = 0;
     GC_gcollect();
     tap_ok(events.count == 0 && GC_get_on_collection_event() == NULL, "without hook no events");
+}
+
+static sem_t deaf, may_end;
+
+/* To a stop it does not answer. */
+static void *be_deaf(void *unused)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    sem_post(&deaf);
+    sem_wait(&may_end);
+    return unused;
+}
+
+static void cannot_stop(void)
+{
+    pthread_t thread;
+    int before;
+
+    setenv("SGC_STOP_WARN_MS", "20", 1);
+    GC_INIT();
+    sem_init(&deaf, 0, 0);
+    sem_init(&may_end, 0, 0);
+    GC_pthread_create(&thread, NULL, be_deaf, NULL);
+    sem_wait(&deaf);
+    GC_set_on_collection_event(record_event);
+    before = (int)GC_get_gc_no();
+    GC_gcollect();
+    GC_set_on_collection_event(NULL);
+    sem_post(&may_end);
+    GC_pthread_join(thread, NULL);
+    API_CHILD((int)GC_get_gc_no() == before && events.count == 3 && position(GC_EVENT_START) == 0 &&
+              position(GC_EVENT_PRE_STOP_WORLD) == 1 && position(GC_EVENT_END) == 2);
 }
 
 /* ---- events of threads ----------------------------------------------------------------------- */
@@ -340,6 +376,7 @@ int main(void)
         api_check_child(warning_hook, NULL, "warnings go to the hook");
         api_check_child(collect_in_notifier, NULL,
                         "a notifier of finalizers that collects is not called inside itself, but afterwards");
+        api_check_child(cannot_stop, "blocks signal", "a collection whose stop fails has an end, too");
         api_check_child(log_to_file, NULL, "GC_set_log_fd says where dumps go");
     }
     GC_INIT();
