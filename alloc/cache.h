@@ -117,6 +117,12 @@ void sgc_cache_use(struct sgc_cache *cache);
 /* Where the bin for a request of up to SGC_FAST_MAX bytes is within its kind, in bytes. */
 SGC_INNER uint16_t sgc_fast_bins[SGC_FAST_MAX + 1];
 
+/* The slot's size for such a request. */
+static inline size_t sgc_fast_bytes(size_t request)
+{
+    return sgc_class_bytes(sgc_fast_bins[request] / (uint32_t)sizeof(struct sgc_bin));
+}
+
 /* By owner number; entries are never taken away.  Written under the registry's lock, read with
  * acquire.  The table itself is made by the first sgc_cache_open. */
 SGC_INNER sgc_aw_t *sgc_cache_table;

@@ -210,7 +210,7 @@ void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache)
     return object != NULL ? object : sgc_allocate_slow(bytes, kind, SGC_GRANULE);
 }
 
-void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
+static void *small_or_slow(size_t bytes, uint32_t kind)
 {
     struct sgc_cache *cache = sgc_self;
     size_t granules = sgc_request_granules(bytes);
@@ -219,6 +219,33 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
     if (cache != NULL && granules != 0)
         object = sgc_small_try(cache, kind, sgc_class_for(granules));
     return object != NULL ? object : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
+}
+
+/* Jumped to. */
+__attribute__((noinline))
+static void *not_ready(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    return small_or_slow(bytes, kind);
+}
+
+/* The common path once more, for kinds of any number: without a frame, see doc/design/fast-path.md. */
+void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
+{
+    struct sgc_cache *cache = sgc_fast_cache;
+    struct sgc_bin *bin;
+    void *object;
+
+    if (bytes > SGC_FAST_MAX)
+        return small_or_slow(bytes, kind);
+    bin = sgc_bin_at(cache, sgc_bin_offset(kind, 0) + sgc_fast_bins[bytes]);
+    sgc_brief_enter(&cache->section);
+    if (bin->freed != NULL || !sgc_bin_has_run(bin))
+        return not_ready(bytes, kind, cache);
+    object = sgc_bin_bump(bin);
+    if (sgc_brief_leave(&cache->section))
+        return sgc_brief_look(&cache->section, object);
+    return object;
 }
 
 /* Without an end byte of its own: the caller adds one where it is wanted. */

@@ -138,10 +138,21 @@ static bool allocate(size_t size, size_t end, bool near_start, struct sgc_object
     return true;
 }
 
+static void *small_typed(size_t request, GC_descr descriptor)
+{
+    char *object = sgc_allocate_or_null(request, kind_of_typed());
+
+    if (object != NULL)
+        *((GC_descr *)(void *)(object + sgc_fast_bytes(request)) - 1) = descriptor;
+    return object;
+}
+
 static void *typed(size_t size, GC_descr descriptor, bool near_start)
 {
     struct sgc_object o;
 
+    if (size <= SGC_FAST_MAX - WORD)
+        return small_typed(size + WORD - sgc_heap.config.end_byte, descriptor);
     if (!allocate(size, WORD, near_start, &o))
         return NULL;
     *descriptor_place(&o) = descriptor;
