@@ -322,10 +322,37 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
 
 /* ---- objects, and pieces of work ---- */
 
+static const struct sgc_kind *kind_at(uintptr_t start)
+{
+    return &sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind];
+}
+
+static uintptr_t descriptor_of(const struct sgc_kind *kind, size_t bytes)
+{
+    return kind->descriptor + (kind->add_size ? bytes : 0);
+}
+
+bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work)
+{
+    uintptr_t start = work->start - SGC_WORK_OBJECT, descriptor;
+    const struct sgc_kind *kind;
+
+    if ((work->start & SGC_WORK_KINDS) != SGC_WORK_OBJECT)
+        return false;
+    kind = kind_at(start);
+    descriptor = descriptor_of(kind, work->bytes);
+    if (kind->scan != SGC_SCAN_DESCRIBED || sgc_descriptor_find(start, work->bytes, &descriptor) != SGC_DESCRIPTOR_HERE ||
+        (descriptor & SGC_DS_TAGS) != SGC_DS_LENGTH || descriptor > work->bytes || descriptor > marker->small_bytes ||
+        descriptor < sizeof(uintptr_t))
+        return false;
+    *work = (struct sgc_work){ start, sgc_round_down(descriptor, sizeof(uintptr_t)) };
+    return true;
+}
+
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
-    const struct sgc_kind *kind = &sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind];
-    uintptr_t descriptor = kind->descriptor + (kind->add_size ? bytes : 0);
+    const struct sgc_kind *kind = kind_at(start);
+    uintptr_t descriptor = descriptor_of(kind, bytes);
 
     if (kind->scan == SGC_SCAN_DESCRIBED)
         take_over(marker, marker->client, scan(marker, (struct subject){ start, bytes }, descriptor, marker->client));

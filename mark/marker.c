@@ -178,7 +178,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     for (int n = 0; n < SGC_BATCH && batch->count < SGC_BATCH && work.bytes <= PART_BYTES; n++) {
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
             break;
-        if (is_small(marker, work)) {
+        if (is_small(marker, work) || sgc_described_words(marker, &work)) {
             batch->object[batch->count++] = (struct sgc_words){ work.start, work.bytes };
         } else {
             marker->until_pause--;
