@@ -54,6 +54,11 @@ static void test_slots(void)
     tap_ok(wrong == 0, "each granule of a page lies in the slot that division gives, in each class");
 }
 
+static bool above_power(uint32_t granules)
+{
+    return ((granules - 1) & (granules - 2)) == 0;
+}
+
 static void test_pages(void)
 {
     int wrong = 0, wider = 0;
@@ -62,10 +67,22 @@ static void test_pages(void)
         const struct sgc_size_class *c = &sgc_size_classes.of[cls];
         uint32_t rest = SGC_PAGE_GRANULES - c->per_page * c->granules;
         wrong += c->per_page < 3 || rest >= c->granules;
-        wider += c->granules > 16 && c->per_page * (c->granules + 1) <= SGC_PAGE_GRANULES;
+        wider += c->granules > 16 && !above_power(c->granules) && c->per_page * (c->granules + 1) <= SGC_PAGE_GRANULES;
     }
     tap_ok(wrong == 0, "a page holds as many objects as fit, three at least");
-    tap_ok(wider == 0, "above the linear classes none could be larger with as many objects a page (%d could)", wider);
+    tap_ok(wider == 0, "above the linear classes, and but for those just above powers of two, none could be larger with as "
+           "many objects a page (%d could)", wider);
+}
+
+/* Where requests crowd: what is zeroed and scanned for nothing. */
+static void test_powers(void)
+{
+    for (uint32_t bytes = 16; bytes < SGC_SMALL_MAX; bytes *= 2) {
+        uint32_t size = sgc_class_bytes(class_of_bytes(bytes + 1));
+        uint32_t most = (bytes + 1) / 8 > SGC_GRANULE ? (bytes + 1) / 8 : SGC_GRANULE;
+
+        tap_ok(size - bytes <= most, "%u bytes and the end byte get %u", bytes, size);
+    }
 }
 
 /* Between two classes lies at most an eighth of the smaller and what widening adds. */
@@ -146,6 +163,7 @@ int main(void)
     test_by_granules();
     test_slots();
     test_pages();
+    test_powers();
     test_steps();
     test_mix();
     test_document();
