@@ -11,10 +11,10 @@
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 
-/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section. */
-SGC_STATE static struct sgc_cache nobody = {
-    .section.state = SGC_ATOMIC_INIT(SGC_STATE_NOBODY), .tag = UINTPTR_MAX,
-};
+/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section.  Zero until there
+ * are caches: before, there are no pages, and only the common paths, which find nothing in it, come here. */
+static struct sgc_cache nobody;
+SGC_STATE_LARGE(nobody);
 
 _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
 _Thread_local struct sgc_cache *sgc_fast_cache __attribute__((tls_model("initial-exec"))) = &nobody;
@@ -40,9 +40,16 @@ static void fill_fast_bins(void)
     }
 }
 
+static void prepare_nobody(void)
+{
+    nobody.tag = UINTPTR_MAX;
+    sgc_a32_store(&nobody.section.state, SGC_STATE_NOBODY);
+}
+
 /* Address space only: an OS page of it is used for every 512 threads. */
 static bool make_table(void)
 {
+    prepare_nobody();
     fill_fast_bins();
     sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;

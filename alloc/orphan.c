@@ -11,10 +11,12 @@
 struct orphans {
     struct sgc_lock lock;
     sgc_aw_t count;             /* of orphans, so that nobody looks when there are none */
-    struct sgc_page_lists lists[SGC_KINDS][SGC_CLASSES_MAX];
 };
 
 SGC_STATE static struct orphans orphans = { .lock = SGC_LOCK_INIT(SGC_RANK_ORPHANS) };
+
+static struct sgc_page_lists orphan_lists[SGC_KINDS][SGC_CLASSES_MAX];
+SGC_STATE_LARGE(orphan_lists);
 
 enum { ADOPT_STEP = 8 };
 
@@ -46,7 +48,7 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 
     sgc_lock(&orphans.lock, &cache->section);
     for (; most > 0 && (page = any_page(ours)) != SGC_NO_PAGE; most--)
-        leave_one(ours, &orphans.lists[kind][cls], page);
+        leave_one(ours, &orphan_lists[kind][cls], page);
     sgc_unlock(&orphans.lock, &cache->section);
     return any_page(ours) != SGC_NO_PAGE;
 }
@@ -76,8 +78,8 @@ static bool adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, boo
     sgc_lock(&cache->lock, &cache->section);
     sgc_lock(&orphans.lock, &cache->section);
     sgc_lists_renew(&bin->lists);
-    sgc_lists_renew(&orphans.lists[kind][cls]);
-    page = adopt_one(cache, &orphans.lists[kind][cls], more);
+    sgc_lists_renew(&orphan_lists[kind][cls]);
+    page = adopt_one(cache, &orphan_lists[kind][cls], more);
     if (page != SGC_NO_PAGE)
         sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
     sgc_unlock(&orphans.lock, &cache->section);
@@ -95,7 +97,7 @@ static bool has_candidates(const struct sgc_page_lists *lists)
 
 static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
 {
-    const struct sgc_page_lists *lists = &orphans.lists[kind][cls];
+    const struct sgc_page_lists *lists = &orphan_lists[kind][cls];
     bool worth;
 
     if (sgc_aw_load(&orphans.count) == 0)
@@ -142,7 +144,7 @@ bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
-            if (sweep_class(&orphans.lists[kind][cls], &most, self))
+            if (sweep_class(&orphan_lists[kind][cls], &most, self))
                 return true;
     return false;
 }
@@ -151,7 +153,7 @@ void sgc_orphan_check(void)
 {
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
-            sgc_lists_check(&orphans.lists[kind][cls], SGC_NO_OWNER);
+            sgc_lists_check(&orphan_lists[kind][cls], SGC_NO_OWNER);
 }
 
 void sgc_orphans_lock(struct sgc_section *self)

@@ -16,7 +16,11 @@ enum {
 };
 
 GC_API char GC_arrays[ARRAYS_BYTES];
-SGC_STATE char GC_arrays[ARRAYS_BYTES];
+char GC_arrays[ARRAYS_BYTES];
+
+/* Ours, wherever the program has its copy. */
+extern char sgc_own_arrays[ARRAYS_BYTES] __attribute__((alias("GC_arrays"), visibility("hidden")));
+SGC_STATE_LARGE(sgc_own_arrays);
 
 static void *empty_lists[LISTS];
 

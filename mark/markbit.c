@@ -13,7 +13,8 @@ struct mark_lock {
     char apart[60];             /* a cache line each */
 };
 
-SGC_STATE static struct mark_lock locks[LOCKS];
+static struct mark_lock locks[LOCKS];
+SGC_STATE_LARGE(locks);
 
 uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits)
 {

@@ -42,6 +42,20 @@ struct sgc_range sgc_own_data(void)
     return own;
 }
 
+/* Where the list of large ones begins and ends, and one, so that there is a list. */
+extern const struct sgc_own_large __start_sgc_large[] __attribute__((visibility("hidden")));
+extern const struct sgc_own_large __stop_sgc_large[] __attribute__((visibility("hidden")));
+static char large_anchor;
+SGC_STATE_LARGE(large_anchor);
+
+struct sgc_range sgc_own_large(size_t i)
+{
+    size_t count = ((uintptr_t)__stop_sgc_large - (uintptr_t)__start_sgc_large) / sizeof(struct sgc_own_large);
+    uintptr_t start = i < count ? (uintptr_t)__start_sgc_large[i].start : 0;
+
+    return (struct sgc_range){ start, start + (i < count ? __start_sgc_large[i].bytes : 0) };
+}
+
 /* ---- collecting ---------------------------------------------------------------------------------- */
 
 struct collection {
@@ -61,21 +75,34 @@ static void add_range(struct sgc_modules *modules, uintptr_t lo, uintptr_t hi)
         modules->overflow++;
 }
 
-/* Adds [lo, hi) without `hole`, then without SGC's own state. */
-static void add_without(struct sgc_modules *modules, struct sgc_range whole, struct sgc_range hole,
-                        struct sgc_range own)
+/* What is left out of a segment: what is read-only in it, then SGC's own state, then the large parts of that. */
+struct holes {
+    struct sgc_range relro;
+    size_t next;                /* 0: that; 1: sgc_own_data; more: sgc_own_large */
+};
+
+static struct sgc_range next_hole(struct holes *holes)
 {
+    size_t i = holes->next++;
+
+    return i == 0 ? holes->relro : i == 1 ? sgc_own_data() : sgc_own_large(i - 2);
+}
+
+/* Adds `whole` without the holes; an empty one behind the first two is the end of them.  As deep as there are holes. */
+static void add_without(struct sgc_modules *modules, struct sgc_range whole, struct holes holes)
+{
+    struct sgc_range hole = next_hole(&holes);
+
+    if (hole.lo >= hole.hi && holes.next > 2) {
+        add_range(modules, whole.lo, whole.hi);
+        return;
+    }
     if (hole.lo >= hole.hi || hole.hi <= whole.lo || hole.lo >= whole.hi)
         hole = (struct sgc_range){ whole.hi, whole.hi };
-    struct sgc_range parts[2] = { { whole.lo, hole.lo }, { hole.hi, whole.hi } };
-    for (int i = 0; i < 2; i++) {
-        if (parts[i].lo >= parts[i].hi)
-            continue;
-        if (own.lo < own.hi)
-            add_without(modules, parts[i], own, (struct sgc_range){ 0, 0 });
-        else
-            add_range(modules, parts[i].lo, parts[i].hi);
-    }
+    if (whole.lo < hole.lo)
+        add_without(modules, (struct sgc_range){ whole.lo, hole.lo }, holes);
+    if (hole.hi < whole.hi)
+        add_without(modules, (struct sgc_range){ hole.hi, whole.hi }, holes);
 }
 
 /* What the loader makes read-only once it has relocated the module: whole OS pages, so the last
@@ -98,7 +125,7 @@ static void add_data(const struct collection *collection, const struct dl_phdr_i
     if (collection->skip && collection->skip(info->dlpi_name, lo, segment->p_memsz))
         return;
     struct sgc_range whole = { lo, lo + segment->p_memsz };
-    add_without(collection->modules, whole, relro, sgc_own_data());
+    add_without(collection->modules, whole, (struct holes){ relro, 0 });
 }
 
 /* The loader says where the calling thread's block is, or NULL if that has none or its vector is old. */

@@ -246,9 +246,18 @@ void sgc_modules_count(int *ranges, int *tlses);
  * its path, cut to `bytes`.  (collectors_linux.c)  [outside] */
 bool sgc_modules_other_collector(char *path, size_t bytes);
 
-/* SGC's own writable state, which is no root: everything declared with SGC_STATE. */
+/* SGC's own writable state, which is no root: everything declared with SGC_STATE ... */
 struct sgc_range sgc_own_data(void);
 #define SGC_STATE __attribute__((section("sgc_state")))
+
+/* ... and large variables that begin as zero, each followed by SGC_STATE_LARGE(name).  A section of our own has its zeros in
+ * the library's file, and the system maps a file's pages around each that is touched; these stay in .bss, of which
+ * only what is written to takes memory.  Returns the i-th of them; an empty range if there are fewer. */
+struct sgc_own_large { const void *start; size_t bytes; };
+struct sgc_range sgc_own_large(size_t i);
+#define SGC_STATE_LARGE(variable)                                                                        \
+    __attribute__((used, section("sgc_large"))) static const struct sgc_own_large variable##_own = \
+        { &(variable), sizeof(variable) }
 
 /* ---- thread-local variables of every module (tls_linux.c) -------------------------------------------------- */
 

@@ -20,6 +20,8 @@ static struct sgc_modules modules = { .range = range, .range_capacity = CAPACITY
 static long data_variable = 1, bss_variable;
 __attribute__((used)) static long *const relocated_constant[2] = { &data_variable, &bss_variable };
 static SGC_STATE long own_first, own_constant = 3;
+static long own_large[1000], beside;
+SGC_STATE_LARGE(own_large);
 
 static int times_listed(const void *address, size_t bytes)
 {
@@ -91,6 +93,20 @@ static void test_own_state(void)
     for (int i = 0; i < modules.ranges; i++)
         touched = touched || (range[i].lo < own.hi && range[i].hi > own.lo);
     tap_ok(!touched, "and no range contains a byte of it");
+}
+
+static void test_own_large(void)
+{
+    bool touched = false, found = false;
+
+    beside = own_large[0] + 1;
+    for (size_t i = 0; sgc_own_large(i).lo != sgc_own_large(i).hi; i++)
+        found = found || (sgc_own_large(i).lo == (uintptr_t)own_large &&
+                          sgc_own_large(i).hi == (uintptr_t)own_large + sizeof own_large);
+    for (int i = 0; i < modules.ranges; i++)
+        touched = touched || (range[i].lo < (uintptr_t)own_large + sizeof own_large && range[i].hi > (uintptr_t)own_large);
+    tap_ok(found && !touched, "of its large variables no range contains a byte either");
+    tap_ok(LISTED(beside) == 1, "but of what lies in .bss with them");
 }
 
 static void test_ranges(void)
@@ -255,6 +271,7 @@ int main(void)
     test_program();
     test_relro();
     test_own_state();
+    test_own_large();
     test_ranges();
     test_readable();
     test_unchanged();
