@@ -72,16 +72,25 @@ static void *attempt(struct sgc_mutator *self, const struct request *r)
     return sgc_span_alloc(sgc_section_of(self), r->bytes, r->kind, r->align);
 }
 
-static void collect_if_due(struct sgc_mutator *self)
+/* No object is in our hands when we collect, and our frames say nothing about the client's. */
+static enum sgc_collect_result collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
+{
+    enum sgc_collect_result result = sgc_collect_from(self, reason, stop, from);
+
+    sgc_stack_clear_deep();
+    return result;
+}
+
+static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
 {
     bool due = sgc_pacing_poll(self);
 
     if (sgc_allocate_manual())
         return;
     if (sgc_torture_due(self))
-        sgc_collect(self, SGC_REASON_TORTURE, NULL);
+        collect(self, SGC_REASON_TORTURE, NULL, from);
     else if (due)
-        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+        collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop(), from);
 }
 
 /* After a cycle that left plenty of room, a request that fails only means that other threads were faster. */
@@ -112,14 +121,14 @@ static bool free_waiting(struct sgc_mutator *self)
  * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
  * and count as useless.  Nothing is refused before those have been asked that only wait to be freed; what is freed so may
  * lie in pages of threads that have ended, and it is the next cycle that finds these empty. */
-static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
+static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen, uintptr_t from)
 {
     void *object = NULL;
     bool freed = false, last = false;
 
     for (size_t round = 0; object == NULL && !last && (freed || try_again(round, r->bytes)); round++) {
         if (sgc_cycles_finished() == seen)
-            last = !sgc_pacing_limit_pays() || sgc_collect(self, SGC_REASON_LIMIT, NULL) != SGC_COLLECTED;
+            last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, from) != SGC_COLLECTED;
         freed = free_waiting(self) && round < OVERTAKEN_MOST;
         last = last && !freed;
         seen = sgc_cycles_finished();
@@ -163,35 +172,79 @@ static void watch(struct sgc_mutator *self, const struct request *r)
     sgc_heap_watch(self);
 }
 
-static void *serve(struct sgc_mutator *self, const struct request *r)
+static void *serve(struct sgc_mutator *self, const struct request *r, uintptr_t from)
 {
     uint64_t seen;
     void *object;
 
-    collect_if_due(self);
+    collect_if_due(self, from);
     seen = sgc_cycles_finished();
     object = attempt(self, r);
     if (object == NULL)
-        object = collect_and_attempt(self, r, seen);
+        object = collect_and_attempt(self, r, seen, from);
     watch(self, r);
-    sgc_finalizers_poll(self);
-    sgc_disclaim_poll(self);
     return object;
+}
+
+/* What goes down with the client's registers, and what comes back. */
+struct call {
+    size_t bytes;
+    uint32_t kind;
+    size_t align;               /* 0: as many as a page has */
+    uintptr_t entry;            /* where the client's frames begin, or some of ours above */
+    void *object;
+};
+
+static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
+{
+    size_t granules = (bytes + SGC_GRANULE - 1) / SGC_GRANULE;
+
+    *r = (struct request){ .bytes = bytes, .kind = kind, .small = true, .many = true };
+    r->cls = sgc_class_for(granules == 0 ? 1 : granules);
+    return true;
+}
+
+/* The client's frames, and those of ours that hold what it has passed, are above `sp`, with their registers. */
+static void serve_from(void *arg, uintptr_t sp)
+{
+    struct call *c = arg;
+    struct sgc_mutator *self = allocator_self();
+    struct request r;
+
+    if (self == NULL ||
+        !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
+        return;
+    c->object = serve(self, &r, sp);
+    sgc_finalizers_poll(self, c->entry);
+    sgc_disclaim_poll(self);
+}
+
+/* Not inlined, nor are the others like it: whoever calls them clears their frames. */
+__attribute__((noinline))
+static void *slow_or_null(size_t bytes, uint32_t kind, size_t align, uintptr_t entry)
+{
+    struct call c = { bytes, kind, align, entry, NULL };
+
+    sgc_with_registers(serve_from, &c);
+    return c.object;
+}
+
+__attribute__((noinline))
+static void *slow(size_t bytes, uint32_t kind, size_t align, uintptr_t entry)
+{
+    void *object = slow_or_null(bytes, kind, align, entry);
+
+    return object != NULL ? object : sgc_out_of_memory(bytes);
 }
 
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
 {
-    struct sgc_mutator *self = allocator_self();
-    struct request r;
-
-    return self != NULL && make_request(&r, bytes, kind, align) ? serve(self, &r) : NULL;
+    return sgc_stack_clear_more(slow_or_null(bytes, kind, align, sgc_callers_stack_pointer()));
 }
 
 void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
 {
-    void *object = sgc_allocate_slow_or_null(bytes, kind, align);
-
-    return object != NULL ? object : sgc_out_of_memory(bytes);
+    return sgc_stack_clear_more(slow(bytes, kind, align, sgc_callers_stack_pointer()));
 }
 
 /* Between two looks at whether a collection is due, in bytes claimed; nothing when each allocation is to look. */
@@ -200,14 +253,26 @@ static bool look_later(const struct sgc_cache *cache)
     return sgc_aw_load(&cache->claimed) < POLL_BYTES && cache->claim_bytes != 0;
 }
 
+__attribute__((noinline))
+static void *claim_now(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    if (!look_later(cache))
+        return NULL;
+    return sgc_small_claim(cache, kind, sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin));
+}
+
+__attribute__((noinline))
+static void *missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, uintptr_t entry)
+{
+    void *object = claim_now(bytes, kind, cache);
+
+    return object != NULL ? object : sgc_stack_clear_more(slow(bytes, kind, SGC_GRANULE, entry));
+}
+
 void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
-    void *object = NULL;
-
-    sgc_brief_end(&cache->section);
-    if (look_later(cache))
-        object = sgc_small_claim(cache, kind, sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin));
-    return object != NULL ? object : sgc_allocate_slow(bytes, kind, SGC_GRANULE);
+    return sgc_stack_clear_little(missed(bytes, kind, cache, sgc_callers_stack_pointer()));
 }
 
 static void *small_or_slow(size_t bytes, uint32_t kind)
@@ -251,16 +316,9 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
 /* Without an end byte of its own: the caller adds one where it is wanted. */
 void *sgc_allocate_many(size_t bytes, uint32_t kind)
 {
-    struct sgc_mutator *self = allocator_self();
-    size_t granules = bytes / SGC_GRANULE + (bytes % SGC_GRANULE != 0);
-    struct request r = { .bytes = bytes, .kind = kind, .small = true, .many = true };
-
-    if (self == NULL)
-        return NULL;
-    if (granules > SGC_SMALL_MAX / SGC_GRANULE)
+    if (bytes > SGC_SMALL_MAX)
         return sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
-    r.cls = sgc_class_for(granules == 0 ? 1 : granules);
-    return serve(self, &r);
+    return sgc_stack_clear_more(slow_or_null(bytes, kind, 0, sgc_callers_stack_pointer()));
 }
 
 /* ---- settings: any thread, one atomic store each ---- */

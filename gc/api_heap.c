@@ -27,34 +27,50 @@ static void unmap(struct sgc_mutator *self)
     sgc_heap_watch(self);
 }
 
-static enum sgc_collect_result collect(int (*stop)(void), bool give_back)
-{
-    struct sgc_mutator *self = sgc_api_self();
+struct wanted {
+    int (*stop)(void);
+    bool give_back;
+    uintptr_t entry;
     enum sgc_collect_result result;
+};
+
+/* The client's frames are above `sp`, with its registers. */
+static void collect_from(void *arg, uintptr_t sp)
+{
+    struct wanted *w = arg;
+    struct sgc_mutator *self = sgc_api_self();
 
     if (self == NULL)
-        return SGC_COLLECT_DISABLED;
-    result = sgc_collect(self, SGC_REASON_EXPLICIT, stop);
-    if (give_back && result == SGC_COLLECTED)
+        return;
+    w->result = sgc_collect_from(self, SGC_REASON_EXPLICIT, w->stop, sp);
+    sgc_stack_clear_deep();
+    if (w->give_back && w->result == SGC_COLLECTED)
         unmap(self);
-    sgc_finalizers_poll(self);
+    sgc_finalizers_poll(self, w->entry);
     sgc_disclaim_run(self, SIZE_MAX);
-    return result;
+}
+
+static enum sgc_collect_result collect(int (*stop)(void), bool give_back, uintptr_t entry)
+{
+    struct wanted wanted = { stop, give_back, entry, SGC_COLLECT_DISABLED };
+
+    sgc_with_registers(collect_from, &wanted);
+    return wanted.result;
 }
 
 void GC_gcollect(void)
 {
-    collect(sgc_allocate_stop(), GC_get_force_unmap_on_gcollect());
+    collect(sgc_allocate_stop(), GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer());
 }
 
 void GC_gcollect_and_unmap(void)
 {
-    collect(NULL, true);
+    collect(NULL, true, sgc_callers_stack_pointer());
 }
 
 int GC_try_to_collect(GC_stop_func stop)
 {
-    return collect(stop, GC_get_force_unmap_on_gcollect()) == SGC_COLLECTED;
+    return collect(stop, GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer()) == SGC_COLLECTED;
 }
 
 int GC_collect_a_little(void)
@@ -63,7 +79,7 @@ int GC_collect_a_little(void)
 
     if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
-    sgc_finalizers_poll(self);
+    sgc_finalizers_poll(self, sgc_callers_stack_pointer());
     sgc_disclaim_poll(self);
     return 0;
 }

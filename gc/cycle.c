@@ -43,6 +43,7 @@ SGC_STATE static struct cycle cycle;
 struct pause {
     struct sgc_mutator *self;
     int (*stop)(void);
+    uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause begins */
     bool complete;
 };
 
@@ -270,12 +271,13 @@ static void pause_at_snapshot(void *arg)
     sgc_cycle_phase(&cycle.record, SGC_PHASE_RESUME);
 }
 
-/* Its own registers and stack count from here on, as those of a stopped thread do. */
+/* Its own registers and stack count from here on, as those of a stopped thread do; or those of who called us, since our
+ * own frames hold words of calls that are over, and nothing that is a root. */
 static void pause_from(void *arg, uintptr_t sp)
 {
     struct pause *p = arg;
 
-    sgc_world_stand_at(p->self, sp);
+    sgc_world_stand_at(p->self, p->from != 0 ? p->from : sp);
     cycle.stopped = false;
     sgc_roots_snapshot(pause_at_snapshot, p);
 }
@@ -304,9 +306,9 @@ static bool given_up(void)
     return false;
 }
 
-static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
+static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
-    struct pause p = { .self = self, .stop = stop };
+    struct pause p = { .self = self, .stop = stop, .from = from };
 
     sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
@@ -334,7 +336,8 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     return true;
 }
 
-enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
+enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void),
+                                         uintptr_t from)
 {
     uint64_t before = sgc_cycles_finished();
     bool done;
@@ -352,13 +355,18 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
         sgc_gate_open();
         return SGC_COLLECTED;
     }
-    done = stop != NULL && stop() != 0 ? given_up() : run(self, reason, stop);
+    done = stop != NULL && stop() != 0 ? given_up() : run(self, reason, stop, from);
     if (done)
         sgc_service_start();
     sgc_gate_open();
     if (done)
         sgc_service_wake();
     return done ? SGC_COLLECTED : SGC_COLLECT_GIVEN_UP;
+}
+
+enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void))
+{
+    return sgc_collect_from(self, reason, stop, 0);
 }
 
 /* ---- stops without a cycle ---- */

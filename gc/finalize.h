@@ -141,18 +141,19 @@ bool sgc_finalizers_waiting(void);
 /* How many wait.  World stopped. */
 size_t sgc_queue_length(void);
 
-/* Runs finalizers until none waits; how many.  Outside sections, without the gate. */
-int sgc_finalizers_run(struct sgc_mutator *self);
+/* Runs finalizers until none waits; how many.  `entry`: where the frames end of whoever called the public function
+ * (sgc_callers_stack_pointer there).  Outside sections, without the gate. */
+int sgc_finalizers_run(struct sgc_mutator *self, uintptr_t entry);
 
 /* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier. */
-void sgc_finalizers_poll_slowly(struct sgc_mutator *self);
+void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry);
 
 extern sgc_a32_t sgc_finalizers_due;    /* there is something to do for a poll; a hint: relaxed */
 
-static inline void sgc_finalizers_poll(struct sgc_mutator *self)
+static inline void sgc_finalizers_poll(struct sgc_mutator *self, uintptr_t entry)
 {
     if (__builtin_expect(sgc_a32_load(&sgc_finalizers_due) != 0, 0))
-        sgc_finalizers_poll_slowly(self);
+        sgc_finalizers_poll_slowly(self, entry);
 }
 
 /* Adds a chain of records, last->next == 0.  World stopped. */

@@ -17,6 +17,7 @@ platform_sources = \
 	platform/sanitizers.h \
 	platform/section.c \
 	platform/section.h \
+	platform/stack_clear.c \
 	platform/brief.h
 
 if SGC_OS_LINUX

@@ -192,6 +192,13 @@ bool sgc_stack_frame_ours(uintptr_t address);
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
 
+/* Zeroes the stack right below the caller's frame, where calls that are over have left words: as far as a claim, as the slow
+ * way of allocating, as a collection uses it.  The first two return what they are given, so that they can be the last
+ * thing a function does: then they zero what that function's own frame was.  [any] */
+void *sgc_stack_clear_little(void *result);
+void *sgc_stack_clear_more(void *result);
+void sgc_stack_clear_deep(void);
+
 /* sgc_stack_pointer(), the current stack pointer, is inline: platform/registers.h. */
 
 /* ---- static data (modules_linux.c) --------------------------------------------------------------------- */

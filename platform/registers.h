@@ -7,6 +7,7 @@
  *   sgc_arch_thread_pointer()     the register that thread-local variables are found by
  *   sgc_arch_dtv(tp)              where glibc keeps the dynamic thread vector's address
  *   sgc_arch_pause()              tells the processor that we spin
+ *   sgc_arch_forget_argument()    overwrites the register of a first argument, unless results have the same
  */
 #ifndef SGC_PLATFORM_REGISTERS_H
 #define SGC_PLATFORM_REGISTERS_H
@@ -18,5 +19,8 @@
 #else
 #error "SGC runs on x86-64 and aarch64; a new architecture needs platform/registers_<arch>.h and .c"
 #endif
+
+/* Where the frames of the calling function's caller end: the same for two calls from one place, however deep they go. */
+#define sgc_callers_stack_pointer() ((uintptr_t)__builtin_dwarf_cfa())
 
 #endif

@@ -30,6 +30,10 @@ static inline uintptr_t *sgc_arch_dtv(uintptr_t tp)
     return (uintptr_t *)tp;
 }
 
+static inline void sgc_arch_forget_argument(void)
+{
+}
+
 static inline void sgc_arch_pause(void)
 {
     __asm__ volatile("isb" : : : "memory");     /* `yield` is a no-op on most cores */

@@ -31,6 +31,11 @@ static inline uintptr_t *sgc_arch_dtv(uintptr_t tp)
     return (uintptr_t *)(tp + 8);
 }
 
+static inline void sgc_arch_forget_argument(void)
+{
+    __asm__ volatile("xorl %%edi, %%edi" : : : "rdi", "cc");
+}
+
 static inline void sgc_arch_pause(void)
 {
     __asm__ volatile("pause");

@@ -268,6 +268,7 @@ unit_tests += \
 	tests/test_roots \
 	tests/test_section \
 	tests/test_service \
+	tests/test_stale_stack \
 	tests/test_tls_roots \
 	tests/test_torture \
 	tests/test_world
