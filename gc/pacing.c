@@ -23,6 +23,7 @@ struct pacing {
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
     size_t cache;                       /* of a processor, bytes worth staying in; fixed at the start */
+    size_t near;                        /* of it, the second level */
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
     size_t undeclared;                  /* the limit in pages where the client names none; fixed at the start */
     int processors;
@@ -41,11 +42,11 @@ static const size_t CACHE_UNKNOWN = (size_t)4 << 20;
 /* ---- how much before the next cycle ---- */
 
 /* Each thread that allocates does so in the cache of its own processor. */
-static size_t all_caches(void)
+static size_t all_caches(size_t one)
 {
     size_t threads = sgc_pace_between(sgc_aw_load(&pacing.threads), 1, (size_t)pacing.processors);
 
-    return sgc_pace_smaller(pacing.cache * threads, sgc_pace_larger(pacing.cache, CACHE_MOST));
+    return sgc_pace_smaller(one * threads, sgc_pace_larger(one, CACHE_MOST));
 }
 
 static bool use_limit(void)
@@ -79,7 +80,8 @@ static size_t budget_for(size_t live)
         .allocated = sgc_aw_load(&pacing.before),
     };
     const struct sgc_pace_bounds bounds = {
-        .cache = all_caches(),
+        .cache = all_caches(pacing.cache),
+        .near = all_caches(pacing.near),
         .divisor = sgc_aw_load(&sgc_client_free_space_divisor),
         .minimum = sgc_aw_load(&pacing.minimum),
         .initial = sgc_options.initial_heap,
@@ -106,6 +108,7 @@ void sgc_pacing_init(void)
     size_t cache = sgc_cache_bytes("/sys", 2);
 
     pacing.cache = cache != 0 ? sgc_pace_between(cache * CACHES, CACHE_LEAST, CACHE_MOST) : CACHE_UNKNOWN;
+    pacing.near = pacing.cache / CACHES;
     pacing.processors = sgc_limit_cpus();
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
     pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;

@@ -21,6 +21,7 @@ enum {
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
+    SGC_PACE_TINY = 4,              /* a heap of which a fourth of the near cache lives */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
@@ -79,6 +80,7 @@ struct sgc_pace_heap {
 
 struct sgc_pace_bounds {
     size_t cache;                   /* bytes that the processors' caches hold */
+    size_t near;                    /* that the caches next to the processors hold */
     size_t divisor;                 /* GC_FREE_SPACE_DIVISOR */
     size_t minimum;                 /* between two cycles, as the client asks */
     size_t initial;                 /* heap size below which there is no collection */
@@ -166,6 +168,13 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
     return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
 }
 
+/* What lives of a tiny heap stays in the near cache, where it is marked in a third of the time, if what is allocated
+ * does not drive it out. */
+static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+{
+    return h->live <= b->near / SGC_PACE_TINY ? b->near : b->cache;
+}
+
 /* A small heap stays in the cache.  But it takes no more of that than keeps cycles bearable, and no more at a time than
  * the program has allocated so far: a brief program would touch it for the first time, and what the first cycle cost says
  * little.  Who has named a limit does not mind. */
@@ -174,7 +183,7 @@ static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struc
 {
     size_t bearable = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_BEARABLE), h->allocated);
 
-    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), b->cache);
+    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(h, b));
 }
 
 /* A large heap saves half of its growth, as long as collections are cheap even so. */

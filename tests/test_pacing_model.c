@@ -45,6 +45,7 @@ static void test_median(void)
 static struct sgc_pace_bounds usual_settings(struct sgc_pace_bounds b)
 {
     b.cache = b.cache != 0 ? b.cache : 4 * MB;
+    b.near = b.near != 0 ? b.near : b.cache;
     b.divisor = b.divisor != 0 ? b.divisor : 3;
     b.limit = b.limit != 0 ? b.limit : SIZE_MAX;
     return b;
@@ -71,6 +72,10 @@ static const struct budget_row budgets[] = {
       2 * MB, 2 * MB },
     { "then the cache", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { 0 }, 4 * MB, 4 * MB },
     { "a larger cache", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { .cache = 7 * MB }, 7 * MB, 7 * MB },
+    { "a quarter of the near cache lives: that", { 1000000000, 500, 1000 }, { .live = 256 * KB, .allocated = 10 * MB },
+      { .near = 1 * MB }, 1 * MB, 1 * MB },
+    { "more lives than that: the cache", { 1000000000, 500, 1000 }, { .live = 257 * KB, .allocated = 10 * MB },
+      { .near = 1 * MB }, 4 * MB, 4 * MB },
     { "less if cycles take less than a tenth of the time", { 100000, 500, 300 }, { .allocated = 64 * MB }, { 0 },
       2999000, 3001000 },
     { "cheap cycles in a slow program: little", { 22000, 500, 6000 }, { .allocated = 64 * MB }, { 0 }, 512 * KB, 512 * KB },
