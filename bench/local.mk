@@ -44,6 +44,7 @@ EXTRA_DIST += \
 	bench/plots/marking.svg \
 	bench/plots/presets.svg \
 	bench/plots/ratios.svg \
+	bench/programs \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \
@@ -51,6 +52,8 @@ EXTRA_DIST += \
 	bench/runner/instructions.py \
 	bench/runner/machine.py \
 	bench/runner/plots.py \
+	bench/runner/real.py \
+	bench/runner/real_tables.py \
 	bench/runner/programs.py \
 	bench/runner/results.py \
 	bench/runner/summary.py \

@@ -15,13 +15,18 @@ documents += \
 	doc/design/cycle.md \
 	doc/design/fast-path.md \
 	doc/design/debug.md \
+	doc/design/finalization.md \
 	doc/design/heap-mix.md \
 	doc/design/heap.md \
+	doc/design/kinds.md \
 	doc/design/marking.md \
+	doc/design/pacing.md \
+	doc/design/page-policy.md \
 	doc/design/parallel-marking.md \
 	doc/design/remote-free.md \
 	doc/design/roots.md \
 	doc/design/testing.md \
+	doc/design/typed.md \
 	doc/design/world.md \
 	doc/porting.md \
 	doc/sgc.gdb \

@@ -21,6 +21,7 @@ aarch64_tests = \
 
 # Scripts that make check runs.
 script_tests = \
+	tests/check_dist \
 	tests/check_exports \
 	tests/check_layers \
 	tests/check_sgc_run \
