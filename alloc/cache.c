@@ -11,8 +11,8 @@
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 
-/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section.  Zero until there
- * are caches: before, there are no pages, and only the common paths, which find nothing in it, come here. */
+/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,
+ * which is not owned.  Zero until there are caches: before, there are no pages, and the common paths find nothing in it. */
 static struct sgc_cache nobody;
 SGC_STATE_LARGE(nobody);
 
@@ -43,7 +43,6 @@ static void fill_fast_bins(void)
 static void prepare_nobody(void)
 {
     nobody.tag = UINTPTR_MAX;
-    sgc_a32_store(&nobody.section.state, SGC_STATE_NOBODY);
 }
 
 /* Address space only: an OS page of it is used for every 512 threads. */
@@ -74,6 +73,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 {
     if (cache->id == 0 && !give_number(cache))
         return false;
+    cache->section.owned = true;
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->pages_most = torture ? 1 : SGC_READY_MOST;

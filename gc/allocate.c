@@ -275,6 +275,7 @@ void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache)
     return sgc_stack_clear_little(missed(bytes, kind, cache, sgc_callers_stack_pointer()));
 }
 
+__attribute__((noinline))
 static void *small_or_slow(size_t bytes, uint32_t kind)
 {
     struct sgc_cache *cache = sgc_self;

@@ -123,7 +123,7 @@ int GC_invoke_finalizers(void)
     if (!sgc_finalizers_waiting() || !may_run("GC_invoke_finalizers"))
         return 0;
     self = sgc_api_self();
-    return self != NULL ? sgc_finalizers_run(self, sgc_callers_stack_pointer()) : 0;
+    return self != NULL ? sgc_finalizers_run(self) : 0;
 }
 
 void GC_finalize_all(void)
@@ -133,7 +133,7 @@ void GC_finalize_all(void)
     if (self == NULL || !may_run("GC_finalize_all"))
         return;
     do
-        sgc_finalizers_run(self, sgc_callers_stack_pointer());
+        sgc_finalizers_run(self);
     while (sgc_finalization_enqueue_all(self));
 }
 

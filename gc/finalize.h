@@ -141,11 +141,11 @@ bool sgc_finalizers_waiting(void);
 /* How many wait.  World stopped. */
 size_t sgc_queue_length(void);
 
-/* Runs finalizers until none waits; how many.  `entry`: where the frames end of whoever called the public function
- * (sgc_callers_stack_pointer there).  Outside sections, without the gate. */
-int sgc_finalizers_run(struct sgc_mutator *self, uintptr_t entry);
+/* Runs finalizers until none waits; how many.  Outside sections, without the gate. */
+int sgc_finalizers_run(struct sgc_mutator *self);
 
-/* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier. */
+/* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier.  `entry`: where
+ * the frames end of whoever called us (sgc_callers_stack_pointer, taken in one of our first functions). */
 void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry);
 
 extern sgc_a32_t sgc_finalizers_due;    /* there is something to do for a poll; a hint: relaxed */

@@ -130,14 +130,14 @@ static bool take(struct sgc_mutator *self, struct sgc_record *copy)
     return r != NULL;
 }
 
-int sgc_finalizers_run(struct sgc_mutator *self, uintptr_t entry)
+int sgc_finalizers_run(struct sgc_mutator *self)
 {
     uintptr_t outer = self->finalizing;
     struct sgc_record r;
     int count = 0;
 
     while (sgc_finalizers_waiting() && take(self, &r)) {
-        self->finalizing = entry;
+        self->finalizing = sgc_stack_pointer();
         r.fn((void *)r.object, r.data);
         self->finalizing = outer;
         count++;
@@ -145,26 +145,26 @@ int sgc_finalizers_run(struct sgc_mutator *self, uintptr_t entry)
     return count;
 }
 
-/* Does the thread run a finalizer?  What it calls stands below the call of ours that called it.  One that was left by a
- * longjmp lies there too, so a call from as far up as that one, or from further, is outside. */
+/* Does the thread run a finalizer?  What that calls of ours was entered below the place it was called from.  One that was
+ * left by a longjmp was called deep in a call of ours, so whoever called that, and calls again, enters above it. */
 static bool inside_finalizer(struct sgc_mutator *self, uintptr_t entry)
 {
     bool at_home = entry >= self->stack.low && entry < self->stack.high;
 
-    if (self->finalizing != 0 && at_home && entry >= self->finalizing)
+    if (self->finalizing != 0 && at_home && entry > self->finalizing)
         self->finalizing = 0;
     return self->finalizing != 0;
 }
 
 /* Counts as a finalizer: a collection that the notifier makes is told of when it has returned, not inside it. */
-static void notify(struct sgc_mutator *self, uintptr_t entry)
+static void notify(struct sgc_mutator *self)
 {
     void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
 
     if (sgc_a32_load(&queue.news) == 0 || sgc_a32_swap(&queue.news, 0) == 0 || notifier == NULL
         || !sgc_finalizers_waiting())
         return;
-    self->finalizing = entry;
+    self->finalizing = sgc_stack_pointer();
     notifier();
     self->finalizing = 0;
 }
@@ -178,9 +178,9 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry)
     if (self == NULL || sgc_gate_mine() || inside_finalizer(self, entry))
         return;
     if (on_demand)
-        notify(self, entry);
+        notify(self);
     else
-        sgc_finalizers_run(self, entry);
+        sgc_finalizers_run(self);
     sgc_a32_swap(&sgc_finalizers_due, 0);
     if (on_demand ? sgc_a32_load(&queue.news) != 0 : sgc_finalizers_waiting())
         sgc_a32_store(&sgc_finalizers_due, 1);

@@ -41,7 +41,7 @@ struct sgc_mutator {
     bool signalled;                     /* in the current stop */
     sgc_a32_t allocates;                /* since the last cycle: see gc/pacing.h */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
-    uintptr_t finalizing;               /* the caller of the call of ours that runs a finalizer, or the notifier; 0: none */
+    uintptr_t finalizing;               /* where it stood when it called a finalizer, or the notifier; 0: none runs */
     uintptr_t disclaiming;              /* the same for disclaim procedures */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */

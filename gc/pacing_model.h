@@ -169,10 +169,13 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
 }
 
 /* What lives of a tiny heap stays in the near cache, where it is marked in a third of the time, if what is allocated
- * does not drive it out. */
-static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+ * does not drive it out.  But what else a cycle costs is to be bearable so. */
+static inline size_t sgc_pace_cache(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                    const struct sgc_pace_bounds *b)
 {
-    return h->live <= b->near / SGC_PACE_TINY ? b->near : b->cache;
+    bool tiny = h->live <= b->near / SGC_PACE_TINY && sgc_pace_for_time(c, 0, SGC_PACE_BEARABLE) <= b->near;
+
+    return tiny ? b->near : b->cache;
 }
 
 /* A small heap stays in the cache.  But it takes no more of that than keeps cycles bearable, and no more at a time than
@@ -183,7 +186,7 @@ static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struc
 {
     size_t bearable = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_BEARABLE), h->allocated);
 
-    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(h, b));
+    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(c, h, b));
 }
 
 /* A large heap saves half of its growth, as long as collections are cheap even so. */

@@ -253,6 +253,13 @@ void sgc_modules_count(int *ranges, int *tlses);
  * its path, cut to `bytes`.  (collectors_linux.c)  [outside] */
 bool sgc_modules_other_collector(char *path, size_t bytes);
 
+/* Linkers may take out sections that nobody names. */
+#if __has_attribute(retain)
+#define SGC_RETAIN retain,
+#else
+#define SGC_RETAIN
+#endif
+
 /* SGC's own writable state, which is no root: everything declared with SGC_STATE ... */
 struct sgc_range sgc_own_data(void);
 #define SGC_STATE __attribute__((section("sgc_state")))
@@ -263,7 +270,7 @@ struct sgc_range sgc_own_data(void);
 struct sgc_own_large { const void *start; size_t bytes; };
 struct sgc_range sgc_own_large(size_t i);
 #define SGC_STATE_LARGE(variable)                                                                        \
-    __attribute__((used, section("sgc_large"))) static const struct sgc_own_large variable##_own = \
+    __attribute__((used, SGC_RETAIN section("sgc_large"))) static const struct sgc_own_large variable##_own = \
         { &(variable), sizeof(variable) }
 
 /* ---- thread-local variables of every module (tls_linux.c) -------------------------------------------------- */

@@ -116,7 +116,7 @@ static void leave_brief(struct sgc_section *self, uintptr_t remains)
 {
     sgc_aw_store(&self->brief, 0);
     sgc_compiler_barrier();
-    if (sgc_a32_load(&self->state) & SGC_STATE_NOBODY)
+    if (!self->owned)
         return;
     if (far(remains))
         sgc_section_used_inside();

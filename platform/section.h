@@ -21,6 +21,7 @@
  *   state   its thread (BLOCKED, ACKED),  both                           every change is one acquire-release
  *           the stopper (STOPREQ,                                        read-modify-write on this word
  *           SUSPENDED), who ends that
+ *   owned   who gives it to a thread      its thread, its own handler    before that has it
  *   held,   its thread                    its thread, its own handler    program order
  *   guards, signals
  */
@@ -42,7 +43,6 @@ enum {
     SGC_STATE_ACKED = 4,        /* it has been counted as stopped */
     SGC_STATE_AGAIN = 8,        /* it was asked more than once */
     SGC_STATE_SUSPENDED = 32,   /* stopped for long: to stay where nothing of ours is in its hands */
-    SGC_STATE_NOBODY = 16,      /* no thread's: those without a cache share it (alloc/cache.h) */
 };
 
 enum { SGC_BRIEF_ASKED = 1 };   /* in `brief`: stack pointers are even */
@@ -53,6 +53,7 @@ struct sgc_section {
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
     uint32_t guards;            /* depth of sgc_guard_enter */
+    bool owned;                 /* by a thread: those without a cache share one (alloc/cache.h) */
     sigset_t signals;           /* the mask to put back when the last guard goes */
 };
 

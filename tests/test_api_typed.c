@@ -6,6 +6,7 @@
 #include "api.h"
 
 #include <gc/gc_typed.h>
+#include <setjmp.h>
 
 enum { MOST = 5000 };           /* words of the longest type */
 
@@ -408,6 +409,45 @@ static void bad_input(void)
     api_check_child(nothing_wrong, NULL, "no bits, no bytes");
 }
 
+/* ---- finalizers ---- */
+
+enum { JUMPERS = 20 };
+
+static jmp_buf out;
+static volatile int jumps;
+
+static void jump(void *object, void *data)
+{
+    (void)object, (void)data;
+    longjmp(out, 1);
+}
+
+static void *make_jumpers(void *unused)
+{
+    for (int i = 0; i < JUMPERS; i++)
+        GC_register_finalizer(GC_malloc(API_LARGE), jump, NULL, NULL, NULL);
+    return unused;
+}
+
+/* Typed objects come by a deeper way than GC_gcollect, whose finalizers are left by jumps. */
+static void jumps_out(void)
+{
+    static const GC_word bitmap = 1;
+    GC_descr descriptor = GC_make_descriptor(&bitmap, 1);
+    volatile int tries = 0;
+
+    GC_INIT();
+    api_in_thread(make_jumpers, NULL);
+    api_scrub();
+    if (setjmp(out) != 0)
+        jumps++;
+    if (jumps == 0)
+        GC_gcollect();
+    while (jumps < JUMPERS && tries++ < 3000000)
+        GC_malloc_explicitly_typed(64, descriptor);
+    API_CHILD(jumps == JUMPERS);
+}
+
 int main(void)
 {
     api_check_child(one, NULL, "bitmaps of all lengths, one marker");
@@ -422,6 +462,7 @@ int main(void)
         api_check_child(sizes, NULL, "sizes: what the program may use is its own");
         api_check_child(resized, NULL, "GC_realloc: added words may be pointers, the others stay what they were");
         api_check_child(overflow, NULL, "too large");
+        api_check_child(jumps_out, NULL, "after a jump out of a finalizer who allocates them runs the others");
         bad_input();
     }
     return tap_done();

@@ -312,6 +312,17 @@ static int unregistered_first(void)
     return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
 }
 
+/* They write to one section, at the same time. */
+static int two_without_cache(void)
+{
+    struct sgc_section *shared = &sgc_fast_cache->section;
+
+    sgc_brief_enter(shared);
+    sgc_aw_store(&shared->brief, sgc_stack_pointer() - (1 << 20));     /* the other thread's stack */
+    sgc_brief_end(shared);
+    return 0;
+}
+
 static void test_unregistered(void)
 {
     int status = run_case(unregistered_threads), good = 0;
@@ -320,6 +331,8 @@ static void test_unregistered(void)
            "threads that are not registered allocate: it works and is said once");
     for (int i = 0; i < 20; i++)
         good += run_case(unregistered_first) == 0;
+    status = run_case(two_without_cache);
+    expect(status == 0, status, "before it is started, what one of them leaves behind means nothing to another");
     expect(good == 20, good, "several start the collector at once by their first allocations");
 }
 
