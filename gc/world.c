@@ -147,7 +147,7 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
         return false;
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && on_own_stack(m, recorded) &&
         on_own_stack(m, now) && now <= recorded)
-        return !sgc_stack_frame_ours(recorded);
+        return !sgc_stack_frame_ours(recorded, NULL);
     return on_own_stack(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
            (on_own_stack(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
 }

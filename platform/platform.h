@@ -185,8 +185,9 @@ bool sgc_altstack_self(struct sgc_stack_bounds *bounds);
 bool sgc_stack_handler_below(uintptr_t address);
 
 /* Does `address` further up the same stack lie in a frame of SGC's own code (or, statically linked, of the
- * program's)?  By unwinding; also from a signal handler.  [outside] */
-bool sgc_stack_frame_ours(uintptr_t address);
+ * program's)?  From a handler on an alternate stack also of the stack that was interrupted: the frames on the alternate
+ * one are then to be skipped.  By unwinding; also from a signal handler.  [outside] */
+bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip);
 
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */

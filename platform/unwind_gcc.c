@@ -39,12 +39,15 @@ bool sgc_stack_handler_below(uintptr_t address)
 struct owner {
     uintptr_t address;
     uintptr_t ip;               /* of the last frame that begins at or below the address */
+    struct sgc_stack_bounds skip;       /* frames on this stack do not count */
 };
 
 static _Unwind_Reason_Code pass(struct _Unwind_Context *context, void *arg)
 {
     struct owner *o = arg;
 
+    if (_Unwind_GetCFA(context) >= o->skip.low && _Unwind_GetCFA(context) < o->skip.high)
+        return _URC_NO_REASON;
     if (_Unwind_GetCFA(context) > o->address)
         return _URC_NORMAL_STOP;
     o->ip = _Unwind_GetIP(context);
@@ -56,10 +59,12 @@ static _Unwind_Reason_Code pass(struct _Unwind_Context *context, void *arg)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-bool sgc_stack_frame_ours(uintptr_t address)
+bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip)
 {
     struct owner o = { .address = address };
 
+    if (skip != NULL)
+        o.skip = *skip;
     _Unwind_Backtrace(pass, &o);
     return o.ip >= (uintptr_t)__ehdr_start && o.ip < (uintptr_t)etext;
 }

@@ -310,10 +310,44 @@ WHITE_NOINLINE static void with_altstack_in_own_stack(void (*fn)(const char *whe
     __asm__ volatile("" : : "r"(memory) : "memory");
 }
 
+/* As a handler leaves it that jumps out. */
+WHITE_NOINLINE static void leave_a_section(void)
+{
+    char room[1024];
+
+    __asm__ volatile("" : : "r"(room) : "memory");
+    sgc_section_enter(&sgc_self->section);
+}
+
+static void allocate_much(int signal)
+{
+    (void)signal;
+    for (int i = 0; i < 10000; i++)
+        sgc_allocate(24, WHITE_KIND);
+}
+
+static int handler_after_jump(void)
+{
+    struct sigaction action = { .sa_handler = allocate_much, .sa_flags = SA_ONSTACK };
+
+    sigaction(SIGUSR2, &action, NULL);
+    leave_a_section();
+    raise(SIGUSR2);
+    return sgc_self->section.sp == 0 ? 0 : 1;
+}
+
+static void check_after_jump(const char *where)
+{
+    int status = run_in_child(handler_after_jump);
+
+    tap_ok(status == 0, "after a section that was left by a jump a handler may allocate, %s (%d)", where, status);
+}
+
 static void *on_low_stack(void *unused)
 {
     sgc_mutator_register(0);
     check_fatal("with the alternate stack above its own");
+    check_after_jump("on an alternate stack above its own");
     sgc_mutator_unregister(sgc_mutator_self());
     return unused;
 }
@@ -338,6 +372,7 @@ static void test_fatal(void)
     use_altstack = true;
     check_fatal("on an alternate stack below");
     with_altstack_in_own_stack(check_fatal);
+    with_altstack_in_own_stack(check_after_jump);
     high_altstack = memory + (1 << 19);
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, memory, 1 << 19);
