@@ -173,7 +173,7 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
 static inline size_t sgc_pace_cache(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                     const struct sgc_pace_bounds *b)
 {
-    bool tiny = h->live <= b->near / SGC_PACE_TINY && sgc_pace_for_time(c, 0, SGC_PACE_BEARABLE) <= b->near;
+    bool tiny = h->live <= b->near / SGC_PACE_TINY && sgc_pace_for_time(c, 0, SGC_PACE_BEARABLE / 2) <= b->near;
 
     return tiny ? b->near : b->cache;
 }
