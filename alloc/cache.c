@@ -40,15 +40,10 @@ static void fill_fast_bins(void)
     }
 }
 
-static void prepare_nobody(void)
-{
-    nobody.tag = UINTPTR_MAX;
-}
-
 /* Address space only: an OS page of it is used for every 512 threads. */
 static bool make_table(void)
 {
-    prepare_nobody();
+    nobody.tag = UINTPTR_MAX;
     fill_fast_bins();
     sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;
