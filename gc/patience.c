@@ -65,6 +65,17 @@ bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside)
     return false;
 }
 
+bool sgc_patience_spin_to_zero(const sgc_a32_t *word)
+{
+    uint64_t began = sgc_clock_ns();
+    uint32_t value;
+
+    while ((value = sgc_a32_load_acq(word)) != 0)
+        if (sgc_clock_ns() - began >= SPIN_NS || !sgc_patience_spin(word, value, 0))
+            return false;
+    return true;
+}
+
 /* ---- how late they go on ---- */
 
 void sgc_patience_let_go(void)

@@ -4,7 +4,7 @@
  *
  * A thread that sleeps leaves its processor idle, and an idle processor takes 20 to 90 us to wake, more than a
  * collection that finds little alive.  So they spin first, for a bounded time, as long as there is a processor for
- * each thread that is stopped and each marker.
+ * each thread that is stopped and each marker; and so does the stopper until they stand still.
  *
  *   what             written by                          read by                       ordering
  *   busy             the stopper: markers, and threads   waiting threads               relaxed: a stale value costs some
@@ -32,6 +32,9 @@ void sgc_patience_one_more(void);
 /* Spins for a moment, if with `beside` more threads each one has a processor.  True when *word (acquire) is not
  * `value` any more, false when it is time to sleep.  [any] */
 bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside);
+
+/* The stopper waits likewise for those it has asked: true when *word (acquire) has become 0. */
+bool sgc_patience_spin_to_zero(const sgc_a32_t *word);
 
 /* The world is let go now. */
 void sgc_patience_let_go(void);

@@ -122,6 +122,8 @@ static bool wait_for_all(struct sgc_mutator *self)
     int64_t slice = FIRST_WAIT_NS;
     uint32_t missing;
 
+    if (sgc_patience_spin_to_zero(&sgc_world.missing))
+        return true;
     while ((missing = sgc_a32_load_acq(&sgc_world.missing)) != 0) {
         uint64_t waited = sgc_clock_ns() - began;
 

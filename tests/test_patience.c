@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for a collection to end: who may spin, and what counts as going on late. */
+#include <pthread.h>
+
 #include "gc/patience.h"
 #include "tests/tap.h"
 
@@ -34,6 +36,40 @@ static void test_who_spins(void)
     tap_ok(!spins(&word, 1, 1, 0), "spinning ends although nothing changes");
 }
 
+/* A thread that counts down to 0, and lets a moment pass before each step. */
+static void *count_down(void *arg)
+{
+    sgc_a32_t *word = arg;
+
+    while (sgc_a32_load(word) != 0) {
+        sgc_sleep_ns(1000);
+        sgc_a32_add(word, (uint32_t)-1);
+    }
+    return NULL;
+}
+
+static void test_stopper(void)
+{
+    pthread_t thread;
+    sgc_a32_t word;
+
+    sgc_patience_init(2);
+    sgc_patience_begin(1);
+    sgc_patience_one_more();
+    sgc_a32_store(&word, 0);
+    tap_ok(sgc_patience_spin_to_zero(&word), "nobody is missing: the stopper goes on");
+    sgc_a32_store(&word, 3);
+    tap_ok(!sgc_patience_spin_to_zero(&word), "it does not spin for ever");
+    pthread_create(&thread, NULL, count_down, &word);
+    while (!sgc_patience_spin_to_zero(&word))
+        continue;
+    tap_ok(sgc_a32_load(&word) == 0, "it sees each of several threads stop");
+    pthread_join(thread, NULL);
+    sgc_patience_one_more();
+    sgc_a32_store(&word, 1);
+    tap_ok(!sgc_patience_spin_to_zero(&word), "with more threads than processors it does not spin");
+}
+
 static uint64_t wait_until_later(void)
 {
     uint64_t now = sgc_clock_ns();
@@ -66,8 +102,9 @@ static void test_late(void)
 
 int main(void)
 {
-    tap_plan(13);
+    tap_plan(17);
     test_who_spins();
+    test_stopper();
     test_late();
     return tap_done();
 }
