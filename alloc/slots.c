@@ -48,8 +48,46 @@ static inline uint32_t slots_before(const struct sgc_size_class *c, uint64_t bit
     return sgc_slot_of((uint32_t)__builtin_ctzll(bits), c->reciprocal);
 }
 
+/* ---- slots of many granules: hardly ever two begin in one word ---- */
+
+enum { WIDE = 32 };             /* granules */
+
+static inline bool wide_taken(const sgc_aw_t *words, uint32_t granule)
+{
+    return (sgc_aw_load(words + granule / 64 * 2) >> granule % 64 & 1) != 0;
+}
+
+static uint32_t first_free_wide(const sgc_aw_t *words, const struct sgc_size_class *c, uint32_t slot)
+{
+    uint32_t granule = slot * c->granules;
+
+    for (; slot < c->per_page && wide_taken(words, granule); slot++)
+        granule += c->granules;
+    return slot;
+}
+
+static uint32_t claim_wide_until(sgc_aw_t *words, const struct sgc_size_class *c, uint32_t slot, uint32_t end)
+{
+    uint32_t granule = slot * c->granules;
+
+    for (; slot < end; slot++) {
+        sgc_aw_t *word = words + granule / 64 * 2;
+        uint64_t bits = sgc_aw_load(word), bit = UINT64_C(1) << granule % 64;
+
+        if ((bits & bit) != 0)
+            return slot;
+        sgc_aw_store_rel(word, bits | bit);
+        granule += c->granules;
+    }
+    return slot;
+}
+
+/* ---- any ---- */
+
 static uint32_t first_free(sgc_aw_t *words, const struct sgc_size_class *c, uint32_t slot)
 {
+    if (c->granules >= WIDE)
+        return first_free_wide(words, c, slot);
     while (slot < c->per_page) {
         struct piece p = piece_at(words, c, slot, c->per_page);
         uint64_t free = busy(&p) ^ p.starts;
@@ -63,6 +101,8 @@ static uint32_t first_free(sgc_aw_t *words, const struct sgc_size_class *c, uint
 
 static uint32_t claim_until(sgc_aw_t *words, const struct sgc_size_class *c, uint32_t slot, uint32_t end)
 {
+    if (c->granules >= WIDE)
+        return claim_wide_until(words, c, slot, end);
     while (slot < end) {
         struct piece p = piece_at(words, c, slot, end);
         uint64_t taken = busy(&p);

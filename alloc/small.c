@@ -12,7 +12,10 @@
 #include "alloc/slots.h"
 #include "alloc/sweep.h"
 
-enum { SWEEP_STEP = 8 };        /* pages swept before the lock is given up for a moment */
+enum {
+    SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
+    WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages */
+};
 
 /* ---- claiming ---- */
 
@@ -85,6 +88,15 @@ static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t most, struct 
     return false;
 }
 
+/* A bin in demand claims what is left of its page at once: a run that ends calls for a slow way.  Others claim little, since
+ * claimed bytes count as allocated. */
+static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
+{
+    bool whole = bin->taken >= WHOLE_PAGES && cache->claim_bytes != 0;
+
+    return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
+}
+
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
  * the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
@@ -96,7 +108,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
-    if (!find_slots(bin, cls, cache->claim_bytes / bin->size + 1, &s))
+    if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
     start = (char *)sgc_page_start(bin->page);
     sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
@@ -153,32 +165,40 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 /* ---- choosing a page ---- */
 
-/* One short look at our own pages. */
-static bool own_page_step(struct sgc_cache *cache, struct sgc_bin *bin, bool *more)
+/* Some of our own pages, found in one short look.  One look for several: each lock waits for the program's stores
+ * before it that are on their way to memory. */
+static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t most, bool *more)
 {
-    uint32_t page;
+    uint32_t found = 0;
     bool arriving;
 
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     arriving = sgc_cache_drain(cache);
-    page = sgc_lists_next_usable(&bin->lists, cache->tag, SWEEP_STEP, more);
-    *more = *more || arriving;
-    if (page != SGC_NO_PAGE)
+    *more = true;
+    for (uint32_t i = 0; i < SWEEP_STEP && found < most && *more; i++) {
+        uint32_t page = sgc_lists_next_usable(&bin->lists, cache->tag, 1, more);
+
+        if (page == SGC_NO_PAGE)
+            continue;
         sgc_bin_make_ready(bin, page);
+        found++;
+        *more = true;
+    }
+    *more = *more || arriving;
     sgc_unlock(&cache->lock, &cache->section);
-    return page != SGC_NO_PAGE;
+    return found;
 }
 
-static bool own_page(struct sgc_cache *cache, struct sgc_bin *bin)
+static uint32_t own_pages(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t most)
 {
+    uint32_t found = 0;
     bool more;
 
-    do {
-        if (own_page_step(cache, bin, &more))
-            return true;
-    } while (more);
-    return false;
+    do
+        found += own_pages_step(cache, bin, most - found, &more);
+    while (more && found < most);
+    return found;
 }
 
 /* Makes a page nobody else knows one of ours. */
@@ -222,10 +242,11 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
 static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    uint32_t most = pages_at_once(cache, bin), old = 0, fresh = 0;
+    uint32_t most = pages_at_once(cache, bin), old, fresh = 0;
 
     sgc_guard_enter(&cache->section);
-    while (old < most && (own_page(cache, bin) || sgc_orphan_adopt(cache, kind, cls)))
+    old = own_pages(cache, bin, most);
+    while (old < most && sgc_orphan_adopt(cache, kind, cls))
         old++;
     while (old == 0 && fresh < most && fresh_page(cache, bin, kind, cls))
         fresh++;

@@ -150,6 +150,28 @@ static void test_claims(void)
     sgc_heap_check();
 }
 
+/* A bin that has filled pages since the last cycle. */
+static void test_demand(void)
+{
+    struct sgc_bin *bin;
+    size_t all, first, longest = 0;
+
+    heap_small(cache, 1000, SGC_KIND_POINTER_FREE);
+    bin = bin_of(1000, SGC_KIND_POINTER_FREE);
+    all = SGC_PAGE / bin->size * bin->size;
+    first = (size_t)(bin->end - bin->cur) + bin->size;
+    while (bin->taken < 4) {
+        size_t run;
+
+        heap_small(cache, 1000, SGC_KIND_POINTER_FREE);
+        run = (size_t)(bin->end - bin->cur) + bin->size;
+        longest = run > longest ? run : longest;
+    }
+    tap_ok(first < 2 * SGC_CLAIM_BYTES && longest == all, "a bin in demand claims whole pages (%zu bytes, at first %zu)",
+           longest, first);
+    sgc_heap_check();
+}
+
 /* ---- freeing ---- */
 
 static size_t freed_bytes(void)
@@ -280,6 +302,7 @@ int main(void)
     test_holes();
     test_pointer_free();
     test_claims();
+    test_demand();
     test_free();
     test_free_after_cycle();
     test_free_many();
