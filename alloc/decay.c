@@ -5,7 +5,7 @@
  *
  * The pages of one arena that are due leave the pool while they are discarded, outside the lock,
  * and come back as pages without contents, on no thread's list.  The mapping stays as it is: protection and binding are
- * kept, and no mapping is split.
+ * kept; it is split only where huge pages end.
  */
 #include "alloc/live_pages.h"
 #include "alloc/page.h"
@@ -31,9 +31,11 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
     return due;
 }
 
-static void put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_section *self)
+/* True if nothing of the arena is backed any more. */
+static bool put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_section *self)
 {
     struct sgc_arena *arena = &sgc_heap.arenas[a];
+    bool bare;
 
     sgc_lock(&sgc_pool.lock, self);
     arena->free |= pages;
@@ -44,7 +46,9 @@ static void put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     if (kept != 0)
         arena->freed_at = sgc_clock_ns();
     sgc_pool_note_arena(a);
+    bare = ~arena->free == 0 && arena->dirty == 0;
     sgc_unlock(&sgc_pool.lock, self);
+    return bare;
 }
 
 /* Discards each run of set bits; returns the pages that the system would not take (locked memory). */
@@ -70,14 +74,17 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
 {
     uint64_t due = take_due(a, oldest, whole_only, self);
     uint64_t kept;
+    bool bare;
 
     if (due == 0)
         return false;
     kept = discard(a, due);
-    put_back(a, due, kept, self);
+    bare = put_back(a, due, kept, self);
     sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);
-    if (due != kept)
-        sgc_live_pages_renew();
+    if (due == kept)
+        return true;
+    sgc_huge_pages_given_back(a, bare);
+    sgc_live_pages_renew();
     return true;
 }
 

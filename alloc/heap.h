@@ -37,6 +37,7 @@
 #include <stdbool.h>
 
 #include "alloc/geometry.h"
+#include "alloc/huge_pages.h"
 #include "alloc/page_policy.h"
 #include "platform/atomics.h"
 #include "platform/inner.h"
@@ -56,6 +57,7 @@ struct sgc_heap_config {
     bool poison;                    /* fill what is reclaimed, to catch uses of it */
     uint32_t spare_pages;           /* most pages that a thread keeps in spare spans; 0: none */
     size_t cache_bytes;             /* of the last-level cache: a larger heap is not in it; 0: unknown */
+    enum sgc_huge_pages huge_pages;
     struct sgc_page_rule page_rule; /* where a thread that has run out of pages gets one */
 };
 

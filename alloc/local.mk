@@ -14,6 +14,8 @@ alloc_sources = \
 	alloc/geometry.h \
 	alloc/heap.c \
 	alloc/heap.h \
+	alloc/huge_pages.c \
+	alloc/huge_pages.h \
 	alloc/kind.c \
 	alloc/kind.h \
 	alloc/lists.c \

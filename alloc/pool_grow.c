@@ -39,8 +39,8 @@ static void publish_arena(uint32_t arena)
 }
 
 /* Commits `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one
- * who grows.  Less than is needed would only be charged to the process and serve nobody. */
-static uint32_t grow(uint32_t need, uint32_t want, struct sgc_section *self)
+ * who grows; `huge`: of huge pages if these are good.  Less than is needed would only be charged to the process and serve nobody. */
+static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section *self)
 {
     uint32_t first = sgc_pool.committed;
     uint32_t done = want;
@@ -48,6 +48,8 @@ static uint32_t grow(uint32_t need, uint32_t want, struct sgc_section *self)
     sgc_unlock(&sgc_pool.lock, self);
     if (!sgc_heap_commit_arenas(first, want))
         done = want != need && sgc_heap_commit_arenas(first, need) ? need : 0;
+    if (huge && done != 0)
+        sgc_huge_pages_grown(first, done);
     sgc_lock(&sgc_pool.lock, self);
     for (uint32_t i = 0; i < done; i++)
         publish_arena(first + i);
@@ -75,7 +77,7 @@ bool sgc_pool_more(uint32_t need, struct sgc_section *self)
 {
     if (need > arenas_left())
         return false;
-    return !begin_growing(self) || grow(need, growth_for(need), self) != 0;
+    return !begin_growing(self) || grow(need, growth_for(need), need == 1, self) != 0;
 }
 
 bool sgc_pool_expand(size_t pages, struct sgc_section *self)
@@ -90,7 +92,7 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
         while (!begin_growing(self))
             continue;
         if (want <= arenas_left())
-            done = grow(want, want, self);
+            done = grow(want, want, true, self);
         sgc_pool.growing = false;
     }
     sgc_unlock(&sgc_pool.lock, self);

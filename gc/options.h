@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "alloc/huge_pages.h"
 #include "alloc/page_policy.h"
 #include "mark/deque.h"
 #include "mark/markbit.h"
@@ -40,6 +41,7 @@ struct sgc_options {
     int free_space_divisor;
     size_t reserve;                 /* bytes of address space; 0: automatic */
     int decay_ms;                   /* until free memory goes back; 0: at once, -1: never */
+    int huge_pages;                 /* enum sgc_huge_pages */
     bool force_unmap_on_gcollect;
     bool use_entire_heap;
     bool service;                   /* the idle helper that sweeps ahead and gives memory back */

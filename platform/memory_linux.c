@@ -7,6 +7,8 @@
  * threads never work on one range.  Runs on any thread, with the world stopped or not.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -108,6 +110,38 @@ void sgc_mem_release(void *start, size_t bytes)
     int saved = errno;
     size_t page = sgc_os_page_size();
     munmap(start, (bytes + page - 1) & ~(page - 1));
+    errno = saved;
+}
+
+/* ---- huge pages ------------------------------------------------------------------------------- */
+
+static bool read_huge(const char *root, const char *name, char *line, size_t size)
+{
+    char path[256];
+    int length = snprintf(path, sizeof path, "%s/kernel/mm/transparent_hugepage/%s", root, name);
+
+    return length > 0 && (size_t)length < sizeof path && sgc_read_line_of(path, line, size);
+}
+
+/* Of "always madvise [never]" the word in brackets holds. */
+size_t sgc_mem_huge_page(const char *root)
+{
+    char line[64];
+    const char *at = line;
+    uint64_t bytes;
+
+    if (!read_huge(root, "enabled", line, sizeof line) || strstr(line, "[never]") != NULL)
+        return 0;
+    if (!read_huge(root, "hpage_pmd_size", line, sizeof line) || !sgc_parse_number(&at, 10, &bytes))
+        return 0;
+    return (bytes & (bytes - 1)) == 0 ? (size_t)bytes : 0;
+}
+
+void sgc_mem_use_huge(void *start, size_t bytes, bool wanted)
+{
+    int saved = errno;
+
+    madvise(start, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     errno = saved;
 }
 

@@ -45,6 +45,13 @@ void *sgc_mem_obtain(size_t bytes);
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
 
+/* The size of the huge pages that the system makes of anonymous memory where it is asked to, bytes; 0 if it makes none.
+ * `root`: "/sys".  [any] */
+size_t sgc_mem_huge_page(const char *root);
+
+/* From now on the system is to make huge pages of a part of a reservation when it is touched, or none.  A hint.  [any] */
+void sgc_mem_use_huge(void *start, size_t bytes, bool wanted);
+
 /* Zeroes memory that nobody is about to look at: where the processor can, without bringing it into the caches.  Both
  * are multiples of 64. */
 void sgc_mem_zero_streaming(void *start, size_t bytes);

@@ -226,6 +226,7 @@ heap_tests = \
 	tests/test_decay \
 	tests/test_exact \
 	tests/test_heap \
+	tests/test_huge_pages \
 	tests/test_lists \
 	tests/test_marker \
 	tests/test_object \

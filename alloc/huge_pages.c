@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* See alloc/huge_pages.h. */
+#include "alloc/huge_pages.h"
+
+#include "alloc/heap.h"
+
+struct huge_pages {
+    enum sgc_huge_pages wish;
+    size_t page;                /* bytes; 0: none that we could use */
+    uint32_t trials;
+    sgc_a32_t asked;            /* the system makes huge pages of the heap because of us */
+};
+
+SGC_STATE static struct huge_pages huge;
+
+enum { TRIALS_MOST = 3 };       /* one may meet with an interruption */
+
+static char *arena_start(uint32_t arena)
+{
+    return (char *)sgc_page_start(arena * SGC_ARENA_PAGES);
+}
+
+void sgc_huge_pages_init(enum sgc_huge_pages wish, const char *root)
+{
+    size_t page = sgc_mem_huge_page(root);
+
+    huge.wish = wish;
+    huge.page = page <= SGC_ARENA / 2 && page > SGC_HUGE_SAMPLE * sgc_heap.os_page ? page : 0;
+    if (wish == SGC_HUGE_OFF && page != 0)
+        sgc_mem_use_huge((void *)sgc_heap.base, sgc_heap.reserved, false);
+}
+
+/* The memory is zero before and after. */
+static uint64_t touch(char *start, size_t pages)
+{
+    uint64_t began = sgc_clock_ns();
+
+    for (size_t i = 0; i < pages; i++)
+        *(volatile char *)(start + i * sgc_heap.os_page) = 0;
+    return sgc_clock_ns() - began;
+}
+
+/* The arena's first half as it is, its second as a huge page.  Both are about to be used anyway. */
+static bool trial(uint32_t arena)
+{
+    char *small = arena_start(arena), *large = small + SGC_ARENA / 2;
+    uint64_t sample_ns, huge_ns;
+
+    huge.trials++;
+    sample_ns = touch(small, SGC_HUGE_SAMPLE);
+    sgc_mem_use_huge(large, SGC_ARENA / 2, true);
+    huge_ns = touch(large, 1);
+    if (sgc_huge_page_pays(huge_ns, huge.page, sample_ns, SGC_HUGE_SAMPLE * sgc_heap.os_page))
+        return true;
+    sgc_mem_use_huge(large, SGC_ARENA / 2, false);
+    return false;
+}
+
+static bool wanted(uint32_t arena)
+{
+    if (huge.wish == SGC_HUGE_OFF || huge.page == 0)
+        return false;
+    if (huge.wish == SGC_HUGE_ON || sgc_a32_load(&huge.asked) != 0)
+        return true;
+    return huge.trials < TRIALS_MOST && trial(arena);
+}
+
+void sgc_huge_pages_grown(uint32_t first, uint32_t count)
+{
+    uint32_t from = first > SGC_HUGE_FROM_ARENA ? first : SGC_HUGE_FROM_ARENA;
+
+    if (from >= first + count || !wanted(from))
+        return;
+    sgc_a32_store(&huge.asked, 1);
+    sgc_mem_use_huge(arena_start(from), (size_t)(first + count - from) * SGC_ARENA, true);
+}
+
+void sgc_huge_pages_given_back(uint32_t arena, bool last)
+{
+    if (arena >= SGC_HUGE_FROM_ARENA && sgc_a32_load(&huge.asked) != 0)
+        sgc_mem_use_huge(arena_start(arena), SGC_ARENA, last);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Huge pages of the system for heaps that have some size.
+ *
+ * Touching memory for the first time and finding its translation cost a large heap more than marking some of it.
+ * Arenas are aligned, grow from the lowest address, and their pages are taken from there, so little more memory becomes
+ * resident.  Not so in spans of several arenas, which programs may use here and there: what grows for these is left alone.
+ *
+ * On some machines the system takes longer to make a huge page than to make the small ones that it replaces.  So the first
+ * arena concerned is used for a trial.
+ *
+ *   what         written by                         read by                    ordering
+ *   page         the starting thread                any                        thread creation
+ *   trials,      the thread that grows the heap     same; who gives memory     one at a time, by the pool's lock; relaxed
+ *   asked                                           back: a hint
+ */
+#ifndef SGC_ALLOC_HUGE_PAGES_H
+#define SGC_ALLOC_HUGE_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sgc_huge_pages { SGC_HUGE_OFF, SGC_HUGE_ON, SGC_HUGE_AUTO };
+
+enum {
+    SGC_HUGE_FROM_ARENA = 6,        /* smaller heaps (24 MB) are left alone */
+    SGC_HUGE_SAMPLE = 16,           /* small pages that are touched for comparison */
+};
+
+/* `root`: "/sys".  Before the heap grows. */
+void sgc_huge_pages_init(enum sgc_huge_pages wish, const char *root);
+
+/* `count` arenas from `first` on are committed and not used yet.  By the thread that grows, outside locks. */
+void sgc_huge_pages_grown(uint32_t first, uint32_t count);
+
+/* Some pages of an arena, or the last that were backed, have been given back.  What is left of a huge page would become
+ * a whole one again if the system were not told. */
+void sgc_huge_pages_given_back(uint32_t arena, bool last);
+
+/* Is a huge page that took so long no dearer, a byte, than small pages of `sample` bytes? */
+static inline bool sgc_huge_page_pays(uint64_t huge_ns, size_t huge, uint64_t sample_ns, size_t sample)
+{
+    return huge_ns <= sample_ns * (huge / sample);
+}
+
+#endif

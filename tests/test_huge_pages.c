@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alloc/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what it
+ * is told when memory goes back.
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "tests/child.h"
+#include "tests/heap.h"
+
+enum { LARGE_SPAN = 3, AFTER = 10 };     /* arenas */
+
+static struct sgc_section *self;
+
+/* ---- what the system says ---- */
+
+/* A range begins with "lo-hi rwxp", and its flags are below. */
+static bool flagged(uint32_t arena, const char *flag)
+{
+    uintptr_t at = sgc_page_start(arena * SGC_ARENA_PAGES), lo, hi;
+    FILE *file = fopen("/proc/self/smaps", "r");
+    bool inside = false, found = false;
+    char line[512];
+
+    if (file == NULL)
+        tap_bail("no smaps");
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &lo, &hi) == 2)
+            inside = lo <= at && at < hi;
+        else if (inside && strncmp(line, "VmFlags:", 8) == 0)
+            found = strstr(line, flag) != NULL;
+    }
+    fclose(file);
+    return found;
+}
+
+static bool asked(uint32_t arena)
+{
+    return flagged(arena, " hg");
+}
+
+/* ---- made-up systems ---- */
+
+static char root[256];
+
+static void put_file(const char *name, const char *text)
+{
+    char path[600];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/kernel/mm/transparent_hugepage/%s", root, name);
+    file = fopen(path, "w");
+    if (file == NULL)
+        tap_bail("cannot write %s", path);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void make_tree(void)
+{
+    static const char *const folders[] = { "kernel", "kernel/mm", "kernel/mm/transparent_hugepage" };
+    const char *temporary = getenv("TMPDIR");
+    char path[600];
+
+    snprintf(root, sizeof root, "%s/sgc-huge-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    if (mkdtemp(root) == NULL)
+        tap_bail("no temporary folder at %s", root);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        mkdir(path, 0700);
+    }
+}
+
+static void test_systems(void)
+{
+    char command[300];
+
+    make_tree();
+    tap_ok(sgc_mem_huge_page(root) == 0, "a system that says nothing makes none");
+    put_file("enabled", "always [madvise] never\n");
+    tap_ok(sgc_mem_huge_page(root) == 0, "nor one that does not say how large they are");
+    put_file("hpage_pmd_size", "2097152\n");
+    tap_ok(sgc_mem_huge_page(root) == 2 << 20, "asked, it makes some of 2 MB");
+    put_file("enabled", "[always] madvise never\n");
+    tap_ok(sgc_mem_huge_page(root) == 2 << 20, "or it makes them anyway");
+    put_file("enabled", "always madvise [never]\n");
+    tap_ok(sgc_mem_huge_page(root) == 0, "or never");
+    put_file("enabled", "always [madvise] never\n");
+    put_file("hpage_pmd_size", "2000000\n");
+    tap_ok(sgc_mem_huge_page(root) == 0, "a size that is no power of two is none");
+    put_file("hpage_pmd_size", "many\n");
+    tap_ok(sgc_mem_huge_page(root) == 0, "nor is a word");
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    if (system(command) != 0)
+        tap_diag("left behind: %s", root);
+}
+
+/* ---- heaps, each in a process of its own ---- */
+
+static void start(enum sgc_huge_pages wish)
+{
+    struct sgc_heap_config config = { .reserve = (size_t)1 << 30, .huge_pages = wish };
+
+    if (!sgc_heap_init(&config))
+        tap_bail("no heap");
+    sgc_self = heap_cache();
+    self = &sgc_self->section;
+}
+
+/* The rest of the arenas below `upto`, written to. */
+static void fill(uint32_t upto)
+{
+    bool zero;
+
+    while (sgc_pool.committed < upto || sgc_heap.arenas[upto - 1].free != 0) {
+        uint32_t page = sgc_pool_take(1, self, &zero);
+
+        if (page == SGC_NO_PAGE || !zero || !heap_zero((void *)sgc_page_start(page), SGC_PAGE))
+            tap_bail("a page that is not there, or not zero");
+        *(char *)sgc_page_start(page) = 1;
+    }
+}
+
+static void give_back(uint32_t first, uint32_t count)
+{
+    sgc_pool_give(first, count, self);
+    sgc_pool_decay(sgc_clock_ns(), 0, 100, self);
+}
+
+/* A bit for each thing that is as it should be. */
+static int with_huge_pages(void)
+{
+    uint32_t fourth = SGC_HUGE_FROM_ARENA * SGC_ARENA_PAGES;
+    bool zero;
+    int right;
+
+    start(SGC_HUGE_ON);
+    fill(AFTER);
+    right = (!asked(0) && !asked(SGC_HUGE_FROM_ARENA - 1)) | (asked(SGC_HUGE_FROM_ARENA) && asked(AFTER - 1)) << 1;
+    give_back(fourth + 3, 10);
+    right |= (!asked(SGC_HUGE_FROM_ARENA) && asked(SGC_HUGE_FROM_ARENA + 1)) << 2;
+    right |= (sgc_mem_resident((void *)sgc_page_start(fourth + 3), 10 * SGC_PAGE) == 0) << 3;
+    give_back(fourth, 3);
+    give_back(fourth + 13, SGC_ARENA_PAGES - 13);
+    right |= asked(SGC_HUGE_FROM_ARENA) << 4;
+    right |= (sgc_pool_take(LARGE_SPAN * SGC_ARENA_PAGES, self, &zero) != SGC_NO_PAGE && !asked(AFTER + 1)) << 5;
+    return right;
+}
+
+static void test_on(void)
+{
+    static const char *const names[] = {
+        "a small heap has small pages", "what comes later has huge ones", "where some memory goes back no huge page is made again",
+        "and that memory is gone", "until all of the arena has gone back", "a heap that grows for a span of several arenas asks for none",
+    };
+    int right = run_in_child(with_huge_pages);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        tap_ok(right < 128 && (right >> i & 1) != 0, "%s", names[i]);
+}
+
+static int without(void)
+{
+    start(SGC_HUGE_OFF);
+    fill(AFTER);
+    return !asked(SGC_HUGE_FROM_ARENA) && flagged(SGC_HUGE_FROM_ARENA, " nh");
+}
+
+/* Once the trials are over: 1 asked always, 2 never. */
+static int by_trial(void)
+{
+    int always = 1, never = 2;
+
+    start(SGC_HUGE_AUTO);
+    fill(AFTER);
+    for (uint32_t a = SGC_HUGE_FROM_ARENA + 3; a < AFTER; a++) {
+        always = asked(a) ? always : 0;
+        never = asked(a) ? 0 : never;
+    }
+    return asked(0) ? 0 : always | never;
+}
+
+static void test_others(void)
+{
+    int trial;
+
+    tap_ok(run_in_child(without) == 1, "off: the system is told to make none");
+    trial = run_in_child(by_trial);
+    tap_ok(trial == 1 || trial == 2, "auto: the system is asked always or never (here: %s)", trial == 1 ? "always" : "never");
+}
+
+static void test_decision(void)
+{
+    tap_ok(sgc_huge_page_pays(64000, 2 << 20, 2000, 64 << 10), "a huge page as fast as its small ones pays");
+    tap_ok(!sgc_huge_page_pays(64001, 2 << 20, 2000, 64 << 10), "a slower one does not");
+    tap_ok(sgc_huge_page_pays(1 << 20, 2 << 20, UINT64_C(1) << 40, 64 << 10), "an interruption is no overflow");
+}
+
+int main(void)
+{
+    test_decision();
+    test_systems();
+    if (sgc_mem_huge_page("/sys") == 0) {
+        tap_skip("this system makes no huge pages");
+        return tap_done();
+    }
+    test_on();
+    test_others();
+    return tap_done();
+}
