@@ -37,6 +37,8 @@ struct request {
     uint32_t cls;               /* small objects */
     bool small;
     bool many;                  /* as many as a page has, in a list */
+    uintptr_t entry;            /* where the client's frames begin, or some of ours above, */
+    uintptr_t from;             /* and what a collection is to look at, with the client's registers */
 };
 
 /* The smallest class whose objects all lie at multiples of `align`: pages do, so the size must. */
@@ -108,9 +110,9 @@ static bool try_again(size_t round, size_t bytes)
     return round <= sgc_aw_load(&sgc_client_max_retries) || (round < OVERTAKEN_MOST && others_were_faster(bytes));
 }
 
-static bool free_waiting(struct sgc_mutator *self)
+static bool free_waiting(struct sgc_mutator *self, uintptr_t entry)
 {
-    bool freed = sgc_disclaim_run(self, SIZE_MAX);
+    bool freed = sgc_disclaim_run(self, SIZE_MAX, entry);
 
     if (freed)
         sgc_pacing_limit_paid();
@@ -121,15 +123,15 @@ static bool free_waiting(struct sgc_mutator *self)
  * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
  * and count as useless.  Nothing is refused before those have been asked that only wait to be freed; what is freed so may
  * lie in pages of threads that have ended, and it is the next cycle that finds these empty. */
-static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen, uintptr_t from)
+static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
 {
     void *object = NULL;
     bool freed = false, last = false;
 
     for (size_t round = 0; object == NULL && !last && (freed || try_again(round, r->bytes)); round++) {
         if (sgc_cycles_finished() == seen)
-            last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, from) != SGC_COLLECTED;
-        freed = free_waiting(self) && round < OVERTAKEN_MOST;
+            last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, r->from) != SGC_COLLECTED;
+        freed = free_waiting(self, r->entry) && round < OVERTAKEN_MOST;
         last = last && !freed;
         seen = sgc_cycles_finished();
         object = attempt(self, r);
@@ -172,16 +174,16 @@ static void watch(struct sgc_mutator *self, const struct request *r)
     sgc_heap_watch(self);
 }
 
-static void *serve(struct sgc_mutator *self, const struct request *r, uintptr_t from)
+static void *serve(struct sgc_mutator *self, const struct request *r)
 {
     uint64_t seen;
     void *object;
 
-    collect_if_due(self, from);
+    collect_if_due(self, r->from);
     seen = sgc_cycles_finished();
     object = attempt(self, r);
     if (object == NULL)
-        object = collect_and_attempt(self, r, seen, from);
+        object = collect_and_attempt(self, r, seen);
     watch(self, r);
     return object;
 }
@@ -191,7 +193,7 @@ struct call {
     size_t bytes;
     uint32_t kind;
     size_t align;               /* 0: as many as a page has */
-    uintptr_t entry;            /* where the client's frames begin, or some of ours above */
+    uintptr_t entry;
     void *object;
 };
 
@@ -214,9 +216,11 @@ static void serve_from(void *arg, uintptr_t sp)
     if (self == NULL ||
         !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
         return;
-    c->object = serve(self, &r, sp);
+    r.entry = c->entry;
+    r.from = sp;
+    c->object = serve(self, &r);
     sgc_finalizers_poll(self, c->entry);
-    sgc_disclaim_poll(self);
+    sgc_disclaim_poll(self, c->entry);
 }
 
 /* Not inlined, nor are the others like it: whoever calls them clears their frames. */

@@ -47,7 +47,7 @@ static void collect_from(void *arg, uintptr_t sp)
     if (w->give_back && w->result == SGC_COLLECTED)
         unmap(self);
     sgc_finalizers_poll(self, w->entry);
-    sgc_disclaim_run(self, SIZE_MAX);
+    sgc_disclaim_run(self, SIZE_MAX, w->entry);
 }
 
 static enum sgc_collect_result collect(int (*stop)(void), bool give_back, uintptr_t entry)
@@ -75,12 +75,13 @@ int GC_try_to_collect(GC_stop_func stop)
 
 int GC_collect_a_little(void)
 {
+    uintptr_t entry = sgc_callers_stack_pointer();
     struct sgc_mutator *self = sgc_api_self();
 
     if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
-    sgc_finalizers_poll(self, sgc_callers_stack_pointer());
-    sgc_disclaim_poll(self);
+    sgc_finalizers_poll(self, entry);
+    sgc_disclaim_poll(self, entry);
     return 0;
 }
 

@@ -112,18 +112,20 @@ static const struct sgc_mutator *asker(uint32_t id)
     return m;
 }
 
-static bool on_own_stack(const struct sgc_mutator *m, uintptr_t place)
-{
-    return place >= m->stack.low && place < m->stack.high;
-}
-
-/* It stands above the place from where it called the procedure.  A handler on an alternate stack tells what it interrupted;
- * of other stacks nothing can be told. */
+/* A handler on an alternate stack tells what it interrupted. */
 static bool has_left(const struct sgc_mutator *m)
 {
-    uintptr_t stands = on_own_stack(m, m->sp) ? m->sp : m->interrupted;
+    return sgc_mutator_left(m, m->disclaiming, m->sp) || sgc_mutator_left(m, m->disclaiming, m->interrupted);
+}
 
-    return on_own_stack(m, m->disclaiming) && on_own_stack(m, stands) && stands > m->disclaiming;
+/* The frame from which the procedure was called has the object's address; when nothing leads to that, the frame is gone, and
+ * maybe its stack: a coroutine's that is never resumed. */
+static bool nobody_asks(void)
+{
+    uintptr_t object = sgc_aw_load(&all.asking);
+    struct sgc_object o;
+
+    return object != 0 && sgc_object_find(object, &o) && o.start == object && !sgc_walk_marked(&o);
 }
 
 /* A thread that left a procedure by a jump, or ended without a word, may never be here again. */
@@ -132,7 +134,7 @@ static void release_left(void)
     uint32_t id = sgc_a32_load_acq(&all.busy);
     const struct sgc_mutator *m = id != 0 ? asker(id) : NULL;
 
-    if (id != 0 && (m == NULL || m->gone || has_left(m)))
+    if (id != 0 && (m == NULL || m->gone || has_left(m) || nobody_asks()))
         sgc_a32_store_rel(&all.busy, 0);
 }
 
@@ -166,21 +168,35 @@ static uintptr_t take(struct sgc_mutator *self)
     return object;
 }
 
-/* Does the thread, which stands at `now`, run a procedure?  One that was left by a jump had its frame here or below. */
-static bool inside(const struct sgc_mutator *self, uintptr_t now)
-{
-    bool at_home = now >= self->stack.low && now < self->stack.high;
-
-    return self->disclaiming != 0 && !(at_home && now >= self->disclaiming);
-}
-
-static bool begin(struct sgc_mutator *self, uintptr_t now)
+/* In a section.  The thread stands at `now`, entered at `entry`.  Without `busy` it runs no procedure; with it, it has left
+ * one, or runs one. */
+static bool may_ask(struct sgc_mutator *self, uintptr_t now, uintptr_t entry)
 {
     uint32_t busy = sgc_a32_load_acq(&all.busy);
 
-    if (busy == self->cache.id)
-        return !inside(self, now);
-    return busy == 0 && sgc_a32_cas(&all.busy, 0, self->cache.id);
+    if (busy == self->cache.id ? !sgc_mutator_left(self, self->disclaiming, entry) : busy != 0)
+        return false;
+    self->disclaiming = now;
+    return busy != 0 || sgc_a32_cas(&all.busy, 0, self->cache.id);
+}
+
+/* In a section, since a collection that came between would let in another. */
+static bool begin(struct sgc_mutator *self, uintptr_t now, uintptr_t entry)
+{
+    bool may;
+
+    sgc_section_enter(sgc_section_of(self));
+    may = may_ask(self, now, entry);
+    if (may)
+        sgc_aw_store(&all.asking, 0);   /* what was asked about when a procedure was left */
+    sgc_section_leave(sgc_section_of(self));
+    return may;
+}
+
+/* A collection may have let in another. */
+static void end(struct sgc_mutator *self)
+{
+    sgc_a32_cas(&all.busy, self->cache.id, 0);
 }
 
 /* Unless the procedure did it itself: something else may lie there by now. */
@@ -205,31 +221,27 @@ static bool ask(struct sgc_mutator *self, uintptr_t object)
     keep = proc != NULL ? proc((void *)object) : 0;
     if (keep == 0)
         free_object(self, object);
+    else
+        sgc_aw_store(&all.asking, 0);
     return keep == 0;
 }
 
-/* Not inlined, so that a call from within a procedure stands below the one that called that. */
-__attribute__((noinline))
-bool sgc_disclaim_run(struct sgc_mutator *self, size_t most)
+bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
 {
     uintptr_t now = sgc_stack_pointer(), object;
     bool freed = false;
 
-    if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || !begin(self, now))
+    if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || !begin(self, now, entry))
         return false;
-    self->disclaiming = now;
     for (; most > 0 && (object = take(self)) != 0; most--)
         freed |= ask(self, object);
-    self->disclaiming = 0;
-    sgc_a32_store_rel(&all.busy, 0);
+    end(self);
     return freed;
 }
 
 void sgc_disclaim_thread_over(struct sgc_mutator *self)
 {
-    self->disclaiming = 0;
-    if (sgc_a32_load(&all.busy) == self->cache.id)
-        sgc_a32_store_rel(&all.busy, 0);
+    end(self);
 }
 
 void sgc_disclaim_after_fork(struct sgc_mutator *self)

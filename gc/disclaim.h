@@ -15,7 +15,8 @@
  *   object[n]       who takes it or frees the object: swap    same             acquire-release; the lowest bit says
  *                                                                              that it has been taken
  *   next            who has `busy`, in a section              same             the world stopped
- *   asking          who has `busy`; who frees it: 0           same             compare-and-swap: one of them frees
+ *   asking          who has `busy`; who frees it: 0           same, and the    compare-and-swap: one of them frees
+ *                                                             stopped world
  *   busy            who asks procedures: compare-and-swap     everybody        acquire-release
  *                   the collecting thread, world stopped: 0
  *   due             the collecting thread: 1; who has         everybody        relaxed, a hint
@@ -41,9 +42,9 @@ void sgc_disclaim_keep(struct sgc_team *team);
 /* World stopped, when finalization has marked what it keeps: puts those that are dead now into the queue. */
 void sgc_disclaim_mark(struct sgc_team *team);
 
-/* Asks about up to so many objects, unless somebody does that already; true if any was freed.  On a mutator, outside
- * sections. */
-bool sgc_disclaim_run(struct sgc_mutator *self, size_t most);
+/* Asks about up to so many objects, unless somebody does that already; true if any was freed.  `entry`: as for
+ * sgc_finalizers_poll.  On a mutator, outside sections. */
+bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry);
 
 /* The program frees the object: nobody is to be asked about it. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind);
@@ -57,10 +58,10 @@ extern sgc_a32_t sgc_disclaim_due;      /* there may be something in the queue *
 
 enum { SGC_DISCLAIM_STEP = 4096 };      /* objects asked about by one allocation that takes the slow way */
 
-static inline void sgc_disclaim_poll(struct sgc_mutator *self)
+static inline void sgc_disclaim_poll(struct sgc_mutator *self, uintptr_t entry)
 {
     if (__builtin_expect(sgc_a32_load(&sgc_disclaim_due) != 0, 0))
-        sgc_disclaim_run(self, SGC_DISCLAIM_STEP);
+        sgc_disclaim_run(self, SGC_DISCLAIM_STEP, entry);
 }
 
 #endif

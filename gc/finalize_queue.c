@@ -145,13 +145,13 @@ int sgc_finalizers_run(struct sgc_mutator *self)
     return count;
 }
 
-/* Does the thread run a finalizer?  What that calls of ours was entered below the place it was called from.  One that was
- * left by a longjmp was called deep in a call of ours, so whoever called that, and calls again, enters above it. */
+/* Does the thread run a finalizer?  Who runs one on a stack of a coroutine, and gives way to the thread's own, which may be for
+ * ever, keeps others waiting no longer: finalizers need not run one at a time. */
 static bool inside_finalizer(struct sgc_mutator *self, uintptr_t entry)
 {
-    bool at_home = entry >= self->stack.low && entry < self->stack.high;
+    bool gave_way = sgc_mutator_at_home(self, entry) && !sgc_mutator_at_home(self, self->finalizing);
 
-    if (self->finalizing != 0 && at_home && entry > self->finalizing)
+    if (gave_way || sgc_mutator_left(self, self->finalizing, entry))
         self->finalizing = 0;
     return self->finalizing != 0;
 }

@@ -9,7 +9,9 @@
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
  *   cache                    alloc/cache.h
  *   nodes                    gc/side_nodes.h
- *   finalizing, disclaiming  the thread                        same              program order
+ *   finalizing               the thread                        same              program order
+ *   disclaiming              the thread                        same, collecting  program order; stopping the world
+ *                                                              thread
  *
  * Records are never unmapped: an ended thread's record waits for the next thread.
  */
@@ -42,7 +44,7 @@ struct sgc_mutator {
     sgc_a32_t allocates;                /* since the last cycle: see gc/pacing.h */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
     uintptr_t finalizing;               /* where it stood when it called a finalizer, or the notifier; 0: none runs */
-    uintptr_t disclaiming;              /* the same for disclaim procedures */
+    uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller, if that is the thread */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
 };
@@ -94,5 +96,18 @@ struct sgc_mutator *sgc_mutator_adopt(void);
 void sgc_registry_after_fork(struct sgc_mutator *self);
 
 void sgc_registry_check(void);
+
+static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t place)
+{
+    return place >= m->stack.low && place < m->stack.high;
+}
+
+/* A procedure of the program was called at `called`, which may leave by a jump; now the thread enters one of our functions at
+ * `entry`.  What the procedure calls is entered below; who enters above has left it, however deep our own frames go.  Of
+ * other stacks than the thread's own nothing can be told. */
+static inline bool sgc_mutator_left(const struct sgc_mutator *m, uintptr_t called, uintptr_t entry)
+{
+    return sgc_mutator_at_home(m, called) && sgc_mutator_at_home(m, entry) && entry > called;
+}
 
 #endif

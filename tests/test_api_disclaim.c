@@ -486,6 +486,20 @@ static void asked_by_others(void)
     GC_pthread_join(thread, NULL);
 }
 
+/* The call that was left stood higher than those that come after: they know by where they are entered, not by how deep they
+ * go, that no procedure runs. */
+API_NOINLINE static void *jump_and_allocate(void *arg)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        GC_gcollect();
+    leaves = 0;
+    GC_disable();
+    return have_large(arg);
+}
+
+static void allocate_after_jump(void) { start_full(100000); api_in_thread(jump_and_allocate, NULL); }
+
 /* What the program frees itself is not asked about, not even from within a procedure when it was waiting already. */
 static void *free_all(void *arg)
 {
@@ -577,6 +591,7 @@ int main(void)
         api_check_child(may_allocate, NULL, "a procedure may allocate and collect");
         api_check_child(may_jump, NULL, "and jump out");
         api_check_child(asked_by_others, NULL, "and another thread asks the rest");
+        api_check_child(allocate_after_jump, NULL, "and allocates from where it jumped to, when only dead objects are left");
         memory_runs_out();
         api_check_child(freed, NULL, "nobody is asked about what is freed");
         bad_input();

@@ -3,7 +3,8 @@
  * The queue of disclaim procedures, as gc/disclaim.h describes it, for the model checker spin.
  *
  * What is modelled: THREADS threads of the program, which take objects from the queue, ask, and free them, RUNS times each; and
- * CYCLES collections, which fill the queue anew and let others ask when the asking thread has left a procedure by a jump.  A
+ * CYCLES collections, which fill the queue anew and let others ask when the asking thread has left a procedure by a jump: its
+ * stack pointer says so, or nothing leads to the object any more that it asked about.  A
  * procedure says yes or no, frees its object itself (something else may lie there then), frees another one that waits, or is
  * left by a jump.  The world is stopped between sections only.  All objects are dead from the beginning.
  *
@@ -103,7 +104,10 @@ inline ask(t)
         :: else
         fi
 #endif
-    :: inside--                                         /* yes */
+    :: inside--;                                        /* yes */
+#ifndef BROKEN_ASKING_STALE
+        asking = NOTHING
+#endif
     :: forget(got);                                     /* it frees its object itself, and says no */
         give_back(got);
         inside--;
@@ -113,9 +117,10 @@ inline ask(t)
         atomic { assert(asking != got); asking = NOTHING }
 #endif
     :: atomic { dead[1 - got] -> o = 1 - got; held[o] = 1 }
-        forget(o);                                      /* it frees another */
+        forget(o);                                      /* it frees another, and says yes */
         give_back(o);
-        inside--
+        inside--;
+        asking = NOTHING
     :: atomic { inside--; left[t] = 1; jumped = 1 }     /* it is left by a jump */
     fi;
     atomic { held[0] = 0; held[1] = 0; o = 0 }
@@ -124,22 +129,33 @@ inline ask(t)
 proctype Thread(byte t)
 {
     byte runs, got, i, o;
-    bit jumped;
+    bit jumped, may;
     do
     :: atomic { runs < RUNS -> runs++ }
+#ifndef BROKEN_BEGUN_OUTSIDE
+        enter_section();
+#endif
+        may = 0;
         if
-        :: atomic { busy == NOBODY -> busy = t; left[t] = 0 }
+        :: atomic { busy == NOBODY -> busy = t; left[t] = 0; may = 1 }
 #ifdef BROKEN_NOT_BUSY
-        :: atomic { busy != NOBODY -> left[t] = 0 }
+        :: atomic { busy != NOBODY -> left[t] = 0; may = 1 }
 #else
-        :: atomic { busy == t && left[t] -> left[t] = 0 }
-        :: atomic { busy != NOBODY && !(busy == t && left[t]) -> goto over }
+        :: atomic { busy == t && left[t] -> left[t] = 0; may = 1 }
+        :: busy != NOBODY && !(busy == t && left[t])
 #endif
         fi;
+#ifndef BROKEN_ASKING_LEFT
+        if :: may -> asking = NOTHING :: else fi;
+#endif
+#ifndef BROKEN_BEGUN_OUTSIDE
+        leave_section();
+#endif
+        if :: may :: else -> goto over fi;
         do
         :: take();
             if
-            :: got == NOTHING -> busy = NOBODY; break
+            :: got == NOTHING -> atomic { if :: busy == t -> busy = NOBODY :: else fi }; break
             :: else -> ask(t);
                 if
                 :: atomic { jumped -> jumped = 0; break }
@@ -176,7 +192,11 @@ proctype Collector()
 #ifdef BROKEN_RELEASED_INSIDE
             busy = NOBODY;
 #else
-            if :: busy != NOBODY && left[busy] -> left[busy] = 0; busy = NOBODY :: else fi;
+            if
+            :: busy != NOBODY && (left[busy] || (asking != NOTHING && dead[asking] && !held[asking])) ->
+                left[busy] = 0; busy = NOBODY
+            :: else
+            fi;
 #endif
             stopped = 0
         }
