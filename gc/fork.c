@@ -19,7 +19,7 @@
 #include "gc/world.h"
 
 struct fork_state {
-    bool installed;
+    sgc_a32_t installed;
     bool prepared;              /* this thread is between prepare and parent or child */
     bool blocked;               /* it forks from within a blocked region, */
     uintptr_t blocked_sp;       /* which is entered again with this */
@@ -85,6 +85,7 @@ void sgc_fork_prepare(void)
     uintptr_t sp = 0;
     bool blocked;
 
+    sgc_init_hold();
     if (!sgc_init_done())
         return;
     if (sgc_gate_mine()) {
@@ -105,6 +106,7 @@ void sgc_fork_parent(void)
 {
     struct fork_state was = fork_state;
 
+    sgc_init_release();
     if (!sgc_init_done() || !was.prepared || !sgc_gate_mine())
         return;
     fork_state.prepared = false;
@@ -143,6 +145,7 @@ static void forget_others(void)
 
 void sgc_fork_child(void)
 {
+    sgc_init_after_fork();
     if (!sgc_init_done() || !fork_state.prepared)
         return;
     fork_state.prepared = false;
@@ -150,12 +153,31 @@ void sgc_fork_child(void)
     enter_blocked_again(&fork_state);
 }
 
+static void prepare(void)
+{
+    if (fork_state.mode == 1)
+        sgc_fork_prepare();
+}
+
+static void parent(void)
+{
+    if (fork_state.mode == 1)
+        sgc_fork_parent();
+}
+
+static void child(void)
+{
+    if (fork_state.mode == 1)
+        sgc_fork_child();
+}
+
+/* When the library is loaded, since another thread may be forking while the collector is started, or before that where a
+ * constructor of the program comes first. */
+__attribute__((constructor))
 void sgc_fork_init(void)
 {
-    if (fork_state.installed || fork_state.mode != 1)
-        return;
-    fork_state.installed = true;
-    pthread_atfork(sgc_fork_prepare, sgc_fork_parent, sgc_fork_child);
+    if (sgc_a32_swap(&fork_state.installed, 1) == 0)
+        pthread_atfork(prepare, parent, child);
 }
 
 void sgc_fork_handle(int mode)

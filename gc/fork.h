@@ -8,7 +8,7 @@
 #ifndef SGC_GC_FORK_H
 #define SGC_GC_FORK_H
 
-/* Installs the handlers, unless the client has chosen to call them itself (GC_set_handle_fork). */
+/* Installs the handlers, which do nothing if the client has chosen to call them itself (GC_set_handle_fork). */
 void sgc_fork_init(void);
 void sgc_fork_handle(int mode);         /* 1: by pthread_atfork; 0: not at all; -1: the client calls */
 int sgc_fork_mode(void);

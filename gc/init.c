@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Starting the collector: a fixed order of small steps.  `state` is the only shared variable: IDLE,
- * then BUSY by a compare-and-swap of the starting thread, then DONE or FAILED by its release.
+ * then BUSY by a compare-and-swap of the starting thread, then DONE or FAILED by its release.  Before that it may be FORKING
+ * for a time, by a compare-and-swap of a thread that forks, so that no child finds a start that nobody goes on with.
+ * `doer`, who has made it BUSY or FORKING, is compared only with the thread that reads it.
  */
 #include "gc/init.h"
 
@@ -26,13 +28,13 @@
 #include "mark/marker.h"
 #include "platform/caches.h"
 
-enum { IDLE, BUSY, DONE, FAILED };
+enum { IDLE, FORKING, BUSY, DONE, FAILED };
 
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
 
 SGC_STATE static sgc_a32_t state;
-SGC_STATE static sgc_a32_t starter;
+SGC_STATE static sgc_a32_t doer;
 SGC_STATE static sgc_a32_t ended;
 
 bool sgc_init_done(void)
@@ -42,7 +44,7 @@ bool sgc_init_done(void)
 
 bool sgc_init_begun(void)
 {
-    return sgc_a32_load_acq(&state) != IDLE;
+    return sgc_a32_load_acq(&state) >= BUSY;
 }
 
 void sgc_init_end(void)
@@ -57,7 +59,9 @@ bool sgc_init_ended(void)
 
 bool sgc_init_mine(void)
 {
-    return sgc_a32_load_acq(&state) == BUSY && sgc_a32_load(&starter) == (uint32_t)sgc_thread_id();
+    uint32_t now = sgc_a32_load_acq(&state);
+
+    return (now == BUSY || now == FORKING) && sgc_a32_load(&doer) == (uint32_t)sgc_thread_id();
 }
 
 /* A limit of the cgroup bounds the heap like one the user set: being killed is worse than
@@ -126,17 +130,22 @@ static bool start_all(void)
     sgc_roots_look_for_other_collector();
     if (sgc_options.print_options)
         sgc_options_print();
-    sgc_fork_init();
     return true;
 }
 
-static bool wait_for_start(void)
+/* From IDLE, if nobody has started it, waiting for who is at it. */
+static bool claim(uint32_t wanted)
 {
     uint32_t now;
 
-    while ((now = sgc_a32_load_acq(&state)) == BUSY)
-        sgc_wait(&state, BUSY, -1);
-    return now == DONE;
+    while (!sgc_a32_cas(&state, IDLE, wanted)) {
+        now = sgc_a32_load_acq(&state);
+        if (now == DONE || now == FAILED)
+            return false;
+        sgc_wait(&state, now, -1);
+    }
+    sgc_a32_store(&doer, (uint32_t)sgc_thread_id());
+    return true;
 }
 
 static void finish(uint32_t result)
@@ -161,13 +170,34 @@ bool sgc_init_now(void)
 {
     if (sgc_init_mine())
         return false;
-    if (!sgc_a32_cas(&state, IDLE, BUSY))
-        return wait_for_start();
-    sgc_a32_store(&starter, (uint32_t)sgc_thread_id());
+    sgc_fork_init();
+    if (!claim(BUSY))
+        return sgc_init_done();
     if (!start_all()) {
         finish(FAILED);
         return false;
     }
     finish(DONE);
     return register_starter();
+}
+
+/* ---- fork ---- */
+
+void sgc_init_hold(void)
+{
+    if (!sgc_init_mine())
+        claim(FORKING);
+}
+
+void sgc_init_release(void)
+{
+    if (sgc_a32_load_acq(&state) == FORKING && sgc_init_mine())
+        finish(IDLE);
+}
+
+void sgc_init_after_fork(void)
+{
+    if (sgc_a32_load_acq(&state) == FORKING)
+        finish(IDLE);
+    sgc_a32_store(&doer, (uint32_t)sgc_thread_id());
 }

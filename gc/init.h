@@ -28,7 +28,13 @@ bool sgc_init_ended(void);
 /* The most bytes the heap may have when the client wishes for `wanted` (0: no limit); 0: no limit. */
 size_t sgc_heap_limit(size_t wanted);
 
-/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.) */
+/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.)  Or of a fork before the start. */
 bool sgc_init_mine(void);
+
+/* Fork.  Before it: waits for another thread that starts the collector, and if nobody has, lets nobody begin.  Afterwards, in
+ * the parent, and in the child; there the one thread may be in the middle of starting it. */
+void sgc_init_hold(void);
+void sgc_init_release(void);
+void sgc_init_after_fork(void);
 
 #endif

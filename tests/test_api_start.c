@@ -6,6 +6,7 @@
  */
 #include "api.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 enum { OBJECTS = 1000 };
@@ -114,6 +115,100 @@ static void on_several_at_once(void)
     check_chain();
 }
 
+/* ---- fork while another thread starts the collector: that stands still in the message about a bad option, until somebody
+ * reads what is in the way --- */
+
+static int messages[2];
+
+static void *start_slowly(void *arg)
+{
+    GC_INIT();
+    return arg;
+}
+
+static void *read_later(void *arg)
+{
+    char some[4096];
+
+    usleep(300000);
+    while (read(messages[0], some, sizeof some) > 0)
+        continue;
+    return arg;
+}
+
+static void stop_messages(void)
+{
+    static const char some[4096];
+
+    API_CHILD(pipe(messages) == 0 && fcntl(messages[1], F_SETFL, O_NONBLOCK) == 0);
+    while (write(messages[1], some, sizeof some) > 0)
+        continue;
+    API_CHILD(fcntl(messages[1], F_SETFL, 0) == 0 && dup2(messages[1], STDERR_FILENO) >= 0);
+    setenv("GC_MARKERS", "junk", 1);
+}
+
+static void use_in_child(void)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        alarm(5);
+        register_main();
+        build_chain();
+        check_chain();
+        _exit(0);
+    }
+    API_CHILD(child > 0 && waitpid(child, &status, 0) == child);
+    if (status != 0)
+        _exit(4);
+}
+
+static void forked_meanwhile(void)
+{
+    pthread_t starter, reader;
+
+    stop_messages();
+    API_CHILD(pthread_create(&starter, NULL, start_slowly, NULL) == 0);
+    while (!GC_is_init_called())
+        usleep(1000);
+    usleep(50000);
+    API_CHILD(pthread_create(&reader, NULL, read_later, NULL) == 0);
+    use_in_child();
+    API_CHILD(pthread_join(starter, NULL) == 0);
+    register_main();
+    build_chain();
+    check_chain();
+}
+
+/* The same on the thread that starts it.  Both processes go on with that, and are told at the second message that there is no
+ * memory yet. */
+static int told;
+static pid_t forked = -1;
+
+static void GC_CALLBACK fork_in_message(char *format, GC_word arg)
+{
+    (void)format, (void)arg;
+    if (told++ == 0)
+        forked = fork(), alarm(5);
+    else
+        API_CHILD(GC_malloc(10) == NULL);
+}
+
+static void forked_by_starter(void)
+{
+    int status = -1;
+
+    setenv("GC_MARKERS", "junk", 1);
+    setenv("GC_INITIAL_HEAP_SIZE", "junk", 1);
+    GC_set_warn_proc(fork_in_message);
+    GC_INIT();
+    API_CHILD(told >= 2 && forked >= 0);
+    build_chain();
+    check_chain();
+    API_CHILD(forked == 0 || (waitpid(forked, &status, 0) == forked && status == 0));
+}
+
 /* Before main, of a program that was told to. */
 __attribute__((constructor)) static void start_early(void)
 {
@@ -144,6 +239,13 @@ static void in_a_constructor(void)
     API_CHILD(!"the program can be run again");
 }
 
+static void only_sgc(void)
+{
+    api_check_child(on_several_at_once, NULL, "nor on several threads at once");
+    api_check_child(forked_meanwhile, NULL, "a thread may fork meanwhile, and the child use the collector");
+    api_check_child(forked_by_starter, NULL, "and the thread that starts it may, too");
+}
+
 int main(void)
 {
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -157,7 +259,7 @@ int main(void)
     api_check_child(twice, NULL, "GC_INIT twice does no harm");
     api_check_child(late, NULL, "nor late");
     if (api_on_sgc)
-        api_check_child(on_several_at_once, NULL, "nor on several threads at once");
+        only_sgc();
     else
         tap_skip("bdwgc is started by one thread");
     api_check_child(on_another_thread, NULL, "on another thread: the objects live on, and the main thread can register");
