@@ -15,7 +15,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <threads.h>
 
 #include "gc/real_threads.h"
 #include "platform/atomics.h"
@@ -92,4 +94,42 @@ EXPORT void pthread_exit(void *result)
     if (GC_is_init_called())
         GC_pthread_exit(result);
     SGC_real_pthread_exit(result);
+}
+
+/* ---- threads of C11, which the C library makes without calling pthread_create by its name ---- */
+
+_Static_assert(sizeof(thrd_t) == sizeof(pthread_t), "one is the other");
+
+static int c11_result(int error)
+{
+    return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : error == EBUSY ? thrd_busy : thrd_error;
+}
+
+/* On both processors an int is returned in the lower half of the register in which a pointer is: no thunk is needed, nor
+ * memory for its arguments. */
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t body, void *arg)
+{
+    void *(*returns_pointer)(void *) = (void *(*)(void *))(void (*)(void))body;
+
+    return c11_result(pthread_create((pthread_t *)thread, NULL, returns_pointer, arg));
+}
+
+EXPORT int thrd_join(thrd_t thread, int *result)
+{
+    void *raw = NULL;
+    int error = pthread_join((pthread_t)thread, &raw);
+
+    if (error == 0 && result != NULL)
+        *result = (int)(intptr_t)raw;
+    return c11_result(error);
+}
+
+EXPORT int thrd_detach(thrd_t thread)
+{
+    return c11_result(pthread_detach((pthread_t)thread));
+}
+
+EXPORT void thrd_exit(int result)
+{
+    pthread_exit((void *)(intptr_t)result);
 }

@@ -5,19 +5,22 @@
  */
 #include "api.h"
 
+#include <limits.h>
+#include <threads.h>
 #include <time.h>
 
 enum { THREADS = 8 };
 
 static pthread_barrier_t ready, proceed;
-static GC_hidden_pointer hidden[THREADS];
+static GC_hidden_pointer hidden[2 * THREADS];
 static int unregistered;
 
 static void *hold(void *index)
 {
-    char *volatile object = GC_malloc(API_LARGE);
+    char *volatile object;
 
     __atomic_fetch_add(&unregistered, !GC_thread_is_registered(), __ATOMIC_RELAXED);
+    object = GC_malloc(API_LARGE);
     hidden[(intptr_t)index] = GC_HIDE_POINTER(object);
     strcpy(object, "kept");
     pthread_barrier_wait(&ready);
@@ -80,11 +83,62 @@ static void check_after(void)
     tap_ok(pthread_join(pthread_self(), NULL) == EDEADLK, "errors are pthread_join's");
 }
 
+/* ---- threads of C11 --- */
+
+static int c11_plain(void *arg)
+{
+    if (arg != NULL)
+        thrd_exit(-5);
+    return INT_MIN;
+}
+
+static void check_c11_results(const char *when)
+{
+    thrd_t thread;
+    int result = 0;
+
+    tap_ok(thrd_create(&thread, c11_plain, NULL) == thrd_success && thrd_join(thread, &result) == thrd_success &&
+           result == INT_MIN, "a thread of C11 %s: its result", when);
+    tap_ok(thrd_create(&thread, c11_plain, &thread) == thrd_success && thrd_join(thread, &result) == thrd_success &&
+           result == -5, "by thrd_exit, too");
+    tap_ok(thrd_create(&thread, c11_plain, NULL) == thrd_success && thrd_detach(thread) == thrd_success, "a detached one");
+    tap_ok(thrd_join(thrd_current(), NULL) == thrd_error, "an error");
+}
+
+static int c11_hold(void *index)
+{
+    hold(index);
+    return 3;
+}
+
+static void check_c11(void)
+{
+    thrd_t thread[THREADS];
+    int ended = 0, result;
+
+    for (intptr_t i = 0; i < THREADS; i++)
+        if (thrd_create(&thread[i], c11_hold, (void *)(2 * i)) != thrd_success)
+            tap_bail("no thread");
+    pthread_barrier_wait(&ready);
+    tap_ok(unregistered == 0, "threads of thrd_create are registered");
+    collect_and_overwrite();
+    tap_ok(api_alive(hidden, 2 * THREADS) == THREADS, "their stacks are roots");
+    pthread_barrier_wait(&proceed);
+    for (int i = 0; i < THREADS; i++)
+        ended += thrd_join(thread[i], &result) == thrd_success && result == 3;
+    tap_ok(ended == THREADS, "they end, and are joined");
+}
+
 int main(void)
 {
     tap_plan(0);
     check_before();
+    check_c11_results("before the collector starts");
+    tap_ok(!GC_is_init_called(), "none of them starts it");
     GC_INIT();
     check_after();
+    memset(hidden, 0, sizeof hidden);
+    check_c11();
+    check_c11_results("afterwards");
     return tap_done();
 }
