@@ -4,6 +4,7 @@
  */
 #include "gc/api_internal.h"
 
+#include "gc/cycle.h"
 #include "gc/init.h"
 
 void GC_allow_register_threads(void)
@@ -30,6 +31,11 @@ int GC_unregister_my_thread(void)
         sgc_warn("GC_unregister_my_thread: thread %d is not registered; nothing is changed. Call it once, on the "
                  "thread that called GC_register_my_thread", sgc_thread_id());
         return GC_NOT_FOUND;
+    }
+    if (sgc_stopped_by_self()) {
+        sgc_warn("GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the world stopped; "
+                 "nothing is changed. Call it afterwards");
+        return GC_UNIMPLEMENTED;
     }
     sgc_api_thread_over();
     sgc_mutator_unregister(self);

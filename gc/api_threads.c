@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "gc/client_hooks.h"
+#include "gc/cycle.h"
 #include "gc/options.h"
 #include "gc/real_threads.h"
 #include "gc/start_records.h"
@@ -109,21 +110,39 @@ static int launch_thread(struct launch *launch, pthread_t *thread, const pthread
     return EAGAIN;
 }
 
+struct creation {
+    pthread_t *thread;
+    const pthread_attr_t *attr;
+    void *(*body)(void *);
+    void *arg;
+    int error;
+};
+
+static void *create(void *raw)
+{
+    struct creation *c = raw;
+    bool detached = is_detached(c->attr);
+    struct launch launch = { .start = sgc_start_make(c->body, c->arg, detached) };
+
+    c->error = launch.start != NULL ? launch_thread(&launch, c->thread, c->attr, detached) : EAGAIN;
+    if (c->error != 0)
+        sgc_start_drop(launch.start);
+    return NULL;
+}
+
+/* A blocked region is left for the call: the record is in the heap. */
 int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
 {
-    bool detached = is_detached(attr);
-    struct launch launch = { .start = NULL };
-    int error;
+    struct creation c = { thread, attr, body, arg, EAGAIN };
 
     if (sgc_api_self() == NULL)
         return EAGAIN;
-    launch.start = sgc_start_make(body, arg, detached);
-    if (launch.start == NULL)
-        return EAGAIN;
-    error = launch_thread(&launch, thread, attr, detached);
-    if (error != 0)
-        sgc_start_drop(launch.start);
-    return error;
+    if (sgc_stopped_by_self())
+        sgc_warn("GC_pthread_create: called by a callback of a collection, or by a thread that holds the world stopped; no "
+                 "thread is created. Call it afterwards");
+    else
+        GC_call_with_gc_active(create, &c);
+    return c.error;
 }
 
 /* ---- join, detach, end ---- */
@@ -143,24 +162,41 @@ static void *join_blocked(void *raw)
 }
 
 /* The result is in the joiner's hands before the record goes. */
+static void *join(void *raw)
+{
+    struct join *join = raw;
+
+    sgc_api_block(join_blocked, join);
+    if (join->error == 0)
+        sgc_start_joined(join->thread);
+    return NULL;
+}
+
 int GC_pthread_join(pthread_t thread, void **result)
 {
-    struct join join = { .thread = thread, .result = result };
+    struct join j = { .thread = thread, .result = result };
 
-    sgc_api_block(join_blocked, &join);
-    if (join.error == 0)
-        sgc_start_joined(thread);
-    return join.error;
+    GC_call_with_gc_active(join, &j);
+    return j.error;
+}
+
+static void *detach(void *raw)
+{
+    struct join *j = raw;
+    struct sgc_start *start = sgc_start_find(j->thread);
+
+    j->error = real_detach(j->thread);
+    if (j->error == 0 && start != NULL)
+        sgc_start_detached(start);
+    return NULL;
 }
 
 int GC_pthread_detach(pthread_t thread)
 {
-    struct sgc_start *start = sgc_start_find(thread);
-    int error = real_detach(thread);
+    struct join j = { .thread = thread };
 
-    if (error == 0 && start != NULL)
-        sgc_start_detached(start);
-    return error;
+    GC_call_with_gc_active(detach, &j);
+    return j.error;
 }
 
 int GC_pthread_cancel(pthread_t thread)

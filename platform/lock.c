@@ -113,6 +113,7 @@ void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self)
     if (self == NULL)
         return;
     sgc_assert(self->held & (1u << lock->rank));
+    sgc_section_check(self);            /* as long as it can be seen that no handler did it */
     self->held &= ~(1u << lock->rank);
     if (self->held != 0)
         return;

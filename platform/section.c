@@ -68,8 +68,12 @@ static bool left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bound
     return within(alternate, recorded) == within(alternate, now) && !sgc_stack_handler_below(recorded);
 }
 
-void sgc_section_used_inside(void)
+/* Under a lock, where no handler runs, it was the thread itself. */
+void sgc_section_used_inside(const struct sgc_section *self)
 {
+    if (self->held != 0)
+        sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
+                  "world stopped; do there only what the callback's description allows");
     sgc_fatal("a signal handler called the collector while the same thread was inside it; "
               "let the handler set a flag and allocate outside, or block the signal around "
               "allocations");
@@ -97,12 +101,11 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
     uintptr_t brief = sgc_brief_recorded(self);
 
     if (self->held != 0)
-        sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
-                  "world stopped; do there only what the callback's description allows");
+        sgc_section_used_inside(self);
     if (self->sp != 0 && !left(self->sp, sp, has_one ? &alternate : NULL))
-        sgc_section_used_inside();
+        sgc_section_used_inside(self);
     if (brief != 0 && brief != self->sp && !left(brief, sp, has_one ? &alternate : NULL))
-        sgc_section_used_inside();
+        sgc_section_used_inside(self);
     if (self->sp != 0)
         repair_guarded(self);
 }
@@ -122,7 +125,7 @@ static void leave_brief(struct sgc_section *self, uintptr_t remains)
     if (!self->owned)
         return;
     if (far(remains))
-        sgc_section_used_inside();
+        sgc_section_used_inside(self);
     if (sgc_a32_load(&self->state) & SGC_STATE_STOPREQ)
         sgc_section_stop_requested(self);
 }

@@ -95,7 +95,7 @@ bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_
 /* The unusual ways in and out. */
 void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp);
 void sgc_section_stop_requested(struct sgc_section *self);
-void sgc_section_used_inside(void) __attribute__((noreturn));
+void sgc_section_used_inside(const struct sgc_section *self) __attribute__((noreturn));
 
 static inline bool sgc_section_inside(const struct sgc_section *self)
 {
@@ -127,15 +127,20 @@ static inline void sgc_section_enter(struct sgc_section *self)
     sgc_compiler_barrier();
 }
 
+/* A handler, or under a lock the thread itself, that used a brief section meanwhile has left something else in `brief`. */
+static inline void sgc_section_check(const struct sgc_section *self)
+{
+    if (__builtin_expect((sgc_aw_load(&self->brief) ^ self->sp) > SGC_BRIEF_ASKED, 0))
+        sgc_section_used_inside(self);
+}
+
 /* The suspend signal may have come meanwhile and found us inside: the request is then in `state`,
- * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once.  A handler that
- * used a brief section meanwhile has left something else in `brief`. */
+ * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once. */
 static inline void sgc_section_leave(struct sgc_section *self)
 {
     sgc_assert(self->sp != 0 && self->held == 0);
     sgc_compiler_barrier();
-    if (__builtin_expect((sgc_aw_load(&self->brief) ^ self->sp) > SGC_BRIEF_ASKED, 0))
-        sgc_section_used_inside();
+    sgc_section_check(self);
     sgc_aw_store(&self->brief, 0);
     self->sp = 0;
     sgc_compiler_barrier();

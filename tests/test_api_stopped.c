@@ -173,6 +173,57 @@ static void ended(void)
     API_CHILD(goes_on());
 }
 
+/* ---- what cannot be done: it is said, and nobody waits for ever ------------------------------- */
+
+static void *nothing(void *arg) { return arg; }
+
+static void with_stopped(void (*act)(void))
+{
+    start_turning();
+    held = GC_malloc(API_LARGE);
+    GC_stop_world_external();
+    act();
+    GC_start_world_external();
+    API_CHILD(goes_on());
+    GC_gcollect();
+}
+
+static void create(void)
+{
+    pthread_t thread;
+
+    API_CHILD(GC_pthread_create(&thread, NULL, nothing, NULL) == EAGAIN);
+}
+
+static void unregister(void) { API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered()); }
+
+static void create_stopped(void) { with_stopped(create); }
+static void unregister_stopped(void) { with_stopped(unregister); }
+
+/* A mistake that ends the program, and is called what it is; a child of its own sees the end. */
+static void allocate_stopped(void)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        start_turning();
+        GC_malloc(10);
+        GC_stop_world_external();
+        GC_malloc(10);
+        GC_start_world_external();
+        _exit(0);
+    }
+    API_CHILD(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void refused(void)
+{
+    api_check_child(create_stopped, "GC_pthread_create: called by", "a thread is not created");
+    api_check_child(unregister_stopped, "GC_unregister_my_thread: called by", "nor is one's own registration ended");
+    api_check_child(allocate_stopped, "by a thread that holds the world stopped", "allocation is not taken for a handler's");
+}
+
 /* ---- in a collection ------------------------------------------------------------------------- */
 
 static int asked;
@@ -216,5 +267,6 @@ int main(void)
     }
     api_check_child(dumped, "static data", "with the world stopped by hand: dumps");
     api_check_child(ended, NULL, "and the end");
+    refused();
     return tap_done();
 }

@@ -369,6 +369,59 @@ static void check_stop_world(void)
     GC_pthread_join(thread, NULL);
 }
 
+/* ---- threads made and ended in a blocked region, beside collections -------------------------- */
+
+static atomic_int made_enough;
+
+static void *collect_always(void *arg)
+{
+    while (!made_enough)
+        GC_gcollect();
+    return arg;
+}
+
+static void *thread_of_blocked(void *arg)
+{
+    char *object = GC_malloc(API_LARGE);
+
+    strcpy(object, "result");
+    GC_malloc(API_LARGE);
+    return arg != NULL ? NULL : object;
+}
+
+static void *make_and_join(void *good)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_t joined, detached;
+        void *result = NULL;
+
+        if (GC_pthread_create(&joined, NULL, thread_of_blocked, NULL) == 0 &&
+            GC_pthread_create(&detached, NULL, thread_of_blocked, good) == 0 && GC_pthread_detach(detached) == 0 &&
+            GC_pthread_join(joined, &result) == 0 && strcmp(result, "result") == 0)
+            ++*(int *)good;
+    }
+    return good;
+}
+
+static void *make_active(void *good)
+{
+    return GC_call_with_gc_active(make_and_join, good);
+}
+
+static void check_made_blocked(void)
+{
+    pthread_t collector;
+    int good = 0;
+
+    GC_pthread_create(&collector, NULL, collect_always, NULL);
+    GC_do_blocking(make_and_join, &good);
+    tap_ok(good == 50, "threads are made, detached and joined in GC_do_blocking (%d of 50)", good);
+    GC_do_blocking(make_active, &good);
+    tap_ok(good == 100, "and in GC_call_with_gc_active there (%d of 100)", good);
+    made_enough = 1;
+    GC_pthread_join(collector, NULL);
+}
+
 int main(void)
 {
     GC_INIT();
@@ -386,5 +439,6 @@ int main(void)
     check_mask();
     check_lock();
     check_stop_world();
+    check_made_blocked();
     return tap_done();
 }
