@@ -143,6 +143,8 @@ int GC_expand_hp(size_t bytes)
 /* Before the start it is an option like others, so GC_MAXIMUM_HEAP_SIZE in the environment wins. */
 void GC_set_max_heap_size(GC_word bytes)
 {
+    if (bytes != 0 && bytes < SGC_PAGE)
+        bytes = SGC_PAGE;
     if (bytes > PTRDIFF_MAX)
         sgc_warn("GC_set_max_heap_size(%zu): expected at most %zu, or 0 for no limit; nothing is changed",
                  (size_t)bytes, (size_t)PTRDIFF_MAX);

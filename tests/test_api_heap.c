@@ -302,6 +302,45 @@ static void late_start(void)
     API_CHILD(GC_malloc(10) != NULL && GC_is_init_called());
 }
 
+/* Tiny limits are limits: from the environment, and from the program before and after the start. */
+static int refusals;
+
+static void *count_refusal(size_t bytes)
+{
+    (void)bytes;
+    refusals++;
+    return NULL;
+}
+
+static void fill_to(size_t limit)
+{
+    size_t got = 0;
+    void **list = NULL, **object;
+
+    GC_set_oom_fn(count_refusal);
+    while (got < 16 * MB && (object = GC_malloc(1000)) != NULL) {
+        *object = list;
+        list = object;
+        got += 1000;
+    }
+    API_CHILD(got > limit / 2 && got <= limit && refusals == 1 && GC_get_heap_size() <= limit && list != NULL);
+}
+
+static void tiny_by_environment(void) { setenv("GC_MAXIMUM_HEAP_SIZE", "512k", 1); fill_to(512 << 10); }
+static void tiniest_by_environment(void) { setenv("GC_MAXIMUM_HEAP_SIZE", "64k", 1); fill_to(64 << 10); }
+static void tiny_before(void) { GC_set_max_heap_size(100000); fill_to(100000); }
+static void less_before(void) { GC_set_max_heap_size(1); fill_to(64 << 10); }
+static void tiny_after(void) { GC_INIT(); GC_set_max_heap_size(512 << 10); fill_to(512 << 10); }
+
+static void check_tiny(void)
+{
+    api_check_child(tiny_by_environment, NULL, "a limit of 512k");
+    api_check_child(tiniest_by_environment, NULL, "of 64k");
+    api_check_child(tiny_before, NULL, "of 100 000 bytes, by the program");
+    api_check_child(less_before, NULL, "of 1 byte: 64k");
+    api_check_child(tiny_after, NULL, "of 512k after the start");
+}
+
 int main(void)
 {
     tap_plan(0);
@@ -309,6 +348,8 @@ int main(void)
     api_check_child(use_reserve, NULL, "the out-of-memory hook's result is the allocation's");
     api_check_child(strings_without_memory, NULL, "GC_strdup and GC_strndup fail with ENOMEM");
     api_check_child(late_start, NULL, "the first allocation starts the collector");
+    if (api_on_sgc)
+        check_tiny();
     if (api_on_sgc)
         api_check_child(not_incremental, NULL, "the incremental mode is declined");
     GC_INIT();

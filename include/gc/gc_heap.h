@@ -69,8 +69,8 @@ GC_API int GC_CALL GC_get_disable_automatic_collection(void);
  * refuses. */
 GC_API int GC_CALL GC_expand_hp(size_t bytes);
 
-/* The most the heap may hold; 0: no limit.  A heap that is larger already does not shrink by force; it does
- * not grow. */
+/* The most the heap may hold; 0: no limit; less than 64 KiB: that much.  A heap that is larger already does not shrink by
+ * force; it does not grow. */
 GC_API void GC_CALL GC_set_max_heap_size(GC_word bytes);
 
 /* The larger, the smaller the heap and the more collections: about 3 * live / divisor bytes are allocated
