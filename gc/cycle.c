@@ -49,9 +49,18 @@ struct pause {
 
 /* ---- the gate ---- */
 
+/* Who calls.  Its record has the number: asking the system for it takes as long as all else here, and some clients take
+ * the allocation lock for every look into a weak table. */
+static uint32_t own_id(void)
+{
+    const struct sgc_mutator *self = sgc_mutator_self();
+
+    return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
+}
+
 bool sgc_gate_mine(void)
 {
-    return sgc_a32_load(&cycle.gate) == (uint32_t)sgc_thread_id();
+    return sgc_a32_load(&cycle.gate) == own_id();
 }
 
 static bool try_gate(uint32_t tid)
@@ -108,7 +117,7 @@ static bool take_gate(uint32_t tid, struct sgc_mutator *self)
  * that is not registered (or forks before it is) cannot be stopped and simply sleeps. */
 void sgc_gate_close(struct sgc_mutator *self)
 {
-    uint32_t tid = (uint32_t)sgc_thread_id();
+    uint32_t tid = own_id();
 
     sgc_assert(!sgc_gate_mine());
     if (self != NULL && sgc_section_inside(sgc_section_of(self)))
