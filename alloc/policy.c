@@ -74,6 +74,13 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
     return sgc_pool_take(count, self, zero);
 }
 
+size_t sgc_policy_free_touched(struct sgc_section *self)
+{
+    while (sgc_a32_load(&swept_epoch) != sgc_heap.epoch)
+        sweep_first(SWEEP_FOR_SPAN, self);
+    return sgc_pool_dirty_bytes();
+}
+
 void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self)
 {
     sgc_pool_give_page(page, owner, self);

@@ -19,6 +19,9 @@ uint32_t sgc_policy_take_page(struct sgc_cache *cache, bool *zero);
 /* `count` adjacent pages, for a span: from whoever has them. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero);
 
+/* Bytes of free pages with contents, once all is swept: what can be allocated without new memory.  Outside sections. */
+size_t sgc_policy_free_touched(struct sgc_section *self);
+
 /* A page without live objects goes back, onto the free page list of its owner, whoever swept it
  * (SGC_NO_OWNER: it was an orphan).  Inside or outside sections. */
 void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);

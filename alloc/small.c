@@ -15,6 +15,7 @@
 enum {
     SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages */
+    TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused */
 };
 
 /* ---- claiming ---- */
@@ -225,15 +226,15 @@ static bool fresh_page(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t ki
     return true;
 }
 
-/* How many pages to get at once: as many as it took since the last cycle, so never more lie unused than are used.  Near the
- * limit, where others may miss them: one. */
+/* How many pages to get at once: a fourth of what it took since the last cycle, so that few lie unused when the next one
+ * comes.  Near the limit, where others may miss them: one. */
 static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0;
+    uint32_t share = bin->active_epoch == sgc_heap.epoch ? bin->taken / TAKEN_SHARE : 0;
 
-    if (taken == 0 || !sgc_pool_plenty())
+    if (share == 0 || !sgc_pool_plenty())
         return 1;
-    return taken < cache->pages_most ? taken : cache->pages_most;
+    return share < cache->pages_most ? share : cache->pages_most;
 }
 
 /* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, hence several pages

@@ -2,6 +2,7 @@
 /* When to collect.  Who writes what: gc/pacing.h. */
 #include "gc/pacing.h"
 
+#include "alloc/policy.h"
 #include "alloc/pool.h"
 #include "alloc/span.h"
 #include "gc/client_vars.h"
@@ -17,6 +18,7 @@ struct pacing {
     size_t freed_at_stop;               /* the collecting thread's */
     sgc_aw_t before, freed_before;      /* up to the last cycle */
     sgc_aw_t budget;                    /* collect when `allocated` reaches this */
+    sgc_aw_t most_reused;               /* or this, while memory is free that is touched already */
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t live;
     sgc_aw_t threads;                   /* that allocated before the last cycle */
@@ -65,13 +67,21 @@ static size_t limit(void)
     return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
 }
 
-/* Is the limit the client's own?  What a cgroup allows is not all for us. */
+/* Has the user named the limit?  What a cgroup allows is not all for us, and what a program sets for itself is to hold for
+ * whatever is done with it. */
 static bool declared(void)
 {
-    return sgc_aw_load(&sgc_pool.limit) < pacing.undeclared;
+    return sgc_aw_load(&sgc_pool.limit) < pacing.undeclared &&
+           sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
 }
 
-static size_t budget_for(size_t live)
+static void set_budget(size_t bytes)
+{
+    sgc_aw_store(&pacing.look, 0);
+    sgc_aw_store(&pacing.budget, bytes);
+}
+
+static void set_budget_for(size_t live)
 {
     const struct sgc_pace_heap heap = {
         .live = live,
@@ -94,13 +104,8 @@ static size_t budget_for(size_t live)
     struct sgc_pace_costs costs;
 
     sgc_pacing_costs(&costs);
-    return sgc_pace_budget(&costs, &heap, &bounds);
-}
-
-static void set_budget(size_t bytes)
-{
-    sgc_aw_store(&pacing.look, 0);
-    sgc_aw_store(&pacing.budget, bytes);
+    sgc_aw_store(&pacing.most_reused, sgc_pace_most_reused(&costs, &heap, &bounds));
+    set_budget(sgc_pace_budget(&costs, &heap, &bounds));
 }
 
 void sgc_pacing_init(void)
@@ -113,7 +118,7 @@ void sgc_pacing_init(void)
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
     pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;
     sgc_pacing_costs_start();
-    set_budget(budget_for(0));
+    set_budget_for(0);
 }
 
 /* ---- counting ---- */
@@ -145,8 +150,22 @@ static size_t counted(size_t allocated)
     return growth < allocated - least ? allocated - growth : least;
 }
 
+/* The budget is used up: is there memory that costs nothing more?  To know it, all has to be swept, which is little beside
+ * a cycle.  Whoever else has changed the budget meanwhile knows better. */
+static bool extend_budget(struct sgc_mutator *self)
+{
+    size_t budget = sgc_aw_load(&pacing.budget);
+    size_t most = sgc_aw_load(&pacing.most_reused);
+    size_t extended;
+
+    if (sgc_pace_extended(budget, most, SIZE_MAX) == budget)
+        return false;
+    extended = sgc_pace_extended(budget, most, sgc_policy_free_touched(sgc_section_of(self)));
+    return extended != budget && sgc_aw_cas(&pacing.budget, budget, extended);
+}
+
 /* Sums do not overflow: see SGC_PACE_NEVER. */
-static bool is_due(void)
+static bool is_due(struct sgc_mutator *self)
 {
     size_t allocated = counted(sgc_aw_load(&pacing.allocated));
     size_t needed = sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);
@@ -155,7 +174,7 @@ static bool is_due(void)
         return false;
     needed = sgc_aw_load(&pacing.budget) + sgc_pacing_freed_since();
     sgc_aw_store(&pacing.look, needed);
-    return allocated >= needed;
+    return allocated >= needed && !extend_budget(self);
 }
 
 /* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every
@@ -185,7 +204,7 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
         sgc_section_leave(sgc_section_of(self));
         any = true;
     }
-    return any && is_due();
+    return any && is_due(self);
 }
 
 /* How many threads allocated since the last cycle.  Little enough to be still in its cache does not count. */
@@ -235,7 +254,7 @@ void sgc_pacing_given_up(void)
 
 void sgc_pacing_reconsider(void)
 {
-    set_budget(budget_for(sgc_aw_load(&pacing.live)));
+    set_budget_for(sgc_aw_load(&pacing.live));
 }
 
 void sgc_pacing_set_minimum(size_t bytes)

@@ -5,7 +5,9 @@
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
- *                     `look` also mutators: a stale one costs a look
+ *                     mutators: `look`, a stale one costs a look, and
+ *                     `budget` by compare-and-swap from what they saw
+ *   most_reused       the collecting thread, at the end of a cycle; API       mutators: relaxed
  *   threads           the collecting thread, world stopped                    budget: relaxed
  *   allocates         its thread: 1, the collecting thread, world stopped: 0  the collecting thread, world stopped
  *   totals            the collecting thread, under the gate                   anybody: relaxed

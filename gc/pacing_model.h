@@ -21,12 +21,14 @@ enum {
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
-    SGC_PACE_TINY = 4,              /* a heap of which a fourth of the near cache lives */
+    SGC_PACE_NEAR = 2,              /* a small heap has half of the near cache beside its growth */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
-    SGC_PACE_SHARE = 64,            /* a small heap is not filled before the program has allocated 64 times as much */
-    SGC_PACE_MARKER_NS = 300000,    /* what a marker must have to do to be worth waking */
+    SGC_PACE_SHARE = 128,           /* a small heap is not filled before the program has allocated 128 times as much */
+    SGC_PACE_MARKER_NS = 1000000,   /* what a marker must have to do to be worth waking */
+    SGC_PACE_TOUCHED = 2,           /* half of the free memory that is touched already, at a time ... */
+    SGC_PACE_REUSED = 3,            /* ... up to three budgets */
 };
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
@@ -168,14 +170,11 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
     return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
 }
 
-/* What lives of a tiny heap stays in the near cache, where it is marked in a third of the time, if what is allocated
- * does not drive it out.  But what else a cycle costs is to be bearable so. */
-static inline size_t sgc_pace_cache(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
-                                    const struct sgc_pace_bounds *b)
+/* Half of the near cache beside its growth, so that what lives is still there when it is marked, as far as it fits; but no
+ * more than the caches hold. */
+static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    bool tiny = h->live <= b->near / SGC_PACE_TINY && sgc_pace_for_time(c, 0, SGC_PACE_BEARABLE / 2) <= b->near;
-
-    return tiny ? b->near : b->cache;
+    return sgc_pace_smaller(b->near / SGC_PACE_NEAR + sgc_pace_growth(h, b), b->cache);
 }
 
 /* A small heap stays in the cache.  But it takes no more of that than keeps cycles bearable, and no more at a time than
@@ -186,7 +185,7 @@ static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struc
 {
     size_t bearable = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_BEARABLE), h->allocated);
 
-    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(c, h, b));
+    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(h, b));
 }
 
 /* A large heap saves half of its growth, as long as collections are cheap even so. */
@@ -227,6 +226,26 @@ static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struc
 
     budget = sgc_pace_larger(sgc_pace_within(budget, h, b->limit), b->minimum);
     return sgc_pace_smaller(budget, SGC_PACE_NEVER);
+}
+
+/* What the program may allocate before the next cycle as long as that takes no new memory: what it costs decides alone.  But
+ * no more than some budgets, so that what a peak has left behind goes back to the system in the end. */
+static inline size_t sgc_pace_most_reused(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                          const struct sgc_pace_bounds *b)
+{
+    size_t most = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_TIMES),
+                                   sgc_pace_budget(c, h, b) * SGC_PACE_REUSED);
+
+    return b->dont_expand || b->use_limit ? 0 : sgc_pace_within(most, h, b->limit);
+}
+
+/* The budget is used up, and so much memory is free that is touched already: what to allocate before the cycle after
+ * all.  Half of the memory at a time, since not every request finds its place in it; too little is not worth it. */
+static inline size_t sgc_pace_extended(size_t budget, size_t most, size_t touched)
+{
+    size_t more = sgc_pace_smaller(sgc_pace_less(most, budget), touched / SGC_PACE_TOUCHED);
+
+    return more >= SGC_PACE_LEAST ? budget + more : budget;
 }
 
 /* ---- at the limit ---- */
