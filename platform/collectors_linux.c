@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is there a second collector in this process?  A library that calls itself libgc.so or libsgc.so (its DT_SONAME) is
- * one if this code is not in it; but the drop-in beside libsgc is no other: its DT_AUXILIARY leads all look-ups to
+ * one if this code is not in it; but the drop-in beside libsgc is no other: its DT_FILTER leads all look-ups to
  * libsgc (a filter for anything else is not the drop-in).  A collector that is linked statically into something cannot
  * be told from other code.
  */
@@ -15,7 +15,7 @@
 /* What a module says of itself. */
 struct identity {
     const char *soname;         /* "" if it has none */
-    bool auxiliary;             /* its symbols are looked up in libsgc first */
+    bool filter;                /* its symbols are looked up in libsgc */
 };
 
 struct search {
@@ -60,7 +60,7 @@ static struct identity identify(const struct dl_phdr_info *info)
     const ElfW(Phdr) *segment = segment_of(info, PT_DYNAMIC);
     struct identity is = { "", false };
     const char *strings = NULL;
-    size_t soname = 0, auxiliary = 0;
+    size_t soname = 0, filter = 0;
 
     if (segment == NULL)
         return is;
@@ -69,12 +69,12 @@ static struct identity identify(const struct dl_phdr_info *info)
             strings = (const char *)relocated(info, d->d_un.d_ptr);
         else if (d->d_tag == DT_SONAME)
             soname = d->d_un.d_val;
-        else if (d->d_tag == DT_AUXILIARY)
-            auxiliary = d->d_un.d_val;
+        else if (d->d_tag == DT_FILTER)
+            filter = d->d_un.d_val;
     }
     if (strings != NULL) {
         is.soname = strings + soname;       /* the table begins with an empty string */
-        is.auxiliary = starts(strings + auxiliary, "libsgc.so");
+        is.filter = starts(strings + filter, "libsgc.so");
     }
     return is;
 }
@@ -92,7 +92,7 @@ static int look_at_own(struct dl_phdr_info *info, size_t size, void *raw)
 
 static bool is_drop_in(struct identity is)
 {
-    return is.auxiliary && starts(is.soname, "libgc.so");
+    return is.filter && starts(is.soname, "libgc.so");
 }
 
 bool sgc_module_is_idle(const struct dl_phdr_info *info)
@@ -113,7 +113,7 @@ static int look_for_other(struct dl_phdr_info *info, size_t size, void *raw)
     (void)size;
     if (!starts(is.soname, "libgc.so") && !starts(is.soname, "libsgc.so"))
         return 0;
-    if (contains(info, (uintptr_t)&look_for_other) || (is.auxiliary && search->beside_libsgc))
+    if (contains(info, (uintptr_t)&look_for_other) || (is.filter && search->beside_libsgc))
         return 0;
     snprintf(search->path, search->bytes, "%s", info->dlpi_name);
     search->found = true;

@@ -118,7 +118,7 @@ EXTRA_tests_test_collectors_DEPENDENCIES = tests/foreign/libgc.la
 check_LTLIBRARIES += tests/filter/libgc.la
 tests_filter_libgc_la_SOURCES = tests/module.c
 tests_filter_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
-tests_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-f,libnone.so
+tests_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-F,libc.so.6
 EXTRA_tests_test_one_heap_DEPENDENCIES = tests/filter/libgc.la
 EXTRA_tests_test_modules_DEPENDENCIES = tests/module_small.la tests/module_large.la
 EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la tests/module_static.la
