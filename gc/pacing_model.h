@@ -22,6 +22,7 @@ enum {
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
     SGC_PACE_NEAR = 2,              /* a small heap has half of the near cache beside its growth */
+    SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
@@ -33,7 +34,8 @@ enum {
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
 static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
-static const size_t SGC_PACE_FIRST = (size_t)512 << 10;         /* before the first cycle, and before any other */
+static const size_t SGC_PACE_FIRST = (size_t)256 << 10;         /* before the first cycle, and before any other */
+static const size_t SGC_PACE_LITTLE = (size_t)512 << 10;        /* less only where nobody notices the cycles */
 
 /* ---- smoothing ---- */
 
@@ -177,13 +179,21 @@ static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct 
     return sgc_pace_smaller(b->near / SGC_PACE_NEAR + sgc_pace_growth(h, b), b->cache);
 }
 
+/* What keeps cycles bearable, and if that is very little, unnoticed. */
+static inline size_t sgc_pace_bearable(const struct sgc_pace_costs *c, size_t live)
+{
+    size_t unnoticed = sgc_pace_for_time(c, live, SGC_PACE_UNNOTICED);
+
+    return sgc_pace_larger(sgc_pace_for_time(c, live, SGC_PACE_BEARABLE), sgc_pace_smaller(unnoticed, SGC_PACE_LITTLE));
+}
+
 /* A small heap stays in the cache.  But it takes no more of that than keeps cycles bearable, and no more at a time than
  * the program has allocated so far: a brief program would touch it for the first time, and what the first cycle cost says
  * little.  Who has named a limit does not mind. */
 static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                      const struct sgc_pace_bounds *b)
 {
-    size_t bearable = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_BEARABLE), h->allocated);
+    size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, h->live), h->allocated);
 
     return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(h, b));
 }

@@ -66,7 +66,7 @@ static void test_budget(void)
 
     white_collect();
     small = until_collection(1000, false);
-    white_exact_ok(small >= 500 << 10 && mb(small) <= 17, "an almost empty heap collects after half a megabyte or more (%zu KB)",
+    white_exact_ok(small >= 250 << 10 && mb(small) <= 17, "an almost empty heap collects after a quarter megabyte or more (%zu KB)",
                    small >> 10);
     make_live(40);
     white_collect();
