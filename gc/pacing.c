@@ -246,10 +246,10 @@ size_t sgc_pacing_cycle_done(size_t live)
     return allocated;
 }
 
-/* Trying again at once would cost every allocation the time until the next one gives up, too. */
+/* Trying again at once, or after the first few kilobytes, would cost every allocation the time until the next one gives up. */
 void sgc_pacing_given_up(void)
 {
-    set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) * 2, SGC_PACE_NEVER));
+    set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&pacing.budget), SGC_PACE_LITTLE) * 2, SGC_PACE_NEVER));
 }
 
 void sgc_pacing_reconsider(void)
