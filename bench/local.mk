@@ -41,6 +41,8 @@ endif
 EXTRA_DIST += \
 	bench/README.md \
 	bench/RESULTS.md \
+	bench/plots/alloc-conservative.svg \
+	bench/plots/alloc-pointer-free.svg \
 	bench/plots/marking.svg \
 	bench/plots/presets.svg \
 	bench/plots/ratios.svg \
