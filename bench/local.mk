@@ -40,6 +40,7 @@ endif
 # The runner: programs of Python's standard library only.
 EXTRA_DIST += \
 	bench/README.md \
+	bench/PROGRAMS.md \
 	bench/RESULTS.md \
 	bench/plots/alloc-conservative.svg \
 	bench/plots/alloc-pointer-free.svg \
