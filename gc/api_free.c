@@ -19,7 +19,7 @@ static bool on_own_stack(uintptr_t address)
 {
     const struct sgc_mutator *self = sgc_mutator_self();
 
-    return self != NULL && address >= self->stack.low && address < self->stack.high;
+    return self != NULL && sgc_mutator_at_home(self, address);
 }
 
 static void report_free(const char *function, uintptr_t address, const char *happens)

@@ -128,11 +128,6 @@ static void park_leaving_section(struct sgc_section *s)
     errno = saved;
 }
 
-static bool on_own_stack(const struct sgc_mutator *m, uintptr_t address)
-{
-    return address >= m->stack.low && address < m->stack.high;
-}
-
 /* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
  * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
  * next section.  A thread may have left it and gone deeper than it was: when it is asked again, whose
@@ -145,11 +140,11 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
 
     if (m->cache.section.guards != 0)
         return false;
-    if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && on_own_stack(m, recorded) &&
-        on_own_stack(m, now) && now <= recorded)
+    if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
+        sgc_mutator_at_home(m, now) && now <= recorded)
         return !sgc_stack_frame_ours(recorded, NULL);
-    return on_own_stack(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
-           (on_own_stack(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
+    return sgc_mutator_at_home(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
+           (sgc_mutator_at_home(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
 }
 
 static void repair(struct sgc_section *s)
