@@ -128,7 +128,7 @@ bool sgc_heap_init(const struct sgc_heap_config *config)
                   "raise the limit (ulimit -v) or lower SGC_RESERVE", SMALLEST_RESERVE);
         return false;
     }
-    sgc_huge_pages_init(config->huge_pages, "/sys");
+    sgc_huge_pages_init(config->huge_pages);
     return sgc_pool_init();
 }
 

@@ -6,6 +6,7 @@
 
 struct huge_pages {
     enum sgc_huge_pages wish;
+    bool looked;
     size_t page;                /* bytes; 0: none that we could use */
     uint32_t trials;
     sgc_a32_t asked;            /* the system makes huge pages of the heap because of us */
@@ -20,13 +21,10 @@ static char *arena_start(uint32_t arena)
     return (char *)sgc_page_start(arena * SGC_ARENA_PAGES);
 }
 
-void sgc_huge_pages_init(enum sgc_huge_pages wish, const char *root)
+void sgc_huge_pages_init(enum sgc_huge_pages wish)
 {
-    size_t page = sgc_mem_huge_page(root);
-
     huge.wish = wish;
-    huge.page = page <= SGC_ARENA / 2 && page > SGC_HUGE_SAMPLE * sgc_heap.os_page ? page : 0;
-    if (wish == SGC_HUGE_OFF && page != 0)
+    if (wish == SGC_HUGE_OFF)
         sgc_mem_use_huge((void *)sgc_heap.base, sgc_heap.reserved, false);
 }
 
@@ -56,9 +54,22 @@ static bool trial(uint32_t arena)
     return false;
 }
 
+/* Not before a heap is large enough: most never are, and it takes reading two files. */
+static bool available(void)
+{
+    size_t page;
+
+    if (!huge.looked) {
+        page = sgc_mem_huge_page("/sys");
+        huge.page = page <= SGC_ARENA / 2 && page > SGC_HUGE_SAMPLE * sgc_heap.os_page ? page : 0;
+        huge.looked = true;
+    }
+    return huge.page != 0;
+}
+
 static bool wanted(uint32_t arena)
 {
-    if (huge.wish == SGC_HUGE_OFF || huge.page == 0)
+    if (huge.wish == SGC_HUGE_OFF || !available())
         return false;
     if (huge.wish == SGC_HUGE_ON || sgc_a32_load(&huge.asked) != 0)
         return true;

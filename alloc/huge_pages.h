@@ -10,9 +10,11 @@
  * arena concerned is used for a trial.
  *
  *   what         written by                         read by                    ordering
- *   page         the starting thread                any                        thread creation
- *   trials,      the thread that grows the heap     same; who gives memory     one at a time, by the pool's lock; relaxed
- *   asked                                           back: a hint
+ *   wish         the starting thread                any                        thread creation
+ *   looked,      the thread that grows the heap     same                       one at a time, by the pool's lock
+ *   page, trials
+ *   asked        the thread that grows the heap     same; who gives memory     relaxed
+ *                                                   back: a hint
  */
 #ifndef SGC_ALLOC_HUGE_PAGES_H
 #define SGC_ALLOC_HUGE_PAGES_H
@@ -28,8 +30,8 @@ enum {
     SGC_HUGE_SAMPLE = 16,           /* small pages that are touched for comparison */
 };
 
-/* `root`: "/sys".  Before the heap grows. */
-void sgc_huge_pages_init(enum sgc_huge_pages wish, const char *root);
+/* Before the heap grows. */
+void sgc_huge_pages_init(enum sgc_huge_pages wish);
 
 /* `count` arenas from `first` on are committed and not used yet.  By the thread that grows, outside locks. */
 void sgc_huge_pages_grown(uint32_t first, uint32_t count);
