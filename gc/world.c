@@ -154,13 +154,23 @@ static void repair(struct sgc_section *s)
     sgc_cache_repair(cache);
 }
 
+/* Wipes away what a brief section that was left has recorded: but if its end may still follow, that needs it, to see
+ * that nobody used a section in it. */
+static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *context)
+{
+    if (!sgc_brief_near(brief, sgc_interrupted_sp(context)))
+        sgc_aw_store(&s->brief, 0);
+}
+
 /* Is the thread in a brief section?  Then it is asked to look at the end. */
 static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
 {
-    bool going_on = !abandoned(m, brief, context);
-
-    sgc_aw_store(&sgc_section_of(m)->brief, going_on ? brief | SGC_BRIEF_ASKED : 0);
-    return going_on;
+    if (abandoned(m, brief, context)) {
+        forget_brief(sgc_section_of(m), brief, context);
+        return false;
+    }
+    sgc_aw_store(&sgc_section_of(m)->brief, brief | SGC_BRIEF_ASKED);
+    return true;
 }
 
 /* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none.  The brief
@@ -181,7 +191,7 @@ static bool inside(struct sgc_mutator *m, const void *context)
     repair(s);
     s->sp = 0;
     if (brief != 0)
-        sgc_aw_store(&s->brief, 0);
+        forget_brief(s, brief, context);
     return false;
 }
 

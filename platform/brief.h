@@ -36,6 +36,13 @@ static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
     return (intptr_t)brief > SGC_BRIEF_FRAME ? brief : 0;
 }
 
+/* Is `now` above `recorded` by so little that a common path may just have given its frame back, and jumps to the slow one,
+ * which ends its section?  Such a section holds nothing any more. */
+static inline bool sgc_brief_near(uintptr_t recorded, uintptr_t now)
+{
+    return now > recorded && now - recorded < SGC_BRIEF_FRAME;
+}
+
 /* Finds out what happened, after sgc_brief_leave said that something did.  Returns `result`, so that the common paths
  * can end in a jump to it and need no stack frame. */
 void *sgc_brief_look(struct sgc_section *self, void *result) __attribute__((cold));

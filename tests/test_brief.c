@@ -53,6 +53,41 @@ static void test_bit_left_behind(void)
     white_join(thread);
 }
 
+/* Below the caller, as a path whose frame is gone when it jumps to the slow one. */
+WHITE_NOINLINE static void enter_below(void)
+{
+    sgc_brief_enter(&sgc_self->section);
+    sgc_compiler_barrier();
+}
+
+/* No calls: the stack pointer stays above what is recorded. */
+__attribute__((always_inline)) static inline void wait_above(void)
+{
+    sgc_a32_store_rel(&in_section, 1);
+    for (unsigned long i = 0; i < 4000000000ul && !sgc_a32_load_acq(&collected); i++)
+        ;
+}
+
+static int stop_between_frames(void)
+{
+    pthread_t thread = collector();
+    bool stopped;
+
+    enter_below();
+    wait_above();
+    sgc_brief_end(&sgc_self->section);
+    stopped = sgc_a32_load_acq(&collected) != 0;
+    white_join(thread);
+    return stopped ? 0 : 1;
+}
+
+static void test_between_frames(void)
+{
+    int status = run_in_child(stop_between_frames);
+
+    tap_ok(status == 0, "stopped after a common path's frame is gone, before the slow path's is there (%d)", status);
+}
+
 #if defined(__x86_64__)
 
 static sigjmp_buf way_out;
@@ -207,6 +242,7 @@ int main(void)
     (void)sgc_allocate(24, SGC_KIND_POINTER_FREE);
     tap_ok(run_in_child(is_inside) == 0, "no section is recorded in the child of a fork");
     test_bit_left_behind();
+    test_between_frames();
     if (TEST_SANITIZED)
         tap_skip("a sanitizer traces through single steps");
     else

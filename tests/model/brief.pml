@@ -54,6 +54,7 @@ bit   in_suspend, in_client;
 bit   guarded;                          /* all signals but the suspend signal are blocked */
 bit   jump;                             /* the client's handler has jumped out */
 bit   dead;                             /* the program was ended with a message */
+bit   popped;                           /* the stack pointer is just above where the section recorded it, not at it */
 
 /* ---- what only the checks and the bounds see ---- */
 byte  frame;                            /* the thread's section, also while it is left: where */
@@ -113,10 +114,19 @@ inline stop_requested()
 
 #define there(at) ((at) == frame || (at) == inner)
 
+#define above(at) (stand > (at) || popped && stand == (at))
+
 #ifdef BROKEN_AGAIN_IGNORED
-#define abandoned(at) (stand > (at))
+#define abandoned(at) above(at)
 #else
-#define abandoned(at) (stand > (at) || (state & AGAIN) && !there(at))
+#define abandoned(at) (above(at) || (state & AGAIN) && !there(at))
+#endif
+
+/* So near that the section's frame may be gone because a slow path is about to finish it. */
+#ifdef BROKEN_NEAR_WIPED
+#define near 0
+#else
+#define near (under_way && above(recorded) && stand <= recorded + 1)
 #endif
 
 #ifdef BROKEN_FULL_FIRST
@@ -135,7 +145,7 @@ inline look_inside()
 #ifndef BROKEN_BIT_NOT_SET
         brief = brief | ASKED
 #endif
-    :: brief_one && abandoned(recorded) -> brief = 0
+    :: brief_one && abandoned(recorded) -> if :: !near -> brief = 0 :: else fi
 #ifdef BROKEN_BIT_ALONE
     :: !brief_one && brief != 0 && !under_way -> inside = 1
 #endif
@@ -150,7 +160,7 @@ inline look_inside()
 #ifdef BROKEN_REMAINS_WIPED
         brief = 0
 #else
-        if :: under_way -> brief = 0 :: else fi
+        if :: under_way && !near -> brief = 0 :: else fi
 #endif
     :: !inside && sp != 0 && !abandoned(sp) -> inside = 1
     :: else
@@ -283,6 +293,9 @@ inline brief_section(at)
     if
     :: leave(at)
     :: finish(at, 0)
+    :: atomic { popped = 1; end_work(at) }                  /* its frame goes before the jump to the slow path */
+        popped = 0;
+        finish(at, 0)
     :: atomic { at == INNER -> inner = 0; jumped = 1 }       /* it jumps, but only within the handler */
     fi
 }
@@ -318,7 +331,7 @@ inline use(at)
     :: full_section(at)
     fi;
     atomic {
-        stand = at + 1;
+        stand = at + 1; popped = 0;
         if :: at != INNER -> frame = 0 :: else fi;
         if :: !(state & STOPREQ) && brief == 0 && sp == 0 -> jumped = 0 :: else fi
     }
@@ -346,7 +359,7 @@ proctype Thread() provided (!in_suspend && !in_client)
 inline jump_out()
 {
     atomic {
-        jump = 1; jumped = 1; in_client = 0; stand = 7;
+        jump = 1; jumped = 1; in_client = 0; stand = 7; popped = 0;
         unrepaired = unrepaired || (outer && in_full);
         frame = 0; outer = 0; in_full = 0
     }
@@ -356,19 +369,20 @@ inline jump_out()
 proctype Client() provided (!in_suspend)
 {
     byte saved, s, clients;
+    bit was;
     short r;
     {
         do
-        :: atomic { clients < CLIENTS && frame && !guarded -> clients++; in_client = 1; saved = stand; stand = HANDLER }
+        :: atomic { clients < CLIENTS && frame && !guarded -> clients++; in_client = 1; saved = stand; was = popped; stand = HANDLER; popped = 0 }
             if
             :: skip
             :: !meddled -> use(INNER)                   /* a second one might wipe away what the first has left */
             fi;
             if
             :: jump_out()
-            :: atomic { stand = saved; in_client = 0 }
+            :: atomic { stand = saved; popped = was; in_client = 0 }
             fi;
-            saved = 0
+            saved = 0; was = 0
         :: atomic { finished -> break }
         od
     } unless { dead }
