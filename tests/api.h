@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "scrub.h"
 #include "tap.h"
 
 #define API_LARGE 10000                 /* bytes; an object of its own block in both collectors */
@@ -57,21 +58,12 @@ API_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
-/* Overwrites the dead part of this stack, where calls that are over left addresses. */
-API_NOINLINE static void api_scrub(void)
-{
-    volatile char dead[32768];
-
-    for (size_t i = 0; i < sizeof(dead); i++)
-        dead[i] = 0;
-}
-
 /* Collects, twice: what the first one met on the way (a cached word, a late sweep) is gone for the second. */
 API_NOINLINE static void api_collect(void)
 {
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
 }
 
@@ -82,7 +74,7 @@ API_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
 
     for (int i = 0; i < count; i++)
         alive += hidden[i] != 0 && GC_base(GC_REVEAL_POINTER(hidden[i])) == GC_REVEAL_POINTER(hidden[i]);
-    api_scrub();
+    scrub_stack();
     return alive;
 }
 

@@ -52,6 +52,7 @@ EXTRA_DIST += \
 	tests/tap.sh
 
 test_headers = \
+	tests/scrub.h \
 	tests/tap.h
 
 # The example program: every count against find, tr, sort and uniq.

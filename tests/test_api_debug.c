@@ -258,7 +258,7 @@ static void leak_registers_nothing(void)
     GC_INIT();
     GC_set_warn_proc(listen);
     api_in_thread(leak_registered, &link);
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     API_CHILD(finalized == 0 && heard("leaked: 10000 bytes"));
     GC_set_find_leak(0);
@@ -270,7 +270,7 @@ static void leak_at_exit(void)
     GC_INIT();
     kept = GC_debug_malloc(API_LARGE, "late.c", 77);
     kept = NULL;
-    api_scrub();
+    scrub_stack();
     exit(0);
 }
 

@@ -359,7 +359,7 @@ static void may_jump(void)
     GC_enable();
     root = NULL;
     for (int i = 0; i < 2; i++)
-        api_scrub();
+        scrub_stack();
     api_in_thread(collect_jumping, NULL);
     API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
 }

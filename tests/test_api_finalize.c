@@ -51,7 +51,7 @@ static void *invoke(void *unused)
 static int collect_and_run(void)
 {
     events = 0;
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     api_in_thread(invoke, NULL);
     return events;
@@ -380,7 +380,7 @@ static void check_on_demand(void)
     way = GC_register_finalizer;
     api_in_thread(make_simple, NULL);
     events = 0;
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     GC_free(GC_malloc(100));
     tap_ok(events == 0 && notified == 1, "on demand: nothing runs, and the notifier is called once (%d)", notified);
@@ -394,7 +394,7 @@ static void check_on_demand(void)
     GC_set_finalize_on_demand(0);
     api_in_thread(make_simple, NULL);
     events = 0;
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     tap_ok(ran(0, COUNT), "otherwise who collects runs them");
     GC_set_finalize_on_demand(1);
@@ -412,7 +412,7 @@ static void check_implicit(void)
     GC_set_finalize_on_demand(0);
     api_in_thread(make_simple, NULL);
     events = 0;
-    api_scrub();
+    scrub_stack();
     api_in_thread(allocate_much, NULL);
     tap_ok(events > 0, "who allocates runs them");
     collect_and_run();
@@ -437,7 +437,7 @@ static void check_await(void)
     tap_ok(GC_get_await_finalize_proc() == await, "the await function is answered");
     api_in_thread(make_simple, NULL);
     events = 0;
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     for (int i = 0; i < awaits; i++)
         sum += ((struct node *)awaited[i])->id;

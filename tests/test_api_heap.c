@@ -134,7 +134,7 @@ static void check_stop(void)
     stop_answer = 1;
     GC_gcollect();
     tap_ok(GC_get_stop_func() == stop && litter_alive() == 1000, "GC_gcollect asks the stop function");
-    api_scrub();
+    scrub_stack();
     GC_gcollect_and_unmap();
     tap_ok(litter_alive() < 10, "GC_gcollect_and_unmap does not");
     GC_set_stop_func(original);

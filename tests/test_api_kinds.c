@@ -234,7 +234,7 @@ static void order(GC_word descriptor, int second_waits)
     start();
     kind = kind_of(descriptor, 0);
     api_in_thread(make_order, &kind);
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     while (GC_invoke_finalizers() > 0)
         continue;

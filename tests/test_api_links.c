@@ -101,7 +101,7 @@ static void check_both(void)
     GC_set_finalize_on_demand(1);
     saved = NULL;
     api_in_thread(make_both, NULL);
-    api_scrub();
+    scrub_stack();
     GC_gcollect();
     look();
     tap_ok(short_word == NULL && long_word != NULL, "a link goes before the finalizer runs, a long one does not");

@@ -202,7 +202,9 @@ static void just_so_long(void)
     lost = api_outside(BEHIND * sizeof *lost);
     for (size_t length = 65; length <= 68; length++) {
         root = GC_malloc(BEHIND * sizeof(void *));
+        GC_disable();                   /* what died meanwhile would leave its address to others */
         api_in_thread(make_behind, &length);
+        GC_enable();
         api_collect();
         API_CHILD(api_alive(lost, BEHIND) <= 2);
     }
@@ -438,7 +440,7 @@ static void jumps_out(void)
 
     GC_INIT();
     api_in_thread(make_jumpers, NULL);
-    api_scrub();
+    scrub_stack();
     if (setjmp(out) != 0)
         jumps++;
     if (jumps == 0)

@@ -100,7 +100,7 @@ static void check_back_pointers(void)
            "so is a static variable");
     tap_ok(GC_get_back_ptr_info(&root, &base, &offset) == GC_NO_SPACE, "what is no object has none");
     ((void **)root)[5] = NULL;
-    api_scrub();
+    scrub_stack();
     base = &base;
     GC_get_back_ptr_info(GC_REVEAL_POINTER(inner), &base, &offset);
     tap_ok(base != root, "a word that is gone is not found");

@@ -40,7 +40,7 @@ static void record(const struct SGC_step *step, void *data)
 API_NOINLINE static SGC_held_t find(GC_hidden_pointer hidden)
 {
     memset(&way, 0, sizeof(way));
-    api_scrub();
+    scrub_stack();
     return SGC_find_way(GC_REVEAL_POINTER(hidden), record, &way);
 }
 
@@ -216,7 +216,7 @@ static void check_finalization(void)
     api_collect();
     tap_ok(find(hidden) == SGC_HELD_BY_FINALIZATION && leads_to(hidden, 1), "what waits for its finalizer is held");
     GC_invoke_finalizers();
-    api_scrub();
+    scrub_stack();
     tap_ok(find(hidden) == SGC_HELD_BY_NOTHING, "until that has run");
 }
 
@@ -320,7 +320,7 @@ static GC_ref_kind pointed_at_by(GC_hidden_pointer hidden)
     void *base = NULL;
     size_t offset;
 
-    api_scrub();
+    scrub_stack();
     return GC_get_back_ptr_info(GC_REVEAL_POINTER(hidden), &base, &offset);
 }
 
@@ -387,7 +387,7 @@ static void why_nothing(void)
 {
     GC_hidden_pointer hidden = made(NULL);
 
-    api_scrub();
+    scrub_stack();
     API_CHILD(SGC_why_live(GC_REVEAL_POINTER(hidden)) == SGC_HELD_BY_NOTHING);
 }
 

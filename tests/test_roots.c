@@ -172,7 +172,7 @@ WHITE_NOINLINE static void *fresh(void)
 static void hold_thread_local(void)
 {
     thread_local_place = fresh();
-    white_scrub();
+    scrub_stack();
     hold_until_let_go();
     thread_local_place = NULL;
 }
@@ -180,14 +180,14 @@ static void hold_thread_local(void)
 static void hold_specific(void)
 {
     pthread_setspecific(key, fresh());
-    white_scrub();
+    scrub_stack();
     hold_until_let_go();
 }
 
 static void hold_hidden(void)
 {
     fresh();
-    white_scrub();
+    scrub_stack();
     hold_until_let_go();
 }
 
@@ -199,7 +199,7 @@ static void hold_hidden(void)
 static void hold_general(void)
 {
     fresh();
-    white_scrub();
+    scrub_stack();
     __asm__ volatile("movq %[h], %%r11\n\tnotq %%r11\n\tmovl $1, (%[r])\n\t" SPIN "xorl %%r11d, %%r11d"
                      : : [h] "r"(held), [r] "r"(&holding), [go] "r"(&let_go) : "r11", "rcx", "memory", "cc");
 }
@@ -207,7 +207,7 @@ static void hold_general(void)
 static void hold_xmm(void)
 {
     fresh();
-    white_scrub();
+    scrub_stack();
     __asm__ volatile("movq %[h], %%r11\n\tnotq %%r11\n\tmovq %%r11, %%xmm13\n\txorl %%r11d, %%r11d\n\t"
                      "movl $1, (%[r])\n\t" SPIN "pxor %%xmm13, %%xmm13"
                      : : [h] "r"(held), [r] "r"(&holding), [go] "r"(&let_go) : "r11", "rcx", "xmm13", "memory", "cc");
@@ -217,7 +217,7 @@ static void hold_xmm(void)
 static void hold_ymm(void)
 {
     fresh();
-    white_scrub();
+    scrub_stack();
     __asm__ volatile("movq %[h], %%r11\n\tnotq %%r11\n\tvmovq %%r11, %%xmm12\n\txorl %%r11d, %%r11d\n\t"
                      "vpxor %%xmm14, %%xmm14, %%xmm14\n\tvinsertf128 $1, %%xmm12, %%ymm14, %%ymm14\n\t"
                      "vpxor %%xmm12, %%xmm12, %%xmm12\n\tmovl $1, (%[r])\n\t" SPIN "vzeroupper"
@@ -228,7 +228,7 @@ static void hold_ymm(void)
 static void hold_red_zone(void)
 {
     fresh();
-    white_scrub();
+    scrub_stack();
     __asm__ volatile("movq %[h], %%r11\n\tnotq %%r11\n\tmovq %%r11, -120(%%rsp)\n\txorl %%r11d, %%r11d\n\t"
                      "movl $1, (%[r])\n\t" SPIN "movq $0, -120(%%rsp)"
                      : : [h] "r"(held), [r] "r"(&holding), [go] "r"(&let_go) : "r11", "rcx", "memory", "cc");
@@ -241,7 +241,7 @@ WHITE_NOINLINE static void hold_stack(void)
 {
     void *volatile place = fresh();
 
-    white_scrub();
+    scrub_stack();
     hold_until_let_go();
     place = NULL;
     (void)place;
@@ -284,7 +284,7 @@ static void hold_below_handler(void)
     void *volatile place = fresh();
 
     set_altstack(0);
-    white_scrub();
+    scrub_stack();
     raise_on_altstack(on_usr2);
     place = NULL;
     (void)place;
@@ -361,7 +361,7 @@ static void raise_in_coroutine(void)
 {
     void *volatile place = fresh();
 
-    white_scrub();
+    scrub_stack();
     raise_on_altstack(on_usr2);
     place = NULL;
     (void)place;
@@ -377,7 +377,7 @@ static void hold_own_below_coroutine(void)
 {
     void *volatile place = fresh();
 
-    white_scrub();
+    scrub_stack();
     on_coroutine(hold_until_let_go, true);
     place = NULL;
     (void)place;
@@ -428,7 +428,7 @@ static void *hold(void *place)
 {
     sgc_mutator_register(0);
     ((const struct place *)place)->hold();
-    white_scrub();
+    scrub_stack();
     sgc_mutator_unregister(sgc_mutator_self());
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include "alloc/policy.h"
 #include "alloc/spare.h"
 #include "tests/heap.h"
+#include "tests/scrub.h"
 
 enum { MOST = 40 };             /* pages a thread keeps */
 
@@ -352,23 +353,13 @@ static bool held_when_stopped(const char *object)
     return false;
 }
 
-/* Overwrites what earlier calls have left below. */
-__attribute__((noinline))
-static void scrub(void)
-{
-    volatile char dead[16384];
-
-    for (size_t i = 0; i < sizeof dead; i++)
-        dead[i] = 0;
-}
-
 /* The object as a number that is no pointer: what the stop sees of it is the library's. */
 __attribute__((noinline))
 static uintptr_t alloc_stopped(size_t pages, uint32_t kind)
 {
     uintptr_t hidden;
 
-    scrub();
+    scrub_stack();
     bottom = (uintptr_t)__builtin_frame_address(0);
     sgc_a32_or(&self->state, SGC_STATE_STOPREQ);
     hidden = ~(uintptr_t)alloc(pages, kind);

@@ -46,7 +46,7 @@ static void test_left(size_t bytes, const char *what)
 {
     struct five five = { GC_malloc(SMALL), GC_malloc(SMALL), GC_malloc(SMALL), GC_malloc(SMALL), GC_malloc(SMALL) };
 
-    white_scrub();
+    scrub_stack();
     left = 0;
     allocate_and_look(&five, bytes);
     white_exact_ok(left == 0, "%d %s objects: %zu addresses are left below the caller", ALLOCATED, what, left);

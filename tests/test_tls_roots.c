@@ -45,7 +45,7 @@ static void *hold(void *arg)
     await(&loaded);
     if (h->uses)
         h->held = put();
-    white_scrub();
+    scrub_stack();
     sgc_a32_add(&holding, 1);
     await(&let_go);
     if (h->uses)

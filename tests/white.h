@@ -19,6 +19,7 @@
 #include "gc/world.h"
 #include "platform/platform.h"
 #include "tests/sanitized.h"
+#include "tests/scrub.h"
 #include "tests/tap.h"
 
 #define WHITE_UNUSED __attribute__((unused))
@@ -111,18 +112,9 @@ WHITE_UNUSED static bool white_alive(uintptr_t hidden)
     return sgc_object_find(~hidden, &object) && object.start == ~hidden;
 }
 
-/* Overwrites what calls that are over left below this frame. */
-WHITE_NOINLINE static void white_scrub(void)
-{
-    volatile char dead[16384];
-
-    for (size_t i = 0; i < sizeof dead; i++)
-        dead[i] = 0;
-}
-
 WHITE_UNUSED static enum sgc_collect_result white_collect(void)
 {
-    white_scrub();
+    scrub_stack();
     return sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
 }
 
