@@ -60,9 +60,14 @@ static void sleep_through(uint32_t gen, uint32_t beside)
     sgc_patience_over(began);
 }
 
+static bool lies_in(const struct sgc_stack_bounds *bounds, uintptr_t address)
+{
+    return address >= bounds->low && address < bounds->high;
+}
+
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
 {
-    if (sp < m->altstack.low || sp >= m->altstack.high)
+    if (!lies_in(&m->altstack, sp))
         m->altstack = (struct sgc_stack_bounds){ 0, 0 };
 }
 
@@ -128,6 +133,15 @@ static void park_leaving_section(struct sgc_section *s)
     errno = saved;
 }
 
+/* Is the frame at `recorded` still one of ours?  `handlers`: the alternate stack that the suspend handler stands on, or
+ * NULL.  Its frames may have any address, and are not what is asked for. */
+static bool still_ours(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
+{
+    bool elsewhere = handlers != NULL && !lies_in(handlers, recorded);
+
+    return sgc_stack_frame_ours(recorded, elsewhere ? handlers : NULL);
+}
+
 /* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
  * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
  * next section.  A thread may have left it and gone deeper than it was: when it is asked again, whose
@@ -142,9 +156,9 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
         return false;
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
         sgc_mutator_at_home(m, now) && now <= recorded)
-        return !sgc_stack_frame_ours(recorded, NULL);
+        return !still_ours(recorded, has_one ? &alternate : NULL);
     return sgc_mutator_at_home(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
-           (sgc_mutator_at_home(m, recorded) || (has_one && recorded >= alternate.low && recorded < alternate.high));
+           (sgc_mutator_at_home(m, recorded) || (has_one && lies_in(&alternate, recorded)));
 }
 
 static void repair(struct sgc_section *s)

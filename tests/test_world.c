@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -352,6 +353,59 @@ static void test_errno(void)
     tap_ok(sgc_a32_load(&errno_changed) == 0, "a stopped thread's errno stays (%u)", sgc_a32_load(&errno_changed));
 }
 
+/* ---- asked again in the middle of a section, with the handler on an alternate stack above its own ------------------ */
+
+enum { HALF = 1 << 19 };
+
+static sgc_a32_t in_section;
+static bool was_asked_again, was_repaired;
+
+WHITE_NOINLINE static void stay_in_section(void)
+{
+    struct sgc_section *s = &sgc_self->section;
+
+    sgc_section_enter(s);
+    sgc_a32_store_rel(&in_section, 1);
+    for (int i = 0; i < 5000 && !(sgc_a32_load_acq(&s->state) & SGC_STATE_AGAIN) && s->sp != 0; i++)
+        sgc_sleep_ns(WHITE_MS);
+    was_asked_again = (sgc_a32_load_acq(&s->state) & SGC_STATE_AGAIN) != 0;
+    for (int i = 0; i < 100; i++)
+        sgc_sleep_ns(WHITE_MS);
+    was_repaired = s->sp == 0;
+    if (!was_repaired)
+        sgc_section_leave(s);
+}
+
+static void *on_low_stack(void *upper_half)
+{
+    stack_t above = { .ss_sp = upper_half, .ss_size = HALF }, none = { .ss_flags = SS_DISABLE };
+
+    sigaltstack(&above, NULL);
+    sgc_mutator_register(0);
+    stay_in_section();
+    sgc_mutator_unregister(sgc_mutator_self());
+    sigaltstack(&none, NULL);
+    return NULL;
+}
+
+static void test_asked_again(void)
+{
+    char *memory = mmap(NULL, 2 * HALF, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, memory, HALF);
+    pthread_create(&thread, &attributes, on_low_stack, memory + HALF);
+    white_reached(&in_section, 1);
+    white_collect();
+    white_join(thread);
+    pthread_attr_destroy(&attributes);
+    munmap(memory, 2 * HALF);
+    tap_ok(was_asked_again && !was_repaired, "asked again on an alternate stack above its own, a thread stays in its section "
+           "(asked %d, repaired %d)", was_asked_again, was_repaired);
+}
+
 int main(void)
 {
     white_init();
@@ -362,6 +416,7 @@ int main(void)
     test_goes_on();
     test_held_by_debugger();
     test_errno();
+    test_asked_again();
     sgc_check_everything(sgc_mutator_self());
     tap_ok(sgc_a32_load(&seen.cycles) > 0, "cycles were seen by their listener");
     return tap_done();
