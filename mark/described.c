@@ -332,7 +332,7 @@ static uintptr_t descriptor_of(const struct sgc_kind *kind, size_t bytes)
     return kind->descriptor + (kind->add_size ? bytes : 0);
 }
 
-bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work)
+bool sgc_described_words(struct sgc_work *work)
 {
     uintptr_t start = work->start - SGC_WORK_OBJECT, descriptor;
     const struct sgc_kind *kind;
@@ -342,7 +342,7 @@ bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work)
     kind = kind_at(start);
     descriptor = descriptor_of(kind, work->bytes);
     if (kind->scan != SGC_SCAN_DESCRIBED || sgc_descriptor_find(start, work->bytes, &descriptor) != SGC_DESCRIPTOR_HERE ||
-        (descriptor & SGC_DS_TAGS) != SGC_DS_LENGTH || descriptor > work->bytes || descriptor > marker->small_bytes ||
+        (descriptor & SGC_DS_TAGS) != SGC_DS_LENGTH || descriptor > work->bytes || descriptor > SGC_BATCH_BYTES ||
         descriptor < sizeof(uintptr_t))
         return false;
     *work = (struct sgc_work){ start, sgc_round_down(descriptor, sizeof(uintptr_t)) };

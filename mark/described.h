@@ -15,7 +15,7 @@ void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
 /* If the piece is a small object whose descriptor is a length, it becomes those words, which can be scanned in a batch
  * with others. */
-bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work);
+bool sgc_described_words(struct sgc_work *work);
 
 /* Does a piece of work of the kinds SGC_WORK_OBJECT and SGC_WORK_DESCRIBED. */
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);

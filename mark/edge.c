@@ -30,25 +30,27 @@ SGC_INLINE bool span_is_marked(const struct sgc_marker *marker, const struct sgc
     return (sgc_aw_load(sgc_span_word(page, marker->alloc_role ^ 1)) & sgc_arena_bit(page)) != 0;
 }
 
-/* Edges into spans are done with at once.  Those that are left. */
-static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+/* Edges into spans are done with at once.  Those that are left.  Whether a distance counts is no branch: which of a
+ * client's words are marked at their lower bits cannot be predicted. */
+SGC_INLINE size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     sgc_aw_t *bits = sgc_heap.bits;
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
-        size_t offset = edge[i];
+        size_t offset = edge[i], granule;
         const struct sgc_page *d = &pages[offset >> SGC_PAGE_LOG];
 
         if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0)) {
             if (!span_is_marked(marker, d, (uint32_t)(offset >> SGC_PAGE_LOG)))
-                sgc_mark_span_at(marker, offset);
+                sgc_mark_span_at(marker, offset, distances);
             continue;
         }
-        edge[left] = sgc_slot_granule(d, offset);
-        __builtin_prefetch(bits_of(bits, edge[left]), 1);
-        left++;
+        granule = sgc_slot_granule(d, offset);
+        __builtin_prefetch(bits_of(bits, granule), 1);
+        edge[left] = granule;
+        left += distances == NULL || sgc_a8_load(&distances[offset - granule * SGC_GRANULE]) != 0;
     }
     return left;
 }
@@ -225,10 +227,12 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain)
     const struct sgc_page *d = &sgc_heap.pages[offset >> SGC_PAGE_LOG];
 
     if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0)) {
-        sgc_mark_span_at(marker, offset);
+        sgc_mark_span_at(marker, offset, marker->distances);
         return 0;
     }
     granule = granule_of(d, offset);
+    if (!sgc_distance_counts(marker->distances, offset - granule * SGC_GRANULE))
+        return 0;
     if (__builtin_expect(d->piece != 0, 0)) {       /* a client's procedure must not meet an object twice */
         sgc_granule_mark(marker, granule);
         return 0;
@@ -246,14 +250,14 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain)
     return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
 }
 
-static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     struct sgc_place *place;
     size_t left;
 
     if (marker->limit >= FAR_APART)
         ask_for_descriptors(edge, count);
-    left = look_up(marker, edge, count);
+    left = distances == NULL ? look_up(marker, edge, count, NULL) : look_up(marker, edge, count, distances);
     place = sgc_deque_places(&marker->stack, left);
     if (__builtin_expect(place != NULL, 1)) {
         sgc_deque_pushed(&marker->stack, (size_t)(mark_by(marker, edge, left, place) - place));
@@ -263,11 +267,11 @@ static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t cou
         sgc_granule_mark(marker, edge[i]);
 }
 
-void sgc_edges_mark(struct sgc_marker *marker, size_t count)
+void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances)
 {
     uintptr_t *edge = marker->edge;
 
     for (; count > marker->edges_wait; count -= marker->edges_wait, edge += marker->edges_wait)
-        mark_together(marker, edge, marker->edges_wait);
-    mark_together(marker, edge, count);
+        mark_together(marker, edge, marker->edges_wait, distances);
+    mark_together(marker, edge, count, distances);
 }

@@ -20,14 +20,17 @@
 /* The page of the object must be looked at again: its words could not be remembered. */
 void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start);
 
-/* Marks the span that byte `offset` of the heap lies in, if it does, at once: what that needs is rarely cold. */
-void sgc_mark_span_at(struct sgc_marker *marker, size_t offset);
+/* Marks the span that byte `offset` of the heap lies in, if it does, at once: what that needs is rarely cold.
+ * `distances`: those that count, as below. */
+void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances);
 
 /* Marks the span that begins with the page. */
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 
-/* Marks what the first `count` of the marker's collected edges point at: mark/edge.c. */
-void sgc_edges_mark(struct sgc_marker *marker, size_t count);
+/* Marks what the first `count` of the marker's collected edges point at: mark/edge.c.  They were words of the heap or of
+ * static data, of which those count that have one of the marker's `distances` from an object's first byte; or other
+ * roots, NULL: all count. */
+void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances);
 
 /* Objects that have been found one after the other.  While they have their marks in one word, these are kept back, to be
  * set together: an atomic operation for each would cost more than all the rest.  Another marker that comes
@@ -39,7 +42,7 @@ struct sgc_chain {
     size_t bytes;               /* of each of these objects */
 };
 
-/* Follows the marker's first edge.  If it leads to a small object that is not marked yet and has words to scan, its first
+/* Follows the marker's first edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to scan, its first
  * byte; its size is in the chain, and it was not pushed.  Otherwise 0. */
 uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain);
 
@@ -144,12 +147,18 @@ SGC_BLIND SGC_INLINE size_t sgc_collect_pairs(struct sgc_marker *marker, size_t 
     return n;
 }
 
+/* Does a word count that points that far behind an object's first byte? */
+SGC_INLINE bool sgc_distance_counts(const sgc_a8_t *distances, size_t distance)
+{
+    return distances == NULL || (distance < SGC_PAGE && sgc_a8_load(&distances[distance]) != 0);
+}
+
 /* Marks the edges if as many have come together as may wait.  The edges there are then. */
-SGC_INLINE size_t sgc_edges_full(struct sgc_marker *marker, size_t n)
+SGC_INLINE size_t sgc_edges_full(struct sgc_marker *marker, size_t n, const sgc_a8_t *distances)
 {
     if (n < marker->edges_wait)
         return n;
-    sgc_edges_mark(marker, n);
+    sgc_edges_mark(marker, n, distances);
     return 0;
 }
 

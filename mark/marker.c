@@ -17,16 +17,19 @@ enum {
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config)
 {
+    const sgc_a8_t *distances = config->interior_pointers ? NULL : sgc_mark_displacements();
+
     sgc_assert(config->edges <= SGC_EDGES_MAX);
+    if (!config->interior_pointers && distances == NULL)
+        return false;
     *marker = (struct sgc_marker){
         .edges_wait = config->edges != 0 ? config->edges : 1,
         .collect = sgc_words_inside(0),
         .how = SGC_MARKBIT_PLAIN,
         .until_pause = PAUSE_EVERY,
-        .interior_pointers = config->interior_pointers,
+        .distances = distances,
         .end_word = config->end_word,
         .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole granules */
-        .small_bytes = config->interior_pointers ? SGC_BATCH_BYTES : 0,
     };
     return sgc_deque_init(&marker->stack, config->stack_bytes, config->stack_form);
 }
@@ -119,9 +122,9 @@ static void scan_large(struct sgc_marker *marker, struct sgc_work work)
 
 /* ---- the loop ---- */
 
-static bool is_small(const struct sgc_marker *marker, struct sgc_work work)
+static bool is_small(struct sgc_work work)
 {
-    return work.bytes <= marker->small_bytes && (work.start & SGC_WORK_KINDS) == 0;
+    return work.bytes <= SGC_BATCH_BYTES && (work.start & SGC_WORK_KINDS) == 0;
 }
 
 static void scan_one(struct sgc_marker *marker, struct sgc_work work)
@@ -153,7 +156,7 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
         struct sgc_work work;
 
         sgc_place_get(--end, &work);
-        if (__builtin_expect(!is_small(marker, work), 0))
+        if (__builtin_expect(!is_small(work), 0))
             break;
         *object++ = (struct sgc_words){ work.start, work.bytes };
         sgc_ask_for(work.start, work.bytes);
@@ -178,7 +181,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     for (int n = 0; n < SGC_BATCH && batch->count < SGC_BATCH && work.bytes <= PART_BYTES; n++) {
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
             break;
-        if (is_small(marker, work) || sgc_described_words(marker, &work)) {
+        if (is_small(work) || sgc_described_words(&work)) {
             batch->object[batch->count++] = (struct sgc_words){ work.start, work.bytes };
         } else {
             marker->until_pause--;
@@ -204,7 +207,7 @@ SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_wo
             return 0;
         object.start = sgc_edge_follow(marker, chain);
         object.bytes = chain->bytes;
-    } while (object.start != 0 && object.bytes <= marker->small_bytes && --marker->until_pause > 0);
+    } while (object.start != 0 && object.bytes <= SGC_BATCH_BYTES && --marker->until_pause > 0);
     *edges = 0;
     return object.start;
 }
@@ -218,7 +221,7 @@ static void scan_chain(struct sgc_marker *marker, struct sgc_words object)
 
     sgc_chain_end(marker, &chain);
     if (edges != 0)
-        sgc_edges_mark(marker, edges);
+        sgc_edges_mark(marker, edges, marker->distances);
     if (next != 0 && !sgc_deque_push(&marker->stack, next, chain.bytes))
         sgc_mark_overflow(marker, next);
 }
@@ -229,7 +232,7 @@ static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 
     batch->count = 0;
     if (n != 0)
-        sgc_edges_mark(marker, n);
+        sgc_edges_mark(marker, n, marker->distances);
 }
 
 static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const struct sgc_batch *next)

@@ -53,9 +53,10 @@ struct sgc_marker {
     uintptr_t edge[SGC_BATCH * SGC_COLLECT_WORDS + SGC_WORDS_BEYOND];   /* empty between the functions of mark/edge.h's users */
     size_t edges_wait;          /* so many are looked up together */
     sgc_words_form *collect;    /* how they are collected */
-    bool interior_pointers, end_word;
+    const sgc_a8_t *distances;  /* words of the heap and of static data that point that far behind an object's first byte
+                                 * count, byte by byte; NULL: all that point into it */
+    bool end_word;
     size_t split_bytes;
-    size_t small_bytes;         /* pieces up to this are scanned without further questions */
     uintptr_t base, limit;      /* copies of the heap's */
     uint32_t alloc_role;
     size_t objects, bytes;      /* marked so far in this cycle */
@@ -111,5 +112,8 @@ bool sgc_mark_drain(struct sgc_marker *marker);
  * while the heap is used; under no lock: each is one byte, set once. */
 void sgc_mark_displacement(size_t distance);
 bool sgc_mark_displacement_valid(size_t distance);
+
+/* All of them, SGC_PAGE bytes that are 0 or 1; NULL: there is no memory for that. */
+const sgc_a8_t *sgc_mark_displacements(void);
 
 #endif

@@ -15,8 +15,8 @@ enum { AT_ONCE = 512 };
 _Static_assert(SGC_EDGES_MAX + AT_ONCE / sizeof(uintptr_t) + SGC_WORDS_BEYOND <=
                sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t), "there is room for them");
 
-/* One byte a distance, in memory of its own: made when a client registers the first, published by a release
- * and read with acquire; bytes only ever become 1. */
+/* One byte a distance, in memory of its own: made when a client registers the first, or for the first marker if it needs
+ * it, published by a release and read with acquire; bytes only ever become 1. */
 SGC_STATE static sgc_aw_t displacements;
 
 static sgc_a8_t *displacement_table(void)
@@ -26,10 +26,11 @@ static sgc_a8_t *displacement_table(void)
 
 static sgc_a8_t *make_displacement_table(void)
 {
-    void *table = sgc_mem_obtain(SGC_PAGE);
+    sgc_a8_t *table = sgc_mem_obtain(SGC_PAGE);
 
     if (table == NULL)
         return NULL;
+    sgc_a8_store(&table[0], 1);
     if (!sgc_aw_cas(&displacements, 0, (uintptr_t)table))
         sgc_mem_release(table, SGC_PAGE);
     return displacement_table();
@@ -50,6 +51,13 @@ void sgc_mark_displacement(size_t distance)
         sgc_a8_store(&table[distance], 1);
 }
 
+const sgc_a8_t *sgc_mark_displacements(void)
+{
+    const sgc_a8_t *table = displacement_table();
+
+    return table != NULL ? table : make_displacement_table();
+}
+
 bool sgc_mark_displacement_valid(size_t distance)
 {
     const sgc_a8_t *table = displacement_table();
@@ -60,13 +68,13 @@ bool sgc_mark_displacement_valid(size_t distance)
 
 /* ---- loops ---- */
 
-static void finish(struct sgc_marker *marker, size_t n)
+static void finish(struct sgc_marker *marker, size_t n, const sgc_a8_t *distances)
 {
     if (n != 0)
-        sgc_edges_mark(marker, n);
+        sgc_edges_mark(marker, n, distances);
 }
 
-static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, const sgc_a8_t *distances)
 {
     size_t n = 0;
 
@@ -74,38 +82,11 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes)
         struct sgc_words some = { start, bytes < AT_ONCE ? bytes : AT_ONCE };
 
         n += marker->collect(marker->edge + n, &some, 1, marker->base, marker->limit);
-        n = sgc_edges_full(marker, n);
+        n = sgc_edges_full(marker, n, distances);
         start += some.bytes;
         bytes -= some.bytes;
     }
-    finish(marker, n);
-}
-
-/* The first byte of the object that byte `offset` of the heap lies in, if there may be one. */
-static size_t start_of(size_t offset)
-{
-    uint32_t page = (uint32_t)(offset >> SGC_PAGE_LOG);
-    const struct sgc_page *d = &sgc_heap.pages[page];
-
-    if (sgc_page_state(d) == SGC_PAGE_SMALL)
-        return sgc_slot_granule(d, offset) * SGC_GRANULE;
-    return (size_t)(sgc_page_state(d) == SGC_PAGE_SPAN_TAIL ? page - d->back : page) * SGC_PAGE;
-}
-
-/* Heap words while interior pointers do not count there. */
-SGC_BLIND static void scan_starts(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
-{
-    size_t n = 0;
-
-    for (; p < end; p++) {
-        size_t offset = *p - marker->base;
-
-        if (offset >= marker->limit || !sgc_mark_displacement_valid(offset - start_of(offset)))
-            continue;
-        marker->edge[n] = offset;
-        n = sgc_edges_full(marker, n + 1);
-    }
-    finish(marker, n);
+    finish(marker, n, distances);
 }
 
 /* Without the end byte a word that equals an object's start may also mean the end of the one
@@ -120,9 +101,9 @@ SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, c
         n = sgc_collect(marker->edge, n, word, marker->base, marker->limit);
         if (word % SGC_GRANULE == 0)
             n = sgc_collect(marker->edge, n, word - 1, marker->base, marker->limit);
-        n = sgc_edges_full(marker, n);
+        n = sgc_edges_full(marker, n, NULL);
     }
-    finish(marker, n);
+    finish(marker, n, NULL);
 }
 
 /* ---- pieces ---- */
@@ -134,22 +115,18 @@ enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more t
 SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end, uintptr_t bits)
 {
     for (; bits != 0 && p < end; bits <<= 1, p++) {
-        if (bits >> 63 == 0)
-            continue;
-        if (marker->interior_pointers)
+        if (bits >> 63 != 0)
             n = sgc_collect(marker->edge, n, *p, marker->base, marker->limit);
-        else
-            scan_starts(marker, p, p + 1);
     }
     if (n <= MANY_EDGES)
         return n;
-    finish(marker, n);
+    finish(marker, n, marker->distances);
     return 0;
 }
 
 void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
 {
-    finish(marker, collect_bits(marker, 0, (const uintptr_t *)start, (const uintptr_t *)end, bits));
+    finish(marker, collect_bits(marker, 0, (const uintptr_t *)start, (const uintptr_t *)end, bits), marker->distances);
 }
 
 void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits)
@@ -158,18 +135,12 @@ void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end,
 
     for (uintptr_t at = start; at < end; at += stride)
         n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
-    finish(marker, n);
+    finish(marker, n, marker->distances);
 }
 
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
-    const uintptr_t *p = (const uintptr_t *)start;
-    const uintptr_t *end = p + bytes / sizeof *p;
-
-    if (marker->interior_pointers)
-        scan_any(marker, start, bytes);
-    else
-        scan_starts(marker, p, end);
+    scan_any(marker, start, bytes, marker->distances);
 }
 
 void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
@@ -180,7 +151,7 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     if (marker->end_word)
         scan_ends(marker, p, end);
     else
-        scan_any(marker, start, bytes);
+        scan_any(marker, start, bytes, NULL);
 }
 
 /* ---- roots ---- */
@@ -209,7 +180,7 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
     uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof(uintptr_t));
     uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof(uintptr_t));
 
-    if (marker->interior_pointers) {
+    if (marker->distances == NULL) {
         sgc_mark_roots(marker, lo, hi);
     } else if (start < end) {
         marker->root_bytes += end - start;
@@ -245,5 +216,5 @@ SGC_BLIND void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t s
 
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
-    finish(marker, sgc_collect(marker->edge, 0, address, marker->base, marker->limit));
+    finish(marker, sgc_collect(marker->edge, 0, address, marker->base, marker->limit), NULL);
 }

@@ -24,15 +24,17 @@ static bool reached(const struct sgc_page *d, size_t inside)
     return !d->limited || inside < sgc_aw_load(&d->span_reach);
 }
 
-void sgc_mark_span_at(struct sgc_marker *marker, size_t offset)
+void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances)
 {
     uint32_t page = (uint32_t)(offset >> SGC_PAGE_LOG);
     const struct sgc_page *d = &sgc_heap.pages[page];
+    size_t inside;
 
     if (sgc_page_state(d) == SGC_PAGE_SPAN_TAIL) {
         page -= d->back;
         d = &sgc_heap.pages[page];
     }
-    if (sgc_page_state(d) == SGC_PAGE_SPAN && reached(d, offset - (size_t)page * SGC_PAGE))
+    inside = offset - (size_t)page * SGC_PAGE;
+    if (sgc_page_state(d) == SGC_PAGE_SPAN && reached(d, inside) && sgc_distance_counts(distances, inside))
         sgc_mark_span(marker, page);
 }

@@ -15,17 +15,31 @@ static bool marks(const struct sgc_mark_config *config, uintptr_t word, const vo
     return marked;
 }
 
-/* Through an uncollectable object, so that the word is one of the heap. */
-static uintptr_t *holder;
+static bool marks_through(const struct sgc_mark_config *config, uintptr_t *holder, uintptr_t word, uintptr_t beside,
+                          const void *object)
+{
+    holder[3] = word;
+    holder[4] = beside;
+    bool marked = marks(config, 0, object);
+    holder[3] = holder[4] = 0;
+    return marked;
+}
 
+/* Through uncollectable objects, so that the word is one of the heap: the only one of a small object, which is followed at
+ * once, one of several, and one of an object that is too large to wait for others. */
 static bool marks_from_heap(const struct sgc_mark_config *config, uintptr_t word, const void *object)
 {
-    if (holder == NULL)
-        holder = heap_alloc(sgc_self, 64, SGC_KIND_UNCOLLECTABLE);
-    holder[3] = word;
-    bool marked = marks(config, 0, object);
-    holder[3] = 0;
-    return marked;
+    static uintptr_t *small, *large;
+
+    if (small == NULL) {
+        small = heap_alloc(sgc_self, 64, SGC_KIND_UNCOLLECTABLE);
+        large = heap_alloc(sgc_self, 4096, SGC_KIND_UNCOLLECTABLE);
+    }
+    bool alone = marks_through(config, small, word, 0, object);
+    if (marks_through(config, small, word, (uintptr_t)small, object) != alone ||
+        marks_through(config, large, word, 0, object) != alone)
+        tap_bail("whether a word of the heap counts depends on how it is met");
+    return alone;
 }
 
 static void test_interior(char *object, size_t bytes, const char *what)
@@ -42,7 +56,7 @@ static void test_interior(char *object, size_t bytes, const char *what)
            !marks_from_heap(&config, at + 8, object), "interior pointers off: roots yes, words of the heap only the first byte");
 }
 
-static void test_displacement(char *object)
+static void test_displacement(char *object, const char *what)
 {
     struct sgc_mark_config config = HEAP_MARK;
     uintptr_t at = (uintptr_t)object;
@@ -50,7 +64,7 @@ static void test_displacement(char *object)
     config.interior_pointers = false;
     sgc_mark_displacement(40);
     tap_ok(marks_from_heap(&config, at + 40, object) && !marks_from_heap(&config, at + 41, object) &&
-           !marks_from_heap(&config, at + 39, object), "a registered displacement counts, its neighbours do not");
+           !marks_from_heap(&config, at + 39, object), "a registered displacement counts for %s, its neighbours do not", what);
     tap_ok(sgc_mark_displacement_valid(0) && sgc_mark_displacement_valid(40) && !sgc_mark_displacement_valid(41) &&
            !sgc_mark_displacement_valid(SIZE_MAX), "and can be asked for");
 }
@@ -84,7 +98,8 @@ static void test_words(void)
         tap_bail("the test wants neighbours");
     test_interior(a, 96, "a small object");
     test_interior(span, 3 * SGC_PAGE, "a span");
-    test_displacement(a);
+    test_displacement(a, "a small object");
+    test_displacement(span, "a span");
     test_end_word(a, 96, b);
     test_end_word(span, 3 * SGC_PAGE, NULL);
     struct sgc_mark_config config = HEAP_MARK;
