@@ -85,14 +85,14 @@ define sgc-heap
   printf "pages of 64 KiB: %lu in use, %lu free with contents; %lu MiB given back so far\n", \
     (unsigned long)sgc_pool.in_use.value, (unsigned long)sgc_pool.dirty.value, \
     (unsigned long)(sgc_pool.returned.value >> 20)
-  printf "stop %u: ", world.gen.value
-  if world.gen.value & 1
-    printf "the world is stopped or being stopped, %u threads missing", world.missing.value
+  printf "stop %u: ", sgc_world.gen.value
+  if sgc_world.gen.value & 1
+    printf "the world is stopped or being stopped, %u threads missing", sgc_world.missing.value
   else
     printf "the world runs"
   end
-  printf "; %u threads registered; gate held by thread %u, %u waiting\n", sgc_registry.count, cycle.gate.value, \
-    cycle.waiting.value
+  printf "; %u threads registered; gate held by thread %u, %u waiting\n", sgc_registry.count, (unsigned)gate.word.value, \
+    gate.waiting.value
 end
 document sgc-heap
 The heap, the world and the gate in three lines.

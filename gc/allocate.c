@@ -216,6 +216,7 @@ static void serve_from(void *arg, uintptr_t sp)
     if (self == NULL ||
         !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
         return;
+    sgc_gate_look(self, c->entry);
     r.entry = c->entry;
     r.from = sp;
     c->object = serve(self, &r);

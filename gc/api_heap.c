@@ -42,6 +42,7 @@ static void collect_from(void *arg, uintptr_t sp)
 
     if (self == NULL)
         return;
+    sgc_gate_look(self, w->entry);
     w->result = sgc_collect_from(self, SGC_REASON_EXPLICIT, w->stop, sp);
     sgc_stack_clear_deep();
     if (w->give_back && w->result == SGC_COLLECTED)

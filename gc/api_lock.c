@@ -12,21 +12,26 @@
 SGC_STATE static unsigned nested;       /* GC_alloc_lock by who has it already */
 SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
 
+/* A guard is two system calls, and there are programs that call this for every look into a weak table. */
 void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
 {
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_gate_hold hold;
     void *result;
 
-    if (sgc_gate_mine())
-        return fn(arg);
-    sgc_gate_close(sgc_mutator_self());
+    if (!sgc_gate_try(self, &hold)) {
+        if (sgc_gate_look(self, sgc_callers_stack_pointer()))
+            return fn(arg);
+        sgc_gate_close_for(self, &hold);
+    }
     result = fn(arg);
-    sgc_gate_open();
+    sgc_gate_open_for(&hold);
     return result;
 }
 
 void GC_alloc_lock(void)
 {
-    if (!sgc_gate_mine()) {
+    if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer())) {
         sgc_gate_close(sgc_mutator_self());
         return;
     }
@@ -37,7 +42,7 @@ void GC_alloc_lock(void)
 
 void GC_alloc_unlock(void)
 {
-    if (!sgc_gate_mine())
+    if (!sgc_gate_mine() || (nested == 0 && sgc_gate_is_light()))
         sgc_warn("GC_alloc_unlock: this thread does not have the allocation lock; nothing is changed. Call it once "
                  "for each GC_alloc_lock");
     else if (nested > 0)

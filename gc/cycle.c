@@ -16,7 +16,6 @@
 #include "gc/init.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
-#include "gc/patience.h"
 #include "gc/roots.h"
 #include "gc/service.h"
 #include "gc/torture.h"
@@ -24,8 +23,6 @@
 #include "mark/team.h"
 
 struct cycle {
-    sgc_a32_t gate;                     /* thread id of the holder; futex word */
-    sgc_a32_t waiting;                  /* threads waiting for the gate */
     sgc_aw_t finished;
     struct sgc_team team;
     struct sgc_team_totals totals;      /* of the last mark */
@@ -46,116 +43,6 @@ struct pause {
     uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause begins */
     bool complete;
 };
-
-/* ---- the gate ---- */
-
-/* Who calls.  Its record has the number: asking the system for it takes as long as all else here, and some clients take
- * the allocation lock for every look into a weak table. */
-static uint32_t own_id(void)
-{
-    const struct sgc_mutator *self = sgc_mutator_self();
-
-    return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
-}
-
-bool sgc_gate_mine(void)
-{
-    return sgc_a32_load(&cycle.gate) == own_id();
-}
-
-static bool try_gate(uint32_t tid)
-{
-    return sgc_a32_cas(&cycle.gate, 0, tid);
-}
-
-/* One sleep, while somebody has it.  Threads that find at once that a cycle is due come here together. */
-static void wait_for_gate(void *arg)
-{
-    uint32_t holder = sgc_a32_load_acq(&cycle.gate);
-    uint64_t began = sgc_clock_ns();
-
-    (void)arg;
-    if (holder == 0)
-        return;
-    if (!sgc_patience_spin(&cycle.gate, holder, sgc_a32_load(&cycle.waiting)))
-        sgc_wait(&cycle.gate, holder, -1);
-    sgc_patience_over(began);
-}
-
-/* A section that a longjmp has left is found at the next one: here, before we count as outside. */
-static void find_abandoned(struct sgc_mutator *self)
-{
-    sgc_section_enter(sgc_section_of(self));
-    sgc_section_leave(sgc_section_of(self));
-}
-
-static void release_gate(void)
-{
-    sgc_a32_swap(&cycle.gate, 0);
-    if (sgc_a32_load_sc(&cycle.waiting) != 0)
-        sgc_wake(&cycle.gate, 1);
-}
-
-/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place: with the gate it would
- * run callbacks of the client's.  While it has the gate nobody suspends it. */
-static bool take_gate(uint32_t tid, struct sgc_mutator *self)
-{
-    struct sgc_section *section = self != NULL ? sgc_section_of(self) : NULL;
-    bool taken = try_gate(tid);
-
-    if (section == NULL || !sgc_section_suspended(section))
-        return taken;
-    if (taken)
-        release_gate();
-    else
-        sgc_wake(&cycle.gate, 1);
-    sgc_world_stay(section);
-    return false;
-}
-
-/* Under a guard until the gate is opened: a client's handler must not longjmp away with the gate.  A thread
- * that is not registered (or forks before it is) cannot be stopped and simply sleeps. */
-void sgc_gate_close(struct sgc_mutator *self)
-{
-    uint32_t tid = own_id();
-
-    sgc_assert(!sgc_gate_mine());
-    if (self != NULL && sgc_section_inside(sgc_section_of(self)))
-        find_abandoned(self);
-    if (self != NULL)
-        sgc_guard_enter(sgc_section_of(self));
-    sgc_a32_add(&cycle.waiting, 1);
-    while (!take_gate(tid, self)) {
-        if (self != NULL)
-            sgc_world_sleep(self, wait_for_gate, NULL);
-        else
-            wait_for_gate(NULL);
-    }
-    sgc_a32_add(&cycle.waiting, (uint32_t)-1);
-}
-
-void sgc_gate_open(void)
-{
-    sgc_assert(sgc_gate_mine());
-    release_gate();
-    if (sgc_self != NULL)
-        sgc_guard_leave(&sgc_self->section);
-}
-
-bool sgc_gate_enter(struct sgc_mutator *self)
-{
-    bool closes = !sgc_gate_mine();
-
-    if (closes)
-        sgc_gate_close(self);
-    return closes;
-}
-
-void sgc_gate_leave(bool closed)
-{
-    if (closed)
-        sgc_gate_open();
-}
 
 uint64_t sgc_cycles_finished(void)
 {
@@ -454,8 +341,7 @@ void sgc_external_resume(struct sgc_mutator *self)
         return;
     }
     sgc_world_resume(self);
-    if (!cycle.keep_gate)
-        sgc_gate_open();
+    sgc_gate_leave(!cycle.keep_gate);
 }
 
 void sgc_check_everything(struct sgc_mutator *self)
@@ -536,6 +422,5 @@ void sgc_cycle_after_fork(void)
 {
     sgc_clear_after_fork();
     sgc_team_after_fork(&cycle.team);
-    sgc_a32_store(&cycle.gate, 0);
-    sgc_a32_store(&cycle.waiting, 0);
+    sgc_gate_after_fork();
 }

@@ -2,15 +2,13 @@
 /*
  * Collection cycles.
  *
- *   gate        one cycle, fork or external stop at a time.  Its holder may be stopped by nobody, since only
- *               the holder stops the world.  Waiting for it happens outside sections, so a waiting
- *               thread can be stopped.
  *   finished    cycles finished; written by the gate's holder, release; read by anybody, acquire
  */
 #ifndef SGC_GC_CYCLE_H
 #define SGC_GC_CYCLE_H
 
 #include "gc/events.h"
+#include "gc/gate.h"
 #include "gc/mutator.h"
 
 enum sgc_collect_result {
@@ -32,16 +30,6 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
                                          uintptr_t from);
 
 uint64_t sgc_cycles_finished(void);
-
-/* Calls that must not overlap a cycle. */
-void sgc_gate_close(struct sgc_mutator *self);
-void sgc_gate_open(void);
-bool sgc_gate_mine(void);
-
-/* For functions that a thread may call with the gate closed by itself: closes it if it is not, and says whether it did; to be
- * handed to sgc_gate_leave, which opens it again then. */
-bool sgc_gate_enter(struct sgc_mutator *self);
-void sgc_gate_leave(bool closed);
 
 /* Has the calling thread stopped the world, by hand or for its cycle?  Then it holds the registry's lock, too. */
 bool sgc_stopped_by_self(void);

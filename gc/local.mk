@@ -44,6 +44,8 @@ gc_sources = \
 	gc/events.h \
 	gc/fork.c \
 	gc/fork.h \
+	gc/gate.c \
+	gc/gate.h \
 	gc/heap_size.c \
 	gc/heap_size.h \
 	gc/helpers.c \

@@ -57,6 +57,7 @@ static void at_thread_exit(void *value)
 
     if (m == NULL)
         return;
+    sgc_gate_thread_over(m);
     if (round < LAST_ROUNDS)
         pthread_setspecific(exit_key, (void *)(round + 1));
     else

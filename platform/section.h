@@ -78,7 +78,7 @@ static inline void sgc_seam(void)
 
 /*
  * Guards: stretches that are longer than a section, may wait and may be stopped, but must not be left by a client's
- * siglongjmp: whoever holds a lock or the gate of collections, has pages in its hands that are on no list, or
+ * siglongjmp: whoever holds a lock, or (normally) the gate of collections, has pages in its hands that are on no list, or
  * grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may wait for what
  * is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
  */

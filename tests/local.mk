@@ -198,6 +198,7 @@ unit_tests += \
 	tests/test_api_hooks \
 	tests/test_api_liveness \
 	tests/test_api_loader \
+	tests/test_api_lock \
 	tests/test_api_noticed \
 	tests/test_api_rest \
 	tests/test_api_roots \
@@ -212,7 +213,7 @@ unit_tests += \
 	tests/test_api_threads \
 	tests/test_api_vars \
 	tests/test_api_why_live
-thread_tests += tests/test_api_hooks tests/test_api_loader tests/test_api_suspend tests/test_api_suspend_region tests/test_api_threads
+thread_tests += tests/test_api_hooks tests/test_api_loader tests/test_api_lock tests/test_api_suspend tests/test_api_suspend_region tests/test_api_threads
 aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
 test_headers += tests/api.h tests/api_list.h
 EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_types.cc
@@ -286,6 +287,7 @@ slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
 	tests/model/check_disclaim \
+	tests/model/check_gate \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -294,6 +296,7 @@ long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
 	tests/model/disclaim.pml \
+	tests/model/gate.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \

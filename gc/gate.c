@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The gate.  Each function runs on the thread it is about. */
+#include "gc/gate.h"
+
+#include "gc/patience.h"
+#include "gc/world.h"
+
+struct gate {
+    sgc_aw_t word;                      /* 0: open; otherwise the holder's thread id, and above that, see light() */
+    sgc_a32_t waiting;                  /* threads waiting for it */
+};
+
+SGC_STATE static struct gate gate;
+
+enum { DEPTH_SHIFT = 32 };              /* above a thread id */
+
+static const uintptr_t DEPTH_MAX = UINTPTR_MAX >> DEPTH_SHIFT;
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the word's first half is the lower one: the thread id");
+
+static const int64_t LOOK_AGAIN_NS = 10 * 1000 * 1000;
+
+static sgc_a32_t *futex_word(void)
+{
+    return (sgc_a32_t *)(void *)&gate.word;
+}
+
+/* How far below its stack's end the copy lies, in the frame of who holds it without a guard; 0: under one. */
+static uintptr_t light(uintptr_t word)
+{
+    return word >> DEPTH_SHIFT;
+}
+
+bool sgc_gate_is_light(void)
+{
+    return light(sgc_aw_load(&gate.word)) != 0;
+}
+
+/* Who calls.  Its record has the number: asking the system for it takes as long as all else here, and some clients take
+ * the allocation lock for every look into a weak table. */
+static uint32_t own_id(void)
+{
+    const struct sgc_mutator *self = sgc_mutator_self();
+
+    return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
+}
+
+bool sgc_gate_mine(void)
+{
+    return (uint32_t)sgc_aw_load(&gate.word) == own_id();
+}
+
+static void wake_next(void)
+{
+    sgc_wake(futex_word(), 1);
+}
+
+static void wake_if_waiting(void)
+{
+    if (sgc_a32_load_sc(&gate.waiting) != 0)
+        wake_next();
+}
+
+static void release(void)
+{
+    sgc_aw_swap(&gate.word, 0);
+    wake_if_waiting();
+}
+
+static bool drop(uintptr_t hold)
+{
+    if (!sgc_aw_cas(&gate.word, hold, 0))
+        return false;
+    wake_if_waiting();
+    return true;
+}
+
+/* ---- under a guard ---- */
+
+/* One sleep, while somebody has it.  Threads that find at once that a cycle is due come here together. */
+static void wait_for_gate(void *arg)
+{
+    uintptr_t word = sgc_aw_load_acq(&gate.word);
+    uint64_t began = sgc_clock_ns();
+
+    (void)arg;
+    if (word == 0)
+        return;
+    if (!sgc_patience_spin(futex_word(), (uint32_t)word, sgc_a32_load(&gate.waiting)))
+        sgc_wait(futex_word(), (uint32_t)word, light(word) != 0 ? LOOK_AGAIN_NS : -1);
+    sgc_patience_over(began);
+}
+
+/* A section that a longjmp has left is found at the next one: here, before we count as outside. */
+static void find_abandoned(struct sgc_mutator *self)
+{
+    sgc_section_enter(sgc_section_of(self));
+    sgc_section_leave(sgc_section_of(self));
+}
+
+/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place: with the gate it would
+ * run callbacks of the client's.  While it has the gate nobody suspends it. */
+static bool take_gate(uintptr_t word, struct sgc_mutator *self)
+{
+    struct sgc_section *section = self != NULL ? sgc_section_of(self) : NULL;
+    bool taken = sgc_aw_cas(&gate.word, 0, word);
+
+    if (section == NULL || !sgc_section_suspended(section))
+        return taken;
+    if (taken)
+        release();
+    else
+        wake_next();
+    sgc_world_stay(section);
+    return false;
+}
+
+/* A handler has come after the thread has seen that the gate is not its own, and has left it closed. */
+static void open_left(void)
+{
+    uintptr_t word = sgc_aw_load(&gate.word);
+
+    if ((uint32_t)word != own_id())
+        return;
+    sgc_assert(light(word) != 0);
+    drop(word);
+}
+
+/* Under a guard from now on.  A thread that is not registered (or forks before it is) cannot be stopped and simply
+ * sleeps. */
+static void close_by(struct sgc_mutator *self, uintptr_t word)
+{
+    if (self != NULL && sgc_section_inside(sgc_section_of(self)))
+        find_abandoned(self);
+    if (self != NULL)
+        sgc_guard_enter(sgc_section_of(self));
+    open_left();
+    sgc_a32_add(&gate.waiting, 1);
+    while (!take_gate(word, self)) {
+        if (self != NULL)
+            sgc_world_sleep(self, wait_for_gate, NULL);
+        else
+            wait_for_gate(NULL);
+    }
+    sgc_a32_add(&gate.waiting, (uint32_t)-1);
+}
+
+/* Until it is opened: a client's handler must not longjmp away with the gate. */
+void sgc_gate_close(struct sgc_mutator *self)
+{
+    close_by(self, own_id());
+}
+
+static void leave_guard(void)
+{
+    if (sgc_self != NULL)
+        sgc_guard_leave(&sgc_self->section);
+}
+
+void sgc_gate_open(void)
+{
+    sgc_assert(sgc_gate_mine());
+    release();
+    leave_guard();
+}
+
+bool sgc_gate_enter(struct sgc_mutator *self)
+{
+    bool closes = !sgc_gate_mine();
+
+    if (closes)
+        sgc_gate_close(self);
+    else if (self != NULL)
+        sgc_guard_enter(sgc_section_of(self));
+    return closes;
+}
+
+void sgc_gate_leave(bool closed)
+{
+    if (closed)
+        sgc_gate_open();
+    else
+        leave_guard();
+}
+
+/* ---- without ---- */
+
+/* It runs code of the program that may be stopped at any instruction, so while it goes on nobody has suspended it. */
+static bool runs_freely(const struct sgc_section *s)
+{
+    return s->guards == 0 && s->held == 0 && sgc_a32_load(&s->state) == 0 && !sgc_section_inside(s);
+}
+
+/* What says that the copy lies there; 0 if it cannot be said, or there must be a guard. */
+static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gate_hold *hold)
+{
+    uintptr_t place = (uintptr_t)hold, depth;
+
+    if (self == NULL || !runs_freely(&self->cache.section) || !sgc_mutator_at_home(self, place))
+        return 0;
+    depth = self->stack.high - place;
+    return depth <= DEPTH_MAX ? depth << DEPTH_SHIFT | (uint32_t)self->tid : 0;
+}
+
+bool sgc_gate_try(struct sgc_mutator *self, struct sgc_gate_hold *hold)
+{
+    uintptr_t word = light_word(self, hold);
+
+    if (word == 0 || sgc_a32_load(&gate.waiting) != 0)
+        return false;
+    hold->word = word;
+    return sgc_aw_cas(&gate.word, 0, word);
+}
+
+void sgc_gate_close_for(struct sgc_mutator *self, struct sgc_gate_hold *hold)
+{
+    uintptr_t word = light_word(self, hold);
+
+    hold->word = word != 0 ? word : own_id();
+    close_by(self, hold->word);
+    if (word != 0)
+        leave_guard();
+}
+
+/* It is not ours any more if sgc_gate_look was misled, by a callback that goes back and forth between stacks. */
+void sgc_gate_open_for(const struct sgc_gate_hold *hold)
+{
+    if (light(hold->word) != 0)
+        drop(hold->word);
+    else
+        sgc_gate_open();
+}
+
+static void tell(void)
+{
+    sgc_warn("a callback of GC_call_with_alloc_lock, or a signal handler that interrupted it, was left by a jump, or by ending "
+             "the thread; the allocation lock is released, until now others waited for it. Let the callback return; block "
+             "signals whose handlers jump");
+}
+
+/* What lies there now may be another function's. */
+__attribute__((no_sanitize("address", "thread")))
+static bool is_there(uintptr_t place, uintptr_t word)
+{
+    return ((const struct sgc_gate_hold *)place)->word == word;
+}
+
+/* One look at the word: a handler may close the gate after it, and leave it so. */
+bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
+{
+    uintptr_t word = sgc_aw_load(&gate.word), place;
+
+    if ((uint32_t)word != own_id())
+        return false;
+    if (light(word) == 0 || self == NULL)
+        return true;
+    place = self->stack.high - light(word);
+    if (!sgc_mutator_left(self, place, entry) && is_there(place, word))
+        return true;
+    if (drop(word))
+        tell();
+    return false;
+}
+
+void sgc_gate_thread_over(struct sgc_mutator *self)
+{
+    sgc_gate_look(self, self->stack.high - 1);
+}
+
+void sgc_gate_after_fork(void)
+{
+    sgc_aw_store(&gate.word, 0);
+    sgc_a32_store(&gate.waiting, 0);
+}

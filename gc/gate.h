@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate: one cycle, fork, external stop or call with the allocation lock at a time.
+ *
+ *   what     written by               read by          ordering
+ *   word     who takes it: a CAS      everybody        acquire-release RMW; futex on its lower half
+ *            from 0; who opens it
+ *   waiting  who waits, before it     who opens        RMW; sequentially consistent load after opening
+ *            tries again
+ *
+ * Its holder may be stopped by nobody, since only the holder stops the world.  Waiting for it happens outside sections, so a
+ * waiting thread can be stopped.
+ *
+ * Normally it is held under a guard.  For a callback of the program it is held without one: if nobody has it or waits for
+ * it, that needs no system call.  Handlers of the program then run on the thread that has it, and one may leave by a
+ * jump, with the gate held; so may the callback itself.  Therefore the word says also where in the thread's stack there is a
+ * copy of it; when the thread enters one of our functions above that, or something else lies there, the gate is opened
+ * (sgc_gate_look).  As it is one word, no handler comes between.  The opening itself may be left before the wake: who waits
+ * while the gate is held so looks now and then.
+ */
+#ifndef SGC_GC_GATE_H
+#define SGC_GC_GATE_H
+
+#include "gc/mutator.h"
+
+/* Calls that must not overlap a cycle. */
+void sgc_gate_close(struct sgc_mutator *self);
+void sgc_gate_open(void);
+bool sgc_gate_mine(void);
+
+/* For functions that a thread may call with the gate closed by itself: closes it if it is not, and says whether it did; to be
+ * handed to sgc_gate_leave, which opens it again then.  Between them the thread is under a guard. */
+bool sgc_gate_enter(struct sgc_mutator *self);
+void sgc_gate_leave(bool closed);
+
+/* In the frame of who holds the gate for a callback: a copy of the word. */
+struct sgc_gate_hold {
+    volatile uintptr_t word;
+};
+
+/* For a callback: closes the gate, without a guard if the thread is on its own stack and under none already.  The first
+ * only if that is easy.  To be opened by the third. */
+bool sgc_gate_try(struct sgc_mutator *self, struct sgc_gate_hold *hold);
+void sgc_gate_close_for(struct sgc_mutator *self, struct sgc_gate_hold *hold);
+void sgc_gate_open_for(const struct sgc_gate_hold *hold);
+bool sgc_gate_is_light(void);           /* held so, by anybody */
+
+/* Is the gate the calling thread's, which entered at `entry`?  If it has left the callback for which it closed it, it is opened
+ * here, with a warning. */
+bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry);
+
+/* The thread ends: it has left everything. */
+void sgc_gate_thread_over(struct sgc_mutator *self);
+
+void sgc_gate_after_fork(void);
+
+#endif
