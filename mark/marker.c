@@ -143,7 +143,8 @@ void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     scan_large(marker, (struct sgc_work){ start, bytes });
 }
 
-/* Pops small objects, and asks for their lines, until the batch is full or something else comes. */
+/* Pops small objects, and asks for their lines, until the batch is full or something else comes.  What a descriptor says
+ * of such an object may turn it into plain words. */
 static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     const struct sgc_place *end = sgc_deque_end(&marker->stack);
@@ -156,7 +157,7 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
         struct sgc_work work;
 
         sgc_place_get(--end, &work);
-        if (__builtin_expect(!is_small(work), 0))
+        if (__builtin_expect(!is_small(work), 0) && !sgc_described_words(&work))
             break;
         *object++ = (struct sgc_words){ work.start, work.bytes };
         sgc_ask_for(work.start, work.bytes);
