@@ -26,17 +26,17 @@ static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, ui
                         struct sgc_section *self)
 {
     struct sgc_page_lists *lists = &cache->bin[kind][cls].lists;
-    struct sgc_sweep_step step = { .swept = true };
+    struct sgc_sweep_step step = { .swept = 1 };
 
-    while (step.swept && *most > 0) {
+    while (step.swept != 0 && *most > 0) {
         sgc_lock(&cache->lock, self);
-        step = sgc_lists_sweep_one(lists, sgc_tag(cache->id, sgc_heap.epoch));
+        sgc_lists_sweep(lists, sgc_tag(cache->id, sgc_heap.epoch), *most, &step);
         sgc_unlock(&cache->lock, self);
-        if (step.empty != SGC_NO_PAGE)
-            sgc_policy_give_page(step.empty, cache->id, self);
+        if (step.empties != 0)
+            sgc_policy_give_singles(step.empty, step.empties, cache->id, self);
         *most -= step.swept;
     }
-    return step.swept;
+    return step.swept != 0;
 }
 
 /* Sizes that were never used have no pages. */

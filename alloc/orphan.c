@@ -123,19 +123,19 @@ bool sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc_section *self)
 {
-    struct sgc_sweep_step step = { .swept = true };
+    struct sgc_sweep_step step = { .swept = 1 };
 
-    while (step.swept && *most > 0) {
+    while (step.swept != 0 && *most > 0) {
         sgc_lock(&orphans.lock, self);
-        step = sgc_lists_sweep_one(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
+        sgc_lists_sweep(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), *most, &step);
         sgc_unlock(&orphans.lock, self);
-        if (step.empty != SGC_NO_PAGE) {
-            sgc_policy_give_page(step.empty, SGC_NO_OWNER, self);
-            sgc_aw_add(&orphans.count, (uintptr_t)-1);
+        if (step.empties != 0) {
+            sgc_policy_give_singles(step.empty, step.empties, SGC_NO_OWNER, self);
+            sgc_aw_add(&orphans.count, -(uintptr_t)step.empties);
         }
         *most -= step.swept;
     }
-    return step.swept;
+    return step.swept != 0;
 }
 
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)

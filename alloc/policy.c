@@ -45,18 +45,28 @@ static void sweep_for_page(struct sgc_cache *cache)
         sweep_first(SWEEP_FOR_PAGE, &cache->section);
 }
 
+/* While anything is unswept, no more than is there already, so that each page is looked for among the dead first. */
+static uint32_t at_once(const struct sgc_cache *cache, uint32_t most)
+{
+    uint32_t own = sgc_free_list_count(cache->id);
+
+    if (sgc_a32_load(&swept_epoch) == sgc_heap.epoch || own >= most)
+        return most;
+    return own > 0 ? own : 1;
+}
+
 /* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with contents serves
  * as it is. */
-uint32_t sgc_policy_take_page(struct sgc_cache *cache, bool *zero)
+uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
 {
-    uint32_t page;
+    uint32_t n;
 
     sweep_for_page(cache);
-    page = sgc_pool_take_page(cache->id, &cache->section, zero);
-    if (page != SGC_NO_PAGE)
-        return page;
+    n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
+    if (n != 0)
+        return n;
     sweep_all(&cache->section);
-    return sgc_pool_take_page(cache->id, &cache->section, zero);
+    return sgc_pool_take_singles(cache->id, most, taken, &cache->section);
 }
 
 /* The same; then what is free is given back, since it counts towards the limit and may be too scattered to serve. */
@@ -81,9 +91,9 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
     return sgc_pool_dirty_bytes();
 }
 
-void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self)
+void sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
 {
-    sgc_pool_give_page(page, owner, self);
+    sgc_pool_give_singles(pages, count, owner, self);
 }
 
 /* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this

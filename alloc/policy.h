@@ -12,9 +12,9 @@
 #include "alloc/cache.h"
 #include "alloc/pool.h"
 
-/* A free page for the asking mutator, and whether it reads as zero.  SGC_NO_PAGE when the heap may
- * not grow and no thread has a free page.  By the cache's thread, outside sections. */
-uint32_t sgc_policy_take_page(struct sgc_cache *cache, bool *zero);
+/* Up to `most` free pages for the asking mutator; returns how many.  0 when the heap may not grow and no thread has a free
+ * page.  By the cache's thread, outside sections. */
+uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken);
 
 /* `count` adjacent pages, for a span: from whoever has them. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero);
@@ -22,9 +22,9 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 /* Bytes of free pages with contents, once all is swept: what can be allocated without new memory.  Outside sections. */
 size_t sgc_policy_free_touched(struct sgc_section *self);
 
-/* A page without live objects goes back, onto the free page list of its owner, whoever swept it
- * (SGC_NO_OWNER: it was an orphan).  Inside or outside sections. */
-void sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
+/* Pages without live objects go back, onto the free page list of their owner, whoever swept them
+ * (SGC_NO_OWNER: they were orphans).  Inside or outside sections. */
+void sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
 /* The owner's thread ends: its free pages become nobody's.  Outside sections. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);

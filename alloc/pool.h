@@ -68,8 +68,13 @@ bool sgc_pool_init(void);
  * Outside sections. */
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
 
-/* Takes one page for an owner, from where the page rule says; otherwise the same. */
-uint32_t sgc_pool_take_page(uint32_t owner, struct sgc_section *self, bool *zero);
+/* Takes up to `most` single pages for an owner, each from where the page rule says; returns how many.  Otherwise the
+ * same. */
+struct sgc_taken {
+    uint32_t page;
+    bool zero;
+};
+uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *taken, struct sgc_section *self);
 
 /* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
@@ -80,8 +85,8 @@ struct sgc_run {
 };
 void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
 
-/* Puts back a page that was taken one by one, onto its last owner's free page list (SGC_NO_OWNER: nobody's). */
-void sgc_pool_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
+/* Puts back single pages, onto their last owner's free page list (SGC_NO_OWNER: nobody's). */
+void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
 /* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
  * sections. */
@@ -103,8 +108,8 @@ uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_
 
 void sgc_pool_set_limit(size_t bytes);          /* 0: none */
 
-/* Is an eighth of what the limit allows not in use? */
-bool sgc_pool_plenty(void);
+/* How many more pages the limit allows to be in use. */
+size_t sgc_pool_room(void);
 
 /* Bytes in pages in use plus free pages with contents: what the heap costs. */
 size_t sgc_pool_heap_bytes(void);

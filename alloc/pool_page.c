@@ -92,34 +92,43 @@ static void note_taken(uint32_t page, uint32_t owner, enum sgc_page_source sourc
     sgc_pool_count(&sgc_pool.remote, last != SGC_NO_OWNER && last != owner);
 }
 
-uint32_t sgc_pool_take_page(uint32_t owner, struct sgc_section *self, bool *zero)
+/* Under the lock. */
+static bool take_one(uint32_t owner, struct sgc_taken *taken, struct sgc_section *self)
 {
-    struct sgc_page_order order;
-    uint32_t page = SGC_NO_PAGE;
+    struct sgc_page_order order = order_now();
+
+    for (int i = 0; sgc_pool_may_use(1) && order.source[i] != SGC_SOURCE_NONE; i++) {
+        taken->page = page_from(order.source[i], owner, self);
+        if (taken->page == SGC_NO_PAGE)
+            continue;
+        note_taken(taken->page, owner, order.source[i]);
+        sgc_pool_take_run(taken->page, 1, &taken->zero);
+        return true;
+    }
+    return false;
+}
+
+uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *taken, struct sgc_section *self)
+{
+    uint32_t n = 0;
 
     sgc_lock(&sgc_pool.lock, self);
-    order = order_now();
-    for (int i = 0; sgc_pool_may_use(1) && order.source[i] != SGC_SOURCE_NONE; i++) {
-        page = page_from(order.source[i], owner, self);
-        if (page == SGC_NO_PAGE)
-            continue;
-        note_taken(page, owner, order.source[i]);
-        sgc_pool_take_run(page, 1, zero);
-        break;
-    }
+    while (n < most && take_one(owner, &taken[n], self))
+        n++;
     sgc_unlock(&sgc_pool.lock, self);
-    return page;
+    return n;
 }
 
 /* ---- giving ---- */
 
-void sgc_pool_give_page(uint32_t page, uint32_t owner, struct sgc_section *self)
+void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
 {
     uint64_t now = sgc_clock_ns();
 
     sgc_lock(&sgc_pool.lock, self);
-    sgc_pool_give_run(page, 1, owner, now);
-    sgc_pool_count(&sgc_pool.small, (size_t)-1);
+    for (uint32_t i = 0; i < count; i++)
+        sgc_pool_give_run(pages[i], 1, owner, now);
+    sgc_pool_count(&sgc_pool.small, -(size_t)count);
     sgc_unlock(&sgc_pool.lock, self);
 }
 

@@ -31,11 +31,11 @@ size_t sgc_pool_heap_bytes(void)
     return sgc_pool_in_use_bytes() + sgc_pool_dirty_bytes();
 }
 
-bool sgc_pool_plenty(void)
+size_t sgc_pool_room(void)
 {
     size_t limit = sgc_aw_load(&sgc_pool.limit), used = sgc_aw_load(&sgc_pool.in_use);
 
-    return used < limit && limit - used > limit / 8;
+    return used < limit ? limit - used : 0;
 }
 
 static size_t check_arena(uint32_t a)

@@ -15,7 +15,8 @@
 enum {
     SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages */
-    TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused */
+    TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused, */
+    ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
 };
 
 /* ---- claiming ---- */
@@ -202,57 +203,66 @@ static uint32_t own_pages(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t
     return found;
 }
 
-/* Makes a page nobody else knows one of ours. */
-static void enlist(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t page, uint32_t kind,
-                   uint32_t cls, bool zero)
+/* Makes pages that nobody else knows ours. */
+static void enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count)
 {
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
-    sgc_page_set_up_small(page, cls, kind, cache->tag, zero);
-    sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
-    sgc_bin_make_ready(bin, page);
+    for (uint32_t i = 0; i < count; i++) {
+        sgc_page_set_up_small(taken[i].page, cls, kind, cache->tag, taken[i].zero);
+        sgc_list_push(&bin->lists, SGC_LIST_DONE, taken[i].page);
+        sgc_bin_make_ready(bin, taken[i].page);
+    }
     sgc_unlock(&cache->lock, &cache->section);
 }
 
-static bool fresh_page(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
+static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    bool zero;
-    uint32_t page = sgc_policy_take_page(cache, &zero);
+    struct sgc_taken taken[SGC_READY_MOST];
+    uint32_t count = sgc_policy_take_singles(cache, most, taken);
 
-    if (page == SGC_NO_PAGE)
-        return false;
+    if (count == 0)
+        return 0;
     cache->took = true;
-    enlist(cache, bin, page, kind, cls, zero);
-    return true;
+    enlist(cache, kind, cls, taken, count);
+    return count;
 }
 
 /* How many pages to get at once: a fourth of what it took since the last cycle, so that few lie unused when the next one
- * comes.  Near the limit, where others may miss them: one. */
+ * comes. */
 static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
     uint32_t share = bin->active_epoch == sgc_heap.epoch ? bin->taken / TAKEN_SHARE : 0;
 
-    if (share == 0 || !sgc_pool_plenty())
-        return 1;
-    return share < cache->pages_most ? share : cache->pages_most;
+    return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
 }
 
-/* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, hence several pages
- * under one.  Should a cycle come in between, the first ones are forgotten, and on the lists.  Pages of the pool are
- * taken only when there was no other at all. */
+/* Of the pool, near the limit, where others may miss them: fewer, down to one. */
+static uint32_t of_the_pool(uint32_t most)
+{
+    size_t share = sgc_pool_room() / ROOM_SHARE;
+
+    return share == 0 ? 1 : share < most ? (uint32_t)share : most;
+}
+
+/* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, which wait for those of
+ * other threads, hence several pages under one.  Should a cycle come in between, the first ones are forgotten, and on the
+ * lists.  Pages of the pool are taken only when there was no other at all. */
 static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    uint32_t most = pages_at_once(cache, bin), old, fresh = 0;
+    uint32_t most = pages_at_once(cache, bin), found;
 
     sgc_guard_enter(&cache->section);
-    old = own_pages(cache, bin, most);
-    while (old < most && sgc_orphan_adopt(cache, kind, cls))
-        old++;
-    while (old == 0 && fresh < most && fresh_page(cache, bin, kind, cls))
-        fresh++;
+    found = own_pages(cache, bin, most);
+    while (found < most && sgc_orphan_adopt(cache, kind, cls))
+        found++;
+    if (found == 0)
+        found = fresh_pages(cache, kind, cls, of_the_pool(most));
     sgc_guard_leave(&cache->section);
-    return old + fresh != 0;
+    return found != 0;
 }
 
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)

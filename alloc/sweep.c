@@ -84,24 +84,28 @@ void sgc_page_take_down(uint32_t page)
     sgc_page_set_state(d, SGC_PAGE_FREE);
 }
 
-struct sgc_sweep_step sgc_lists_sweep_one(struct sgc_page_lists *lists, uintptr_t tag)
+static bool sweep_one(struct sgc_page_lists *lists, uintptr_t tag, struct sgc_sweep_step *step)
 {
-    struct sgc_sweep_step step = { false, SGC_NO_PAGE };
+    uint32_t page = lists->head[SGC_LIST_TODO];
     enum sgc_fill fill;
-    uint32_t page;
 
-    sgc_lists_renew(lists);
-    page = lists->head[SGC_LIST_TODO];
     if (page == SGC_NO_PAGE)
-        return step;
-    step.swept = true;
+        return false;
     fill = sgc_page_sweep(page, tag);
     if (fill == SGC_FILL_EMPTY) {
         sgc_list_remove(lists, page);
         sgc_page_take_down(page);
-        step.empty = page;
+        step->empty[step->empties++] = page;
     } else {
         sgc_list_move(lists, fill == SGC_FILL_FULL ? SGC_LIST_DONE : SGC_LIST_USABLE, page);
     }
-    return step;
+    return true;
+}
+
+void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step)
+{
+    step->swept = step->empties = 0;
+    sgc_lists_renew(lists);
+    while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
+        step->swept++;
 }

@@ -19,13 +19,16 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
  * sets *more if there was no page but more could be swept.  Under the lists' lock. */
 uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more);
 
-/* Sweeps one page that was not swept in this epoch.  An empty one leaves the lists and is taken down:
- * the caller gives it to the pool.  Under the lists' lock. */
+/* Sweeps up to `most` (and SGC_SWEEP_STEP) pages that were not swept in this epoch.  Empty ones leave the lists and are taken
+ * down: the caller gives them to the pool.  Under the lists' lock. */
+enum { SGC_SWEEP_STEP = 8 };
+
 struct sgc_sweep_step {
-    bool swept;                 /* false: nothing was left to sweep */
-    uint32_t empty;             /* the page if it was empty, else SGC_NO_PAGE */
+    uint32_t swept;             /* 0: nothing was left to sweep */
+    uint32_t empties;
+    uint32_t empty[SGC_SWEEP_STEP];
 };
-struct sgc_sweep_step sgc_lists_sweep_one(struct sgc_page_lists *lists, uintptr_t tag);
+void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step);
 
 /* Takes down an empty page that is on no list; the caller gives it to the pool. */
 void sgc_page_take_down(uint32_t page);

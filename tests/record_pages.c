@@ -5,7 +5,7 @@
  *
  *     tests/record_pages turns >tests/traces/turns.txt
  *
- * It is linked with sgc_policy_take_page and sgc_policy_give_page wrapped (tests/local.mk).  Takes are noted before
+ * It is linked with sgc_policy_take_singles and sgc_policy_give_singles wrapped (tests/local.mk).  Takes are noted before
  * and gives after they happen, so that at no moment more is in use than is noted.  No thread ends before the
  * recording does: pages without an owner have no place in a trace.
  */
@@ -34,25 +34,28 @@ static void note(char what, uint32_t owner, uint32_t count)
         events[i] = (struct trace_event){ what, owner, count };
 }
 
-uint32_t __real_sgc_policy_take_page(struct sgc_cache *cache, bool *zero);
-void __real_sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
-uint32_t __wrap_sgc_policy_take_page(struct sgc_cache *cache, bool *zero);
-void __wrap_sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self);
+uint32_t __real_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken);
+void __real_sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
+uint32_t __wrap_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken);
+void __wrap_sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
-uint32_t __wrap_sgc_policy_take_page(struct sgc_cache *cache, bool *zero)
+uint32_t __wrap_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
 {
-    uint32_t live = (uint32_t)sgc_live_pages_most();
+    uint32_t live = (uint32_t)sgc_live_pages_most(), count;
 
     if (live != sgc_a32_swap(&last_live, live))
         note('l', 0, live);
-    note('t', cache->id, 1);
-    return __real_sgc_policy_take_page(cache, zero);
+    note('t', cache->id, most);
+    count = __real_sgc_policy_take_singles(cache, most, taken);
+    if (count < most)
+        note('g', cache->id, most - count);
+    return count;
 }
 
-void __wrap_sgc_policy_give_page(uint32_t page, uint32_t owner, struct sgc_section *self)
+void __wrap_sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
 {
-    __real_sgc_policy_give_page(page, owner, self);
-    note('g', owner, 1);
+    __real_sgc_policy_give_singles(pages, count, owner, self);
+    note('g', owner, count);
 }
 
 /* ---- the programs ---- */

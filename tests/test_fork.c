@@ -219,18 +219,19 @@ static sgc_a32_t pages_held, pages_wanted_back;
 static void *hold_pages(void *unused)
 {
     struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
-    uint32_t many, one;
+    struct sgc_taken one;
+    uint32_t many;
     bool zero;
 
     sgc_guard_enter(self);
     many = sgc_pool_take(100, self, &zero);
-    one = sgc_pool_take_page(sgc_self->id, self, &zero);
+    sgc_pool_take_singles(sgc_self->id, 1, &one, self);
     sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_RESERVED);
     sgc_a32_store_rel(&pages_held, 1);
     white_reached(&pages_wanted_back, 1);
     sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_FREE);
     sgc_pool_give(many, 100, self);
-    sgc_pool_give_page(one, sgc_self->id, self);
+    sgc_pool_give_singles(&one.page, 1, sgc_self->id, self);
     sgc_guard_leave(self);
     sgc_mutator_unregister(sgc_mutator_self());
     return unused;

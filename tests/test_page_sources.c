@@ -28,9 +28,9 @@ static void start(enum sgc_page_policy policy, uint32_t k, size_t limit)
 
 static uint32_t take(struct sgc_cache *cache)
 {
-    bool zero;
+    struct sgc_taken taken;
 
-    return sgc_policy_take_page(cache, &zero);
+    return sgc_policy_take_singles(cache, 1, &taken) == 1 ? taken.page : SGC_NO_PAGE;
 }
 
 static void take_all(struct sgc_cache *cache, uint32_t *page, int n)
@@ -41,8 +41,7 @@ static void take_all(struct sgc_cache *cache, uint32_t *page, int n)
 
 static void give_all(const struct sgc_cache *owner, const uint32_t *page, int n)
 {
-    for (int i = 0; i < n; i++)
-        sgc_policy_give_page(page[i], owner->id, &a->section);
+    sgc_policy_give_singles(page, (uint32_t)n, owner->id, &a->section);
 }
 
 /* Takes n pages and says by letters where they came from. */
@@ -195,6 +194,31 @@ static int span_at_the_limit(void)
     return span != NULL && sgc_free_list_total() == 0 && heap_alloc(b, 16, 1) == NULL ? 0 : 1;
 }
 
+/* ---- several pages at once ---- */
+
+/* Three of ten pages are in use, so that there are seven. */
+static int several_at_once(void)
+{
+    struct sgc_taken taken[10];
+    size_t from[SGC_SOURCES];
+
+    start(SGC_POLICY_PS, 0, 10);
+    scatter();
+    sgc_policy_figures(&figures);
+    memcpy(from, figures.taken, sizeof from);
+    if (sgc_policy_take_singles(b, 10, taken) != 7)
+        return 1;
+    sgc_policy_figures(&figures);
+    for (int i = 0; i < 7; i++)
+        if (taken[i].zero != (i == 6))
+            return 2;
+    sgc_pool_check();
+    return figures.taken[SGC_SOURCE_OWN] == from[SGC_SOURCE_OWN] + 1 &&
+           figures.taken[SGC_SOURCE_NOBODYS] == from[SGC_SOURCE_NOBODYS] + 2 &&
+           figures.taken[SGC_SOURCE_OTHERS] == from[SGC_SOURCE_OTHERS] + 3 &&
+           figures.taken[SGC_SOURCE_FRESH] == from[SGC_SOURCE_FRESH] + 1 ? 0 : 3;
+}
+
 /* ---- lists ---- */
 
 static int victims(void)
@@ -246,7 +270,7 @@ static int span_over_lists(void)
     start(SGC_POLICY_LPS, 2, 0);
     take_all(a, page, N);
     for (int i = 0; i < N; i++)
-        sgc_policy_give_page(page[i], i % 2 ? b->id : c->id, &a->section);
+        sgc_policy_give_singles(&page[i], 1, i % 2 ? b->id : c->id, &a->section);
     if (sgc_free_list_total() != N)
         return 1;
     uint32_t first = sgc_pool_take(N - 1, &a->section, &zero);
@@ -397,6 +421,7 @@ int main(void)
     check(lps_at_the_limit, "LPS at the heap limit: the same");
     check(unswept_at_the_limit, "at the heap limit all is swept before NULL");
     check(span_at_the_limit, "a span finds the pages on the lists");
+    check(several_at_once, "several pages at once come from where they come one by one, as many as there are");
     check(victims, "pages come from the end of the longest list, within a factor of two");
     check(lowest_first, "of its own pages a thread gets the lowest first");
     check(span_over_lists, "a long run takes its pages off many lists");

@@ -32,20 +32,23 @@ static void drop(struct sgc_cache *cache, struct hand *hand, uint32_t i)
     if (hand->pages[i] > 1)
         sgc_pool_give(hand->page[i], hand->pages[i], &cache->section);
     else
-        sgc_policy_give_page(hand->page[i], cache->id, &cache->section);
+        sgc_policy_give_singles(&hand->page[i], 1, cache->id, &cache->section);
     hand->page[i] = SGC_NO_PAGE;
 }
 
 static void pick(struct sgc_cache *cache, struct hand *hand, uint32_t i, uint64_t stamp, uint32_t pages)
 {
-    bool zero;
+    struct sgc_taken taken = { SGC_NO_PAGE, false };
 
     hand->pages[i] = pages;
-    hand->page[i] = pages > 1 ? sgc_policy_take_pages(pages, &cache->section, &zero)
-                              : sgc_policy_take_page(cache, &zero);
-    if (hand->page[i] == SGC_NO_PAGE)
+    if (pages > 1)
+        taken.page = sgc_policy_take_pages(pages, &cache->section, &taken.zero);
+    else
+        sgc_policy_take_singles(cache, 1, &taken);
+    hand->page[i] = taken.page;
+    if (taken.page == SGC_NO_PAGE)
         return;
-    if (zero && *first_word(hand->page[i]) != 0)
+    if (taken.zero && *first_word(taken.page) != 0)
         sgc_a32_add(&wrong, 1);
     hand->stamp[i] = stamp;
     *first_word(hand->page[i]) = *first_word(hand->page[i] + pages - 1) = stamp;
