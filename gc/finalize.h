@@ -30,6 +30,7 @@
 #include "gc/side_tree.h"
 
 struct sgc_team;
+struct sgc_cycle_record;
 
 typedef void (*sgc_finalizer_fn)(void *object, void *data);
 
@@ -184,6 +185,9 @@ void sgc_finalization_roots(struct sgc_marker *marker);
 
 /* When everything reachable is marked: clears links, finds what is to be finalized and marks it.  World stopped. */
 void sgc_finalization_mark(struct sgc_team *team);
+
+/* What the record of the cycle says of finalization.  Gate held. */
+void sgc_finalization_fill(struct sgc_cycle_record *record);
 
 /* After the pause; gate held. */
 void sgc_finalization_after(void);

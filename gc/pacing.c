@@ -85,6 +85,7 @@ static void set_budget_for(size_t live)
 {
     const struct sgc_pace_heap heap = {
         .live = live,
+        .finalizable = sgc_pacing_finalizable(),
         .roots = sgc_pacing_roots(),
         .size = sgc_heap_size(),
         .allocated = sgc_aw_load(&pacing.before),

@@ -16,6 +16,7 @@ struct costs {
     sgc_aw_t marker_ps;                         /* of marking a byte, if it were done by one marker */
     sgc_aw_t root_ns;                           /* of scanning the roots */
     sgc_aw_t root_bytes;                        /* of the last cycle */
+    sgc_aw_t finalizable;                       /* bytes of the last cycle */
     sgc_aw_t kept;                              /* of what is allocated, in 256ths: how much stayed alive at last */
     sgc_aw_t last_end_ns, last_cycle_ns;
     sgc_a32_t useless;                          /* cycles at the limit in a row */
@@ -48,16 +49,26 @@ static void learn_marking(uint64_t ns, uint64_t bytes, uint64_t markers)
     learn(&samples.marker_ps, &costs.marker_ps, per_byte_ps(ns, bytes) * (markers != 0 ? markers : 1));
 }
 
+/* Of the time for finalization, what is spent on registrations that stay.  The rest is no price of a cycle: what dies is found
+ * dead once, whenever that is. */
+static uint64_t finalizing_ns(const struct sgc_cycle_record *r)
+{
+    return r->phase_ns[SGC_PHASE_FINALIZE] * r->registrations_stay / 256;
+}
+
 static void learn_cycle(const struct sgc_cycle_record *r)
 {
-    uint64_t all = sgc_cycle_pause_ns(r) + r->clear_ns + sgc_patience_late_ns();
+    uint64_t all = sgc_cycle_pause_ns(r) - r->phase_ns[SGC_PHASE_FINALIZE] + finalizing_ns(r) + r->clear_ns +
+                   sgc_patience_late_ns();
     uint64_t marking = r->phase_ns[SGC_PHASE_MARK] + r->phase_ns[SGC_PHASE_RESCAN];
+    uint64_t staying = r->marked_bytes - r->finalizable_bytes;
 
-    if (r->marked_bytes >= WORTH_MEASURING) {
-        learn_marking(marking, r->marked_bytes, r->markers);
+    if (staying >= WORTH_MEASURING) {
+        learn_marking(marking, staying, r->markers);
         all -= marking;
     }
     learn(&samples.fixed_ns, &costs.fixed_ns, all);
+    sgc_aw_store(&costs.finalizable, r->finalizable_bytes);
     sgc_aw_store(&costs.last_cycle_ns, sgc_cycle_pause_ns(r) + r->clear_ns);
     sgc_aw_store(&costs.root_bytes, r->root_bytes);
     learn(&samples.root_ns, &costs.root_ns, r->phase_ns[SGC_PHASE_ROOTS]);
@@ -127,6 +138,11 @@ void sgc_pacing_costs(struct sgc_pace_costs *c)
     c->fixed_ns = sgc_aw_load(&costs.fixed_ns);
     c->mark_ps = sgc_aw_load(&costs.mark_ps);
     c->mutator_ps = sgc_aw_load(&costs.mutator_ps);
+}
+
+size_t sgc_pacing_finalizable(void)
+{
+    return sgc_aw_load(&costs.finalizable);
 }
 
 size_t sgc_pacing_roots(void)

@@ -77,6 +77,7 @@ struct sgc_pace_costs {
 
 struct sgc_pace_heap {
     size_t live;                    /* bytes, as the last cycle found it */
+    size_t finalizable;             /* of these, what was kept only for finalizers to run */
     size_t roots;                   /* bytes scanned besides */
     size_t size;                    /* of the heap */
     size_t allocated;               /* by the program so far */
@@ -143,10 +144,17 @@ static inline size_t sgc_pace_for_time(const struct sgc_pace_costs *c, size_t li
     return sgc_pace_to_bytes(sgc_pace_cycle_ns(c, live) * times / mutator_ns);
 }
 
+/* What was kept only for finalizers is garbage when they have run.  If it counted as alive, a program that finalizes all it
+ * makes would get twice as much for each cycle. */
+static inline size_t sgc_pace_staying(const struct sgc_pace_heap *h)
+{
+    return sgc_pace_less(h->live, h->finalizable);
+}
+
 /* A heap grows in proportion to what is alive.  Roots count half: they cost time, but no heap. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_in_proportion(h->live + h->roots / 2, b->divisor);
+    return sgc_pace_in_proportion(sgc_pace_staying(h) + h->roots / 2, b->divisor);
 }
 
 /* What is left of a heap of that size. */
@@ -193,7 +201,7 @@ static inline size_t sgc_pace_bearable(const struct sgc_pace_costs *c, size_t li
 static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                      const struct sgc_pace_bounds *b)
 {
-    size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, h->live), h->allocated);
+    size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, sgc_pace_staying(h)), h->allocated);
 
     return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(h, b));
 }
@@ -218,7 +226,7 @@ static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct 
                                    const struct sgc_pace_bounds *b)
 {
     size_t room = sgc_pace_less(h->size, h->live);
-    size_t wish = sgc_pace_for_time(c, h->live, SGC_PACE_TIMES);
+    size_t wish = sgc_pace_for_time(c, sgc_pace_staying(h), SGC_PACE_TIMES);
 
     if (b->dont_expand)
         return sgc_pace_larger(room, b->cache);
@@ -243,7 +251,7 @@ static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struc
 static inline size_t sgc_pace_most_reused(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                           const struct sgc_pace_bounds *b)
 {
-    size_t most = sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_TIMES),
+    size_t most = sgc_pace_smaller(sgc_pace_for_time(c, sgc_pace_staying(h), SGC_PACE_TIMES),
                                    sgc_pace_budget(c, h, b) * SGC_PACE_REUSED);
 
     return b->dont_expand || b->use_limit ? 0 : sgc_pace_within(most, h, b->limit);

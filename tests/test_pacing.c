@@ -5,6 +5,7 @@
  */
 #include "gc/pacing.h"
 #include "alloc/free.h"
+#include "gc/finalize.h"
 #include "gc/heap_size.h"
 #include "gc/pacing_costs.h"
 #include "gc/stats.h"
@@ -229,6 +230,36 @@ static int collections_with_80(void)
     return collections_with(80);
 }
 
+/* ---- finalizers ---- */
+
+static size_t finalized;
+
+static void count_one(void *object, void *data)
+{
+    (void)object, (void)data;
+    finalized++;
+}
+
+/* 8 MB live beside 400 MB that is finalized: a budget of 8 MB, so much again that waits to be freed, and a little. */
+static int finalize_all(void)
+{
+    struct sgc_finalizer f = { count_one, NULL, SGC_NO_ORDER }, old;
+    size_t most = 0;
+
+    make_live(8);
+    for (int i = 0; i < 400 << 10; i++) {
+        uintptr_t object = (uintptr_t)sgc_allocate(1000, WHITE_KIND);
+
+        if (sgc_finalizer_set(sgc_mutator_self(), object, &f, &old) != SGC_REGISTERED)
+            return 1;
+        if (sgc_pool_heap_bytes() > most)
+            most = sgc_pool_heap_bytes();
+    }
+    if (finalized < 200 << 10)
+        return 2;
+    return mb(most) <= 40 ? 0 : (int)mb(most);
+}
+
 static void test_heaps(void)
 {
     int with_10 = run_in_child(collections_with_10), with_80 = run_in_child(collections_with_80);
@@ -244,6 +275,7 @@ static void test_heaps(void)
     tap_ok(run_in_child(cheap_with_touched_memory) == 0, "unless cycles are cheap");
     tap_ok(run_in_child(dear_without_limit) == 0, "without one some megabytes have to do");
     tap_ok(run_in_child(near_the_limit) == 0, "near the limit collections are denser");
+    white_exact_ok(run_in_child(finalize_all) == 0, "what finalizers alone keep gives no more room for the next cycle");
 }
 
 static void test_phases(void)

@@ -99,6 +99,7 @@ static const struct budget_row budgets[] = {
     { "100 MB live: as much", USUAL, { .live = 100 * MB }, { 0 }, 100 * MB, 100 * MB },
     { "and 100 MB of roots: half of that, too", USUAL, { .live = 100 * MB, .roots = 100 * MB }, { 0 },
       150 * MB, 150 * MB },
+    { "not what finalizers alone keep", USUAL, { .live = 100 * MB, .finalizable = 60 * MB }, { 0 }, 40 * MB, 40 * MB },
     { "divisor 1: three times", USUAL, { .live = 100 * MB }, { .divisor = 1 }, 300 * MB, 300 * MB },
     { "divisor 6: half", USUAL, { .live = 100 * MB }, { .divisor = 6 }, 50 * MB, 50 * MB },
     { "little is allocated: half of it", { 50000, 500, 100000 }, { .live = 100 * MB }, { 0 },
