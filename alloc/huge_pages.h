@@ -4,7 +4,8 @@
  *
  * Touching memory for the first time and finding its translation cost a large heap more than marking some of it.
  * Arenas are aligned, grow from the lowest address, and their pages are taken from there, so little more memory becomes
- * resident.  Not so in spans of several arenas, which programs may use here and there: what grows for these is left alone.
+ * resident.  Not so in spans of several arenas, which programs may use here and there, and of few pages, which may leave
+ * half of them unused: what grows for these is left alone.
  *
  * On some machines the system takes longer to make a huge page than to make the small ones that it replaces.  So the first
  * arena concerned is used for a trial.

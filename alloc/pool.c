@@ -11,7 +11,10 @@
 
 SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 
-enum { UNLIST_ARENAS = 4 };     /* whose listed pages are taken off their lists under the lock at a time */
+enum {
+    UNLIST_ARENAS = 4,          /* whose listed pages are taken off their lists under the lock at a time */
+    USES_MOST = 4,              /* a span of fewer pages may leave half of them unused */
+};
 
 /* ---- accounting: all under the lock ---- */
 
@@ -216,7 +219,7 @@ static uint32_t find_or_grow(uint32_t count, struct sgc_section *self)
 
         if (first != SGC_NO_PAGE)
             return first;
-        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, self))
+        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, count >= USES_MOST, self))
             return find_run(count, &tail);
     }
 }

@@ -73,11 +73,11 @@ static uint32_t growth_for(uint32_t need)
     return want < arenas_left() ? want : arenas_left();
 }
 
-bool sgc_pool_more(uint32_t need, struct sgc_section *self)
+bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self)
 {
     if (need > arenas_left())
         return false;
-    return !begin_growing(self) || grow(need, growth_for(need), need == 1, self) != 0;
+    return !begin_growing(self) || grow(need, growth_for(need), huge && need == 1, self) != 0;
 }
 
 bool sgc_pool_expand(size_t pages, struct sgc_section *self)

@@ -48,7 +48,7 @@ static uint32_t clean_page(struct sgc_section *self)
     while (sgc_pool_within_limit(1)) {
         uint32_t page = lowest_page(SGC_POOL_CLEAN);
 
-        if (page != SGC_NO_PAGE || !sgc_pool_more(1, self))
+        if (page != SGC_NO_PAGE || !sgc_pool_more(1, true, self))
             return page;
     }
     return SGC_NO_PAGE;

@@ -22,9 +22,9 @@ bool sgc_pool_within_limit(uint32_t fresh);
 /* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
 bool sgc_pool_may_use(uint32_t count);
 
-/* Makes `need` more arenas or waits for who makes some; the lock may be given up meanwhile.  False when there are
- * no more to be had. */
-bool sgc_pool_more(uint32_t need, struct sgc_section *self);
+/* Makes `need` more arenas or waits for who makes some; the lock may be given up meanwhile.  `huge`: what they are for uses
+ * most of its pages.  False when there are no more to be had. */
+bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self);
 
 /* Free pages of one arena. */
 static inline uint64_t sgc_pool_pages_of(const struct sgc_arena *arena, enum sgc_pool_sort sort)

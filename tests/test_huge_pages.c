@@ -111,15 +111,26 @@ static void start(enum sgc_huge_pages wish)
 /* The rest of the arenas below `upto`, written to. */
 static void fill(uint32_t upto)
 {
-    bool zero;
+    struct sgc_taken taken;
 
     while (sgc_pool.committed < upto || sgc_heap.arenas[upto - 1].free != 0) {
-        uint32_t page = sgc_pool_take(1, self, &zero);
-
-        if (page == SGC_NO_PAGE || !zero || !heap_zero((void *)sgc_page_start(page), SGC_PAGE))
+        if (sgc_pool_take_singles(sgc_self->id, 1, &taken, self) != 1 || !taken.zero ||
+            !heap_zero((void *)sgc_page_start(taken.page), SGC_PAGE))
             tap_bail("a page that is not there, or not zero");
-        *(char *)sgc_page_start(page) = 1;
+        *(char *)sgc_page_start(taken.page) = 1;
     }
+}
+
+/* Does the heap ask for huge pages when it grows for spans of so many pages? */
+static bool asks_for_spans(uint32_t pages)
+{
+    uint32_t arenas = sgc_pool.committed;
+    bool zero;
+
+    while (sgc_pool.committed == arenas)
+        if (sgc_pool_take(pages, self, &zero) == SGC_NO_PAGE)
+            tap_bail("no span");
+    return asked(arenas);
 }
 
 static void give_back(uint32_t first, uint32_t count)
@@ -145,6 +156,7 @@ static int with_huge_pages(void)
     give_back(fourth + 13, SGC_ARENA_PAGES - 13);
     right |= asked(SGC_HUGE_FROM_ARENA) << 4;
     right |= (sgc_pool_take(LARGE_SPAN * SGC_ARENA_PAGES, self, &zero) != SGC_NO_PAGE && !asked(AFTER + 1)) << 5;
+    right |= (!asks_for_spans(2) && asks_for_spans(5)) << 6;
     return right;
 }
 
@@ -153,6 +165,7 @@ static void test_on(void)
     static const char *const names[] = {
         "a small heap has small pages", "what comes later has huge ones", "where some memory goes back no huge page is made again",
         "and that memory is gone", "until all of the arena has gone back", "a heap that grows for a span of several arenas asks for none",
+        "nor one that grows for spans of which half may be left unused",
     };
     int right = run_in_child(with_huge_pages);
 
