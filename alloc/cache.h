@@ -68,7 +68,7 @@ struct sgc_bin {
     char *limit;
     struct sgc_freed *freed;
     char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
-    char *dirty;                    /* where zeroing may stop */
+    char *dirty;                    /* from here on memory was never used: nothing to zero, nothing to fetch */
     uint32_t size;                  /* bytes an object; 0: never used */
     int32_t nfreed;
     uint32_t page;                  /* the active page, valid in active_epoch only */
