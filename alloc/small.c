@@ -19,7 +19,7 @@ enum {
     ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
     LINE = 64,
     FETCH_SLOTS = 16,           /* whose beginnings are fetched at a time: what a processor can wait for at once */
-    FETCH_LEAST = 80,           /* bytes of a slot: smaller ones follow each other closely */
+    FETCH_LEAST = 96,           /* bytes of a slot: smaller ones follow each other closely */
 };
 
 /* ---- claiming ---- */
