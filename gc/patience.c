@@ -42,22 +42,23 @@ static bool enough_processors(uint32_t beside)
     return busy <= patience.processors && beside <= patience.processors - busy;
 }
 
-static bool changes_soon(const sgc_a32_t *word, uint32_t value)
+/* Waited for: that the word has the value (`becomes`), or has it no more. */
+static bool happens_soon(const sgc_a32_t *word, uint32_t value, bool becomes)
 {
     for (int i = 0; i < LOOKS; i++) {
-        if (sgc_a32_load_acq(word) != value)
+        if ((sgc_a32_load_acq(word) == value) == becomes)
             return true;
         sgc_spin_hint();
     }
     return false;
 }
 
-bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside)
+static bool spin(const sgc_a32_t *word, uint32_t value, bool becomes, uint32_t beside)
 {
     uint64_t began = sgc_clock_ns();
 
     while (enough_processors(beside)) {
-        if (changes_soon(word, value))
+        if (happens_soon(word, value, becomes))
             return true;
         if (sgc_clock_ns() - began >= SPIN_NS)
             break;
@@ -65,15 +66,14 @@ bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside)
     return false;
 }
 
+bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside)
+{
+    return spin(word, value, false, beside);
+}
+
 bool sgc_patience_spin_to_zero(const sgc_a32_t *word)
 {
-    uint64_t began = sgc_clock_ns();
-    uint32_t value;
-
-    while ((value = sgc_a32_load_acq(word)) != 0)
-        if (sgc_clock_ns() - began >= SPIN_NS || !sgc_patience_spin(word, value, 0))
-            return false;
-    return true;
+    return spin(word, 0, true, 0);
 }
 
 /* ---- how late they go on ---- */
