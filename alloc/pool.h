@@ -85,7 +85,8 @@ struct sgc_run {
 };
 void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
 
-/* Puts back single pages, onto their last owner's free page list (SGC_NO_OWNER: nobody's). */
+/* Puts back single pages that were made ready, onto their last owner's free page list (SGC_NO_OWNER: nobody's); those that
+ * were never used, as pages without contents. */
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
 /* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside

@@ -54,11 +54,19 @@ static uint32_t clean_page(struct sgc_section *self)
     return SGC_NO_PAGE;
 }
 
+/* The lowest one if all are its own, so that a heap without spare pages stays as small as it can. */
+static uint32_t own_page(uint32_t owner)
+{
+    bool all = sgc_free_list_count(owner) == sgc_aw_load(&sgc_pool.dirty);
+
+    return all ? lowest_page(SGC_POOL_DIRTY) : sgc_free_list_first(owner);
+}
+
 static uint32_t page_from(enum sgc_page_source source, uint32_t owner, struct sgc_section *self)
 {
     switch (source) {
     case SGC_SOURCE_OWN:
-        return sgc_free_list_first(owner);
+        return own_page(owner);
     case SGC_SOURCE_NOBODYS:
         return lowest_page(SGC_POOL_NOBODYS);
     case SGC_SOURCE_ANY:
@@ -121,13 +129,29 @@ uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *
 
 /* ---- giving ---- */
 
+/* As sgc_pool_give_run, for a page that was made ready and never used: it has still no contents, so it is near to nobody,
+ * and nothing has to go back to the system. */
+static void give_untouched(uint32_t page)
+{
+    struct sgc_arena *arena = sgc_arena_of_page(page);
+
+    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE);
+    sgc_assert((arena->free & sgc_arena_bit(page)) == 0);
+    arena->free |= sgc_arena_bit(page);
+    sgc_pool_note_arena(page / SGC_ARENA_PAGES);
+    sgc_pool_count(&sgc_pool.in_use, (size_t)-1);
+}
+
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
 {
     uint64_t now = sgc_clock_ns();
 
     sgc_lock(&sgc_pool.lock, self);
     for (uint32_t i = 0; i < count; i++)
-        sgc_pool_give_run(pages[i], 1, owner, now);
+        if (sgc_heap.records[pages[i]].zero_from == 0)
+            give_untouched(pages[i]);
+        else
+            sgc_pool_give_run(pages[i], 1, owner, now);
     sgc_pool_count(&sgc_pool.small, -(size_t)count);
     sgc_unlock(&sgc_pool.lock, self);
 }

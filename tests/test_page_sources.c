@@ -26,11 +26,15 @@ static void start(enum sgc_page_policy policy, uint32_t k, size_t limit)
     a->pages_most = b->pages_most = c->pages_most = 1;      /* so that each is one that has been asked for */
 }
 
+/* A page, and something is written to it. */
 static uint32_t take(struct sgc_cache *cache)
 {
     struct sgc_taken taken;
 
-    return sgc_policy_take_singles(cache, 1, &taken) == 1 ? taken.page : SGC_NO_PAGE;
+    if (sgc_policy_take_singles(cache, 1, &taken) != 1)
+        return SGC_NO_PAGE;
+    sgc_heap.records[taken.page].zero_from = 1;
+    return taken.page;
 }
 
 static void take_all(struct sgc_cache *cache, uint32_t *page, int n)
@@ -260,6 +264,39 @@ static int lowest_first(void)
     return take(a) == page[1] && sgc_free_list_count(a->id) == 2 ? 0 : 3;
 }
 
+/* It is on nobody's list, costs no memory, and is without contents for who takes it next. */
+static int untouched(void)
+{
+    struct sgc_taken taken;
+    uint32_t page[2];
+
+    start(SGC_POLICY_LPS, 2, 0);
+    take_all(a, page, 2);
+    sgc_heap.records[page[0]].zero_from = 0;
+    give_all(a, page, 2);
+    sgc_pool_check();
+    if (sgc_free_list_count(a->id) != 1 || sgc_pool_dirty_bytes() != SGC_PAGE || sgc_pool_in_use_bytes() != 0)
+        return 1;
+    if (sgc_policy_take_singles(a, 1, &taken) != 1 || taken.page != page[1] || taken.zero)
+        return 2;
+    return sgc_policy_take_singles(a, 1, &taken) == 1 && taken.page == page[0] && taken.zero ? 0 : 3;
+}
+
+/* The list of a thread that has all free pages is in no order that matters: the lowest comes first. */
+static int lowest_of_all(void)
+{
+    uint32_t page[4];
+
+    start(SGC_POLICY_LPS, 2, 0);
+    take_all(a, page, 4);
+    give_all(a, page + 1, 1);
+    give_all(a, page + 3, 1);
+    give_all(a, page + 2, 1);
+    if (take(a) != page[1])
+        return 1;
+    return take(a) == page[2] && take(a) == page[3] ? 0 : 2;
+}
+
 /* More listed pages than are taken off their lists at one time. */
 static int span_over_lists(void)
 {
@@ -424,6 +461,8 @@ int main(void)
     check(several_at_once, "several pages at once come from where they come one by one, as many as there are");
     check(victims, "pages come from the end of the longest list, within a factor of two");
     check(lowest_first, "of its own pages a thread gets the lowest first");
+    check(lowest_of_all, "and in order, while no other thread has any");
+    check(untouched, "a page that was made ready and never used goes back without contents");
     check(span_over_lists, "a long run takes its pages off many lists");
     check(owner_ends, "the free pages of an ended thread are nobody's");
     check(decayed, "pages that went back to the system are on no list");

@@ -50,6 +50,7 @@ static void pick(struct sgc_cache *cache, struct hand *hand, uint32_t i, uint64_
         return;
     if (taken.zero && *first_word(taken.page) != 0)
         sgc_a32_add(&wrong, 1);
+    sgc_heap.records[hand->page[i]].zero_from = 1;
     hand->stamp[i] = stamp;
     *first_word(hand->page[i]) = *first_word(hand->page[i] + pages - 1) = stamp;
 }
