@@ -18,7 +18,8 @@ struct pacing {
     size_t freed_at_stop;               /* the collecting thread's */
     sgc_aw_t before, freed_before;      /* up to the last cycle */
     sgc_aw_t budget;                    /* collect when `allocated` reaches this */
-    sgc_aw_t most_reused;               /* or this, while memory is free that is touched already */
+    sgc_aw_t most_reused;               /* or this, while the heap does not grow ... */
+    sgc_aw_t ceiling;                   /* ... beyond what it was when the budget was used up; 0: it is not yet */
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t live;
     sgc_aw_t threads;                   /* that allocated before the last cycle */
@@ -37,8 +38,11 @@ SGC_STATE static struct pacing pacing;
  * objects are handed out in ascending order. */
 enum { CACHES = 4 };
 
+static const size_t NO_ROOM = 1;        /* a ceiling that every heap is above */
+
 static const size_t CACHE_LEAST = (size_t)2 << 20;
 static const size_t CACHE_MOST = (size_t)8 << 20;
+static const size_t NEAR_LEAST = (size_t)2 << 20;       /* so little memory is not worth many cycles */
 static const size_t CACHE_UNKNOWN = (size_t)4 << 20;
 
 /* ---- how much before the next cycle ---- */
@@ -78,6 +82,7 @@ static bool declared(void)
 static void set_budget(size_t bytes)
 {
     sgc_aw_store(&pacing.look, 0);
+    sgc_aw_store(&pacing.ceiling, 0);
     sgc_aw_store(&pacing.budget, bytes);
 }
 
@@ -114,7 +119,7 @@ void sgc_pacing_init(void)
     size_t cache = sgc_cache_bytes("/sys", 2);
 
     pacing.cache = cache != 0 ? sgc_pace_between(cache * CACHES, CACHE_LEAST, CACHE_MOST) : CACHE_UNKNOWN;
-    pacing.near = pacing.cache / CACHES;
+    pacing.near = sgc_pace_larger(pacing.cache / CACHES, NEAR_LEAST);
     pacing.processors = sgc_limit_cpus();
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
     pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;
@@ -151,18 +156,27 @@ static size_t counted(size_t allocated)
     return growth < allocated - least ? allocated - growth : least;
 }
 
-/* The budget is used up: is there memory that costs nothing more?  To know it, all has to be swept, which is little beside
- * a cycle.  Whoever else has changed the budget meanwhile knows better. */
-static bool extend_budget(struct sgc_mutator *self)
+/* The budget is used up, but not the memory that costs nothing more. */
+static bool reuses(size_t allocated)
 {
-    size_t budget = sgc_aw_load(&pacing.budget);
-    size_t most = sgc_aw_load(&pacing.most_reused);
-    size_t extended;
+    size_t ceiling = sgc_aw_load(&pacing.ceiling);
 
-    if (sgc_pace_extended(budget, most, SIZE_MAX) == budget)
+    return ceiling != 0 && sgc_pace_reuses(sgc_pool_dirty_bytes(), sgc_pool_heap_bytes(), ceiling) &&
+           allocated < sgc_aw_load(&pacing.most_reused) + sgc_aw_load(&pacing.freed);
+}
+
+/* The budget is used up: is there such memory?  Asked once a cycle.  To know it, all has to be swept, which is little beside
+ * a cycle. */
+static bool begin_reuse(struct sgc_mutator *self)
+{
+    size_t budget = sgc_aw_load(&pacing.budget), most = sgc_aw_load(&pacing.most_reused);
+    bool worth;
+
+    if (sgc_aw_load(&pacing.ceiling) != 0 || !sgc_pace_may_reuse(budget, most, SIZE_MAX))
         return false;
-    extended = sgc_pace_extended(budget, most, sgc_policy_free_touched(sgc_section_of(self)));
-    return extended != budget && sgc_aw_cas(&pacing.budget, budget, extended);
+    worth = sgc_pace_may_reuse(budget, most, sgc_policy_free_touched(sgc_section_of(self)));
+    sgc_aw_store(&pacing.ceiling, worth ? sgc_pool_heap_bytes() : NO_ROOM);
+    return worth;
 }
 
 /* Sums do not overflow: see SGC_PACE_NEVER. */
@@ -171,11 +185,11 @@ static bool is_due(struct sgc_mutator *self)
     size_t allocated = counted(sgc_aw_load(&pacing.allocated));
     size_t needed = sgc_aw_load(&pacing.budget) + sgc_aw_load(&pacing.freed);
 
-    if (allocated < needed || allocated < sgc_aw_load(&pacing.look))
+    if (allocated < needed || allocated < sgc_aw_load(&pacing.look) || reuses(allocated))
         return false;
     needed = sgc_aw_load(&pacing.budget) + sgc_pacing_freed_since();
     sgc_aw_store(&pacing.look, needed);
-    return allocated >= needed && !extend_budget(self);
+    return allocated >= needed && !begin_reuse(self);
 }
 
 /* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every

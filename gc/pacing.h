@@ -5,9 +5,10 @@
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
- *                     mutators: `look`, a stale one costs a look, and
- *                     `budget` by compare-and-swap from what they saw
+ *                     mutators: `look`, a stale one costs a look
  *   most_reused       the collecting thread, at the end of a cycle; API       mutators: relaxed
+ *   ceiling           the same: 0; the mutator that finds the budget used     mutators: relaxed, a stale one costs some
+ *                     up: the heap's size                                     memory or an early cycle
  *   threads           the collecting thread, world stopped                    budget: relaxed
  *   allocates         its thread: 1, the collecting thread, world stopped: 0  the collecting thread, world stopped
  *   totals            the collecting thread, under the gate                   anybody: relaxed

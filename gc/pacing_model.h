@@ -17,25 +17,30 @@
 
 enum {
     SGC_PACE_SAMPLES = 5,
-    SGC_PACE_DIVISOR = 3,           /* with this free space divisor the heap may double between two cycles */
+    SGC_PACE_DIVISOR = 3,           /* the free space divisor for which the figures below are */
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
-    SGC_PACE_NEAR = 2,              /* a small heap has half of the near cache beside its growth */
+    SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
+    SGC_PACE_PERCENT = 85,          /* percent of what is alive, by which a small heap grows, */
+    SGC_PACE_LARGE_PERCENT = 45,    /* and a large one, */
     SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
     SGC_PACE_SHARE = 128,           /* a small heap is not filled before the program has allocated 128 times as much */
-    SGC_PACE_MARKER_NS = 1000000,   /* what a marker must have to do to be worth waking */
-    SGC_PACE_TOUCHED = 2,           /* half of the free memory that is touched already, at a time ... */
-    SGC_PACE_REUSED = 3,            /* ... up to three budgets */
+    SGC_PACE_MARKER_NS = 1000000,   /* what each of several markers must have to do to be worth waking */
+    SGC_PACE_ALONE_NS = 3000000,    /* what one marker does alone, since several take more time of the processors */
+    SGC_PACE_REUSED = 3,            /* memory that is touched already serves for up to three budgets */
 };
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
+static const size_t SGC_PACE_BESIDE = (size_t)9 << 18;          /* by which a large one grows besides */
 static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
 static const size_t SGC_PACE_FIRST = (size_t)256 << 10;         /* before the first cycle, and before any other */
 static const size_t SGC_PACE_LITTLE = (size_t)512 << 10;        /* less only where nobody notices the cycles */
+static const size_t SGC_PACE_TOUCHED = (size_t)3 << 19;         /* so much that is touched already is worth using first ... */
+static const size_t SGC_PACE_LEFT = (size_t)512 << 10;          /* ... but for this: not every request finds its place */
 
 /* ---- smoothing ---- */
 
@@ -151,10 +156,13 @@ static inline size_t sgc_pace_staying(const struct sgc_pace_heap *h)
     return sgc_pace_less(h->live, h->finalizable);
 }
 
-/* A heap grows in proportion to what is alive.  Roots count half: they cost time, but no heap. */
+/* A heap grows in proportion to what is alive, a large one a little less.  Roots count half: they cost time, but no heap. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_in_proportion(sgc_pace_staying(h) + h->roots / 2, b->divisor);
+    size_t counted = sgc_pace_staying(h) + h->roots / 2;
+    size_t small = counted / 100 * SGC_PACE_PERCENT;
+
+    return sgc_pace_in_proportion(sgc_pace_smaller(small, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE), b->divisor);
 }
 
 /* What is left of a heap of that size. */
@@ -180,11 +188,21 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
     return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
 }
 
-/* Half of the near cache beside its growth, so that what lives is still there when it is marked, as far as it fits; but no
- * more than the caches hold. */
+/* What the near cache holds beside it, so that what lives is still there when it is marked, else its growth; but no more than
+ * the caches hold. */
 static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_smaller(b->near / SGC_PACE_NEAR + sgc_pace_growth(h, b), b->cache);
+    return sgc_pace_smaller(sgc_pace_larger(sgc_pace_less(b->near, h->live), sgc_pace_growth(h, b)), b->cache);
+}
+
+/* Where cycles are dear so much may be spent on them: as much as is alive, or beside its growth what the roots take, since
+ * cycles over large roots are dear although little is alive. */
+static inline size_t sgc_pace_relief(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                     const struct sgc_pace_bounds *b)
+{
+    size_t most = sgc_pace_larger(sgc_pace_in_proportion(h->live, b->divisor), sgc_pace_growth(h, b) + h->roots);
+
+    return sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), sgc_pace_smaller(most, b->cache));
 }
 
 /* What keeps cycles bearable, and if that is very little, unnoticed. */
@@ -201,9 +219,10 @@ static inline size_t sgc_pace_bearable(const struct sgc_pace_costs *c, size_t li
 static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                      const struct sgc_pace_bounds *b)
 {
-    size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, sgc_pace_staying(h)), h->allocated);
+    size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, sgc_pace_staying(h)), sgc_pace_cache(h, b));
+    size_t wanted = sgc_pace_smaller(sgc_pace_larger(bearable, sgc_pace_relief(c, h, b)), h->allocated);
 
-    return b->declared ? b->cache : sgc_pace_smaller(sgc_pace_larger(bearable, SGC_PACE_FIRST), sgc_pace_cache(h, b));
+    return b->declared ? b->cache : sgc_pace_larger(wanted, sgc_pace_smaller(SGC_PACE_FIRST, sgc_pace_cache(h, b)));
 }
 
 /* A large heap saves half of its growth, as long as collections are cheap even so. */
@@ -257,13 +276,17 @@ static inline size_t sgc_pace_most_reused(const struct sgc_pace_costs *c, const 
     return b->dont_expand || b->use_limit ? 0 : sgc_pace_within(most, h, b->limit);
 }
 
-/* The budget is used up, and so much memory is free that is touched already: what to allocate before the cycle after
- * all.  Half of the memory at a time, since not every request finds its place in it; too little is not worth it. */
-static inline size_t sgc_pace_extended(size_t budget, size_t most, size_t touched)
+/* The budget is used up, and so much memory is free that is touched already: is it to be used before the cycle after
+ * all? */
+static inline bool sgc_pace_may_reuse(size_t budget, size_t most, size_t touched)
 {
-    size_t more = sgc_pace_smaller(sgc_pace_less(most, budget), touched / SGC_PACE_TOUCHED);
+    return most >= budget + SGC_PACE_LEAST && touched >= SGC_PACE_TOUCHED;
+}
 
-    return more >= SGC_PACE_LEAST ? budget + more : budget;
+/* Is it still?  Not once the heap has grown for a request that found no place. */
+static inline bool sgc_pace_reuses(size_t touched, size_t heap, size_t ceiling)
+{
+    return heap <= ceiling && touched >= SGC_PACE_LEFT;
 }
 
 /* ---- at the limit ---- */
@@ -285,7 +308,7 @@ static inline bool sgc_pace_try(uint32_t useless, uint64_t ran_ns, uint64_t cycl
 /* How many are worth waking for so much marking (of one marker), of `most`. */
 static inline int sgc_pace_markers(double marking_ns, int most)
 {
-    double worth = marking_ns / SGC_PACE_MARKER_NS;
+    double worth = marking_ns < SGC_PACE_ALONE_NS ? 0 : marking_ns / SGC_PACE_MARKER_NS;
     int wanted = worth < 1 ? 1 : worth < most ? (int)worth + 1 : most;
 
     return wanted < most ? wanted : most < 1 ? 1 : most;

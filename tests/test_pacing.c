@@ -175,7 +175,7 @@ static int dear_below_own_limit(void)
     return budget_when_dear() <= 17 ? 0 : 1;
 }
 
-/* Cycles are dear, 20 MB live and 40 MB have died: these are used before the next cycle, without new memory.  In
+/* Cycles are dear, 20 MB live and 40 MB have died: of these as many are used before the next cycle as three budgets have.  In
  * one size class, so that nothing is free for the budget to find unless it sweeps; and without the service thread, so that
  * nobody else does. */
 static int dear_with_touched_memory(void)
@@ -193,7 +193,7 @@ static int dear_with_touched_memory(void)
     most = sgc_heap_most();
     pretend_dear_cycles();
     sum = until_collection(1000, false);
-    return mb(sum) >= 36 && mb(sum) <= 44 && sgc_heap_most() <= most + ((size_t)2 << 20) ? 0 : 1;
+    return mb(sum) >= 30 && mb(sum) <= 40 && sgc_heap_most() <= most + ((size_t)2 << 20) ? 0 : 1;
 }
 
 /* Then the cycle comes at its time, if cycles are cheap. */

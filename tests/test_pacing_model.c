@@ -70,14 +70,20 @@ static const struct budget_row budgets[] = {
     { "before the first cycle: little", DEAR, { .allocated = 1 }, { 0 }, 256 * KB, 256 * KB },
     { "after it as much as the program has allocated so far", { 1000000000, 500, 1000 }, { .allocated = 2 * MB }, { 0 },
       2 * MB, 2 * MB },
-    { "then half of the near cache", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { 0 }, 2 * MB, 2 * MB },
-    { "a larger cache", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { .cache = 7 * MB }, 7 * MB / 2, 7 * MB / 2 },
-    { "and as much again as lives", { 50000, 4000, 500 }, { .live = 256 * KB, .allocated = 10 * MB }, { .near = 1 * MB },
+    { "then what the near cache holds", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { 0 }, 4 * MB, 4 * MB },
+    { "a larger cache", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { .cache = 7 * MB }, 7 * MB, 7 * MB },
+    { "beside what lives", { 50000, 4000, 500 }, { .live = 256 * KB, .allocated = 10 * MB }, { .near = 1 * MB },
       768 * KB, 768 * KB },
-    { "by the divisor", { 50000, 4000, 500 }, { .live = 256 * KB, .allocated = 10 * MB }, { .near = 1 * MB, .divisor = 6 },
-      640 * KB, 640 * KB },
-    { "but no more than the caches hold", { 1000000000, 500, 1000 }, { .live = 3 * MB, .allocated = 10 * MB }, { 0 },
+    { "but no more than all caches hold", { 1000000000, 500, 1000 }, { .allocated = 10 * MB }, { .near = 8 * MB },
       4 * MB, 4 * MB },
+    { "more lives than the near cache holds: 85 percent of that", { 50000, 500, 5000 }, { .live = 2 * MB, .allocated = 10 * MB },
+      { .near = 1 * MB }, 17 * MB / 10 - KB, 17 * MB / 10 },
+    { "as much as lives if cycles take more than a fifth of the time", { 50000, 4000, 500 },
+      { .live = 2 * MB, .allocated = 10 * MB }, { .near = 1 * MB }, 2 * MB, 2 * MB },
+    { "by the divisor", { 50000, 4000, 500 }, { .live = 2 * MB, .allocated = 10 * MB }, { .near = 1 * MB, .divisor = 6 },
+      1 * MB, 1 * MB },
+    { "large roots: as much as these beside its growth", { 3000000, 500, 1500 },
+      { .live = 1 * MB, .roots = 1 * MB, .allocated = 50 * MB }, { .near = 1 * MB }, 227 * MB / 100, 228 * MB / 100 },
     { "less if cycles take less than a tenth of the time", { 100000, 500, 300 }, { .allocated = 64 * MB }, { .near = 8 * MB },
       2999000, 3001000 },
     { "cheap cycles in a slow program: little", { 22000, 500, 6000 }, { .allocated = 64 * MB }, { 0 }, 256 * KB, 256 * KB },
@@ -95,28 +101,28 @@ static const struct budget_row budgets[] = {
       14 * MB, 14 * MB },
     { "a larger divisor makes small heaps smaller", { 50000, 500, 100 }, { .live = 1 * MB }, { .divisor = 6 },
       7 * MB, 7 * MB },
-    { "but half of the near cache is used", { 50000, 500, 100 }, { .live = 1 * MB }, { .divisor = 60 }, 2 * MB, 21 * MB / 10 },
-    { "100 MB live: as much", USUAL, { .live = 100 * MB }, { 0 }, 100 * MB, 100 * MB },
+    { "but the near cache is used", { 50000, 500, 100 }, { .live = 1 * MB }, { .divisor = 60 }, 3 * MB, 3 * MB },
+    { "100 MB live: 45 percent and 2.25 MB", USUAL, { .live = 100 * MB }, { 0 }, 47 * MB, 95 * MB / 2 },
     { "and 100 MB of roots: half of that, too", USUAL, { .live = 100 * MB, .roots = 100 * MB }, { 0 },
-      150 * MB, 150 * MB },
-    { "not what finalizers alone keep", USUAL, { .live = 100 * MB, .finalizable = 60 * MB }, { 0 }, 40 * MB, 40 * MB },
-    { "divisor 1: three times", USUAL, { .live = 100 * MB }, { .divisor = 1 }, 300 * MB, 300 * MB },
-    { "divisor 6: half", USUAL, { .live = 100 * MB }, { .divisor = 6 }, 50 * MB, 50 * MB },
+      69 * MB, 70 * MB },
+    { "not what finalizers alone keep", USUAL, { .live = 100 * MB, .finalizable = 60 * MB }, { 0 }, 20 * MB, 21 * MB },
+    { "divisor 1: three times", USUAL, { .live = 100 * MB }, { .divisor = 1 }, 141 * MB, 142 * MB },
+    { "divisor 6: half", USUAL, { .live = 100 * MB }, { .divisor = 6 }, 23 * MB, 24 * MB },
     { "little is allocated: half of it", { 50000, 500, 100000 }, { .live = 100 * MB }, { 0 },
-      50 * MB, 50 * MB },
-    { "in between: a twentieth of the time", { 50000, 500, 13000 }, { .live = 100 * MB }, { 0 },
-      73 * MB, 74 * MB },
+      23 * MB, 24 * MB },
+    { "in between: a twentieth of the time", { 50000, 500, 30000 }, { .live = 100 * MB }, { 0 },
+      31 * MB, 32 * MB },
     { "64 TB live overflow nothing", { 50000, 500, 1 }, { .live = 64 * GB * 1024 }, { .divisor = 1 },
-      192 * GB * 1024, 192 * GB * 1024 },
-    { "an impossibly fast program", { 50000, 500, 0 }, { .live = 100 * MB }, { 0 }, 100 * MB, 100 * MB },
+      86 * GB * 1024, 87 * GB * 1024 },
+    { "an impossibly fast program", { 50000, 500, 0 }, { .live = 100 * MB }, { 0 }, 47 * MB, 95 * MB / 2 },
     { "initial heap", USUAL, { .live = 10 * MB }, { .initial = 64 * MB }, 54 * MB, 54 * MB },
-    { "initial heap, outgrown", USUAL, { .live = 80 * MB }, { .initial = 64 * MB }, 80 * MB, 80 * MB },
+    { "initial heap, outgrown", USUAL, { .live = 80 * MB }, { .initial = 64 * MB }, 38 * MB, 39 * MB },
     { "the client's minimum", USUAL, { 0 }, { .minimum = 50 * MB }, 50 * MB, 50 * MB },
     { "the client's minimum: never", USUAL, { 0 }, { .minimum = SIZE_MAX }, SGC_PACE_NEVER, SGC_PACE_NEVER },
     { "the client's minimum beats the limit", USUAL, { 0 }, { .minimum = 50 * MB, .limit = 20 * MB }, 50 * MB, 50 * MB },
     { "use the entire heap", USUAL, { .live = 10 * MB, .size = 90 * MB }, { .use_entire_heap = true }, 80 * MB, 80 * MB },
-    { "use the entire heap, if it is more", USUAL, { .live = 100 * MB, .size = 150 * MB },
-      { .use_entire_heap = true }, 100 * MB, 100 * MB },
+    { "use the entire heap, if it is more", USUAL, { .live = 100 * MB, .size = 140 * MB },
+      { .use_entire_heap = true }, 47 * MB, 95 * MB / 2 },
     { "do not expand", USUAL, { .live = 100 * MB, .size = 150 * MB }, { .dont_expand = true }, 50 * MB, 50 * MB },
     { "do not expand: yet something", USUAL, { .live = 100 * MB, .size = 100 * MB }, { .dont_expand = true },
       4 * MB, 4 * MB },
@@ -136,7 +142,7 @@ static const struct budget_row budgets[] = {
       { .limit = 64 * MB, .declared = true, .divisor = 6 }, 28 * MB, 28 * MB },
     { "a limit of another's is no permission", DEAR, { .live = 4 * MB, .allocated = 2 * GB }, { .limit = 64 * MB },
       12 * MB, 12 * MB },
-    { "the limit is far", USUAL, { .live = 100 * MB }, { .limit = GB }, 100 * MB, 100 * MB },
+    { "the limit is far", USUAL, { .live = 100 * MB }, { .limit = GB }, 47 * MB, 95 * MB / 2 },
     { "the limit is near: what there is room for", USUAL, { .live = 100 * MB }, { .limit = 128 * MB }, 24 * MB, 24 * MB },
     { "nearer: a sixteenth", USUAL, { .live = 112 * MB }, { .limit = 112 * MB }, 7 * MB, 7 * MB },
     { "passed", USUAL, { .live = 160 * MB }, { .limit = 80 * MB }, 10 * MB, 10 * MB },
@@ -238,12 +244,12 @@ static void test_simulated(void)
     tap_ok(dead.largest < MB && share(&dead) < 0.055, "all die young: %zu KB, %.1f %% of the time", dead.largest >> 10,
            share(&dead) * 100);
     simulate(&growth, 0, GB, 1000);
-    tap_ok(growth.cycles <= 14, "1 GB that lives: %u cycles", growth.cycles);
+    tap_ok(growth.cycles <= 20, "1 GB that lives: %u cycles", growth.cycles);
     simulate(&small, 64 * MB, 4 * GB, 0);
     simulate(&large, 256 * MB, 4 * GB, 0);
-    tap_ok(small.cycles == 4 * large.cycles, "four times as much alive: a quarter of the cycles (%u, %u)", small.cycles,
-           large.cycles);
-    tap_ok(small.largest == 128 * MB && large.largest == 512 * MB, "in a heap four times as large");
+    tap_ok(small.cycles > 3 * large.cycles && small.cycles < 4 * large.cycles,
+           "four times as much alive: more than a quarter of the cycles (%u, %u)", small.cycles, large.cycles);
+    tap_ok(small.largest < 96 * MB && large.largest < 384 * MB, "in a heap that is larger by less than a half");
 }
 
 /* 4 MB live, all else dies at once, and the program does nothing but allocate. */
@@ -273,13 +279,16 @@ static void test_simulated_named(void)
 
 /* ---- memory that is touched already ---- */
 
-static void test_extended(void)
+static void test_reuse(void)
 {
-    tap_ok(sgc_pace_extended(4 * MB, 10 * MB, 8 * MB) == 8 * MB, "half of what is free is used before the cycle after all");
-    tap_ok(sgc_pace_extended(4 * MB, 5 * MB, 8 * MB) == 5 * MB, "up to what cycles cost");
-    tap_ok(sgc_pace_extended(4 * MB, 3 * MB, 8 * MB) == 4 * MB, "not if they are cheap");
-    tap_ok(sgc_pace_extended(4 * MB, 10 * MB, 511 * KB) == 4 * MB, "nor for too little");
-    tap_ok(sgc_pace_extended(SGC_PACE_NEVER, SGC_PACE_NEVER, SIZE_MAX) == SGC_PACE_NEVER, "never stays never");
+    tap_ok(sgc_pace_may_reuse(4 * MB, 10 * MB, 2 * MB), "memory that is touched is used before the cycle after all");
+    tap_ok(!sgc_pace_may_reuse(4 * MB, 3 * MB, 2 * MB) && !sgc_pace_may_reuse(4 * MB, 4 * MB, SIZE_MAX),
+           "not if cycles are cheap");
+    tap_ok(!sgc_pace_may_reuse(4 * MB, 10 * MB, MB), "nor for too little");
+    tap_ok(!sgc_pace_may_reuse(SGC_PACE_NEVER, SGC_PACE_NEVER, SIZE_MAX), "never stays never");
+    tap_ok(sgc_pace_reuses(MB, 9 * MB, 9 * MB), "it is used as long as there is some");
+    tap_ok(!sgc_pace_reuses(511 * KB, 9 * MB, 9 * MB), "but for a little");
+    tap_ok(!sgc_pace_reuses(MB, 9 * MB + 1, 9 * MB), "and the heap does not grow meanwhile");
 }
 
 static size_t most_reused(struct sgc_pace_costs costs, size_t live, struct sgc_pace_bounds bounds)
@@ -294,7 +303,7 @@ static void test_most_reused(void)
 {
     const struct sgc_pace_costs dear = { 1000000000, 500, 1000 }, cheap = { 50000, 0, 1000 };
 
-    tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ 0 }) == 300 * MB, "dear cycles: up to three budgets");
+    tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ 0 }) / MB == 141, "dear cycles: up to three budgets");
     tap_ok(most_reused(cheap, 100 * MB, (struct sgc_pace_bounds){ 0 }) < MB, "cheap ones: what they cost");
     tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ .limit = 200 * MB }) <= 100 * MB, "within the limit");
     tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ .dont_expand = true }) == 0 &&
@@ -306,13 +315,10 @@ static void test_most_reused(void)
 static size_t budget_with(const struct run *run, const struct sgc_pace_heap *h, size_t touched)
 {
     size_t budget = sgc_pace_budget(&run->costs, h, &run->bounds), most = sgc_pace_most_reused(&run->costs, h, &run->bounds);
-    size_t before;
 
-    do {
-        before = budget;
-        budget = sgc_pace_extended(budget, most, sgc_pace_less(touched, h->live + budget));
-    } while (budget != before);
-    return budget;
+    if (!sgc_pace_may_reuse(budget, most, sgc_pace_less(touched, h->live + budget)))
+        return budget;
+    return sgc_pace_smaller(most, touched - h->live - SGC_PACE_LEFT);
 }
 
 /* Builds `tooth` bytes, all of which live, drops them, and so on. */
@@ -363,8 +369,8 @@ static void test_limit(void)
 
 static void test_markers(void)
 {
-    tap_ok(sgc_pace_markers(0, 8) == 1 && sgc_pace_markers(999999, 8) == 1, "less than a millisecond: alone");
-    tap_ok(sgc_pace_markers(1000000, 8) == 2 && sgc_pace_markers(3000000, 8) == 4, "one more for each");
+    tap_ok(sgc_pace_markers(0, 8) == 1 && sgc_pace_markers(2999999, 8) == 1, "less than three milliseconds: alone");
+    tap_ok(sgc_pace_markers(3000000, 8) == 4 && sgc_pace_markers(5000000, 8) == 6, "else one for each, and one more");
     tap_ok(sgc_pace_markers(1e12, 8) == 8 && sgc_pace_markers(1e300, 4096) == 4096, "up to all of them");
     tap_ok(sgc_pace_markers(1e12, 1) == 1 && sgc_pace_markers(1e12, 0) == 1 && sgc_pace_markers(0, -1) == 1, "at least one");
 }
@@ -377,7 +383,7 @@ int main(void)
     test_monotonic();
     test_simulated();
     test_simulated_named();
-    test_extended();
+    test_reuse();
     test_most_reused();
     test_teeth();
     test_limit();

@@ -75,7 +75,7 @@ static void test_sweeps_first(void)
     heap_collect(NULL, 0);
     for (int i = 0; i < 10000; i++)
         heap_small(cache, 100, SGC_KIND_CONSERVATIVE);
-    tap_ok(sgc_pool_heap_bytes() == heap, "objects of another size use the pages of the dead: the heap does not grow");
+    tap_ok(sgc_pool_heap_bytes() <= heap, "objects of another size use the pages of the dead: the heap does not grow");
     sgc_heap_check();
 }
 
