@@ -24,6 +24,7 @@ void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
             return fn(arg);
         sgc_gate_close_for(self, &hold);
     }
+    nested = 0;                     /* who had it before may have left by a jump */
     result = fn(arg);
     sgc_gate_open_for(&hold);
     return result;
@@ -33,6 +34,7 @@ void GC_alloc_lock(void)
 {
     if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer())) {
         sgc_gate_close(sgc_mutator_self());
+        nested = 0;
         return;
     }
     nested++;

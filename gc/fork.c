@@ -21,6 +21,7 @@
 struct fork_state {
     sgc_a32_t installed;
     bool prepared;              /* this thread is between prepare and parent or child */
+    bool had_gate;              /* a handler forks that has interrupted GC_call_with_alloc_lock on its thread */
     bool blocked;               /* it forks from within a blocked region, */
     uintptr_t blocked_sp;       /* which is entered again with this */
     int mode;
@@ -82,21 +83,27 @@ static void enter_blocked_again(const struct fork_state *was)
 
 void sgc_fork_prepare(void)
 {
+    struct sgc_mutator *self = sgc_mutator_self();
     uintptr_t sp = 0;
-    bool blocked;
+    bool blocked, had_gate;
 
     sgc_init_hold();
     if (!sgc_init_done())
         return;
-    if (sgc_gate_mine()) {
+    had_gate = sgc_gate_look(self, sgc_stack_pointer());
+    if (had_gate && !sgc_gate_is_light()) {
         sgc_error("fork from within a collection (by a callback) cannot work: the heap is half "
                   "marked; fork when the callback has returned");
         return;
     }
-    blocked = leave_blocked(sgc_mutator_self(), &sp);
-    sgc_gate_close(sgc_mutator_self());
+    blocked = leave_blocked(self, &sp);
+    if (had_gate)
+        sgc_guard_enter(section_self());
+    else
+        sgc_gate_close(self);
     lock_all(section_self());
     fork_state.prepared = true;
+    fork_state.had_gate = had_gate;
     fork_state.blocked = blocked;
     fork_state.blocked_sp = sp;
 }
@@ -111,12 +118,15 @@ void sgc_fork_parent(void)
         return;
     fork_state.prepared = false;
     unlock_all(section_self());
-    sgc_gate_open();
+    if (was.had_gate)
+        sgc_guard_leave(section_self());
+    else
+        sgc_gate_open();
     enter_blocked_again(&was);
 }
 
-/* Locks other than our own thread's section are simply free again here; the others' caches are
- * closed, as if their threads had ended. */
+/* Locks other than our own thread's section are simply free again here, the gate, too, if it is held by what a handler has
+ * interrupted: nobody else is there.  The others' caches are closed, as if their threads had ended. */
 static void forget_others(void)
 {
     struct sgc_section *self = section_self();
