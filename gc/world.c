@@ -133,13 +133,13 @@ static void park_leaving_section(struct sgc_section *s)
     errno = saved;
 }
 
-/* Is the frame at `recorded` still one of ours?  `handlers`: the alternate stack that the suspend handler stands on, or
- * NULL.  Its frames may have any address, and are not what is asked for. */
-static bool still_ours(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
+/* Is the frame at `recorded` surely none of ours any more?  `handlers`: the alternate stack that the suspend handler stands on,
+ * or NULL.  Its frames may have any address, and are not what is asked for. */
+static bool is_gone(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
 {
     bool elsewhere = handlers != NULL && !lies_in(handlers, recorded);
 
-    return sgc_stack_frame_ours(recorded, elsewhere ? handlers : NULL);
+    return sgc_stack_frame_gone(recorded, elsewhere ? handlers : NULL);
 }
 
 /* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
@@ -156,7 +156,7 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
         return false;
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
         sgc_mutator_at_home(m, now) && now <= recorded)
-        return !still_ours(recorded, has_one ? &alternate : NULL);
+        return is_gone(recorded, has_one ? &alternate : NULL);
     return sgc_mutator_at_home(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
            (sgc_mutator_at_home(m, recorded) || (has_one && lies_in(&alternate, recorded)));
 }
@@ -176,14 +176,19 @@ static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *con
         sgc_aw_store(&s->brief, 0);
 }
 
-/* Is the thread in a brief section?  Then it is asked to look at the end. */
+/* Is the thread in a brief section?  Then it is asked to look at the end.  Likewise if its end may still follow, unless it does not
+ * come. */
 static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
 {
-    if (abandoned(m, brief, context)) {
-        forget_brief(sgc_section_of(m), brief, context);
+    struct sgc_section *s = sgc_section_of(m);
+    bool left = abandoned(m, brief, context);
+    bool near = sgc_brief_near(brief, sgc_interrupted_sp(context));
+
+    if (left && (!near || (sgc_a32_load(&s->state) & SGC_STATE_AGAIN))) {
+        forget_brief(s, brief, context);
         return false;
     }
-    sgc_aw_store(&sgc_section_of(m)->brief, brief | SGC_BRIEF_ASKED);
+    sgc_aw_store(&s->brief, brief | SGC_BRIEF_ASKED);
     return true;
 }
 

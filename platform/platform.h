@@ -196,6 +196,9 @@ bool sgc_stack_handler_below(uintptr_t address);
  * one are then to be skipped.  By unwinding; also from a signal handler.  [outside] */
 bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip);
 
+/* Is it surely in none of them?  False, too, if the frames cannot be followed that far: code without unwind tables. */
+bool sgc_stack_frame_gone(uintptr_t address, const struct sgc_stack_bounds *skip);
+
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);

@@ -39,6 +39,7 @@ bool sgc_stack_handler_below(uintptr_t address)
 struct owner {
     uintptr_t address;
     uintptr_t ip;               /* of the last frame that begins at or below the address */
+    bool passed;                /* a frame above it was reached */
     struct sgc_stack_bounds skip;       /* frames on this stack do not count */
 };
 
@@ -48,7 +49,8 @@ static _Unwind_Reason_Code pass(struct _Unwind_Context *context, void *arg)
 
     if (_Unwind_GetCFA(context) >= o->skip.low && _Unwind_GetCFA(context) < o->skip.high)
         return _URC_NO_REASON;
-    if (_Unwind_GetCFA(context) > o->address)
+    o->passed = _Unwind_GetCFA(context) > o->address;
+    if (o->passed)
         return _URC_NORMAL_STOP;
     o->ip = _Unwind_GetIP(context);
     return _URC_NO_REASON;
@@ -59,12 +61,31 @@ static _Unwind_Reason_Code pass(struct _Unwind_Context *context, void *arg)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip)
+static struct owner owner_of(uintptr_t address, const struct sgc_stack_bounds *skip)
 {
     struct owner o = { .address = address };
 
     if (skip != NULL)
         o.skip = *skip;
     _Unwind_Backtrace(pass, &o);
-    return o.ip >= (uintptr_t)__ehdr_start && o.ip < (uintptr_t)etext;
+    return o;
+}
+
+static bool is_ours(const struct owner *o)
+{
+    return o->ip >= (uintptr_t)__ehdr_start && o->ip < (uintptr_t)etext;
+}
+
+bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip)
+{
+    struct owner o = owner_of(address, skip);
+
+    return is_ours(&o);
+}
+
+bool sgc_stack_frame_gone(uintptr_t address, const struct sgc_stack_bounds *skip)
+{
+    struct owner o = owner_of(address, skip);
+
+    return o.passed && !is_ours(&o);
 }

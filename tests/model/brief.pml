@@ -135,17 +135,19 @@ inline stop_requested()
 #define brief_one (under_way && recorded != sp)
 #endif
 
+#define goes_on(at) (!abandoned(at) || near && !(state & AGAIN))
+
 /* inside() of gc/world.c */
 inline look_inside()
 {
     inside = 0;
     if
-    :: brief_one && !abandoned(recorded) ->
+    :: brief_one && goes_on(recorded) ->
         inside = 1;
 #ifndef BROKEN_BIT_NOT_SET
         brief = brief | ASKED
 #endif
-    :: brief_one && abandoned(recorded) -> if :: !near -> brief = 0 :: else fi
+    :: brief_one && !goes_on(recorded) -> if :: !near -> brief = 0 :: else fi
 #ifdef BROKEN_BIT_ALONE
     :: !brief_one && brief != 0 && !under_way -> inside = 1
 #endif
