@@ -86,8 +86,11 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 
 size_t sgc_policy_free_touched(struct sgc_section *self)
 {
-    while (sgc_a32_load(&swept_epoch) != sgc_heap.epoch)
+    while (sgc_a32_load(&swept_epoch) != sgc_heap.epoch) {
+        sgc_guard_enter(self);              /* who jumps out between two locks would keep the pages in hand */
         sweep_first(SWEEP_FOR_SPAN, self);
+        sgc_guard_leave(self);
+    }
     return sgc_pool_dirty_bytes();
 }
 

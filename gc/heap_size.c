@@ -42,10 +42,14 @@ bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
     size_t size = sgc_heap_size();
     size_t limit = sgc_aw_load(&sgc_pool.limit);
     size_t pages = bytes / SGC_PAGE + (bytes % SGC_PAGE != 0);
+    bool expanded;
 
     if (limit != SIZE_MAX && size / SGC_PAGE + pages > limit)
         return false;
-    if (!sgc_pool_expand(pages, sgc_section_of(self)))
+    sgc_guard_enter(sgc_section_of(self));          /* others wait for who makes the heap grow */
+    expanded = sgc_pool_expand(pages, sgc_section_of(self));
+    sgc_guard_leave(sgc_section_of(self));
+    if (!expanded)
         return false;
     sgc_aw_store(&heap_size.promised, size + pages * SGC_PAGE);
     sgc_pacing_allow(bytes);
