@@ -167,12 +167,14 @@ static bool reuses(size_t allocated)
 
 /* The budget is used up: is there such memory?  Asked once a cycle.  To know it, all has to be swept, which is little beside
  * a cycle. */
-static bool begin_reuse(struct sgc_mutator *self)
+static bool begin_reuse(struct sgc_mutator *self, size_t allocated)
 {
     size_t budget = sgc_aw_load(&pacing.budget), most = sgc_aw_load(&pacing.most_reused);
     bool worth;
 
-    if (sgc_aw_load(&pacing.ceiling) != 0 || !sgc_pace_may_reuse(budget, most, SIZE_MAX))
+    if (sgc_aw_load(&pacing.ceiling) != 0)
+        return reuses(allocated);           /* another thread has just asked */
+    if (!sgc_pace_may_reuse(budget, most, SIZE_MAX))
         return false;
     worth = sgc_pace_may_reuse(budget, most, sgc_policy_free_touched(sgc_section_of(self)));
     sgc_aw_store(&pacing.ceiling, worth ? sgc_pool_heap_bytes() : NO_ROOM);
@@ -189,7 +191,7 @@ static bool is_due(struct sgc_mutator *self)
         return false;
     needed = sgc_aw_load(&pacing.budget) + sgc_pacing_freed_since();
     sgc_aw_store(&pacing.look, needed);
-    return allocated >= needed && !begin_reuse(self);
+    return allocated >= needed && !begin_reuse(self, allocated);
 }
 
 /* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every

@@ -188,11 +188,13 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
     return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
 }
 
-/* What the near cache holds beside it, so that what lives is still there when it is marked, else its growth; but no more than
- * the caches hold. */
+/* What the near cache holds beside it, so that what lives is still there when it is marked, else its growth, or a little, however
+ * large the divisor; but no more than the caches hold. */
 static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_smaller(sgc_pace_larger(sgc_pace_less(b->near, h->live), sgc_pace_growth(h, b)), b->cache);
+    size_t least = sgc_pace_larger(sgc_pace_less(b->near, h->live), SGC_PACE_LITTLE);
+
+    return sgc_pace_smaller(sgc_pace_larger(least, sgc_pace_growth(h, b)), b->cache);
 }
 
 /* Where cycles are dear so much may be spent on them: as much as is alive, or beside its growth what the roots take, since
