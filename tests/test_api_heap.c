@@ -5,6 +5,9 @@
  */
 #include "api.h"
 
+#include <setjmp.h>
+#include <sys/time.h>
+
 #define MB ((size_t)1 << 20)
 
 /* Makes n objects of `size` bytes that nothing points at when the thread is over; arg: struct litter. */
@@ -341,6 +344,63 @@ static void check_tiny(void)
     api_check_child(tiny_after, NULL, "of 512k after the start");
 }
 
+/* ---- handlers that jump out of what sweeps the heap ------------------------------------- */
+
+static sigjmp_buf landing;
+static volatile sig_atomic_t armed;
+
+static void jump_out(int signal)
+{
+    (void)signal;
+    if (armed) {
+        armed = 0;
+        siglongjmp(landing, 1);
+    }
+}
+
+static void interrupt_every(long microseconds)
+{
+    struct itimerval timer = { { 0, microseconds }, { 0, microseconds } };
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* The next collection is put off, since memory is free that was touched: to know that, all is swept. */
+static void jump_until_collected(void)
+{
+    GC_word before = GC_get_gc_no();
+    volatile long n = 0;
+
+    while (GC_get_gc_no() == before && n < 1000000) {
+        sigsetjmp(landing, 1);
+        armed = 1;
+        for (int i = 0; i < 200 && GC_get_gc_no() == before; i++, n++)
+            *(volatile char *)GC_malloc_atomic(100) = 1;
+        armed = 0;
+    }
+}
+
+static void sweep_and_jump(void)
+{
+    static void *kept[6000];
+
+    setenv("SGC_SERVICE", "0", 1);
+    GC_INIT();
+    signal(SIGALRM, jump_out);
+    for (volatile int round = 0; round < 20; round++) {
+        for (int i = 0; i < 6000; i++)
+            kept[i] = GC_malloc_atomic(2000);
+        memset(kept, 0, sizeof(kept));
+        GC_gcollect();
+        interrupt_every(100);
+        jump_until_collected();
+        interrupt_every(0);
+    }
+    GC_gcollect_and_unmap();
+    GC_gcollect_and_unmap();
+    API_CHILD(GC_get_heap_size() <= 2 * MB);
+}
+
 int main(void)
 {
     tap_plan(0);
@@ -350,6 +410,8 @@ int main(void)
     api_check_child(late_start, NULL, "the first allocation starts the collector");
     if (api_on_sgc)
         check_tiny();
+    if (api_on_sgc)
+        api_check_child(sweep_and_jump, NULL, "no pages are lost when a handler jumps out of sweeping");
     if (api_on_sgc)
         api_check_child(not_incremental, NULL, "the incremental mode is declined");
     GC_INIT();

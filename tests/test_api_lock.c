@@ -280,6 +280,61 @@ static void check_many(void)
     tap_ok(in_handlers == SIGNALS, "handlers too (%ld of %d)", in_handlers, SIGNALS);
 }
 
+/* ---- handlers that fork, or stand on a stack inside the thread's own -------------------------------------------------- */
+
+static volatile int child_was;
+
+static void fork_there(int signal)
+{
+    pid_t child = fork();
+
+    (void)signal;
+    if (child == 0) {
+        GC_gcollect();
+        _exit(GC_malloc(100) != NULL ? 7 : 8);
+    }
+    waitpid(child, (int *)&child_was, 0);
+}
+
+static void *interrupt_it(void *arg)
+{
+    raise(SIGUSR1);
+    return arg;
+}
+
+static void handler_forks(void)
+{
+    GC_INIT();
+    on_signal(fork_there);
+    GC_call_with_alloc_lock(interrupt_it, NULL);
+    API_CHILD(WIFEXITED(child_was) && WEXITSTATUS(child_was) == 7);
+    GC_gcollect();
+}
+
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+static void lock_there(int signal)
+{
+    (void)signal;
+    GC_call_with_alloc_lock(do_nothing, NULL);
+}
+
+API_NOINLINE static void handler_inside(void)
+{
+    char memory[65536];
+    stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) }, none = { .ss_flags = SS_DISABLE };
+    struct sigaction action = { .sa_handler = lock_there, .sa_flags = SA_ONSTACK };
+
+    GC_INIT();
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    GC_call_with_alloc_lock(interrupt_it, NULL);
+    sigaltstack(&none, NULL);
+}
+
 static void check_left(void)
 {
     api_check_child(handler_allocates, NULL, "a handler that interrupts the callback may allocate, and call it again");
@@ -292,6 +347,8 @@ static void check_left(void)
     api_check_child(inside_handler_then_again, released, "so does it when the handler has left a callback of its own");
     api_check_child(jump_inside_callback, "it is not made", "a jump below the callback opens nothing");
     api_check_child(thread_ends_inside, released, "a thread that ends in the callback does not keep the lock");
+    api_check_child(handler_forks, NULL, "a handler may fork in the callback");
+    api_check_child(handler_inside, NULL, "a handler's stack above the callback's frame does not look like a jump");
     api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
 }
 
