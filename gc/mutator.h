@@ -99,7 +99,7 @@ void sgc_registry_check(void);
 
 static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t place)
 {
-    return place >= m->stack.low && place < m->stack.high;
+    return sgc_stack_within(&m->stack, place);
 }
 
 /* A procedure of the program was called at `called`, which may leave by a jump; now the thread enters one of our functions at

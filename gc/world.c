@@ -60,14 +60,9 @@ static void sleep_through(uint32_t gen, uint32_t beside)
     sgc_patience_over(began);
 }
 
-static bool lies_in(const struct sgc_stack_bounds *bounds, uintptr_t address)
-{
-    return address >= bounds->low && address < bounds->high;
-}
-
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
 {
-    if (!lies_in(&m->altstack, sp))
+    if (!sgc_stack_within(&m->altstack, sp))
         m->altstack = (struct sgc_stack_bounds){ 0, 0 };
 }
 
@@ -137,7 +132,7 @@ static void park_leaving_section(struct sgc_section *s)
  * or NULL.  Its frames may have any address, and are not what is asked for. */
 static bool is_gone(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
 {
-    bool elsewhere = handlers != NULL && !lies_in(handlers, recorded);
+    bool elsewhere = handlers != NULL && !sgc_stack_within(handlers, recorded);
 
     return sgc_stack_frame_gone(recorded, elsewhere ? handlers : NULL);
 }
@@ -158,7 +153,7 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
         sgc_mutator_at_home(m, now) && now <= recorded)
         return is_gone(recorded, has_one ? &alternate : NULL);
     return sgc_mutator_at_home(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
-           (sgc_mutator_at_home(m, recorded) || (has_one && lies_in(&alternate, recorded)));
+           (sgc_mutator_at_home(m, recorded) || (has_one && sgc_stack_within(&alternate, recorded)));
 }
 
 static void repair(struct sgc_section *s)
@@ -176,8 +171,8 @@ static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *con
         sgc_aw_store(&s->brief, 0);
 }
 
-/* Is the thread in a brief section?  Then it is asked to look at the end.  Likewise if its end may still follow, unless it does not
- * come. */
+/* Is the thread in a brief section?  Then it is asked to look at the end.  Likewise if its end may still follow, unless it
+ * does not come. */
 static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
 {
     struct sgc_section *s = sgc_section_of(m);

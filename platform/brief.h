@@ -37,7 +37,7 @@ static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
 }
 
 /* Is `now` above `recorded` by so little that a common path may just have given its frame back, and jumps to the slow one,
- * which ends its section?  Such a section holds nothing any more. */
+ * which ends its section?  At most GC_free holds something then: a slot on its way. */
 static inline bool sgc_brief_near(uintptr_t recorded, uintptr_t now)
 {
     return now > recorded && now - recorded < SGC_BRIEF_FRAME;

@@ -167,6 +167,12 @@ struct sgc_stack_bounds {
     uintptr_t high;         /* just past the highest; holds the first frames (and static TLS) */
 };
 
+/* Does the address lie in it?  NULL: there is no such stack.  [any] */
+static inline bool sgc_stack_within(const struct sgc_stack_bounds *bounds, uintptr_t address)
+{
+    return bounds != NULL && address >= bounds->low && address < bounds->high;
+}
+
 /* The calling thread's own stack.  False if the system does not know.  [outside] */
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds);
 

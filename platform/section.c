@@ -41,16 +41,11 @@ void sgc_guard_leave(struct sgc_section *self)
     sgc_signals_restore(&self->signals);
 }
 
-static bool within(const struct sgc_stack_bounds *bounds, uintptr_t address)
-{
-    return bounds != NULL && address >= bounds->low && address < bounds->high;
-}
-
 bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bounds *alternate)
 {
-    bool recorded_there = within(alternate, recorded);
+    bool recorded_there = sgc_stack_within(alternate, recorded);
 
-    if (recorded_there != within(alternate, now))
+    if (recorded_there != sgc_stack_within(alternate, now))
         return recorded_there;
     return now > recorded;
 }
@@ -63,9 +58,9 @@ static bool left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bound
 {
     if (sgc_section_left(recorded, now, alternate))
         return true;
-    if (within(alternate, now) && !within(alternate, recorded))
+    if (sgc_stack_within(alternate, now) && !sgc_stack_within(alternate, recorded))
         return !sgc_stack_frame_ours(recorded, alternate);
-    return within(alternate, recorded) == within(alternate, now) && !sgc_stack_handler_below(recorded);
+    return sgc_stack_within(alternate, recorded) == sgc_stack_within(alternate, now) && !sgc_stack_handler_below(recorded);
 }
 
 /* Under a lock, where no handler runs, it was the thread itself. */

@@ -47,7 +47,7 @@ static _Unwind_Reason_Code pass(struct _Unwind_Context *context, void *arg)
 {
     struct owner *o = arg;
 
-    if (_Unwind_GetCFA(context) >= o->skip.low && _Unwind_GetCFA(context) < o->skip.high)
+    if (sgc_stack_within(&o->skip, _Unwind_GetCFA(context)))
         return _URC_NO_REASON;
     o->passed = _Unwind_GetCFA(context) > o->address;
     if (o->passed)
