@@ -26,7 +26,6 @@ SGC_STATE static struct allocate allocate;
 
 enum {
     OVERTAKEN_MOST = 64,        /* times that other threads may take what a collection has freed for one */
-    POLL_BYTES = SGC_PAGE / 4,  /* claimed by a thread before it looks whether a collection is due */
 };
 
 /* What is asked for, worked out once. */
@@ -252,10 +251,10 @@ void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
     return sgc_stack_clear_more(slow(bytes, kind, align, sgc_callers_stack_pointer()));
 }
 
-/* Between two looks at whether a collection is due, in bytes claimed; nothing when each allocation is to look. */
+/* Is it too early to look whether a collection is due?  Never when each allocation is to look. */
 static bool look_later(const struct sgc_cache *cache)
 {
-    return sgc_aw_load(&cache->claimed) < POLL_BYTES && cache->claim_bytes != 0;
+    return cache->claim_bytes != 0 && sgc_pacing_too_little(cache);
 }
 
 __attribute__((noinline))

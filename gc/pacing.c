@@ -30,6 +30,8 @@ struct pacing {
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
     size_t undeclared;                  /* the limit in pages where the client names none; fixed at the start */
     int processors;
+    _Alignas(128) sgc_aw_t unseen;      /* what all threads together may have claimed beside `allocated`; on a line that
+                                           seldom changes */
 };
 
 SGC_STATE static struct pacing pacing;
@@ -37,6 +39,10 @@ SGC_STATE static struct pacing pacing;
 /* A few times the second-level cache: what does not fit comes from the next level in time, since
  * objects are handed out in ascending order. */
 enum { CACHES = 4 };
+
+/* A thread adds up what it has claimed by itself first: at least so much, and with all others not more than a small part of
+ * the budget. */
+enum { UNSEEN_LEAST = SGC_PAGE / 4, UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE };
 
 static const size_t NO_ROOM = 1;        /* a ceiling that every heap is above */
 
@@ -84,6 +90,7 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&pacing.look, 0);
     sgc_aw_store(&pacing.ceiling, 0);
     sgc_aw_store(&pacing.budget, bytes);
+    sgc_aw_store(&pacing.unseen, sgc_pace_smaller(bytes / UNSEEN_SHARE, UNSEEN_MOST));
 }
 
 static void set_budget_for(size_t live)
@@ -209,12 +216,19 @@ static bool take_over_spans(void)
     return any;
 }
 
+bool sgc_pacing_too_little(const struct sgc_cache *cache)
+{
+    size_t claimed = sgc_aw_load(&cache->claimed);
+
+    return claimed < UNSEEN_LEAST || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&pacing.unseen);
+}
+
 /* Only who has something to add looks at what all have added: that, too, is shared. */
 bool sgc_pacing_poll(struct sgc_mutator *self)
 {
     bool any = take_over_spans();
 
-    if (sgc_aw_load(&self->cache.claimed) >= SGC_PAGE / 4) {
+    if (!sgc_pacing_too_little(&self->cache)) {
         sgc_section_enter(sgc_section_of(self));
         take_over(&self->cache);
         sgc_a32_store(&self->allocates, 1);

@@ -6,6 +6,7 @@
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
  *                     mutators: `look`, a stale one costs a look
+ *   unseen            with the budget                                         mutators: relaxed
  *   most_reused       the collecting thread, at the end of a cycle; API       mutators: relaxed
  *   ceiling           the same: 0; the mutator that finds the budget used     mutators: relaxed, a stale one costs some
  *                     up: the heap's size                                     memory or an early cycle
@@ -22,6 +23,9 @@
 #include "gc/mutator.h"
 
 void sgc_pacing_init(void);
+
+/* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the budget is large, more. */
+bool sgc_pacing_too_little(const struct sgc_cache *cache);
 
 /* Takes over what the thread's cache has claimed and freed since the last time; true when it is
  * time to collect.  On the slow path of allocation; outside sections. */
