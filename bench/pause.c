@@ -68,7 +68,7 @@ static double pause_without_stop(void)
 /* Between collections the service thread gets time to finish, as it has in a program that runs. */
 static void measure(double *figure, size_t n, long which)
 {
-    static const struct timespec while_serving = { 0, 20000000 };
+    static const struct timespec while_serving = { 0, 60000000 };
 
     GC_INIT();
     keep = GC_malloc(1000 * sizeof *keep);

@@ -31,6 +31,7 @@ enum sgc_end_byte {
     SGC_END_BYTE_ROOTS,             /* a root word just past an object keeps it; no byte is added */
 };
 
+enum sgc_service_mode { SGC_SERVICE_OFF, SGC_SERVICE_ON, SGC_SERVICE_EAGER };
 enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT };
 enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
 
@@ -44,7 +45,7 @@ struct sgc_options {
     int huge_pages;                 /* enum sgc_huge_pages */
     bool force_unmap_on_gcollect;
     bool use_entire_heap;
-    bool service;                   /* the idle helper that sweeps ahead and gives memory back */
+    int service;                    /* enum sgc_service_mode: the helper thread that sweeps and gives memory back */
     bool dont_gc;
     int pacing;                     /* enum sgc_pacing_mode */
     int page_policy;                /* enum sgc_page_policy */

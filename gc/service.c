@@ -22,11 +22,23 @@ enum { ARENAS_AT_ONCE = 8, PAGES_AT_ONCE = 64 };
 
 static const uint64_t RETRY_NS = 1000000000;
 
-/* So little is sooner done by whoever needs it than handed to another processor. */
+/* When asked it comes back by itself so soon, and need not be woken again. */
+static const uint64_t LINGER_NS = 50000000;
+
+/* So long other cycles may keep it from what one has left. */
+static const uint64_t OVERDUE_NS = 500000000;
+
+/* What heaps of this size could give back is not worth a thread. */
+static const size_t WORTH_A_THREAD = (size_t)8 << 20;
+
+/* Who asks it to be eager wakes it for more than this. */
 enum { LITTLE_PAGES = 512 };
 
-/* After some work it comes back by itself so soon, and need not be woken for little. */
-static const uint64_t LINGER_NS = 20000000;
+/* Under torture it meets the program's threads as often as it can. */
+static bool eager(void)
+{
+    return sgc_options.service == SGC_SERVICE_EAGER || sgc_options.torture > 0;
+}
 
 static uint64_t decay_age(void)
 {
@@ -78,8 +90,33 @@ static void sleep_until(uint64_t due, uint32_t seen, bool lingers, struct sgc_mu
         sgc_world_sleep(self, nap, &n);
 }
 
+/* Sweeps and clears everything, and gives back what is due.  Returns when more will be. */
+static uint64_t work(struct sgc_mutator *self)
+{
+    while (sgc_clear_some(ARENAS_AT_ONCE))
+        continue;
+    while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
+        continue;
+    return give_back(decay_age(), self);
+}
+
+/* Does the program leave us time?  Not if a cycle has just asked, unless cycles have kept us from it for long.  `since`: the
+ * first that asked after our last work; 0: none. */
+static bool is_time(bool asked, uint64_t *since)
+{
+    uint64_t now = sgc_clock_ns();
+
+    if (asked && *since == 0)
+        *since = now;
+    if (asked && !eager() && now - *since < OVERDUE_NS)
+        return false;
+    *since = 0;
+    return true;
+}
+
 static void serve(struct sgc_mutator *self)
 {
+    uint64_t since = 0;
     uint32_t done = 0;
 
     for (;;) {
@@ -87,11 +124,7 @@ static void serve(struct sgc_mutator *self)
         bool asked = seen / ONE_MORE != done;
 
         done = seen / ONE_MORE;
-        while (sgc_clear_some(ARENAS_AT_ONCE))
-            continue;
-        while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
-            continue;
-        sleep_until(give_back(decay_age(), self), seen, asked, self);
+        sleep_until(is_time(asked, &since) ? work(self) : UINT64_MAX, seen, asked, self);
     }
 }
 
@@ -109,7 +142,9 @@ static void body(void *argument)
 void sgc_service_start(void)
 {
     sgc_assert(sgc_gate_mine());
-    if (!sgc_options.service || sgc_a32_load(&service.started) != 0)
+    if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
+        return;
+    if (!eager() && sgc_pool_heap_bytes() < WORTH_A_THREAD)
         return;
     sgc_a32_store(&service.started, 1);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
@@ -120,10 +155,10 @@ void sgc_service_start(void)
 
 void sgc_service_wake(void)
 {
-    if (!sgc_options.service)
+    if (sgc_a32_load(&service.started) == 0)
         return;
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
-        sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE)
+        (eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
         sgc_wake(&service.wanted, 1);
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The service thread: after a cycle it clears the bitmap for the next, sweeps ahead, and gives
- * memory back when it has decayed.
+ * The service thread: when the program leaves it time it clears the bitmap for the next cycle, sweeps what nobody
+ * needed, and gives memory back when it has decayed.
  *
- * It starts after the first cycle that leaves it something to do, on the thread that collected, outside
+ * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
  * every lock; in the child of a fork it starts anew.  It is registered like a mutator, so that it is stopped with
  * the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no thread to be had)
  * the same work is done by whoever needs it, and memory goes back only at explicit collections.
  *
- * A wake-up costs the waking thread as much as sweeping a small heap.  So after some work the service thread sleeps for a
- * short time only ("lingers"), and meanwhile small heaps ask it without waking it.
+ * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy program sweeps what it
+ * needs itself, and cheaper.  Meanwhile cycles ask it without waking it, since a wake-up costs as much as sweeping a small heap.
  *
- *   wanted     anybody: add, then wake unless it lingers and there is little to do;   service thread: futex word
+ *   wanted     anybody: add, then wake unless it lingers;                             service thread: futex word
  *              the service thread: whether it lingers, by compare-and-swap
- *   started    who has the gate                         same
+ *   started    who has the gate; fork's child           anybody: relaxed, it is said before any work is asked for
  */
 #ifndef SGC_GC_SERVICE_H
 #define SGC_GC_SERVICE_H

@@ -476,6 +476,7 @@ static void test_registering_meanwhile(void)
 
 int main(void)
 {
+    setenv("SGC_SERVICE", "eager", 1);
     white_init();
     chain = make_chain();
     if (chain == NULL)

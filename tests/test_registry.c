@@ -259,6 +259,7 @@ static void test_vanished(void)
 
 int main(void)
 {
+    setenv("SGC_SERVICE", "eager", 1);
     white_init();
     sgc_listener_add(&listener);
     test_one();

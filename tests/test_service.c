@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/service.c: the service thread sweeps ahead and gives memory back when it has decayed; without it the
- * same is done on request.
+ * gc/service.c: the service thread sweeps and gives memory back when the program leaves it time; without it the same is done
+ * on request.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -64,6 +64,45 @@ static int gives_back(void)
     return shrinks_below(full / 4, 5000) >= 0 ? 0 : 2;
 }
 
+/* Collects for so many ms, every 5 ms, until the heap is small. */
+static int shrinks_meanwhile(size_t bytes, int patience)
+{
+    uint64_t began = sgc_clock_ns();
+    int ms = 0;
+
+    for (; ms < patience && sgc_pool_heap_bytes() >= bytes; ms = (int)((sgc_clock_ns() - began) / WHITE_MS)) {
+        white_collect();
+        sgc_sleep_ns(5 * WHITE_MS);
+    }
+    return sgc_pool_heap_bytes() < bytes ? ms : -1;
+}
+
+/* A program that has one cycle after the other is left alone, but its memory goes back nevertheless. */
+static int busy(void)
+{
+    size_t full;
+    int ms;
+
+    setenv("SGC_DECAY_MS", "0", 1);
+    white_init();
+    full = make_garbage();
+    ms = shrinks_meanwhile(full / 4, 10000);
+    return ms < 0 ? 2 : ms < 400 ? 1 : 0;
+}
+
+static int eager(void)
+{
+    size_t full;
+    int ms;
+
+    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_DECAY_MS", "0", 1);
+    white_init();
+    full = make_garbage();
+    ms = shrinks_meanwhile(full / 4, 10000);
+    return ms < 0 ? 2 : ms >= 400 ? 1 : 0;
+}
+
 static int keeps_for_ever(void)
 {
     size_t full;
@@ -104,6 +143,7 @@ static int refuse(pthread_t *thread, const pthread_attr_t *attributes, void *(*b
 
 static int is_refused(void)
 {
+    setenv("SGC_SERVICE", "eager", 1);
     white_init();
     sgc_thread_set_creator(refuse);
     for (int i = 0; i < 3; i++)
@@ -111,18 +151,36 @@ static int is_refused(void)
     return registered() == 1 ? 0 : 1;
 }
 
-/* No thread before there is work; one after a collection, and only one. */
+static int waits_for_one(void)
+{
+    for (int i = 0; i < 200 && registered() != 2; i++)
+        sgc_sleep_ns(10 * WHITE_MS);
+    return registered() == 2 ? 0 : 2;
+}
+
+/* No thread for a small heap; one for a large one, after a collection, and only one. */
 static int starts_late(void)
 {
     white_init();
+    for (int i = 0; i < 5; i++)
+        white_collect();
     sgc_sleep_ns(20 * WHITE_MS);
+    if (registered() != 1)
+        return 1;
+    for (int i = 0; i < 3; i++)
+        make_garbage();
+    return waits_for_one();
+}
+
+static int starts_at_once(void)
+{
+    setenv("SGC_SERVICE", "eager", 1);
+    white_init();
     if (registered() != 1)
         return 1;
     for (int i = 0; i < 5; i++)
         white_collect();
-    for (int i = 0; i < 200 && registered() != 2; i++)
-        sgc_sleep_ns(10 * WHITE_MS);
-    return registered() == 2 ? 0 : 2;
+    return waits_for_one();
 }
 
 static int created, created_outside;
@@ -138,6 +196,7 @@ static int create_and_look(pthread_t *thread, const pthread_attr_t *attributes, 
  * loader's lock, and would wait for us. */
 static int starts_alone(void)
 {
+    setenv("SGC_SERVICE", "eager", 1);
     white_init();
     sgc_thread_set_creator(create_and_look);
     for (int i = 0; i < 3; i++)
@@ -179,9 +238,12 @@ static int is_left(void)
 
 int main(void)
 {
-    check_child(starts_late, NULL, "one service thread, after the first collection");
+    check_child(starts_late, NULL, "one service thread, after a collection of a large heap");
+    check_child(starts_at_once, NULL, "SGC_SERVICE=eager: after the first collection");
     check_child(starts_alone, NULL, "it is started while nobody else can stop the world");
     check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
+    check_child(busy, NULL, "while one cycle follows the other it waits, but not for ever");
+    check_child(eager, NULL, "SGC_SERVICE=eager: it does not wait");
     check_child(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
     check_child(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
     check_child(is_left, NULL, "who leaves it half way by a jump loses no page");
