@@ -6,6 +6,7 @@
  *   clear.next      arenas given out so far; atomic add gives each arena to one thread
  *   clear.done      arenas cleared; release by each, acquire by who waits for all of them
  *   clear.arenas    how many there are; written with the world stopped
+ *   clear.whatever_the_tags_say   likewise, before it
  */
 #include <limits.h>
 
@@ -16,6 +17,7 @@
 
 struct clearing {
     sgc_a32_t next, done, arenas;
+    bool whatever_the_tags_say;         /* marks were set in this epoch, in swept pages too */
 };
 
 SGC_STATE static struct clearing clearing;
@@ -99,41 +101,48 @@ bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
 
 /* ---- clearing ---- */
 
-void sgc_clear_begin(void)
+static void begin(bool whatever_the_tags_say)
 {
     uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
 
     sgc_a32_store(&clearing.next, 0);
     sgc_a32_store(&clearing.done, 0);
+    clearing.whatever_the_tags_say = whatever_the_tags_say;
     sgc_a32_store_rel(&clearing.arenas, arenas);
+}
+
+void sgc_clear_begin(void)
+{
+    begin(false);
+}
+
+void sgc_clear_again(void)
+{
+    begin(true);
 }
 
 /* Between cycles nobody reads these bits, so they may be cleared once more. */
 void sgc_clear_after_fork(void)
 {
-    sgc_clear_begin();
+    begin(true);
 }
 
-/* A page that is set up meanwhile clears its own bits, so a free page need not be touched. */
-static void clear_page(uint32_t page, uint32_t role)
+/* A page that is set up or swept meanwhile clears its own bits, which its tag says, so neither such a page nor a free one need
+ * be touched. */
+static bool is_to_be_cleared(uint32_t page)
 {
-    size_t word = (size_t)page * SGC_PAGE_WORDS;
+    const struct sgc_page *d = &sgc_heap.pages[page];
 
-    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
-        sgc_aw_store(sgc_bits_word(w, role), 0);
+    return sgc_page_state(d) == SGC_PAGE_SMALL &&
+           (clearing.whatever_the_tags_say || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
 }
 
 static void clear_arena(uint32_t arena)
 {
-    uint32_t role = sgc_mark_role();
-
-    sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, role), 0);
-    for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++) {
-        uint32_t page = arena * SGC_ARENA_PAGES + i;
-
-        if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL)
-            clear_page(page, role);
-    }
+    sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, sgc_mark_role()), 0);
+    for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++)
+        if (is_to_be_cleared(arena * SGC_ARENA_PAGES + i))
+            sgc_page_clear_marks(arena * SGC_ARENA_PAGES + i);
 }
 
 bool sgc_clear_some(uint32_t arenas)

@@ -32,6 +32,16 @@ static bool first_sweep(uint32_t page)
     return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
 }
 
+void sgc_page_clear_marks(uint32_t page)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+    uint32_t role = sgc_mark_role();
+
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
+        sgc_aw_store(sgc_bits_word(w, role), 0);
+}
+
+/* What is to be marked next is cleared on the way, as its words lie beside those that are looked at; the tag says so. */
 enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
 {
     bool first = first_sweep(page);
@@ -42,6 +52,8 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);
+    if (first)
+        sgc_page_clear_marks(page);
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag);
     fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
     if (first && fill != SGC_FILL_EMPTY)

@@ -41,9 +41,13 @@ bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
 /* The same for the pages of one cache. */
 bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t most, struct sgc_section *self);
 
-/* Clears the bitmap that will be marked next, arena by arena.  After each cycle, before the next.
+/* Clears one page's part of the bitmap that will be marked next.  Between cycles; nobody reads it then. */
+void sgc_page_clear_marks(uint32_t page);
+
+/* Clears what sweeping has left of the bitmap that will be marked next, arena by arena.  After each cycle, before the next.
  * The work is shared: any number of threads may call it.  Returns when all is clear. */
 void sgc_clear_begin(void);             /* by the collecting thread, world stopped, after the flip */
+void sgc_clear_again(void);             /* likewise, after a mark that was given up */
 bool sgc_clear_some(uint32_t arenas);   /* false when nothing is left to take */
 void sgc_clear_finish(void);            /* clears what is left and waits for the others */
 

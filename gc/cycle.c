@@ -93,7 +93,7 @@ static bool mark(struct pause *p)
         sgc_disclaim_mark(team);
     } else {
         sgc_team_abandon(team);
-        sgc_clear_begin();
+        sgc_clear_again();
     }
     sgc_cycle_phase(record, SGC_PHASE_FINALIZE);
     sgc_team_totals(team, &cycle.totals);

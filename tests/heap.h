@@ -198,7 +198,7 @@ HEAP_UNUSED static void heap_marker_end(void)
 /* Forgets the marks, as an abandoned cycle does. */
 HEAP_UNUSED static void heap_unmark(void)
 {
-    sgc_clear_begin();
+    sgc_clear_again();
     sgc_clear_finish();
 }
 

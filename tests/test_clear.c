@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clearing of alloc/ahead.c: every mark bit of every page in use, none of the allocation bits, in any number of
- * pieces, by any number of threads, and in the child of a fork that came in the middle.
+ * The clearing of alloc/ahead.c and alloc/sweep.c: every mark bit of every page in use, none of the allocation bits, in any
+ * number of pieces, by any number of threads, and in the child of a fork that came in the middle.
  */
 #include "tests/child.h"
 #include "tests/heap.h"
@@ -39,7 +39,7 @@ static void test_whole(void)
 {
     set_marks();
     tap_ok(count_marks() == OBJECTS, "marks stand in %u arenas", sgc_pool.committed);
-    sgc_clear_begin();
+    sgc_clear_again();
     sgc_clear_finish();
     tap_ok(count_marks() == 0, "all of them are cleared");
     tap_ok(all_allocated(), "allocation bits are not");
@@ -53,7 +53,7 @@ static void test_pieces(void)
 {
     uint32_t pieces = 0;
 
-    sgc_clear_begin();
+    sgc_clear_again();
     int before = count_marks();
     tap_ok(sgc_clear_some(1) && count_marks() < before && count_marks() > 0, "one arena at a time");
     while (sgc_clear_some(1))
@@ -73,11 +73,61 @@ static void test_words(void)
     first = (size_t)page * SGC_PAGE_WORDS;
     for (size_t w = first; w < first + SGC_PAGE_WORDS; w++)
         sgc_aw_store(sgc_bits_word(w, sgc_mark_role()), UINTPTR_MAX);
-    sgc_clear_begin();
+    sgc_clear_again();
     sgc_clear_finish();
     for (size_t w = first; w < first + SGC_PAGE_WORDS; w++)
         clear = clear && sgc_aw_load(sgc_bits_word(w, sgc_mark_role())) == 0;
     tap_ok(clear, "each word of a small page is cleared");
+}
+
+static bool in_small_page(const char *p)
+{
+    return sgc_page_state(&sgc_heap.pages[sgc_page_number((uintptr_t)p)]) == SGC_PAGE_SMALL;
+}
+
+static int count_small_marks(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        n += in_small_page(object[i]) && heap_marked(object[i]);
+    return n;
+}
+
+static char *a_small_object(void)
+{
+    int i = 0;
+
+    while (!in_small_page(object[i]))
+        i++;
+    return object[i];
+}
+
+/* Tags of this epoch say that small pages are clear, older ones that they are not; and sweeping clears. */
+static void test_swept(void)
+{
+    char *small = a_small_object();
+    uint32_t page = sgc_page_number((uintptr_t)small);
+    int all, left;
+
+    set_marks();
+    all = count_small_marks();
+    sgc_clear_begin();
+    sgc_clear_finish();
+    tap_ok(count_small_marks() == all && all > 0, "pages of this epoch are left out");
+    set_marks();
+    heap_retire();
+    heap_flip();        /* what was allocated until now is to be cleared */
+    all = count_small_marks();
+    sgc_page_sweep(page, sgc_tag(sgc_page_owner(page), sgc_heap.epoch));
+    left = count_small_marks();
+    tap_ok(left < all && !heap_marked(small), "sweeping a page clears its part (%d of %d are left)", left, all);
+    heap_set_mark(small);
+    sgc_clear_finish();
+    tap_ok(heap_marked(small) && count_small_marks() == 1, "which is not cleared once more; the other pages are");
+    sgc_clear_again();
+    sgc_clear_finish();
+    tap_ok(count_marks() == 0 && all_allocated(), "it is when the tags say nothing");
 }
 
 /* ---- more threads ---- */
@@ -101,7 +151,7 @@ static void test_shared(void)
         pthread_create(&thread[i], NULL, help, NULL);
     for (int round = 0; round < 200; round++) {
         set_marks();
-        sgc_clear_begin();
+        sgc_clear_again();
         sgc_clear_finish();
         wrong += count_marks() != 0;
     }
@@ -133,7 +183,7 @@ static void test_fork(void)
     pthread_create(&thread, NULL, help, NULL);
     for (int i = 0; i < 60; i++) {
         set_marks();
-        sgc_clear_begin();
+        sgc_clear_again();
         for (int spin = 0; spin < i * 20; spin++)
             sgc_spin_hint();
         wrong += run_in_child(clear_in_child) != 0;
@@ -152,6 +202,7 @@ int main(void)
     test_whole();
     test_pieces();
     test_words();
+    test_swept();
     test_shared();
     test_fork();
     sgc_heap_check();
