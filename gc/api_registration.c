@@ -4,7 +4,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/cycle.h"
+#include "gc/gate.h"
 #include "gc/init.h"
 
 void GC_allow_register_threads(void)
@@ -23,6 +23,7 @@ int GC_register_my_thread(const struct GC_stack_base *base)
     return sgc_mutator_register((uintptr_t)base->mem_base) != NULL ? GC_SUCCESS : GC_NO_MEMORY;
 }
 
+/* With the lock nobody would know any more that it is to be released. */
 int GC_unregister_my_thread(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
@@ -32,8 +33,8 @@ int GC_unregister_my_thread(void)
                  "thread that called GC_register_my_thread", sgc_thread_id());
         return GC_NOT_FOUND;
     }
-    if (sgc_stopped_by_self()) {
-        sgc_warn("GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the world stopped; "
+    if (sgc_gate_look(self, sgc_callers_stack_pointer())) {
+        sgc_warn("GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
                  "nothing is changed. Call it afterwards");
         return GC_UNIMPLEMENTED;
     }

@@ -205,6 +205,47 @@ static void thread_ends_inside(void)
 
 /* ---- wrong calls ----------------------------------------------------------------------------- */
 
+static void *unregister_and_end(void *unused)
+{
+    API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered());
+    return end_thread(unused);
+}
+
+static void *unregister_inside(void *arg)
+{
+    return GC_call_with_alloc_lock(unregister_and_end, arg);
+}
+
+static void thread_unregisters_inside(void)
+{
+    GC_INIT();
+    api_in_thread(unregister_inside, NULL);
+    collect();
+}
+
+static void *unregister_after_jump(void *arg)
+{
+    jump_out_of_callback();
+    API_CHILD(GC_unregister_my_thread() == GC_SUCCESS);
+    return arg;
+}
+
+static void unregister_left(void)
+{
+    GC_INIT();
+    api_in_thread(unregister_after_jump, NULL);
+    collect();
+}
+
+static void unregister_with_lock(void)
+{
+    GC_INIT();
+    GC_alloc_lock();
+    API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered());
+    GC_alloc_unlock();
+    collect();
+}
+
 static void *unlock(void *arg)
 {
     GC_alloc_unlock();
@@ -353,6 +394,9 @@ static void check_left(void)
     else
         api_check_child(handler_forks, NULL, "a handler may fork in the callback");
     api_check_child(handler_inside, NULL, "a handler's stack above the callback's frame does not look like a jump");
+    api_check_child(thread_unregisters_inside, released, "nor does one that tries to unregister there, and ends");
+    api_check_child(unregister_left, released, "after a jump out of the callback a thread may unregister");
+    api_check_child(unregister_with_lock, "GC_unregister_my_thread: called by", "but not with the lock held by hand");
     api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
 }
 
