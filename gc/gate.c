@@ -126,19 +126,27 @@ static void open_left(void)
     drop(word);
 }
 
-/* Under a guard from now on.  A thread that is not registered (or forks before it is) cannot be stopped and simply
- * sleeps. */
+/* A thread that is not registered (or forks before it is) cannot be stopped, and one in a blocked region counts as stopped
+ * already: they simply sleep.  What such a region does while the thread is suspended is the program's affair. */
+static struct sgc_mutator *who_may_be_stopped(struct sgc_mutator *self)
+{
+    return self != NULL && !sgc_world_is_blocked(self) ? self : NULL;
+}
+
+/* Under a guard from now on. */
 static void close_by(struct sgc_mutator *self, uintptr_t word)
 {
+    struct sgc_mutator *waits = who_may_be_stopped(self);
+
     if (self != NULL && sgc_section_inside(sgc_section_of(self)))
         find_abandoned(self);
     if (self != NULL)
         sgc_guard_enter(sgc_section_of(self));
     open_left();
     sgc_a32_add(&gate.waiting, 1);
-    while (!take_gate(word, self)) {
-        if (self != NULL)
-            sgc_world_sleep(self, wait_for_gate, NULL);
+    while (!take_gate(word, waits)) {
+        if (waits != NULL)
+            sgc_world_sleep(waits, wait_for_gate, NULL);
         else
             wait_for_gate(NULL);
     }
@@ -275,9 +283,13 @@ bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
     return false;
 }
 
+/* Whichever way it has closed the gate; in a stopped world nothing can be mended. */
 void sgc_gate_thread_over(struct sgc_mutator *self)
 {
-    sgc_gate_look(self, self->stack.high - 1);
+    if (!sgc_gate_look(self, self->stack.high - 1) || sgc_world_stopped())
+        return;
+    sgc_gate_open();
+    tell();
 }
 
 void sgc_gate_after_fork(void)

@@ -260,6 +260,85 @@ static void unlock_inside(void)
     collect();
 }
 
+/* ---- in GC_do_blocking ----------------------------------------------------------------------- */
+
+static atomic_int has_it;
+
+static void *keep_a_little(void *arg)
+{
+    has_it = 1;
+    usleep(50 * 1000);
+    has_it = 2;
+    return arg;
+}
+
+static void *keep_it(void *arg)
+{
+    return GC_call_with_alloc_lock(keep_a_little, arg);
+}
+
+static void *is_over(void *arg)
+{
+    return has_it == 2 ? arg : NULL;
+}
+
+static void *wait_by_call(void *arg)
+{
+    return GC_call_with_alloc_lock(is_over, arg);
+}
+
+static void *wait_by_hand(void *arg)
+{
+    void *result;
+
+    GC_alloc_lock();
+    result = is_over(arg);
+    GC_alloc_unlock();
+    return result;
+}
+
+/* Stopped it is neither before nor afterwards. */
+static void wait_blocked(GC_fn_type wait)
+{
+    pthread_t thread;
+
+    GC_INIT();
+    GC_pthread_create(&thread, NULL, keep_it, NULL);
+    while (has_it == 0)
+        usleep(100);
+    API_CHILD(GC_do_blocking(wait, &thread) == &thread);
+    API_CHILD(GC_pthread_join(thread, NULL) == 0);
+    collect();
+}
+
+static void call_blocked(void) { wait_blocked(wait_by_call); }
+static void by_hand_blocked(void) { wait_blocked(wait_by_hand); }
+
+static void *end_in_region(void *arg)
+{
+    return GC_do_blocking(end_inside, arg);
+}
+
+static void thread_ends_blocked(void)
+{
+    GC_INIT();
+    api_in_thread(end_in_region, NULL);
+    collect();
+}
+
+static void *end_with_lock(void *arg)
+{
+    GC_alloc_lock();
+    return arg;
+}
+
+static void thread_ends_with_lock(void)
+{
+    GC_INIT();
+    api_in_thread(end_with_lock, NULL);
+    collect();
+}
+
 /* ---- many ------------------------------------------------------------------------------------ */
 
 enum { THREADS = 4, SIGNALS = 300 };
@@ -397,6 +476,10 @@ static void check_left(void)
     api_check_child(thread_unregisters_inside, released, "nor does one that tries to unregister there, and ends");
     api_check_child(unregister_left, released, "after a jump out of the callback a thread may unregister");
     api_check_child(unregister_with_lock, "GC_unregister_my_thread: called by", "but not with the lock held by hand");
+    api_check_child(call_blocked, NULL, "in GC_do_blocking a call waits for the lock, too");
+    api_check_child(by_hand_blocked, NULL, "or GC_alloc_lock");
+    api_check_child(thread_ends_blocked, released, "and a thread that ends in it does not keep the lock");
+    api_check_child(thread_ends_with_lock, released, "nor does one that took it by hand");
     api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
 }
 

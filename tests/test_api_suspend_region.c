@@ -195,6 +195,45 @@ static void check_self(void)
     GC_pthread_join(thread, NULL);
 }
 
+/* ---- the allocation lock --------------------------------------------------------------------- */
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+static void *take_lock(void *taken)
+{
+    sem_post(&inside);
+    wait_for(&leave);
+    GC_call_with_alloc_lock(nothing, NULL);
+    atomic_store((atomic_int *)taken, 1);
+    return taken;
+}
+
+static void *take_lock_in_region(void *taken)
+{
+    return GC_do_blocking(take_lock, taken);
+}
+
+static void check_lock(void)
+{
+    static atomic_int taken;
+    long began = api_milliseconds();
+    pthread_t thread;
+
+    if (GC_pthread_create(&thread, NULL, take_lock_in_region, &taken) != 0)
+        tap_bail("no thread");
+    wait_for(&inside);
+    GC_suspend_thread(thread);
+    sem_post(&leave);
+    while (!atomic_load(&taken) && api_milliseconds() - began < PATIENCE_MS)
+        rest();
+    tap_ok(atomic_load(&taken) && GC_is_thread_suspended(thread), "one that is suspended in a region takes the lock there");
+    GC_resume_thread(thread);
+    GC_pthread_join(thread, NULL);
+}
+
 /* ---- a handler in the middle ----------------------------------------------------------------- */
 
 static void on_signal(int number)
@@ -298,5 +337,6 @@ int main(void)
     check_region(hold_asking, 100 * ROUNDS, "resuming and asking");
     check_region(hold_suspending, 2 * ROUNDS, "suspending");
     check_self();
+    check_lock();
     return tap_done();
 }

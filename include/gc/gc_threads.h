@@ -73,7 +73,7 @@ GC_API void *GC_CALL GC_call_with_gc_active(GC_fn_type fn, void *arg) GC_ATTR_NO
 
 /* Calls fn(arg) with the lock held and returns what it returns: no collection starts meanwhile; threads may still
  * register and end.  fn must not allocate, collect, or take the lock again; functions marked [callback] are
- * allowed. */
+ * allowed.  May be called inside GC_do_blocking. */
 GC_API void *GC_CALL GC_call_with_alloc_lock(GC_fn_type fn, void *arg) GC_ATTR_NONNULL(1);
 
 #ifdef GC_THREADS
