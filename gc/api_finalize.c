@@ -102,9 +102,9 @@ REGISTER(GC_register_finalizer_unreachable, SGC_UNREACHABLE)
 
 /* ---- running them ---- */
 
-static bool may_run(const char *function)
+static bool may_run(const char *function, uintptr_t entry)
 {
-    if (!sgc_gate_mine())
+    if (!sgc_gate_look(sgc_mutator_self(), entry))
         return true;
     sgc_warn("%s: called by a callback of a collection, or by a thread that holds the allocation lock; no finalizer is "
              "run. Call it afterwards", function);
@@ -120,7 +120,7 @@ int GC_invoke_finalizers(void)
 {
     struct sgc_mutator *self;
 
-    if (!sgc_finalizers_waiting() || !may_run("GC_invoke_finalizers"))
+    if (!sgc_finalizers_waiting() || !may_run("GC_invoke_finalizers", sgc_callers_stack_pointer()))
         return 0;
     self = sgc_api_self();
     return self != NULL ? sgc_finalizers_run(self) : 0;
@@ -130,7 +130,7 @@ void GC_finalize_all(void)
 {
     struct sgc_mutator *self = sgc_api_self();
 
-    if (self == NULL || !may_run("GC_finalize_all"))
+    if (self == NULL || !may_run("GC_finalize_all", sgc_callers_stack_pointer()))
         return;
     do
         sgc_finalizers_run(self);

@@ -79,6 +79,7 @@ int GC_collect_a_little(void)
     uintptr_t entry = sgc_callers_stack_pointer();
     struct sgc_mutator *self = sgc_api_self();
 
+    sgc_gate_look(self, entry);
     if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
     sgc_finalizers_poll(self, entry);

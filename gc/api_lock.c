@@ -44,7 +44,7 @@ void GC_alloc_lock(void)
 
 void GC_alloc_unlock(void)
 {
-    if (!sgc_gate_mine() || (nested == 0 && sgc_gate_is_light()))
+    if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer()) || (nested == 0 && sgc_gate_is_light()))
         sgc_warn("GC_alloc_unlock: this thread does not have the allocation lock; nothing is changed. Call it once "
                  "for each GC_alloc_lock");
     else if (nested > 0)
@@ -59,7 +59,7 @@ void GC_stop_world_external(void)
 
     if (self == NULL)
         return;
-    if (sgc_gate_mine())
+    if (sgc_gate_look(self, sgc_callers_stack_pointer()))
         sgc_warn("GC_stop_world_external: this thread has the allocation lock already, or is in a callback of the "
                  "collector; nothing is stopped. Release the lock first");
     else if (sgc_external_stop(self))

@@ -108,6 +108,8 @@ int GC_get_parallel(void)
 
 void GC_start_mark_threads(void)
 {
-    if (sgc_init_now())
-        sgc_cycle_start_markers(sgc_mutator_self());
+    if (!sgc_init_now())
+        return;
+    sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer());
+    sgc_cycle_start_markers(sgc_mutator_self());
 }

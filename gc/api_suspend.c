@@ -63,7 +63,7 @@ void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
 
     if (r.self == NULL)
         return;
-    if (sgc_gate_mine())
+    if (sgc_gate_look(r.self, sgc_callers_stack_pointer()))
         sgc_warn("GC_suspend_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
                  "nothing is suspended. Call it afterwards");
     else

@@ -26,7 +26,7 @@
 /* Calls that must not overlap a cycle. */
 void sgc_gate_close(struct sgc_mutator *self);
 void sgc_gate_open(void);
-bool sgc_gate_mine(void);
+bool sgc_gate_mine(void);               /* as the word says; before something is refused for it: sgc_gate_look */
 
 /* For functions that a thread may call with the gate closed by itself: closes it if it is not, and says whether it did; to be
  * handed to sgc_gate_leave, which opens it again then.  Between them the thread is under a guard. */
