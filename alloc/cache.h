@@ -162,7 +162,7 @@ void sgc_list_push(struct sgc_page_lists *lists, enum sgc_page_list list, uint32
 void sgc_list_remove(struct sgc_page_lists *lists, uint32_t page);
 void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t page);
 enum sgc_page_list sgc_list_of(const struct sgc_page_lists *lists, uint32_t page);
-void sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner);
+uint32_t sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner);    /* how many pages */
 
 /* Panics on a contradiction.  World stopped, or by its own thread in a section. */
 void sgc_cache_check(const struct sgc_cache *cache);

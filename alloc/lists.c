@@ -93,22 +93,27 @@ void sgc_lists_renew(struct sgc_page_lists *lists)
     lists->epoch = sgc_heap.epoch;
 }
 
-static void check_list(const struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t owner)
+static uint32_t check_list(const struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t owner)
 {
-    uint32_t prev = SGC_NO_PAGE;
+    uint32_t prev = SGC_NO_PAGE, count = 0;
 
     for (uint32_t page = lists->head[list]; page != SGC_NO_PAGE; page = record(page)->next) {
         sgc_verify(sgc_list_of(lists, page) == list);
         sgc_verify(record(page)->prev == prev);
         sgc_verify(sgc_page_owner(page) == owner);
         prev = page;
+        count++;
     }
     sgc_verify(lists->tail[list] == prev);
     (void)owner, (void)prev;
+    return count;
 }
 
-void sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner)
+uint32_t sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner)
 {
+    uint32_t count = 0;
+
     for (int list = 0; list < SGC_LISTS; list++)
-        check_list(lists, (enum sgc_page_list)list, owner);
+        count += check_list(lists, (enum sgc_page_list)list, owner);
+    return count;
 }

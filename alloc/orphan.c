@@ -7,6 +7,7 @@
 #include "alloc/policy.h"
 #include "alloc/remote.h"
 #include "alloc/sweep.h"
+#include "alloc/verify.h"
 
 struct orphans {
     struct sgc_lock lock;
@@ -128,11 +129,10 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
     while (step.swept != 0 && *most > 0) {
         sgc_lock(&orphans.lock, self);
         sgc_lists_sweep(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), *most, &step);
+        sgc_aw_add(&orphans.count, -(uintptr_t)step.empties);
         sgc_unlock(&orphans.lock, self);
-        if (step.empties != 0) {
+        if (step.empties != 0)
             sgc_policy_give_singles(step.empty, step.empties, SGC_NO_OWNER, self);
-            sgc_aw_add(&orphans.count, -(uintptr_t)step.empties);
-        }
         *most -= step.swept;
     }
     return step.swept != 0;
@@ -151,9 +151,13 @@ bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 
 void sgc_orphan_check(void)
 {
+    uint32_t count = 0;
+
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
-            sgc_lists_check(&orphan_lists[kind][cls], SGC_NO_OWNER);
+            count += sgc_lists_check(&orphan_lists[kind][cls], SGC_NO_OWNER);
+    sgc_verify(count == sgc_aw_load(&orphans.count));
+    (void)count;
 }
 
 void sgc_orphans_lock(struct sgc_section *self)

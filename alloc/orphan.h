@@ -3,6 +3,7 @@
  * Pages whose owner has ended, by kind and size class.
  *
  *   lists        under the orphans' lock, by anybody
+ *   count        written likewise; read by anybody, relaxed: a stale value costs one look, or leaves an orphan for the next
  *   page tags    SGC_NO_OWNER while here; whoever adopts writes its own, under the same lock
  */
 #ifndef SGC_ALLOC_ORPHAN_H

@@ -3,6 +3,7 @@
  * alloc/remote.c, alloc/orphan.c: frees by threads that do not own the page, at the same time as the owner
  * allocates, drains and ends; pages without an owner and who adopts them.
  */
+#include "tests/child.h"
 #include "tests/heap.h"
 
 enum { BYTES = 128, KIND = SGC_KIND_CONSERVATIVE };
@@ -121,6 +122,38 @@ static void test_orphans_swept(void)
     tap_ok(sgc_pool_in_use_bytes() < before && heap_allocated(object) && sgc_page_owner(page_of(object)) == SGC_NO_OWNER,
            "orphans are swept: empty ones go back, the others wait");
     tap_ok(left_over() == 0, "nothing is left when all has died");
+}
+
+static bool waited;
+
+/* Where who sweeps orphans waits for the pool, with pages in hand, another thread may fork. */
+static void check_there(struct sgc_section *self, sgc_a32_t *word, uint32_t expected)
+{
+    (void)self, (void)word, (void)expected;
+    sgc_orphan_check();
+    sgc_unlock(&sgc_pool.lock, NULL);
+    waited = true;
+}
+
+static int sweep_while_pool_is_locked(void)
+{
+    struct sgc_cache *ending = heap_cache();
+
+    for (int i = 0; i < 4 * SGC_PAGE / BYTES; i++)
+        heap_small(ending, BYTES, KIND);
+    heap_cache_end(ending);
+    heap_collect(NULL, 0);
+    sgc_section_hooks.sleep = check_there;
+    sgc_lock(&sgc_pool.lock, NULL);
+    sgc_orphan_sweep(UINT32_MAX, &main_cache->section);
+    return waited ? 0 : 1;
+}
+
+static void test_orphans_counted(void)
+{
+    int result = run_in_child(sweep_while_pool_is_locked);
+
+    tap_ok(result == 0, "orphans are counted as they come and go (%d)", result);
 }
 
 /* A page that is in its owner's inbox when that ends. */
@@ -306,6 +339,7 @@ int main(void)
     test_drain();
     test_orphans();
     test_orphans_swept();
+    test_orphans_counted();
     test_inbox_of_ended();
     test_double_free();
     test_travel();
