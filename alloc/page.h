@@ -16,8 +16,11 @@
  *                        (orphans: the orphans' lock; spans:
  *                        the spans' lock; free pages: the
  *                        pool's, `list` being their owner)
- *   zero_from            the owner                             owner               program order; the tag
- *                                                                                  hands it over
+ *   zero_from            who makes the page one of small       owner; who sweeps   the lock under which it is on its list:
+ *                        objects; then the owner, as it        it, or gives it     the owner claims only from pages taken
+ *                        claims, in a section without a lock   back empty          from `todo`, others sweep only those on it;
+ *                                                                                  between a claim and that the world stops,
+ *                                                                                  or the page becomes an orphan (both locks)
  *   inbox_next, queued   see alloc/remote.c
  *   spare_next, warm     see alloc/spare.h
  *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
