@@ -115,7 +115,10 @@ static const struct sgc_mutator *asker(uint32_t id)
 /* A handler on an alternate stack tells what it interrupted. */
 static bool has_left(const struct sgc_mutator *m)
 {
-    return sgc_mutator_left(m, m->disclaiming, m->sp) || sgc_mutator_left(m, m->disclaiming, m->interrupted);
+    const struct sgc_stack_bounds *alternate = m->altstack.low != 0 ? &m->altstack : NULL;
+
+    return sgc_mutator_left_at(m, m->disclaiming, m->sp, alternate) ||
+           sgc_mutator_left_at(m, m->disclaiming, m->interrupted, alternate);
 }
 
 /* The frame from which the procedure was called has the object's address; when nothing leads to that, the frame is gone, and
@@ -168,13 +171,18 @@ static uintptr_t take(struct sgc_mutator *self)
     return object;
 }
 
-/* In a section.  The thread stands at `now`, entered at `entry`.  Without `busy` it runs no procedure; with it, it has left
- * one, or runs one. */
-static bool may_ask(struct sgc_mutator *self, uintptr_t now, uintptr_t entry)
+/* With `busy` the thread has left a procedure, or runs one. */
+static bool runs_one(const struct sgc_mutator *self, uintptr_t entry)
+{
+    return sgc_a32_load_acq(&all.busy) == self->cache.id && !sgc_mutator_left(self, self->disclaiming, entry);
+}
+
+/* In a section, on a thread that runs no procedure and stands at `now`. */
+static bool may_ask(struct sgc_mutator *self, uintptr_t now)
 {
     uint32_t busy = sgc_a32_load_acq(&all.busy);
 
-    if (busy == self->cache.id ? !sgc_mutator_left(self, self->disclaiming, entry) : busy != 0)
+    if (busy != 0 && busy != self->cache.id)
         return false;
     self->disclaiming = now;
     return busy != 0 || sgc_a32_cas(&all.busy, 0, self->cache.id);
@@ -185,8 +193,10 @@ static bool begin(struct sgc_mutator *self, uintptr_t now, uintptr_t entry)
 {
     bool may;
 
+    if (runs_one(self, entry))
+        return false;
     sgc_section_enter(sgc_section_of(self));
-    may = may_ask(self, now, entry);
+    may = may_ask(self, now);
     if (may)
         sgc_aw_store(&all.asking, 0);   /* what was asked about when a procedure was left */
     sgc_section_leave(sgc_section_of(self));

@@ -254,18 +254,6 @@ static bool is_there(uintptr_t place, uintptr_t word)
     return ((const struct sgc_gate_hold *)place)->word == word;
 }
 
-/* A handler may stand on an alternate stack that lies in the thread's own, above what it has interrupted. */
-static bool has_left(const struct sgc_mutator *self, uintptr_t place, uintptr_t entry)
-{
-    struct sgc_stack_bounds alternate;
-    bool has_one;
-
-    if (!sgc_mutator_left(self, place, entry))
-        return false;
-    has_one = sgc_altstack_self(&alternate);
-    return sgc_section_left(place, entry, has_one ? &alternate : NULL);
-}
-
 /* One look at the word: a handler may close the gate after it, and leave it so. */
 bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
 {
@@ -276,7 +264,7 @@ bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
     if (light(word) == 0 || self == NULL)
         return true;
     place = self->stack.high - light(word);
-    if (sgc_mutator_at_home(self, place) && !has_left(self, place, entry) && is_there(place, word))
+    if (sgc_mutator_at_home(self, place) && !sgc_mutator_left(self, place, entry) && is_there(place, word))
         return true;
     if (drop(word))
         tell();

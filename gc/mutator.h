@@ -102,12 +102,19 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
     return sgc_stack_within(&m->stack, place);
 }
 
-/* A procedure of the program was called at `called`, which may leave by a jump; now the thread enters one of our functions at
- * `entry`.  What the procedure calls is entered below; who enters above has left it, however deep our own frames go.  Of
- * other stacks than the thread's own nothing can be told. */
-static inline bool sgc_mutator_left(const struct sgc_mutator *m, uintptr_t called, uintptr_t entry)
+/* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
+ * stack (NULL: none, or unknown), which may lie inside its own.  Between those two stacks that can be told; of others
+ * nothing. */
+static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
+                                       const struct sgc_stack_bounds *alternate)
 {
-    return sgc_mutator_at_home(m, called) && sgc_mutator_at_home(m, entry) && entry > called;
+    return sgc_mutator_at_home(m, now) && (sgc_mutator_at_home(m, recorded) || sgc_stack_within(alternate, recorded)) &&
+           sgc_section_left(recorded, now, alternate);
 }
+
+/* A procedure of the program was called at `called`, which may leave by a jump; now the thread, which calls this, enters one of
+ * our functions at `entry`.  What the procedure calls is entered below; who enters above has left it, however deep our own
+ * frames go.  Outside sections. */
+bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_t entry);
 
 #endif

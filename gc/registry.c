@@ -287,6 +287,16 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     SGC_EVENT(thread_gone, tid);
 }
 
+/* ---- left by a jump ---- */
+
+bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_t entry)
+{
+    struct sgc_stack_bounds alternate;
+    bool has_one = sgc_mutator_at_home(self, entry) && sgc_altstack_self(&alternate);
+
+    return sgc_mutator_left_at(self, called, entry, has_one ? &alternate : NULL);
+}
+
 /* ---- fork and checks ---- */
 
 /* The records of threads that do not exist here are closed: their sections, if they were in one, are

@@ -152,8 +152,7 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
         sgc_mutator_at_home(m, now) && now <= recorded)
         return is_gone(recorded, has_one ? &alternate : NULL);
-    return sgc_mutator_at_home(m, now) && sgc_section_left(recorded, now, has_one ? &alternate : NULL) &&
-           (sgc_mutator_at_home(m, recorded) || (has_one && sgc_stack_within(&alternate, recorded)));
+    return sgc_mutator_left_at(m, recorded, now, has_one ? &alternate : NULL);
 }
 
 static void repair(struct sgc_section *s)
