@@ -103,13 +103,14 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
 }
 
 /* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
- * stack (NULL: none, or unknown), which may lie inside its own.  Between those two stacks that can be told; of others
- * nothing. */
+ * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of others
+ * nothing.  Who stands on one that only the client told us of has not left what lies elsewhere. */
 static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
                                        const struct sgc_stack_bounds *alternate)
 {
     return sgc_mutator_at_home(m, now) && (sgc_mutator_at_home(m, recorded) || sgc_stack_within(alternate, recorded)) &&
-           sgc_section_left(recorded, now, alternate);
+           sgc_section_left(recorded, now, alternate) &&
+           (alternate != NULL || sgc_section_left(recorded, now, &m->told_altstack));
 }
 
 /* A procedure of the program was called at `called`, which may leave by a jump; now the thread, which calls this, enters one of

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A handler on an alternate stack that lies inside the thread's own, above what it has interrupted: a finalizer or a disclaim
- * procedure that was interrupted has not been left, wherever the handler stands.
+ * Handlers on alternate stacks.  One that lies inside the thread's own, above what was interrupted: a finalizer or a disclaim
+ * procedure has not been left, wherever the handler stands.  One with SS_AUTODISARM, of which the kernel says nothing while it
+ * is in use: what the handler and the code that it interrupted hold is alive.
  */
 #include "api.h"
 
 #include <gc/gc_disclaim.h>
 
+#include <limits.h>
 #include <stdatomic.h>
 
-enum { OBJECTS = 200, STRAYS = 8, READY = 4711 };
+enum { OBJECTS = 200, STRAYS = 8, READY = 4711, STACK = 65536 };
+
+enum { AUTODISARM = INT_MIN };          /* SS_AUTODISARM, which old headers do not have */
 
 static atomic_int ran, running, nested, interrupted, collected;
 
@@ -70,16 +74,40 @@ static void begin_disclaim(void)
 
 /* ---- the handler's stack --------------------------------------------------------------------- */
 
-API_NOINLINE static void collect_interrupted(void (*handler)(int))
+static void stand_on(char *memory, int flags, void (*handler)(int))
 {
-    char memory[65536];
-    stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) }, none = { .ss_flags = SS_DISABLE };
+    stack_t stack = { .ss_sp = memory, .ss_size = STACK, .ss_flags = flags };
     struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
 
-    sigaltstack(&stack, NULL);
+    API_CHILD(sigaltstack(&stack, NULL) == 0);
     sigaction(SIGUSR1, &action, NULL);
-    api_collect();
+}
+
+static void stand_nowhere(void)
+{
+    stack_t none = { .ss_flags = SS_DISABLE };
+
     sigaltstack(&none, NULL);
+}
+
+API_NOINLINE static void collect_interrupted(void (*handler)(int))
+{
+    char memory[STACK];
+
+    stand_on(memory, 0, handler);
+    api_collect();
+    stand_nowhere();
+}
+
+/* The kernel does not say where the handler stands, the program does. */
+API_NOINLINE static void collect_interrupted_disarmed(void (*handler)(int))
+{
+    char memory[STACK];
+
+    stand_on(memory, AUTODISARM, handler);
+    GC_register_altstack(NULL, 0, memory, STACK);
+    api_collect();
+    stand_nowhere();
 }
 
 static void collect_there(int signal)
@@ -106,6 +134,20 @@ static void in_disclaim(void)
 {
     begin_disclaim();
     collect_interrupted(collect_there);
+    all_ran();
+}
+
+static void in_finalizer_disarmed(void)
+{
+    begin_finalizers();
+    collect_interrupted_disarmed(collect_there);
+    all_ran();
+}
+
+static void in_disclaim_disarmed(void)
+{
+    begin_disclaim();
+    collect_interrupted_disarmed(collect_there);
     all_ran();
 }
 
@@ -140,10 +182,107 @@ static void beside_disclaim(void)
     all_ran();
 }
 
+/* ---- what is alive --------------------------------------------------------------------------- */
+
+enum { HELD = 8 };                      /* by memory: registers may hold one more */
+
+static GC_hidden_pointer below[HELD], here[HELD];
+static atomic_int other_collects;
+
+static void *collect_once(void *arg)
+{
+    while (!interrupted)
+        usleep(100);
+    api_collect();
+    collected = 1;
+    return arg;
+}
+
+API_NOINLINE static void make_held(void *volatile *object, GC_hidden_pointer *hidden)
+{
+    for (int i = 0; i < HELD; i++) {
+        object[i] = GC_malloc(API_LARGE);
+        hidden[i] = GC_HIDE_POINTER(object[i]);
+    }
+    scrub_stack();
+}
+
+/* Stands on its stack while there is a collection. */
+static void hold_there(int signal)
+{
+    void *volatile object[HELD];
+
+    (void)signal;
+    make_held(object, here);
+    interrupted = 1;
+    if (!other_collects)
+        api_collect();
+    while (other_collects && !collected)
+        usleep(100);
+    API_CHILD(api_alive(below, HELD) == HELD && api_alive(here, HELD) == HELD && object[0] != NULL);
+}
+
+API_NOINLINE static void hold_and_be_interrupted(void)
+{
+    void *volatile object[HELD];
+
+    make_held(object, below);
+    raise(SIGUSR1);
+    API_CHILD(object[0] != NULL);
+}
+
+static void hold(bool by_other, char *memory)
+{
+    pthread_t thread;
+
+    GC_INIT();
+    other_collects = by_other;
+    stand_on(memory, AUTODISARM, hold_there);
+    if (by_other)
+        GC_pthread_create(&thread, NULL, collect_once, NULL);
+    hold_and_be_interrupted();
+    if (by_other)
+        GC_pthread_join(thread, NULL);
+    stand_nowhere();
+    api_collect();
+}
+
+API_NOINLINE static void hold_inside(bool by_other)
+{
+    char memory[STACK];
+
+    GC_register_altstack(NULL, 0, memory, STACK);
+    hold(by_other, memory);
+}
+
+static void *hold_inside_thread(void *arg)
+{
+    hold_inside(false);
+    return arg;
+}
+
+static void holds(void) { hold(false, api_outside(STACK)); }
+static void holds_beside(void) { hold(true, api_outside(STACK)); }
+static void holds_inside(void) { hold_inside(false); }
+static void holds_inside_beside(void) { hold_inside(true); }
+
+static void holds_in_thread(void)
+{
+    GC_INIT();
+    api_in_thread(hold_inside_thread, NULL);
+}
+
 int main(void)
 {
     api_check_child(in_finalizer, NULL, "a handler that interrupts a finalizer is inside it: no other one runs");
     api_check_child(in_disclaim, NULL, "likewise a disclaim procedure");
     api_check_child(beside_disclaim, NULL, "nor does another thread ask meanwhile");
+    api_check_child(in_finalizer_disarmed, NULL, "one that the kernel does not know of, but the collector was told: in a finalizer");
+    api_check_child(in_disclaim_disarmed, NULL, "and in a disclaim procedure");
+    api_check_child(holds, NULL, "a handler on a stack with SS_AUTODISARM collects: what it holds, and what it interrupted, lives");
+    api_check_child(holds_beside, NULL, "also when another thread collects");
+    api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
+    api_check_child(holds_inside_beside, NULL, "also when another thread collects");
+    api_check_child(holds_in_thread, NULL, "and not only on the first thread");
     return tap_done();
 }
