@@ -344,7 +344,7 @@ static void check_tiny(void)
     api_check_child(tiny_after, NULL, "of 512k after the start");
 }
 
-/* ---- handlers that jump out of what sweeps the heap ------------------------------------- */
+/* ---- handlers that jump out of what sweeps the heap, or makes it grow -------------------- */
 
 static sigjmp_buf landing;
 static volatile sig_atomic_t armed;
@@ -401,6 +401,23 @@ static void sweep_and_jump(void)
     API_CHILD(GC_get_heap_size() <= 2 * MB);
 }
 
+/* Between the locks of growing the memory is asked of the system: most of the time goes there. */
+static void expand_and_jump(void)
+{
+    GC_INIT();
+    signal(SIGALRM, jump_out);
+    interrupt_every(20);
+    for (volatile int i = 0; i < 1000; i++) {
+        if (sigsetjmp(landing, 1) == 0) {
+            armed = 1;
+            GC_expand_hp(MB);
+        }
+        armed = 0;
+    }
+    interrupt_every(0);
+    API_CHILD(GC_expand_hp(MB) == 1);
+}
+
 int main(void)
 {
     tap_plan(0);
@@ -412,6 +429,8 @@ int main(void)
         check_tiny();
     if (api_on_sgc)
         api_check_child(sweep_and_jump, NULL, "no pages are lost when a handler jumps out of sweeping");
+    if (api_on_sgc)
+        api_check_child(expand_and_jump, NULL, "the heap can grow when a handler has jumped out of its growing");
     if (api_on_sgc)
         api_check_child(not_incremental, NULL, "the incremental mode is declined");
     GC_INIT();
