@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GC_call_with_alloc_lock: one at a time, beside the lock taken by hand and collections; signal handlers that come while its
- * callback runs; callbacks, and handlers in them, that leave by a jump; threads that end there.  Not with API_PEER: bdwgc
- * hangs in most of it.
+ * callback runs; callbacks, and handlers in them, that leave by a jump.  Not with API_PEER: bdwgc hangs in most of it.
  */
 #include "api.h"
 #include "sanitized.h"
@@ -185,66 +184,42 @@ static void jump_inside_callback(void)
     collect();
 }
 
-static void *end_thread(void *unused)
-{
-    pthread_exit(unused);
-    return unused;
-}
-
-static void *end_inside(void *arg)
-{
-    return GC_call_with_alloc_lock(end_thread, arg);
-}
-
-static void thread_ends_inside(void)
-{
-    GC_INIT();
-    api_in_thread(end_inside, NULL);
-    collect();
-}
-
 /* ---- wrong calls ----------------------------------------------------------------------------- */
 
-static void *unregister_and_end(void *unused)
+static void *lock_and_leave(void *arg)
 {
-    API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered());
-    return end_thread(unused);
+    GC_alloc_lock();
+    return leave(arg);
 }
 
-static void *unregister_inside(void *arg)
+static void jump_out_locked_twice(void)
 {
-    return GC_call_with_alloc_lock(unregister_and_end, arg);
+    if (setjmp(way_out) == 0)
+        GC_call_with_alloc_lock(lock_and_leave, NULL);
 }
 
-static void thread_unregisters_inside(void)
+static void lock_again(void (*again)(void))
 {
+    pthread_t thread;
+    void *result = NULL;
+
     GC_INIT();
-    api_in_thread(unregister_inside, NULL);
-    collect();
+    jump_out_locked_twice();
+    again();
+    GC_pthread_create(&thread, NULL, enter_late, &thread);
+    API_CHILD(pthread_join(thread, &result) == 0 && result == &thread);
 }
 
-static void *unregister_after_jump(void *arg)
+/* In the callback there is nothing to unlock. */
+static void *unlock_nothing(void *arg)
 {
-    jump_out_of_callback();
-    API_CHILD(GC_unregister_my_thread() == GC_SUCCESS);
+    GC_alloc_unlock();
     return arg;
 }
 
-static void unregister_left(void)
-{
-    GC_INIT();
-    api_in_thread(unregister_after_jump, NULL);
-    collect();
-}
-
-static void unregister_with_lock(void)
-{
-    GC_INIT();
-    GC_alloc_lock();
-    API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered());
-    GC_alloc_unlock();
-    collect();
-}
+static void unlock_in_call(void) { GC_call_with_alloc_lock(unlock_nothing, NULL); }
+static void nested_then_lock(void) { lock_again(lock_by_hand); }
+static void nested_then_call(void) { lock_again(unlock_in_call); }
 
 static void *unlock(void *arg)
 {
@@ -257,85 +232,6 @@ static void unlock_inside(void)
 {
     GC_INIT();
     GC_call_with_alloc_lock(unlock, NULL);
-    collect();
-}
-
-/* ---- in GC_do_blocking ----------------------------------------------------------------------- */
-
-static atomic_int has_it;
-
-static void *keep_a_little(void *arg)
-{
-    has_it = 1;
-    usleep(50 * 1000);
-    has_it = 2;
-    return arg;
-}
-
-static void *keep_it(void *arg)
-{
-    return GC_call_with_alloc_lock(keep_a_little, arg);
-}
-
-static void *is_over(void *arg)
-{
-    return has_it == 2 ? arg : NULL;
-}
-
-static void *wait_by_call(void *arg)
-{
-    return GC_call_with_alloc_lock(is_over, arg);
-}
-
-static void *wait_by_hand(void *arg)
-{
-    void *result;
-
-    GC_alloc_lock();
-    result = is_over(arg);
-    GC_alloc_unlock();
-    return result;
-}
-
-/* Stopped it is neither before nor afterwards. */
-static void wait_blocked(GC_fn_type wait)
-{
-    pthread_t thread;
-
-    GC_INIT();
-    GC_pthread_create(&thread, NULL, keep_it, NULL);
-    while (has_it == 0)
-        usleep(100);
-    API_CHILD(GC_do_blocking(wait, &thread) == &thread);
-    API_CHILD(GC_pthread_join(thread, NULL) == 0);
-    collect();
-}
-
-static void call_blocked(void) { wait_blocked(wait_by_call); }
-static void by_hand_blocked(void) { wait_blocked(wait_by_hand); }
-
-static void *end_in_region(void *arg)
-{
-    return GC_do_blocking(end_inside, arg);
-}
-
-static void thread_ends_blocked(void)
-{
-    GC_INIT();
-    api_in_thread(end_in_region, NULL);
-    collect();
-}
-
-static void *end_with_lock(void *arg)
-{
-    GC_alloc_lock();
-    return arg;
-}
-
-static void thread_ends_with_lock(void)
-{
-    GC_INIT();
-    api_in_thread(end_with_lock, NULL);
     collect();
 }
 
@@ -467,19 +363,13 @@ static void check_left(void)
     api_check_child(handler_then_collect, released, "or the next collection");
     api_check_child(inside_handler_then_again, released, "so does it when the handler has left a callback of its own");
     api_check_child(jump_inside_callback, "it is not made", "a jump below the callback opens nothing");
-    api_check_child(thread_ends_inside, released, "a thread that ends in the callback does not keep the lock");
     if (TEST_SANITIZED)
         tap_skip("a sanitizer's threads do not survive a fork");
     else
         api_check_child(handler_forks, NULL, "a handler may fork in the callback");
     api_check_child(handler_inside, NULL, "a handler's stack above the callback's frame does not look like a jump");
-    api_check_child(thread_unregisters_inside, released, "nor does one that tries to unregister there, and ends");
-    api_check_child(unregister_left, released, "after a jump out of the callback a thread may unregister");
-    api_check_child(unregister_with_lock, "GC_unregister_my_thread: called by", "but not with the lock held by hand");
-    api_check_child(call_blocked, NULL, "in GC_do_blocking a call waits for the lock, too");
-    api_check_child(by_hand_blocked, NULL, "or GC_alloc_lock");
-    api_check_child(thread_ends_blocked, released, "and a thread that ends in it does not keep the lock");
-    api_check_child(thread_ends_with_lock, released, "nor does one that took it by hand");
+    api_check_child(nested_then_lock, released, "a GC_alloc_lock in a callback that was left does not count for the next one");
+    api_check_child(nested_then_call, "GC_alloc_unlock: this thread does not", "nor for the next callback");
     api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
 }
 

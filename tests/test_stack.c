@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -230,6 +231,68 @@ static void test_alternate_stack(void)
     munmap(memory, bytes);
 }
 
+/* ---- whose frame an address lies in ------------------------------------------------------------------------- */
+
+/* A function without unwind tables, as a just-in-time compiler makes them, which calls its argument. */
+#if defined(__x86_64__)
+static const unsigned char unknown_code[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+#elif defined(__aarch64__)
+static const uint32_t unknown_code[] = { 0xa9bf7bfd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0 };
+#endif
+
+static void (*call_by_unknown)(void (*fn)(void));
+
+static bool make_unknown_code(void)
+{
+    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return false;
+    memcpy(memory, unknown_code, sizeof unknown_code);
+    __builtin___clear_cache(memory, memory + sizeof unknown_code);
+    memcpy(&call_by_unknown, &memory, sizeof memory);
+    return mprotect(memory, 4096, PROT_READ | PROT_EXEC) == 0;
+}
+
+struct owner {
+    bool ours, gone;
+};
+
+static uintptr_t address;
+static struct owner near, far, hidden;
+
+static void look_hidden(void)
+{
+    hidden = (struct owner){ sgc_stack_frame_ours(address, NULL), sgc_stack_frame_gone(address, NULL) };
+}
+
+/* Called by the C library: where this frame ends, that one's begins. */
+static int look(const void *a, const void *b)
+{
+    uintptr_t own = (uintptr_t)&own;
+
+    (void)a, (void)b;
+    near = (struct owner){ sgc_stack_frame_ours(own, NULL), sgc_stack_frame_gone(own, NULL) };
+    address = (uintptr_t)__builtin_dwarf_cfa();
+    far = (struct owner){ sgc_stack_frame_ours(address, NULL), sgc_stack_frame_gone(address, NULL) };
+    call_by_unknown(look_hidden);
+    return 0;
+}
+
+static void test_owners(void)
+{
+    int numbers[] = { 1, 2 };
+
+    if (!make_unknown_code()) {
+        tap_skip("the system does not let a program write code");
+        return;
+    }
+    qsort(numbers, 2, sizeof numbers[0], look);
+    tap_ok(near.ours && !near.gone, "an address in a frame of the program");
+    tap_ok(!far.ours && far.gone, "one in a frame of the C library's is in none of ours");
+    tap_ok(!hidden.ours && !hidden.gone, "beyond code without unwind tables nothing is known");
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -240,5 +303,6 @@ int main(int argc, char **argv)
     test_fork();
     test_own_stack();
     test_alternate_stack();
+    test_owners();
     return tap_done();
 }
