@@ -127,8 +127,8 @@ void sgc_clear_after_fork(void)
     begin(true);
 }
 
-/* A page that is set up or swept meanwhile clears its own bits, which its tag says, so neither such a page nor a free one need
- * be touched. */
+/* A page that is set up or swept meanwhile clears its own bits, which its tag says, and one that is taken down clears all of them,
+ * so neither such a page nor a free one need be touched. */
 static bool is_to_be_cleared(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];

@@ -8,7 +8,7 @@
 #include "alloc/pool.h"
 #include "alloc/verify.h"
 
-static void clear_bits(uint32_t page)
+void sgc_page_clear_bits(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
 
@@ -36,7 +36,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     struct sgc_page_record *r = &sgc_heap.records[page];
 
     sgc_assert(sgc_page_state(d) == SGC_PAGE_FREE || sgc_page_state(d) == SGC_PAGE_RESERVED);
-    clear_bits(page);
+    sgc_page_clear_bits(page);
     d->reciprocal = c->reciprocal;
     d->granules = c->granules;
     sgc_a32_store(&d->bin, sgc_kind_uncollectable(kind) ? SGC_BIN_WATCHED : sgc_bin_offset(kind, cls));
@@ -103,6 +103,15 @@ static void check_span(uint32_t page)
     (void)r;
 }
 
+/* The marker takes an allocation bit for an object without a look at the page. */
+static void check_no_bits(uint32_t page)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
+        sgc_verify(sgc_aw_load(sgc_bits_word(w, 0)) == 0 && sgc_aw_load(sgc_bits_word(w, 1)) == 0);
+}
+
 void sgc_page_check(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -115,9 +124,11 @@ void sgc_page_check(uint32_t page)
         sgc_verify(d->pushes == sgc_kind_has_pointers(d->kind));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
-    } else if (sgc_page_state(d) == SGC_PAGE_SPAN) {
-        check_span(page);
+        return;
     }
+    check_no_bits(page);
+    if (sgc_page_state(d) == SGC_PAGE_SPAN)
+        check_span(page);
 }
 
 const char *sgc_page_state_name(uint32_t state)

@@ -132,6 +132,9 @@ static inline size_t sgc_page_first_granule(uint32_t page)
 /* Makes a RESERVED page one of small objects, without any; writes all of its bits. */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero);
 
+/* In both roles, and the remote ones.  Pages without small objects have none set: by whoever takes such a page down. */
+void sgc_page_clear_bits(uint32_t page);
+
 /* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
  * about one.  By any thread that holds an object of the page, in a section. */
 void sgc_page_watch(uint32_t page);

@@ -92,6 +92,7 @@ void sgc_page_take_down(uint32_t page)
     sgc_assert(sgc_page_live(page) == 0);
     if (sgc_kind_uncollectable(d->kind))
         sgc_aw_and(&sgc_arena_of_page(page)->uncollectable, ~sgc_arena_bit(page));
+    sgc_page_clear_bits(page);
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, sgc_tag(SGC_NO_OWNER, 0));
     sgc_page_set_state(d, SGC_PAGE_FREE);
 }

@@ -2,8 +2,9 @@
 /*
  * From collected edges to marks.  On any marker, world stopped.
  *
- * Looking up turns each edge, the distance of a word's target from the heap's first byte, into the number of the
- * first granule of a slot, in place, and asks for the line that has the slot's bits.  Marking looks at the bits.
+ * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand only where small objects
+ * begin: an edge that leads to one with its bit set needs no look at the page to be known for what it is.  The others are
+ * strays: they lead to the inside of an object, into a span, or to nothing, and are looked up one by one.
  */
 #include "mark/edge.h"
 
@@ -12,8 +13,10 @@
 enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
+    NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
 };
 
+static const size_t BITS_APART = (size_t)32 << 20;      /* a heap whose bits take most of a second-level cache */
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
 /* The two words with the granule's bits; there is a line for both. */
@@ -22,43 +25,40 @@ SGC_INLINE sgc_aw_t *bits_of(sgc_aw_t *bits, size_t granule)
     return bits + granule / 64 * 2;
 }
 
-/* Most edges lead to what is marked already. */
-SGC_INLINE bool span_is_marked(const struct sgc_marker *marker, const struct sgc_page *d, uint32_t page)
+/* The granule an edge leads to. */
+SGC_INLINE size_t granule_at(uintptr_t edge)
 {
-    if (sgc_page_state(d) == SGC_PAGE_SPAN_TAIL)
-        page -= d->back;
-    return (sgc_aw_load(sgc_span_word(page, marker->alloc_role ^ 1)) & sgc_arena_bit(page)) != 0;
+    return edge / SGC_GRANULE;
 }
 
-/* Edges into spans are done with at once.  Those that are left.  Whether a distance counts is no branch: which of a
- * client's words are marked at their lower bits cannot be predicted. */
-SGC_INLINE size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
+/* Its bit in the word; 0 if interior pointers don't count and the edge is at none of the `distances`. */
+SGC_INLINE uintptr_t bit_at(uintptr_t edge, const sgc_a8_t *distances)
 {
-    const struct sgc_page *pages = sgc_heap.pages;
+    uintptr_t counts = distances == NULL ? 1 : sgc_a8_load(&distances[edge % SGC_GRANULE]);
+
+    return counts << (granule_at(edge) % 64);
+}
+
+/* Inline: to the compiler a function that only prefetches does nothing, and it leaves out calls of it. */
+SGC_INLINE void ask_for_bits(const uintptr_t *edge, size_t count)
+{
     sgc_aw_t *bits = sgc_heap.bits;
-    size_t left = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        size_t offset = edge[i], granule;
-        const struct sgc_page *d = &pages[offset >> SGC_PAGE_LOG];
-
-        if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0)) {
-            if (!span_is_marked(marker, d, (uint32_t)(offset >> SGC_PAGE_LOG)))
-                sgc_mark_span_at(marker, offset, distances);
-            continue;
-        }
-        granule = sgc_slot_granule(d, offset);
-        __builtin_prefetch(bits_of(bits, granule), 1);
-        edge[left] = granule;
-        left += distances == NULL || sgc_a8_load(&distances[offset - granule * SGC_GRANULE]) != 0;
-    }
-    return left;
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(bits_of(bits, granule_at(edge[i])), 1);
 }
 
-static void ask_for_descriptors(const uintptr_t *edge, size_t count)
+SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
+}
+
+/* By a thread that does not own the page. */
+SGC_INLINE bool is_freed(const struct sgc_page *d, size_t granule, uintptr_t bit)
+{
+    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) &&
+           (bit & sgc_aw_load(&sgc_heap.remote_bits[granule / 64])) != 0;
 }
 
 /* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those that were allocated,
@@ -123,45 +123,107 @@ SGC_INLINE struct sgc_place *put(struct sgc_place *place, const struct sgc_page 
     return place;
 }
 
-/* Edges that follow one another often lead to objects that do, whose marks are in one word: it is written once.  There
- * are places on the stack for all. */
-SGC_INLINE struct sgc_place *mark_granules(struct sgc_marker *marker, const uintptr_t *edge, size_t count,
-                                           struct sgc_place *place, enum sgc_markbit how)
+/* Where marking puts what it finds. */
+struct found {
+    struct sgc_place *place;    /* the next one on the stack; there are enough */
+    uintptr_t *stray;           /* the next place for one; these are where the edges were */
+    size_t objects, granules;
+};
+
+/* The edges from the first one on that lead to its mark word, which is written once.  Those behind them. */
+SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
+                                     const sgc_a8_t *distances, struct found *found, enum sgc_markbit how)
 {
-    const struct sgc_page *pages = sgc_heap.pages;
-    const uintptr_t *end = edge + count;
-    uintptr_t base = marker->base;
-    uint32_t alloc = marker->alloc_role;
-    size_t objects = 0, granules = 0;
+    size_t word = granule_at(*edge) / 64, n;
+    const struct sgc_page *d = &sgc_heap.pages[word / (SGC_PAGE_GRANULES / 64)];
+    uintptr_t allocated = sgc_aw_load(&sgc_heap.bits[2 * word + marker->alloc_role]), bits = 0;
 
-    while (edge < end) {
-        size_t word = *edge / 64, n;
-        const struct sgc_page *d = &pages[word / (SGC_PAGE_GRANULES / 64)];
-        uintptr_t bits = 0;
+    do {
+        uintptr_t bit = bit_at(*edge, distances) & allocated;
 
-        do
-            bits |= (uintptr_t)1 << (*edge % 64);
-        while (++edge < end && *edge / 64 == word);
-        bits = mark(d, word, bits, alloc, how);
-        if (bits == 0)
-            continue;
-        n = count_bits(bits);
-        objects += n;
-        granules += n * d->granules;
-        place = put(place, d, base + word * 64 * SGC_GRANULE, bits, n);
-    }
-    marker->objects += objects;
-    marker->bytes += granules * SGC_GRANULE;
-    return place;
+        bits |= bit;
+        *found->stray = *edge;
+        found->stray += bit == 0;
+    } while (++edge < end && granule_at(*edge) / 64 == word);
+    if (bits == 0 || (bits = mark(d, word, bits, marker->alloc_role, how)) == 0)
+        return edge;
+    n = count_bits(bits);
+    found->objects += n;
+    found->granules += n * d->granules;
+    found->place = put(found->place, d, marker->base + word * 64 * SGC_GRANULE, bits, n);
+    return edge;
 }
 
-static struct sgc_place *mark_by(struct sgc_marker *marker, const uintptr_t *edge, size_t count, struct sgc_place *place)
+/* Edges one by one, on the only marker. */
+SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
+                           const sgc_a8_t *distances, struct found *found)
 {
-    if (marker->how == SGC_MARKBIT_PLAIN)
-        return mark_granules(marker, edge, count, place, SGC_MARKBIT_PLAIN);
+    const struct sgc_page *pages = sgc_heap.pages;
+    const sgc_aw_t *allocated = sgc_heap.bits + marker->alloc_role;
+    sgc_aw_t *marks = sgc_heap.bits + (marker->alloc_role ^ 1);
+    uintptr_t base = marker->base;
+    struct found now = *found;
+
+    do {
+        size_t granule = granule_at(*edge), word = granule / 64 * 2;
+        uintptr_t bit = bit_at(*edge, distances), marked = sgc_aw_load(&marks[word]), start;
+        const struct sgc_page *d = &pages[*edge >> SGC_PAGE_LOG];
+
+        if (__builtin_expect((bit & sgc_aw_load(&allocated[word])) == 0, 0)) {
+            *now.stray++ = *edge;
+            continue;
+        }
+        if ((marked & bit) != 0 || is_freed(d, granule, bit))
+            continue;
+        sgc_aw_store(&marks[word], marked | bit);
+        now.objects++;
+        now.granules += d->granules;
+        start = base + granule * SGC_GRANULE;
+        __builtin_prefetch((const void *)start);
+        sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
+        now.place += d->pushes;
+    } while (++edge < end);
+    *found = now;
+}
+
+SGC_INLINE bool in_one_word(uintptr_t edge, uintptr_t other)
+{
+    return granule_at(edge) / 64 == granule_at(other) / 64;
+}
+
+/* Edges that follow one another often lead to objects that do: then they go together. */
+SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
+                           const sgc_a8_t *distances, struct found *found, enum sgc_markbit how)
+{
+    while (edge < end) {
+        if (how != SGC_MARKBIT_PLAIN || (end - edge >= NEIGHBOURS && in_one_word(edge[0], edge[NEIGHBOURS - 1]))) {
+            edge = mark_run(marker, edge, end, distances, found, how);
+        } else {
+            const uintptr_t *apart = end - edge > NEIGHBOURS ? edge + NEIGHBOURS : end;
+
+            mark_apart(marker, edge, apart, distances, found);
+            edge = apart;
+        }
+    }
+}
+
+/* Nearly all programs have interior pointers on. */
+static void mark_plain(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, const sgc_a8_t *distances,
+                       struct found *found)
+{
+    if (distances == NULL)
+        mark_found(marker, edge, end, NULL, found, SGC_MARKBIT_PLAIN);
+    else
+        mark_found(marker, edge, end, distances, found, SGC_MARKBIT_PLAIN);
+}
+
+static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, const sgc_a8_t *distances,
+                        struct found *found)
+{
     if (marker->how == SGC_MARKBIT_OR)
-        return mark_granules(marker, edge, count, place, SGC_MARKBIT_OR);
-    return mark_granules(marker, edge, count, place, marker->how);
+        mark_found(marker, edge, end, distances, found, SGC_MARKBIT_OR);
+    else
+        mark_found(marker, edge, end, distances, found, marker->how);
 }
 
 static bool mark_one(struct sgc_marker *marker, const struct sgc_page *d, size_t granule)
@@ -250,21 +312,43 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain)
     return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
 }
 
+/* An edge that does not lead to an allocated object's first granule, as far as its bit shows. */
+static void mark_stray(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances)
+{
+    const struct sgc_page *d = &sgc_heap.pages[offset >> SGC_PAGE_LOG];
+    size_t granule;
+
+    if (sgc_page_state(d) != SGC_PAGE_SMALL) {
+        sgc_mark_span_at(marker, offset, distances);
+        return;
+    }
+    granule = sgc_slot_granule(d, offset);
+    if (sgc_distance_counts(distances, offset - granule * SGC_GRANULE))
+        sgc_granule_mark(marker, granule);
+}
+
 static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
-    struct sgc_place *place;
-    size_t left;
+    struct found found = { sgc_deque_places(&marker->stack, count), edge, 0, 0 };
+    struct sgc_place *first = found.place;
 
     if (marker->limit >= FAR_APART)
         ask_for_descriptors(edge, count);
-    left = distances == NULL ? look_up(marker, edge, count, NULL) : look_up(marker, edge, count, distances);
-    place = sgc_deque_places(&marker->stack, left);
-    if (__builtin_expect(place != NULL, 1)) {
-        sgc_deque_pushed(&marker->stack, (size_t)(mark_by(marker, edge, left, place) - place));
-        return;
+    if (marker->limit >= BITS_APART)
+        ask_for_bits(edge, count);
+    if (__builtin_expect(first == NULL, 0)) {
+        found.stray = edge + count;
+    } else {
+        if (marker->how == SGC_MARKBIT_PLAIN)
+            mark_plain(marker, edge, edge + count, distances, &found);
+        else
+            mark_shared(marker, edge, edge + count, distances, &found);
+        marker->objects += found.objects;
+        marker->bytes += found.granules * SGC_GRANULE;
+        sgc_deque_pushed(&marker->stack, (size_t)(found.place - first));
     }
-    for (size_t i = 0; i < left; i++)
-        sgc_granule_mark(marker, edge[i]);
+    for (; edge < found.stray; edge++)
+        mark_stray(marker, *edge, distances);
 }
 
 void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances)

@@ -2,9 +2,9 @@
 /*
  * From a word to an edge, and from an edge to a mark.
  *
- * Words that point into the heap are collected, looked up together and marked together: each of these is a short loop
- * that keeps what it needs in registers and has no branch that depends on what kind of word comes next, and between
- * looking up and marking the mark words have time to arrive ([Cher]).
+ * Words that point into the heap are collected, their bits asked for and the objects marked, many at a time: each of these
+ * is a short loop that keeps what it needs in registers, and between asking and marking the mark words have time to
+ * arrive ([Cher]).
  *
  * Everything here is for one marker at a time; what several markers write are mark bits and rescan flags.
  */
@@ -60,8 +60,8 @@ SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
     uintptr_t last = start + bytes - 1;
 
     __builtin_prefetch((const void *)start);
-    while ((start += SGC_CACHE_LINE) < last)
-        __builtin_prefetch((const void *)start);
+    for (; __builtin_expect(bytes > SGC_CACHE_LINE, 0); bytes -= SGC_CACHE_LINE)
+        __builtin_prefetch((const void *)(start += SGC_CACHE_LINE));
     __builtin_prefetch((const void *)last);
 }
 

@@ -122,9 +122,20 @@ static void scan_large(struct sgc_marker *marker, struct sgc_work work)
 
 /* ---- the loop ---- */
 
-static bool is_small(struct sgc_work work)
+SGC_INLINE bool is_small(uintptr_t start, size_t bytes)
 {
-    return work.bytes <= SGC_BATCH_BYTES && (work.start & SGC_WORK_KINDS) == 0;
+    return bytes <= SGC_BATCH_BYTES && (start & SGC_WORK_KINDS) == 0;
+}
+
+/* Apart, so that the two stay in registers where it is not asked for. */
+static bool become_words(uintptr_t *start, size_t *bytes)
+{
+    struct sgc_work work = { *start, *bytes };
+    bool may = sgc_described_words(&work);
+
+    *start = work.start;
+    *bytes = work.bytes;
+    return may;
 }
 
 static void scan_one(struct sgc_marker *marker, struct sgc_work work)
@@ -154,13 +165,14 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
     if (most > SGC_BATCH - batch->count)
         most = SGC_BATCH - batch->count;
     for (; n < most; n++) {
-        struct sgc_work work;
+        uintptr_t start = sgc_aw_load(&(--end)->start);
+        size_t bytes = sgc_aw_load(&end->bytes);
 
-        sgc_place_get(--end, &work);
-        if (__builtin_expect(!is_small(work), 0) && !sgc_described_words(&work))
+        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(&start, &bytes))
             break;
-        *object++ = (struct sgc_words){ work.start, work.bytes };
-        sgc_ask_for(work.start, work.bytes);
+        object[n].start = start;
+        object[n].bytes = bytes;
+        sgc_ask_for(start, bytes);
     }
     sgc_deque_popped(&marker->stack, n);
     batch->count += n;
@@ -182,7 +194,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     for (int n = 0; n < SGC_BATCH && batch->count < SGC_BATCH && work.bytes <= PART_BYTES; n++) {
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
             break;
-        if (is_small(work) || sgc_described_words(&work)) {
+        if (is_small(work.start, work.bytes) || sgc_described_words(&work)) {
             batch->object[batch->count++] = (struct sgc_words){ work.start, work.bytes };
         } else {
             marker->until_pause--;

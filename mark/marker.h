@@ -3,9 +3,8 @@
  * A marker: finds the objects that roots and marked objects point at, and marks them.
  *
  * Work goes in batches.  Some objects are popped and prefetched; those of the batch before are scanned meanwhile.  Each
- * word of theirs that may be a pointer is collected as an edge; the edges are looked up together (which slot of which
- * page: arithmetic and one descriptor) and their mark words prefetched ([Cher]); then their bits are tested, the objects
- * marked and, unless pointer-free, pushed.
+ * word of theirs that may be a pointer is collected as an edge; the edges' mark words are prefetched ([Cher]); then
+ * their bits are tested, the objects marked and, unless pointer-free, pushed.
  *
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.

@@ -31,6 +31,16 @@ AVX512 INLINE __m256i two_of_four(const uintptr_t *word)
     return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)word));
 }
 
+/* Most objects are small: vectors of half the length do for them. */
+AVX512 INLINE size_t half_of_eight(uintptr_t *inside, __m256i word, __m512i bases, __m512i limits)
+{
+    __m256i distance = _mm256_sub_epi64(word, _mm512_castsi512_si256(bases));
+    __mmask8 in = _mm256_cmplt_epu64_mask(distance, _mm512_castsi512_si256(limits));
+
+    _mm256_storeu_si256((__m256i *)(void *)inside, _mm256_maskz_compress_epi64(in, distance));
+    return (size_t)_mm_popcnt_u32(in);
+}
+
 /* An even number of words, at most six. */
 AVX512 INLINE __m512i up_to_six(const uintptr_t *word, size_t words)
 {
@@ -45,22 +55,33 @@ AVX512 INLINE __m512i up_to_six(const uintptr_t *word, size_t words)
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
+AVX512 INLINE uintptr_t *any_number_avx512(uintptr_t *next, const uintptr_t *word, size_t left, __m512i bases,
+                                           __m512i limits)
+{
+    for (; left >= 8; left -= 8, word += 8)
+        next += eight(next, _mm512_loadu_si512(word), bases, limits);
+    if ((left & 6) != 0)
+        next += eight(next, up_to_six(word, left & 6), bases, limits);
+    if ((left & 1) != 0)
+        next += eight(next, _mm512_zextsi128_si512(_mm_cvtsi64_si128((long long)word[left - 1])), bases, limits);
+    return next;
+}
+
 AVX512 static size_t inside_avx512(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
                                    uintptr_t limit)
 {
     __m512i bases = _mm512_set1_epi64((long long)base), limits = _mm512_set1_epi64((long long)limit);
     uintptr_t *next = inside;
 
-    for (size_t i = 0; i < ranges; i++) {
-        const uintptr_t *word = (const uintptr_t *)range[i].start;
-        size_t left = range[i].bytes / sizeof *word;
+    for (const struct sgc_words *end = range + ranges; range < end; range++) {
+        const uintptr_t *word = (const uintptr_t *)range->start;
 
-        for (; left >= 8; left -= 8, word += 8)
-            next += eight(next, _mm512_loadu_si512(word), bases, limits);
-        if ((left & 6) != 0)
-            next += eight(next, up_to_six(word, left & 6), bases, limits);
-        if ((left & 1) != 0)
-            next += eight(next, _mm512_zextsi128_si512(_mm_cvtsi64_si128((long long)word[left - 1])), bases, limits);
+        if (range->bytes == 4 * sizeof *word)
+            next += half_of_eight(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
+        else if (range->bytes == 2 * sizeof *word)
+            next += half_of_eight(next, two_of_four(word), bases, limits);
+        else
+            next = any_number_avx512(next, word, range->bytes / sizeof *word, bases, limits);
     }
     return (size_t)(next - inside);
 }
@@ -112,6 +133,17 @@ AVX2 INLINE __m256i one_word(const uintptr_t *word)
     return _mm256_zextsi128_si256(_mm_cvtsi64_si128((long long)*word));
 }
 
+AVX2 INLINE uintptr_t *any_number_avx2(uintptr_t *next, const uintptr_t *word, size_t left, __m256i bases, __m256i limits)
+{
+    for (; left >= 4; left -= 4, word += 4)
+        next += four(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
+    if ((left & 2) != 0)
+        next += four(next, two_words(word), bases, limits);
+    if ((left & 1) != 0)
+        next += four(next, one_word(word + (left & 2)), bases, limits);
+    return next;
+}
+
 AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
                                uintptr_t limit)
 {
@@ -119,16 +151,15 @@ AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range,
     __m256i limits = _mm256_set1_epi64x((long long)(limit ^ (uintptr_t)INT64_MIN));
     uintptr_t *next = inside;
 
-    for (size_t i = 0; i < ranges; i++) {
-        const uintptr_t *word = (const uintptr_t *)range[i].start;
-        size_t left = range[i].bytes / sizeof *word;
+    for (const struct sgc_words *end = range + ranges; range < end; range++) {
+        const uintptr_t *word = (const uintptr_t *)range->start;
 
-        for (; left >= 4; left -= 4, word += 4)
+        if (range->bytes == 4 * sizeof *word)
             next += four(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
-        if ((left & 2) != 0)
+        else if (range->bytes == 2 * sizeof *word)
             next += four(next, two_words(word), bases, limits);
-        if ((left & 1) != 0)
-            next += four(next, one_word(word + (left & 2)), bases, limits);
+        else
+            next = any_number_avx2(next, word, range->bytes / sizeof *word, bases, limits);
     }
     return (size_t)(next - inside);
 }
