@@ -4,7 +4,7 @@
  *
  * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand only where small objects
  * begin: an edge that leads to one with its bit set needs no look at the page to be known for what it is.  The others are
- * strays: they lead to the inside of an object, into a span, or to nothing, and are looked up one by one.
+ * strays: they lead to the inside of an object, into a span, or to nothing, and are looked up.
  */
 #include "mark/edge.h"
 
@@ -159,23 +159,24 @@ SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edg
                            const sgc_a8_t *distances, struct found *found)
 {
     const struct sgc_page *pages = sgc_heap.pages;
-    const sgc_aw_t *allocated = sgc_heap.bits + marker->alloc_role;
-    sgc_aw_t *marks = sgc_heap.bits + (marker->alloc_role ^ 1);
+    sgc_aw_t *all = sgc_heap.bits;
     uintptr_t base = marker->base;
+    size_t alloc = marker->alloc_role;
     struct found now = *found;
 
     do {
-        size_t granule = granule_at(*edge), word = granule / 64 * 2;
-        uintptr_t bit = bit_at(*edge, distances), marked = sgc_aw_load(&marks[word]), start;
+        size_t granule = granule_at(*edge);
+        sgc_aw_t *bits = bits_of(all, granule);
+        uintptr_t bit = bit_at(*edge, distances), marked = sgc_aw_load(&bits[alloc ^ 1]), start;
         const struct sgc_page *d = &pages[*edge >> SGC_PAGE_LOG];
 
-        if (__builtin_expect((bit & sgc_aw_load(&allocated[word])) == 0, 0)) {
+        if (__builtin_expect((bit & sgc_aw_load(&bits[alloc])) == 0, 0)) {
             *now.stray++ = *edge;
             continue;
         }
         if ((marked & bit) != 0 || is_freed(d, granule, bit))
             continue;
-        sgc_aw_store(&marks[word], marked | bit);
+        sgc_aw_store(&bits[alloc ^ 1], marked | bit);
         now.objects++;
         now.granules += d->granules;
         start = base + granule * SGC_GRANULE;
@@ -312,43 +313,68 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain)
     return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
 }
 
-/* An edge that does not lead to an allocated object's first granule, as far as its bit shows. */
-static void mark_stray(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances)
+/* There are places on the stack for all.  How many strays there were; they are the first edges now. */
+static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uintptr_t *edge, size_t count,
+                         const sgc_a8_t *distances)
 {
-    const struct sgc_page *d = &sgc_heap.pages[offset >> SGC_PAGE_LOG];
-    size_t granule;
+    struct found found = { place, edge, 0, 0 };
 
-    if (sgc_page_state(d) != SGC_PAGE_SMALL) {
-        sgc_mark_span_at(marker, offset, distances);
+    if (marker->how == SGC_MARKBIT_PLAIN)
+        mark_plain(marker, edge, edge + count, distances, &found);
+    else
+        mark_shared(marker, edge, edge + count, distances, &found);
+    marker->objects += found.objects;
+    marker->bytes += found.granules * SGC_GRANULE;
+    sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
+    return (size_t)(found.stray - edge);
+}
+
+/* Strays become edges to the first bytes of their slots.  With those into spans it is done with at once.  How many are left. */
+static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t offset = edge[i], start;
+        const struct sgc_page *d = &sgc_heap.pages[offset >> SGC_PAGE_LOG];
+
+        if (sgc_page_state(d) != SGC_PAGE_SMALL) {
+            sgc_mark_span_at(marker, offset, distances);
+            continue;
+        }
+        start = sgc_slot_granule(d, offset) * SGC_GRANULE;
+        edge[left] = start;
+        left += sgc_distance_counts(distances, offset - start);
+    }
+    return left;
+}
+
+/* What is a stray again leads to a slot that is not allocated. */
+static void mark_strays(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
+{
+    size_t left = look_up(marker, edge, count, distances);
+    struct sgc_place *place = sgc_deque_places(&marker->stack, left);
+
+    if (__builtin_expect(place != NULL, 1)) {
+        mark_batch(marker, place, edge, left, NULL);
         return;
     }
-    granule = sgc_slot_granule(d, offset);
-    if (sgc_distance_counts(distances, offset - granule * SGC_GRANULE))
-        sgc_granule_mark(marker, granule);
+    for (size_t i = 0; i < left; i++)
+        sgc_granule_mark(marker, granule_at(edge[i]));
 }
 
 static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
-    struct found found = { sgc_deque_places(&marker->stack, count), edge, 0, 0 };
-    struct sgc_place *first = found.place;
+    struct sgc_place *place = sgc_deque_places(&marker->stack, count);
 
     if (marker->limit >= FAR_APART)
         ask_for_descriptors(edge, count);
     if (marker->limit >= BITS_APART)
         ask_for_bits(edge, count);
-    if (__builtin_expect(first == NULL, 0)) {
-        found.stray = edge + count;
-    } else {
-        if (marker->how == SGC_MARKBIT_PLAIN)
-            mark_plain(marker, edge, edge + count, distances, &found);
-        else
-            mark_shared(marker, edge, edge + count, distances, &found);
-        marker->objects += found.objects;
-        marker->bytes += found.granules * SGC_GRANULE;
-        sgc_deque_pushed(&marker->stack, (size_t)(found.place - first));
-    }
-    for (; edge < found.stray; edge++)
-        mark_stray(marker, *edge, distances);
+    if (__builtin_expect(place != NULL, 1))
+        count = mark_batch(marker, place, edge, count, distances);
+    if (count != 0)
+        mark_strays(marker, edge, count, distances);
 }
 
 void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances)

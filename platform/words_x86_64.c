@@ -90,25 +90,25 @@ AVX512 static size_t inside_avx512(uintptr_t *inside, const struct sgc_words *ra
 
 #define AVX2 __attribute__((target("avx2,popcnt")))
 
-#define PAIR(word) 2 * (word), 2 * (word) + 1
+#define PAIR(word, place) (UINT64_C(2) * (word) | (UINT64_C(2) * (word) + 1) << 8) << (16 * (place))
 
-/* By the set of words that are inside: their halves, in order. */
-static const _Alignas(32) uint32_t together[16][8] = {
-    [1] = { PAIR(0) },
-    [2] = { PAIR(1) },
-    [3] = { PAIR(0), PAIR(1) },
-    [4] = { PAIR(2) },
-    [5] = { PAIR(0), PAIR(2) },
-    [6] = { PAIR(1), PAIR(2) },
-    [7] = { PAIR(0), PAIR(1), PAIR(2) },
-    [8] = { PAIR(3) },
-    [9] = { PAIR(0), PAIR(3) },
-    [10] = { PAIR(1), PAIR(3) },
-    [11] = { PAIR(0), PAIR(1), PAIR(3) },
-    [12] = { PAIR(2), PAIR(3) },
-    [13] = { PAIR(0), PAIR(2), PAIR(3) },
-    [14] = { PAIR(1), PAIR(2), PAIR(3) },
-    [15] = { PAIR(0), PAIR(1), PAIR(2), PAIR(3) },
+/* By the set of words that are inside: the numbers of their halves, in order, a byte each. */
+static const uint64_t together[16] = {
+    [1] = PAIR(0, 0),
+    [2] = PAIR(1, 0),
+    [3] = PAIR(0, 0) | PAIR(1, 1),
+    [4] = PAIR(2, 0),
+    [5] = PAIR(0, 0) | PAIR(2, 1),
+    [6] = PAIR(1, 0) | PAIR(2, 1),
+    [7] = PAIR(0, 0) | PAIR(1, 1) | PAIR(2, 2),
+    [8] = PAIR(3, 0),
+    [9] = PAIR(0, 0) | PAIR(3, 1),
+    [10] = PAIR(1, 0) | PAIR(3, 1),
+    [11] = PAIR(0, 0) | PAIR(1, 1) | PAIR(3, 2),
+    [12] = PAIR(2, 0) | PAIR(3, 1),
+    [13] = PAIR(0, 0) | PAIR(2, 1) | PAIR(3, 2),
+    [14] = PAIR(1, 0) | PAIR(2, 1) | PAIR(3, 2),
+    [15] = PAIR(0, 0) | PAIR(1, 1) | PAIR(2, 2) | PAIR(3, 3),
 };
 
 /* There is no unsigned comparison: the highest bits are turned over. */
@@ -117,7 +117,7 @@ AVX2 INLINE size_t four(uintptr_t *inside, __m256i word, __m256i base, __m256i t
     __m256i distance = _mm256_sub_epi64(word, base);
     __m256i turned = _mm256_xor_si256(distance, _mm256_set1_epi64x(INT64_MIN));
     unsigned in = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(turned_limit, turned)));
-    __m256i order = _mm256_load_si256((const __m256i *)(const void *)together[in]);
+    __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)&together[in]));
 
     _mm256_storeu_si256((__m256i *)(void *)inside, _mm256_permutevar8x32_epi32(distance, order));
     return (size_t)_mm_popcnt_u32(in);
