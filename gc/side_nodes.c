@@ -26,26 +26,42 @@ static const uint32_t node_bytes[SGC_NODE_SIZES] = {
 
 /* ---- common nodes ---- */
 
-void sgc_node_spare(enum sgc_node_size size, void *node)
+void sgc_nodes_spare(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last)
 {
-    struct sgc_node *n = node;
-    uintptr_t first;
+    uintptr_t head;
 
     do {
-        first = sgc_aw_load_acq(&nodes.spare[size]);
-        sgc_aw_store(&n->next, first);
-    } while (!sgc_aw_cas(&nodes.spare[size], first, (uintptr_t)n));
+        head = sgc_aw_load_acq(&nodes.spare[size]);
+        sgc_aw_store(&last->next, head);
+    } while (!sgc_aw_cas(&nodes.spare[size], head, (uintptr_t)first));
+}
+
+struct chain {
+    struct sgc_node *first, *last;
+    uint32_t count;
+};
+
+/* The first ones of the list, as many as there are up to `most`.  Under the lock: nobody else takes any. */
+static struct chain find_some(struct sgc_node *first, uint32_t most)
+{
+    struct chain c = { first, first, first != NULL };
+
+    while (c.count != 0 && c.count < most && sgc_aw_load(&c.last->next) != 0) {
+        c.last = (struct sgc_node *)sgc_aw_load(&c.last->next);
+        c.count++;
+    }
+    return c;
 }
 
 /* Under the lock. */
-static struct sgc_node *take_spare(enum sgc_node_size size)
+static struct chain take_spare(enum sgc_node_size size, uint32_t most)
 {
-    struct sgc_node *n;
+    struct chain c;
 
     do
-        n = (struct sgc_node *)sgc_aw_load_acq(&nodes.spare[size]);
-    while (n != NULL && !sgc_aw_cas(&nodes.spare[size], (uintptr_t)n, sgc_aw_load(&n->next)));
-    return n;
+        c = find_some((struct sgc_node *)sgc_aw_load_acq(&nodes.spare[size]), most);
+    while (c.count != 0 && !sgc_aw_cas(&nodes.spare[size], (uintptr_t)c.first, sgc_aw_load(&c.last->next)));
+    return c;
 }
 
 static void push(struct sgc_node_stock *stock, struct sgc_node *n)
@@ -58,11 +74,15 @@ static void push(struct sgc_node_stock *stock, struct sgc_node *n)
 
 static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, struct sgc_section *self)
 {
-    struct sgc_node *n;
+    struct chain c;
 
     sgc_lock(&nodes.lock, self);
-    for (int i = 0; i < TAKEN_AT_ONCE && (n = take_spare(size)) != NULL; i++)
-        push(stock, n);
+    c = take_spare(size, TAKEN_AT_ONCE);
+    if (c.count != 0) {
+        sgc_aw_store(&c.last->next, (uintptr_t)stock->first);
+        stock->first = c.first;
+        stock->count += c.count;
+    }
     sgc_unlock(&nodes.lock, self);
 }
 

@@ -75,8 +75,14 @@ void *sgc_node_take(struct sgc_node_pool *pool, enum sgc_node_size size);
 /* In a section. */
 void sgc_node_give(struct sgc_node_pool *pool, enum sgc_node_size size, void *node);
 
-/* For all.  Any thread, also with the world stopped. */
-void sgc_node_spare(enum sgc_node_size size, void *node);
+/* For all: nodes that are linked by their first words, from the first to the last.  Any thread, also with the world
+ * stopped. */
+void sgc_nodes_spare(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last);
+
+static inline void sgc_node_spare(enum sgc_node_size size, void *node)
+{
+    sgc_nodes_spare(size, node, node);
+}
 
 /* Bytes taken from the system. */
 size_t sgc_nodes_bytes(void);

@@ -191,6 +191,8 @@ static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *ma
 {
     uintptr_t left = 0;
 
+    if (visit->leaf != NULL)
+        return visit->leaf(marker, block, address, leaf);
     for (size_t i = 0; i < UNITS; i++) {
         if (sgc_aw_load(&leaf->unit[i]) == 0)
             continue;
@@ -200,9 +202,27 @@ static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *ma
     return left != 0;
 }
 
+/* Leaves that are given back, in the order of their addresses. */
+struct pruned {
+    struct sgc_node *first, *last;
+};
+
+static void prune_leaf(struct pruned *pruned, sgc_aw_t *slot)
+{
+    struct sgc_node *leaf = (struct sgc_node *)sgc_aw_load_acq(slot);
+
+    sgc_aw_store(slot, 0);
+    if (pruned->first == NULL)
+        pruned->first = leaf;
+    else
+        sgc_aw_store(&pruned->last->next, (uintptr_t)leaf);
+    pruned->last = leaf;
+}
+
 static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_block *block)
 {
     size_t bytes = (size_t)UNITS << visit->tree->unit_log;
+    struct pruned pruned = { NULL, NULL };
     bool kept = false;
 
     for (size_t i = 0; i < LEAVES; i++) {
@@ -210,13 +230,13 @@ static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *
 
         if (leaf == NULL)
             continue;
-        if (visit_leaf(visit, marker, block, leaf, block->base + i * bytes) || !visit->prune) {
+        if (visit_leaf(visit, marker, block, leaf, block->base + i * bytes) || !visit->prune)
             kept = true;
-            continue;
-        }
-        sgc_aw_store(&block->leaf[i], 0);
-        sgc_node_spare(SGC_NODE_LEAF, leaf);
+        else
+            prune_leaf(&pruned, &block->leaf[i]);
     }
+    if (pruned.first != NULL)
+        sgc_nodes_spare(SGC_NODE_LEAF, pruned.first, pruned.last);
     if (!kept)
         sgc_a32_or(&visit->tree->emptied, 1);
 }

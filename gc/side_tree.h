@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where
- * nothing was stored.  Finalizers and links are kept in such trees, under the object's address or the link's.
+ * nothing was stored; or eight flags for each.  Finalizers and links are kept in such trees, under the object's address or the link's.
  *
  *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (16 units)
  *
@@ -18,7 +18,9 @@
  *   blocks          CAS, before the block is put in place    markers      stopping the world
  *   a unit          exchange or CAS in a section; markers    everybody    acquire-release: hands over what the value
  *                                                                         points at
- *   marks           atomic or, in a section                  markers      stopping the world
+ *   a flag          store, in a section                      everybody    relaxed: the tree's user says who sees it
+ *   marks           atomic or, in a section; a marker that   markers      stopping the world; rounds: see mark/team.h
+ *                   has the block
  *   ready           a marker that has the block              markers      rounds: see mark/team.h
  *   cursor          markers: CAS                             markers      acquire-release
  *
@@ -77,10 +79,11 @@ bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address);
 /* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and sgc_nodes_ready. */
 struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address);
 
-/* Where the address's block hangs, or NULL. */
-static inline sgc_aw_t *sgc_tree_block_slot(const struct sgc_tree *tree, uintptr_t address)
+/* Where the address's block hangs, or NULL.  `unit_log` is the tree's: who knows it saves loads and shifts. */
+__attribute__((always_inline))
+static inline sgc_aw_t *sgc_tree_slot_at(const struct sgc_tree *tree, uint32_t unit_log, uintptr_t address)
 {
-    const uint32_t log = tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
+    const uint32_t log = unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
     sgc_aw_t *top = (sgc_aw_t *)sgc_aw_load_acq(&tree->top);
     sgc_aw_t *mid;
 
@@ -90,12 +93,19 @@ static inline sgc_aw_t *sgc_tree_block_slot(const struct sgc_tree *tree, uintptr
     return mid != NULL ? &mid[address >> log & ((1 << SGC_TREE_MID_LOG) - 1)] : NULL;
 }
 
-/* The address's place; without a unit if nothing was stored near it.  In a section, or with the world stopped. */
-static inline struct sgc_tree_place sgc_tree_look_up(const struct sgc_tree *tree, uintptr_t address)
+static inline sgc_aw_t *sgc_tree_block_slot(const struct sgc_tree *tree, uintptr_t address)
 {
-    const sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
+    return sgc_tree_slot_at(tree, tree->unit_log, address);
+}
+
+/* The address's place; without a unit if nothing was stored near it.  In a section, or with the world stopped. */
+__attribute__((always_inline))
+static inline struct sgc_tree_place sgc_tree_look_up_at(const struct sgc_tree *tree, uint32_t unit_log,
+                                                        uintptr_t address)
+{
+    const sgc_aw_t *slot = sgc_tree_slot_at(tree, unit_log, address);
     struct sgc_tree_block *block = slot != NULL ? (struct sgc_tree_block *)sgc_aw_load_acq(slot) : NULL;
-    size_t leaf_index = address >> (tree->unit_log + SGC_TREE_LEAF_LOG) & ((1 << SGC_TREE_BLOCK_LOG) - 1);
+    size_t leaf_index = address >> (unit_log + SGC_TREE_LEAF_LOG) & ((1 << SGC_TREE_BLOCK_LOG) - 1);
     struct sgc_tree_leaf *leaf;
 
     if (block == NULL)
@@ -103,12 +113,23 @@ static inline struct sgc_tree_place sgc_tree_look_up(const struct sgc_tree *tree
     leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(&block->leaf[leaf_index]);
     if (leaf == NULL)
         return (struct sgc_tree_place){ NULL, NULL };
-    return (struct sgc_tree_place){ block, &leaf->unit[address >> tree->unit_log & ((1 << SGC_TREE_LEAF_LOG) - 1)] };
+    return (struct sgc_tree_place){ block, &leaf->unit[address >> unit_log & ((1 << SGC_TREE_LEAF_LOG) - 1)] };
+}
+
+static inline struct sgc_tree_place sgc_tree_look_up(const struct sgc_tree *tree, uintptr_t address)
+{
+    return sgc_tree_look_up_at(tree, tree->unit_log, address);
 }
 
 static inline sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t address)
 {
     return sgc_tree_look_up(tree, address).unit;
+}
+
+/* The address's flag, in a tree whose units are eight flags each.  A flag is a byte, so that it is set by a store. */
+static inline sgc_a8_t *sgc_tree_flag(sgc_aw_t *unit, uint32_t unit_log, uintptr_t address)
+{
+    return (sgc_a8_t *)unit + (address >> (unit_log - 3) & 7);
 }
 
 /* The value there, 0 if there is none. */
@@ -128,6 +149,8 @@ struct sgc_tree_visit {
     struct sgc_tree *tree;
     /* Called for each unit that is not zero. */
     void (*unit)(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit);
+    /* Instead, if not NULL: goes through a leaf, and returns true if a value is left. */
+    bool (*leaf)(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, struct sgc_tree_leaf *leaf);
     /* Called for each block first; false: nothing more of it.  NULL: always true. */
     bool (*block)(struct sgc_marker *marker, struct sgc_tree_block *block);
     bool prune;                 /* leaves without a value are given back.  World stopped */
