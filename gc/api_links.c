@@ -6,6 +6,7 @@
 
 #include "alloc/object.h"
 #include "gc/api_finalize.h"
+#include "gc/client_vars.h"
 #include "gc/finalize.h"
 
 static const int codes[] = {
@@ -29,7 +30,7 @@ static bool check_word(const char *function, void *const *link)
     return false;
 }
 
-static int register_link(const char *function, enum sgc_link kind, void **link, const void *object)
+static int register_slowly(const char *function, enum sgc_link kind, void **link, const void *object)
 {
     struct sgc_mutator *self = sgc_api_self();
     enum sgc_registered result;
@@ -46,6 +47,19 @@ static int register_link(const char *function, enum sgc_link kind, void **link, 
     if (result == SGC_REGISTERED_NO_OBJECT)
         sgc_api_no_object(function, object);
     return codes[result];
+}
+
+static inline int register_link(const char *function, enum sgc_link kind, void **link, const void *object)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    enum sgc_registered result;
+
+    if (__builtin_expect(self != NULL && is_word(link) && sgc_a32_load(&sgc_client_find_leak) == 0, 1)) {
+        result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);
+        if (__builtin_expect(result <= SGC_REGISTERED_AGAIN, 1))
+            return result == SGC_REGISTERED ? GC_SUCCESS : GC_DUPLICATE;
+    }
+    return register_slowly(function, kind, link, object);
 }
 
 static int move_link(const char *function, enum sgc_link kind, void **from, void **to)

@@ -7,13 +7,14 @@
 #include "gc/finalize.h"
 
 #include "alloc/object.h"
+#include "alloc/small.h"
 
 SGC_STATE struct sgc_finalization sgc_finalization = {
     .finalizers = SGC_TREE_INIT(SGC_GRANULE_LOG),
-    .targets = SGC_TREE_INIT(SGC_GRANULE_LOG + 6),
+    .targets = SGC_TREE_INIT(SGC_TARGETS_LOG),
     .generations = SGC_TREE_INIT(SGC_GRANULE_LOG),
     .toggles = SGC_TREE_INIT(SGC_GRANULE_LOG),
-    .links = { SGC_TREE_INIT(3), SGC_TREE_INIT(3) },
+    .links = { SGC_TREE_INIT(SGC_LINKS_LOG), SGC_TREE_INIT(SGC_LINKS_LOG) },
 };
 
 static struct sgc_finalization *const all = &sgc_finalization;
@@ -133,22 +134,19 @@ uintptr_t sgc_target_generation(uintptr_t object)
     return sgc_tree_empty(&all->generations) ? 0 : sgc_tree_value(&all->generations, object);
 }
 
-static uintptr_t target_bit(uintptr_t object)
-{
-    return (uintptr_t)1 << (object >> SGC_GRANULE_LOG) % 64;
-}
-
 /* In a section.  A link's value for the object. */
 static uintptr_t aim(sgc_aw_t *targets, uintptr_t object)
 {
-    if ((sgc_aw_load(targets) & target_bit(object)) == 0)
-        sgc_aw_or(targets, target_bit(object));
+    sgc_a8_store(sgc_tree_flag(targets, SGC_TARGETS_LOG, object), 1);
     return sgc_target_generation(object) << 44 | object >> 4;
 }
 
-static bool is_target(uintptr_t object)
+/* Also of what begins close to a target. */
+static bool may_be_target(uintptr_t object)
 {
-    return (sgc_tree_value(&all->targets, object) & target_bit(object)) != 0;
+    sgc_aw_t *targets = sgc_tree_find(&all->targets, object);
+
+    return targets != NULL && sgc_a8_load(sgc_tree_flag(targets, SGC_TARGETS_LOG, object)) != 0;
 }
 
 /* The object is about to be freed: links to it find another generation from now on.  Without memory to say so, they
@@ -183,16 +181,16 @@ static void watch_place(uintptr_t link)
 }
 
 /* In a section. */
-static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *target, uintptr_t object)
+static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *targets, uintptr_t object)
 {
     sgc_finalization_use(0);
     sgc_page_watch(sgc_page_number(object));
     watch_place(at.link);
-    return sgc_aw_swap(at.unit, aim(target, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
+    return sgc_aw_swap(at.unit, aim(targets, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
 
-static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link,
-                                       uintptr_t object)
+/* The first one of a leaf. */
+static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
 
@@ -206,22 +204,79 @@ static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree
     return result;
 }
 
-enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object)
+/* Also to large objects, in pages that are not watched yet, or beside generations. */
+__attribute__((noinline))
+static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link,
+                                       uintptr_t object)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
-    bool slowly = false;
+    bool first = false;
 
     sgc_section_enter(sgc_section_of(self));
     if (__builtin_expect(sgc_object_starts(object), 1)) {
-        sgc_aw_t *target = sgc_tree_find(&all->targets, object);
-        sgc_aw_t *unit = sgc_tree_find(&all->links[kind], link);
+        sgc_aw_t *targets = sgc_tree_find(&all->targets, object);
+        sgc_aw_t *unit = sgc_tree_find(tree, link);
 
-        slowly = target == NULL || unit == NULL;
-        if (!slowly)
-            result = link_to((struct place_of_link){ link, unit }, target, object);
+        first = targets == NULL || unit == NULL;
+        if (!first)
+            result = link_to((struct place_of_link){ link, unit }, targets, object);
     }
     sgc_section_leave(sgc_section_of(self));
-    return slowly ? link_slowly(self, &all->links[kind], link, object) : result;
+    return first ? link_first(self, tree, link, object) : result;
+}
+
+/* Does freeing an object of the page take the slow way already?  Of large ones it always does. */
+static inline bool watched(const struct sgc_page *d)
+{
+    return sgc_page_state(d) != SGC_PAGE_SMALL || sgc_a32_load(&d->bin) == SGC_BIN_WATCHED;
+}
+
+static inline bool place_watched(uintptr_t link)
+{
+    return !sgc_heap_contains(link) || watched(&sgc_heap.pages[sgc_page_number(link)]);
+}
+
+/* Is it the first address of a small object, in a page that is watched?  Allocation bits stand only where objects begin. */
+static inline bool common_object(struct sgc_mutator *self, uintptr_t object)
+{
+    size_t granule = sgc_exact_granule((const void *)object);
+    const struct sgc_page *d;
+
+    if (granule >= sgc_aw_load_acq(&sgc_heap.granules))
+        return false;
+    d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    return sgc_page_state(d) == SGC_PAGE_SMALL && watched(d) && sgc_a8_load_acq(&d->remote) == 0 &&
+           sgc_alloc_bit(granule) &&
+           sgc_bin_handed_out(&self->cache.bin[d->kind][d->cls], (const char *)object);
+}
+
+/* The common case, in a brief section.  SGC_REGISTERED_NOT: it is another, and nothing has been changed. */
+__attribute__((always_inline))
+static inline enum sgc_registered link_quickly(struct sgc_mutator *self, const struct sgc_tree *tree, uintptr_t link,
+                                               uintptr_t object)
+{
+    sgc_aw_t *unit, *targets;
+
+    if (!common_object(self, object) || !place_watched(link) || !sgc_tree_empty(&all->generations))
+        return SGC_REGISTERED_NOT;
+    unit = sgc_tree_look_up_at(tree, SGC_LINKS_LOG, link).unit;
+    targets = sgc_tree_look_up_at(&all->targets, SGC_TARGETS_LOG, object).unit;
+    if (unit == NULL || targets == NULL)
+        return SGC_REGISTERED_NOT;
+    sgc_a8_store(sgc_tree_flag(targets, SGC_TARGETS_LOG, object), 1);
+    return sgc_aw_swap(unit, object >> 4) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
+}
+
+enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object)
+{
+    enum sgc_registered result;
+
+    sgc_brief_enter(sgc_section_of(self));
+    result = link_quickly(self, &all->links[kind], link, object);
+    if (sgc_brief_leave(sgc_section_of(self)))
+        sgc_brief_look(sgc_section_of(self), NULL);
+    return __builtin_expect(result != SGC_REGISTERED_NOT, 1) ? result
+                                                             : link_slowly(self, &all->links[kind], link, object);
 }
 
 bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link)
@@ -304,7 +359,7 @@ void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
     found = sgc_object_find(object, &o) && o.start == object;
     if (found) {
         remove(self, sgc_tree_find(&all->finalizers, object), &old);
-        target = is_target(object);
+        target = may_be_target(object);
         forget_toggle(object);
     }
     sgc_section_leave(sgc_section_of(self));

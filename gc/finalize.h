@@ -8,13 +8,15 @@
  *   tree         under                    value
  *   finalizers   the object's address     its record, with the order in the lowest bits
  *   links        the link's address       the target's address and generation; one tree of short, one of long links
- *   targets      the target's address     a bit a granule: links point at the object that begins there
+ *   targets      the target's address     a flag for 64 bytes: links point at an object that begins there
  *   generations  the target's address     how often objects there were freed explicitly while links pointed at them, so
  *                                         that these do not pass to the next object there
  *   toggles      the object's address     SGC_TOGGLE_...
  *
  *   what             written by                            read by             ordering
  *   trees            gc/side_tree.h
+ *   targets' flags   who registers a link: 1, before the   who frees; markers  relaxed: who frees has been handed the object
+ *                    link; markers, a unit at a time: 0                        by who registered; stopping the world
  *   a record         who registers, before it is stored    who exchanged the   the unit's exchange
  *                                                          unit; markers
  *   used, kinds      atomic or by who stores the first     everybody           relaxed: who stores has set it before;
@@ -56,6 +58,9 @@ _Static_assert(sizeof(struct sgc_record) == SGC_RECORD_BYTES, "a record is a nod
 enum { SGC_TOGGLE_WEAK = 1, SGC_TOGGLE_STRONG = 2 };
 
 enum sgc_link { SGC_LINK_SHORT, SGC_LINK_LONG, SGC_LINKS };
+
+/* What a unit stands for: a link's word; eight times the memory of a target's flag. */
+enum { SGC_LINKS_LOG = 3, SGC_TARGETS_LOG = 9, SGC_FLAGGED = 1 << (SGC_TARGETS_LOG - 3) };
 
 /* Bits of `used`. */
 enum {

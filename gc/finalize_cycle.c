@@ -8,7 +8,7 @@
  *   fresh.last      the marker that put the first chain there     the collecting thread   rounds
  *   the rest        the collecting thread, between rounds         markers                 rounds: see mark/team.h
  */
-#include "gc/finalize.h"
+#include "gc/finalize_rounds.h"
 
 #include "alloc/object.h"
 #include "alloc/span.h"
@@ -43,99 +43,13 @@ SGC_STATE static struct finalizing now;
 
 static struct sgc_finalization *const all = &sgc_finalization;
 
-/* ---- questions about marks ---- */
-
-/* Of an object's first address.  What was freed since it was registered is not marked. */
-static bool marked(uintptr_t object)
-{
-    uint32_t page = sgc_page_number(object);
-
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN)
-        return (sgc_aw_load(sgc_span_word(page, sgc_mark_role())) & sgc_arena_bit(page)) != 0;
-    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL && sgc_mark_bit(sgc_granule_number(object));
-}
-
-/* The memory that a link lies in: the heap's if its object is marked; any other lives as long as the program says. */
-static bool usable(uintptr_t link)
-{
-    struct sgc_object o;
-
-    return !sgc_heap_contains(link) || (sgc_object_slot(link, &o) && marked(o.start));
-}
-
-/* Was it freed explicitly, after the link was made? */
-static bool stale(uintptr_t value)
-{
-    return sgc_target_generation(sgc_link_target(value)) != sgc_link_generation(value);
-}
-
 /* ---- what is done with each unit ---- */
-
-static void clear_link(uintptr_t link, sgc_aw_t *unit)
-{
-    sgc_aw_store((sgc_aw_t *)link, 0);
-    sgc_aw_store(unit, 0);
-}
-
-/* A link in an object that is dead is cleared like others: a finalizer may bring the object back. */
-static bool lies_in_object(uintptr_t link)
-{
-    return !sgc_heap_contains(link) || sgc_object_inside(link);
-}
-
-static void clear_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
-{
-    uintptr_t value = sgc_aw_load(unit);
-
-    (void)marker, (void)block;
-    if (marked(sgc_link_target(value)) && (sgc_a32_load(&all->freed) == 0 || !stale(value)))
-        return;
-    if (lies_in_object(link))
-        clear_link(link, unit);
-    else
-        sgc_aw_store(unit, 0);
-}
-
-static void clear_if_stale(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
-{
-    if (stale(sgc_aw_load(unit)))
-        clear_link(link, unit);
-    (void)marker, (void)block;
-}
-
-static void drop_if_unusable(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
-{
-    (void)marker, (void)block;
-    if (!usable(link))
-        sgc_aw_store(unit, 0);
-}
-
-/* The last chance of long links. */
-static void clear_or_drop(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
-{
-    drop_if_unusable(marker, block, link, unit);
-    if (sgc_aw_load(unit) != 0 && !marked(sgc_link_target(sgc_aw_load(unit))))
-        clear_link(link, unit);
-}
 
 static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
-    if (!marked(object))
+    if (!sgc_finalize_marked(object))
         sgc_aw_store(unit, 0);
-}
-
-/* 64 granules at once: their marks are one word, if objects are small. */
-static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address,
-                              sgc_aw_t *unit)
-{
-    uintptr_t bits = sgc_aw_load(unit);
-
-    (void)marker, (void)block;
-    if (sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL)
-        sgc_aw_store(unit, bits & sgc_aw_load(sgc_mark_word(sgc_granule_number(address))));
-    else
-        sgc_aw_store(unit, marked(address) ? bits & 1 : 0);
 }
 
 static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
@@ -176,7 +90,7 @@ static void mark_reached(struct sgc_marker *marker, struct sgc_tree_block *block
     struct sgc_object o;
 
     (void)block;
-    if (order == SGC_NO_ORDER || marked(object) || !sgc_object_slot(object, &o) || !sgc_kind_has_pointers(o.kind))
+    if (order == SGC_NO_ORDER || sgc_finalize_marked(object) || !sgc_object_slot(object, &o) || !sgc_kind_has_pointers(o.kind))
         return;
     if (order == SGC_IGNORE_SELF)
         sgc_mark_contents_but_self(marker, o.start, o.bytes);
@@ -195,7 +109,7 @@ static void take_ready(struct sgc_marker *marker, struct sgc_tree_block *block, 
     struct sgc_record *r = record_of(value);
 
     (void)marker;
-    if (marked(object) || waits_longer(value & SGC_ORDER_MASK))
+    if (sgc_finalize_marked(object) || waits_longer(value & SGC_ORDER_MASK))
         return;
     sgc_aw_store(unit, 0);
     sgc_aw_store(&r->next, 0);
@@ -234,15 +148,10 @@ static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_block *block)
 static const struct sgc_tree_visit
     visit_data = { .tree = &sgc_finalization.finalizers, .block = has_data, .unit = mark_data },
     visit_strong = { .tree = &sgc_finalization.toggles, .unit = mark_if_strong },
-    visit_short_dead = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = clear_if_dead, .prune = true },
-    visit_long_stale = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_if_stale },
     visit_toggles = { .tree = &sgc_finalization.toggles, .unit = drop_if_dead, .prune = true },
     visit_order = { .tree = &sgc_finalization.finalizers, .unit = mark_reached },
     visit_take = { .tree = &sgc_finalization.finalizers, .unit = take_ready },
     visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready },
-    visit_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .unit = drop_if_unusable, .prune = true },
-    visit_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
-    visit_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true },
     visit_generations = { .tree = &sgc_finalization.generations, .unit = drop_if_dead, .prune = true },
     visit_finalizers = { .tree = &sgc_finalization.finalizers, .unit = keep_all, .prune = true };
 
@@ -331,9 +240,9 @@ void sgc_finalization_roots(struct sgc_marker *marker)
 static void clear_first(struct sgc_team *team)
 {
     round_begin();
-    round_add(&visit_short_dead);
+    round_add(&sgc_links_short_dead);
     if (sgc_a32_load(&all->freed) != 0)
-        round_add(&visit_long_stale);
+        round_add(&sgc_links_long_stale);
     round_run(team);
     sgc_a32_store(&all->freed, 0);
 }
@@ -370,9 +279,9 @@ static void find_all_ready(struct sgc_team *team)
 static void clear_last(struct sgc_team *team)
 {
     round_begin();
-    round_add(&visit_short_left);
-    round_add(&visit_long_left);
-    round_add(&visit_targets);
+    round_add(&sgc_links_short_left);
+    round_add(&sgc_links_long_left);
+    round_add(&sgc_links_targets);
     round_add(&visit_toggles);
     round_add(&visit_generations);
     if (sgc_aw_load(&now.fresh.first) != 0)
@@ -399,13 +308,14 @@ void sgc_finalization_mark(struct sgc_team *team)
     sgc_team_set_source(team, NULL);
     sgc_aw_store(&now.fresh.first, 0);
     now.kept_bytes = now.before = now.after = 0;
+    sgc_links_begin();
     if (!sgc_finalization_used())
         return;
     now.before = blocks();
     clear_first(team);
     find_all_ready(team);
     clear_last(team);
-    now.after = blocks();
+    now.after = blocks() - sgc_links_idle();
     queue_fresh();
 }
 

@@ -119,7 +119,9 @@ gc_sources += \
 	gc/finalize.h \
 	gc/finalize_all.c \
 	gc/finalize_cycle.c \
+	gc/finalize_links.c \
 	gc/finalize_queue.c \
+	gc/finalize_rounds.h \
 	gc/side_nodes.c \
 	gc/side_nodes.h \
 	gc/side_tree.c \

@@ -229,6 +229,124 @@ static void check_target_reuse(void)
     tap_ok(outside->word[1] == NULL, "whose own link is cleared in time");
 }
 
+/* Many targets side by side are freed, and other objects live there. */
+static void *reuse_targets(void *unused)
+{
+    for (int i = 0; i < COUNT; i++) {
+        kept[i] = GC_malloc(256);
+        outside->word[i] = (void *)GC_HIDE_POINTER(kept[i]);
+        wrong += GC_general_register_disappearing_link(&outside->word[i], kept[i]) != GC_SUCCESS;
+    }
+    for (int i = 0; i < COUNT; i++)
+        GC_free(kept[i]);
+    for (int i = 0; i < COUNT; i++)
+        kept[i] = GC_malloc(256);
+    return unused;
+}
+
+static void check_targets_reuse(void)
+{
+    wrong = 0;
+    GC_disable();
+    api_in_thread(reuse_targets, NULL);
+    GC_enable();
+    api_collect();
+    tap_ok(wrong == 0 && cleared(outside) == COUNT, "nor do many (%d)", cleared(outside));
+    forget();
+    api_collect();
+}
+
+/* ---- where links have been before ---- */
+
+enum { CONTAINERS = 2000, LINKS_EACH = 8 };
+
+static void **container[CONTAINERS];
+
+/* Objects full of links to kept[0]. */
+static void make_containers(size_t bytes)
+{
+    for (int i = 0; i < CONTAINERS; i++) {
+        container[i] = GC_malloc_atomic(bytes);
+        for (int j = 0; j < LINKS_EACH; j++) {
+            container[i][j] = &wrong;
+            wrong += GC_general_register_disappearing_link(&container[i][j], kept[0]) != GC_SUCCESS;
+        }
+    }
+}
+
+static void *make_first(void *unused)
+{
+    kept[0] = GC_malloc(64);
+    make_containers(400);
+    return unused;
+}
+
+static void *make_again(void *unused)
+{
+    make_containers(400);
+    for (int i = 0; i < CONTAINERS; i++)
+        GC_free(container[i]);
+    for (int i = 0; i < CONTAINERS; i++) {
+        container[i] = GC_malloc_atomic(400);
+        for (int j = 0; j < LINKS_EACH; j++)
+            container[i][j] = &wrong;
+    }
+    return unused;
+}
+
+/* Containers die; in their pages are others, which are freed.  One collection: the table keeps leaves for one. */
+static void check_used_pages(void)
+{
+    wrong = 0;
+    GC_disable();
+    api_in_thread(make_first, NULL);
+    for (int i = 0; i < CONTAINERS; i++)
+        container[i] = NULL;
+    GC_enable();
+    GC_gcollect();
+    GC_disable();
+    api_in_thread(make_again, NULL);
+    GC_enable();
+    forget();
+    api_collect();
+    for (int i = 0; i < CONTAINERS; i++)
+        for (int j = 0; j < LINKS_EACH; j++)
+            wrong += container[i][j] == NULL;
+    tap_ok(wrong == 0, "links in freed objects are forgotten also in pages that had links before (%d)", wrong);
+}
+
+/* Small objects side by side: some are freed, and their places used again. */
+static void *free_neighbours(void *unused)
+{
+    for (int i = 0; i < COUNT; i++)
+        kept[i] = GC_malloc_atomic(8);
+    for (int i = 0; i < COUNT; i += 2)
+        wrong += GC_general_register_disappearing_link(&outside->word[i], kept[i]) != GC_SUCCESS;
+    for (int i = 1; i < COUNT; i += 2)
+        GC_free(kept[i]);
+    for (int i = 1; i < COUNT; i += 2) {
+        kept[i] = GC_malloc_atomic(8);
+        wrong += GC_general_register_disappearing_link(&outside->word[i], kept[i]) != GC_SUCCESS;
+    }
+    for (int i = 0; i < COUNT; i++)
+        outside->word[i] = (void *)GC_HIDE_POINTER(kept[i]);
+    return unused;
+}
+
+static void check_neighbours(void)
+{
+    wrong = 0;
+    GC_disable();
+    api_in_thread(free_neighbours, NULL);
+    GC_enable();
+    api_collect();
+    tap_ok(wrong == 0 && cleared(outside) == 0, "freeing objects takes no links from their neighbours (%d)",
+           cleared(outside));
+    forget();
+    api_collect();
+    tap_ok(cleared(outside) == COUNT, "which are cleared in time");
+}
+
 /* ---- answers ---- */
 
 static void check_answers(void)
@@ -267,6 +385,24 @@ static void bad_interior(void)
     API_CHILD(GC_register_long_link(&outside->word[0], (char *)GC_malloc(64) + 16) == GC_NOT_FOUND);
 }
 
+/* In a page, and to a table's leaf, where links have been registered before. */
+static void bad_beside_good(void)
+{
+    char *freed = GC_malloc_atomic(200), *p = GC_malloc_atomic(200);
+    void **word = &outside->word[0];
+
+    GC_free(freed);
+    API_CHILD(GC_general_register_disappearing_link(&word[0], p) == GC_SUCCESS &&
+              GC_general_register_disappearing_link(&word[1], p) == GC_SUCCESS &&
+              GC_general_register_disappearing_link(&word[1], p) == GC_DUPLICATE);
+    API_CHILD(GC_general_register_disappearing_link(&word[2], freed) == GC_NOT_FOUND);
+    API_CHILD(GC_general_register_disappearing_link(&word[2], p + 16) == GC_NOT_FOUND);
+    API_CHILD(GC_general_register_disappearing_link(&word[2], p + 8) == GC_NOT_FOUND);
+    API_CHILD(GC_general_register_disappearing_link(&word[2], p + GC_size(p)) == GC_NOT_FOUND);
+    API_CHILD(GC_unregister_disappearing_link(&word[2]) == 0);
+    GC_reachable_here(p);
+}
+
 static void bad_word(void)
 {
     void *p = GC_malloc(64);
@@ -299,6 +435,7 @@ static void check_mistakes(void)
 {
     api_check_child(bad_object, "not in the collector's heap", "an object that is none is reported");
     api_check_child(bad_interior, "16 bytes inside", "an address inside an object is reported");
+    api_check_child(bad_beside_good, "no object at this address", "what is no object beside one is reported");
     api_check_child(bad_word, "multiple of 8", "a link that is no word is reported");
     api_check_child(bad_self, "does not lie in an object", "the short form wants a link in the heap");
     api_check_child(no_memory, "no memory", "without memory nothing is registered");
@@ -322,7 +459,10 @@ int main(void)
     tap_ok(wrong == 0, "a link to the object it lies in");
     check_reuse("freed", &wrong);
     check_reuse("moved", NULL);
+    check_used_pages();
     check_target_reuse();
+    check_targets_reuse();
+    check_neighbours();
     check_answers();
     check_mistakes();
     return tap_done();

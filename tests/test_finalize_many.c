@@ -155,7 +155,59 @@ static int scenario(void)
     return too_early != 0 ? 5 : wrong_links(true) == 0 && !tables_empty() ? 6 : 0;
 }
 
-static int in_child(const char *name, const char *value, const char *markers, long count)
+/* ---- what the table of links keeps ---- */
+
+enum { LINKS = 8192, APART = 16 };      /* words of a leaf */
+
+/* A link to a dead object in every n-th word; no collection looks on. */
+static void *make_dead(void *every)
+{
+    GC_disable();
+    for (size_t i = 0; i < LINKS; i += (size_t)(uintptr_t)every)
+        GC_general_register_disappearing_link((void **)&words[i], GC_malloc(32));
+    GC_enable();
+    return NULL;
+}
+
+static size_t links(void)
+{
+    struct sgc_finalization_counts c;
+
+    sgc_finalization_count(&c);
+    return c.links[0];
+}
+
+/* All are cleared but those that a stale word on the stack keeps. */
+static bool died(uintptr_t every)
+{
+    pthread_t thread;
+
+    if (GC_pthread_create(&thread, NULL, make_dead, (void *)every) != 0 || GC_pthread_join(thread, NULL) != 0)
+        return false;
+    GC_gcollect();
+    return links() <= 2;
+}
+
+static bool leaves_left(void)
+{
+    return !sgc_tree_empty(&sgc_finalization.links[0]);
+}
+
+/* Leaves that were full of links stay for a cycle, others do not. */
+static int leaves(void)
+{
+    words = calloc(LINKS, sizeof *words);
+    GC_INIT();
+    for (int i = 0; i < 5; i++)
+        if (!died(1) || !leaves_left())
+            return 2;
+    GC_gcollect();
+    if (links() == 0 && leaves_left())
+        return 3;
+    return !died(APART) || (links() == 0 && leaves_left()) ? 4 : 0;
+}
+
+static int in_child(int (*run)(void), const char *name, const char *value, const char *markers, long count)
 {
     int status = -1;
     pid_t child = fork();
@@ -165,7 +217,7 @@ static int in_child(const char *name, const char *value, const char *markers, lo
         setenv("GC_MARKERS", markers, 1);
         setenv(name, value, 1);
         nodes = count;
-        _exit(scenario());
+        _exit(run());
     }
     waitpid(child, &status, 0);
     return status;
@@ -176,14 +228,18 @@ int main(void)
     static const char *const markers[] = { "1", "2", "8" };
     int status;
 
-    tap_plan(7);
+    tap_plan(9);
     for (int i = 0; i < 3; i++) {
-        status = in_child("SGC_TORTURE", "0", markers[i], 60000);
+        status = in_child(scenario, "SGC_TORTURE", "0", markers[i], 60000);
         tap_ok(status == 0, "60000 objects with %s markers (status %#x)", markers[i], status);
-        status = in_child("SGC_TORTURE", "300", markers[i], 1200);
+        status = in_child(scenario, "SGC_TORTURE", "300", markers[i], 1200);
         tap_ok(status == 0, "1200 objects with %s markers under torture (status %#x)", markers[i], status);
     }
-    status = in_child("SGC_BALANCE", "off", "2", 20000);
+    status = in_child(scenario, "SGC_BALANCE", "off", "2", 20000);
     tap_ok(status == 0, "markers that do not steal (status %#x)", status);
+    for (int i = 0; i < 2; i++) {
+        status = in_child(leaves, "SGC_TORTURE", "0", markers[i], 0);
+        tap_ok(status == 0, "leaves of links, with %s markers (status %#x)", markers[i], status);
+    }
     return tap_done();
 }

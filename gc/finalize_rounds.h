@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the two files of the rounds share: gc/finalize_cycle.c has their order, gc/finalize_links.c what they do with links
+ * and their targets.  World stopped.
+ */
+#ifndef SGC_GC_FINALIZE_ROUNDS_H
+#define SGC_GC_FINALIZE_ROUNDS_H
+
+#include "alloc/object.h"
+#include "alloc/span.h"
+#include "gc/finalize.h"
+
+static inline bool sgc_finalize_span_marked(uint32_t page)
+{
+    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN &&
+           (sgc_aw_load(sgc_span_word(page, sgc_mark_role())) & sgc_arena_bit(page)) != 0;
+}
+
+/* Of an object's first address.  What was freed since it was registered is not marked. */
+static inline bool sgc_finalize_marked(uintptr_t object)
+{
+    uint32_t page = sgc_page_number(object);
+
+    if (__builtin_expect(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL, 1))
+        return sgc_mark_bit(sgc_granule_number(object));
+    return sgc_finalize_span_marked(page);
+}
+
+/* Before the first round; on the collecting thread. */
+void sgc_links_begin(void);
+
+/* Round 1: links whose targets are dead, and long ones to what was freed explicitly. */
+extern const struct sgc_tree_visit sgc_links_short_dead, sgc_links_long_stale;
+
+/* Round 7: links in what is dead, long ones to it, and targets that are dead. */
+extern const struct sgc_tree_visit sgc_links_short_left, sgc_links_long_left, sgc_links_targets;
+
+/* Blocks of short links that stay for a cycle without a link; after the last round. */
+size_t sgc_links_idle(void);
+
+#endif
