@@ -122,7 +122,8 @@ static void collect(struct worker *w)
     GC_gcollect();
 }
 
-/* Inside the loader's lock for most of the time. */
+/* Inside the loader's lock for most of the time; not for all of it, since that lock is not fair: who has just given it back takes
+ * it again before those who wait have woken up. */
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)info, (void)size, (void)data;
@@ -134,6 +135,7 @@ static void ask_loader(struct worker *w)
 {
     (void)w;
     dl_iterate_phdr(look_at_module, NULL);
+    pause_a_little();
 }
 
 /* ---- it stands still ------------------------------------------------------------------------- */
