@@ -15,6 +15,10 @@ tests_test_one_heap_LDADD =
 # Those of them that run threads: TSan runs these only.
 thread_tests =
 
+# Those that may notice how it was configured, beside them.
+variant_tests = tests/test_topology tests/test_options tests/test_option_docs tests/test_exact tests/test_heap tests/test_huge_pages \
+	tests/test_api_alloc tests/test_api_rest tests/test_api_stats tests/check_exports
+
 # Those that show that a port works, few and short: run under qemu-user.
 aarch64_tests = \
 	tests/test_tap
