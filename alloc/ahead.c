@@ -17,7 +17,7 @@
 
 struct clearing {
     sgc_a32_t next, done, arenas;
-    bool whatever_the_tags_say;         /* marks were set in this epoch, in swept pages too */
+    sgc_a32_t whatever_the_tags_say;    /* marks were set in this epoch, in swept pages too */
 };
 
 SGC_STATE static struct clearing clearing;
@@ -107,7 +107,7 @@ static void begin(bool whatever_the_tags_say)
 
     sgc_a32_store(&clearing.next, 0);
     sgc_a32_store(&clearing.done, 0);
-    clearing.whatever_the_tags_say = whatever_the_tags_say;
+    sgc_a32_store(&clearing.whatever_the_tags_say, whatever_the_tags_say);
     sgc_a32_store_rel(&clearing.arenas, arenas);
 }
 
@@ -134,7 +134,7 @@ static bool is_to_be_cleared(uint32_t page)
     const struct sgc_page *d = &sgc_heap.pages[page];
 
     return sgc_page_state(d) == SGC_PAGE_SMALL &&
-           (clearing.whatever_the_tags_say || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
+           (sgc_a32_load(&clearing.whatever_the_tags_say) != 0 || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
 }
 
 static void clear_arena(uint32_t arena)

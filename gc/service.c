@@ -11,6 +11,7 @@
 
 struct service {
     sgc_a32_t started;
+    bool eager;                 /* it does not wait for the program to leave it time */
     sgc_a32_t wanted;           /* LINGERS, and above it how many cycles have asked */
 };
 
@@ -35,7 +36,7 @@ static const size_t WORTH_A_THREAD = (size_t)8 << 20;
 enum { LITTLE_PAGES = 512 };
 
 /* Under torture it meets the program's threads as often as it can. */
-static bool eager(void)
+static bool to_be_eager(void)
 {
     return sgc_options.service == SGC_SERVICE_EAGER || sgc_options.torture > 0;
 }
@@ -108,7 +109,7 @@ static bool is_time(bool asked, uint64_t *since)
 
     if (asked && *since == 0)
         *since = now;
-    if (asked && !eager() && now - *since < OVERDUE_NS)
+    if (asked && !service.eager && now - *since < OVERDUE_NS)
         return false;
     *since = 0;
     return true;
@@ -144,7 +145,8 @@ void sgc_service_start(void)
     sgc_assert(sgc_gate_mine());
     if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
         return;
-    if (!eager() && sgc_pool_heap_bytes() < WORTH_A_THREAD)
+    service.eager = to_be_eager();
+    if (!service.eager && sgc_pool_heap_bytes() < WORTH_A_THREAD)
         return;
     sgc_a32_store(&service.started, 1);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
@@ -158,7 +160,7 @@ void sgc_service_wake(void)
     if (sgc_a32_load(&service.started) == 0)
         return;
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
-        (eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
+        (service.eager && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
         sgc_wake(&service.wanted, 1);
 }
 
