@@ -116,13 +116,8 @@ void sgc_clear_begin(void)
     begin(false);
 }
 
-void sgc_clear_again(void)
-{
-    begin(true);
-}
-
 /* Between cycles nobody reads these bits, so they may be cleared once more. */
-void sgc_clear_after_fork(void)
+void sgc_clear_again(void)
 {
     begin(true);
 }

@@ -47,11 +47,9 @@ void sgc_page_clear_marks(uint32_t page);
 /* Clears what sweeping has left of the bitmap that will be marked next, arena by arena.  After each cycle, before the next.
  * The work is shared: any number of threads may call it.  Returns when all is clear. */
 void sgc_clear_begin(void);             /* by the collecting thread, world stopped, after the flip */
-void sgc_clear_again(void);             /* likewise, after a mark that was given up */
+void sgc_clear_again(void);             /* likewise, after a mark that was given up; and in the child of a fork, where a thread
+                                           that does not exist any more may have been in the middle of it */
 bool sgc_clear_some(uint32_t arenas);   /* false when nothing is left to take */
 void sgc_clear_finish(void);            /* clears what is left and waits for the others */
-
-/* In the child of a fork: a thread that does not exist here may have been in the middle of it. */
-void sgc_clear_after_fork(void);
 
 #endif

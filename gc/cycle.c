@@ -421,7 +421,7 @@ size_t sgc_cycle_stack_resident(void)
 
 void sgc_cycle_after_fork(void)
 {
-    sgc_clear_after_fork();
+    sgc_clear_again();
     sgc_team_after_fork(&cycle.team);
     sgc_gate_after_fork();
 }

@@ -164,7 +164,7 @@ static void test_shared(void)
 static int clear_in_child(void)
 {
     alarm(5);
-    sgc_clear_after_fork();
+    sgc_clear_again();
     sgc_clear_finish();
     return count_marks() == 0 ? 0 : 1;
 }
