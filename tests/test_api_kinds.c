@@ -196,6 +196,20 @@ static void not_zeroed(void)
     API_CHILD(GC_get_kind_and_size(GC_malloc_kind(50, kind), NULL) == kind);
 }
 
+/* For callers that hold the lock. */
+static void *kind_inside(void *descriptor)
+{
+    return (void *)(GC_word)GC_new_kind_inner(GC_new_free_list_inner(), *(GC_word *)descriptor, 0, 1);
+}
+
+static void made_inside(void)
+{
+    GC_word first_two = 4 * sizeof(GC_word) | GC_DS_LENGTH;
+
+    start();
+    check_both((int)(GC_word)GC_call_with_alloc_lock(kind_inside, &first_two), NULL, 3);
+}
+
 static void free_lists(void)
 {
     void **list, **other;
@@ -329,6 +343,7 @@ int main(void)
     api_check_child(no_prefetch, NULL, "without prefetching");
     api_check_child(zeroed, NULL, "new objects are zero");
     api_check_child(not_zeroed, NULL, "each function gives objects of the kind");
+    api_check_child(made_inside, NULL, "a kind that is made with the lock held");
     api_check_child(free_lists, NULL, "free lists are empty");
     api_check_child(order_seen, NULL, "a finalizer waits for what the descriptor leads to");
     api_check_child(order_unseen, NULL, "and not for the rest");

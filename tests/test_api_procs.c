@@ -114,11 +114,20 @@ static int make_kind(unsigned proc, GC_word env)
     return (int)GC_new_kind(GC_new_free_list(), GC_MAKE_PROC(proc, env), 0, !api_on_sgc);    /* SGC clears them all the same */
 }
 
+/* For callers that hold the lock. */
+static void *fan_proc_inside(void *unused)
+{
+    (void)unused;
+    fan_proc = GC_new_proc_inner(mark_fan);
+    return NULL;
+}
+
 static void make_kinds(void)
 {
     GC_INIT();
     node_kind = make_kind(node_proc = GC_new_proc(mark_node), 77);
-    fan_kind = make_kind(fan_proc = GC_new_proc(mark_fan), 0);
+    GC_call_with_alloc_lock(fan_proc_inside, NULL);
+    fan_kind = make_kind(fan_proc, 0);
     step_kind = make_kind(step_proc = GC_new_proc(mark_step), 0);
     mixed_kind = make_kind(mixed_proc = GC_new_proc(mark_mixed), 0);
     API_CHILD(node_proc >= GC_RESERVED_MARK_PROCS && step_proc == node_proc + 2 && node_proc < GC_MAX_MARK_PROCS);
