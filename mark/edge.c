@@ -16,6 +16,8 @@ enum {
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
 };
 
+static const uintptr_t NOWHERE = UINTPTR_MAX;
+
 static const size_t BITS_APART = (size_t)32 << 20;      /* a heap whose bits take most of a second-level cache */
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
@@ -52,6 +54,12 @@ SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
+}
+
+/* The granule's word of allocation bits. */
+SGC_INLINE uintptr_t allocated_near(const struct sgc_marker *marker, size_t granule)
+{
+    return sgc_aw_load(&bits_of(sgc_heap.bits, granule)[marker->alloc_role]);
 }
 
 /* By a thread that does not own the page. */
@@ -240,18 +248,6 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule)
         sgc_marked(marker, marker->base + granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE, d->kind);
 }
 
-/* Most words point at first bytes.  Then the address of the object is known without the page's descriptor; the branch
- * lets the processor go on to its words, before it has done the arithmetic that shows that this was right. */
-SGC_INLINE size_t granule_of(const struct sgc_page *d, size_t offset)
-{
-    uint32_t g = (uint32_t)offset % SGC_PAGE >> SGC_GRANULE_LOG;
-    size_t granule = offset / SGC_GRANULE;
-
-    if (__builtin_expect(sgc_slot_start(d, g) != g, 0))
-        granule = sgc_slot_granule(d, offset);
-    return granule;
-}
-
 /* False if the last of them is another marker's, who then goes on from there. */
 static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
 {
@@ -282,35 +278,6 @@ static bool is_white(const struct sgc_marker *marker, const struct sgc_page *d, 
 
     return (bit & sgc_aw_load(&bits[marker->alloc_role]) & ~marked) != 0 &&
            (sgc_a8_load_acq(&d->remote) == 0 || (bit & sgc_aw_load(&sgc_heap.remote_bits[chain->word])) == 0);
-}
-
-uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain)
-{
-    size_t offset = marker->edge[0], granule;
-    const struct sgc_page *d = &sgc_heap.pages[offset >> SGC_PAGE_LOG];
-
-    if (__builtin_expect(sgc_page_state(d) != SGC_PAGE_SMALL, 0)) {
-        sgc_mark_span_at(marker, offset, marker->distances);
-        return 0;
-    }
-    granule = granule_of(d, offset);
-    if (!sgc_distance_counts(marker->distances, offset - granule * SGC_GRANULE))
-        return 0;
-    if (__builtin_expect(d->piece != 0, 0)) {       /* a client's procedure must not meet an object twice */
-        sgc_granule_mark(marker, granule);
-        return 0;
-    }
-    if (granule / 64 != chain->word) {
-        if (!mark_late(marker, chain))
-            return 0;
-        chain->word = granule / 64;
-        chain->bytes = (size_t)d->granules * SGC_GRANULE;
-    }
-    chain->last = (uintptr_t)1 << (granule % 64);
-    if (!is_white(marker, d, chain, chain->last))
-        return 0;
-    chain->late |= chain->last;
-    return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
 }
 
 /* There are places on the stack for all.  How many strays there were; they are the first edges now. */
@@ -347,6 +314,43 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
         left += sgc_distance_counts(distances, offset - start);
     }
     return left;
+}
+
+/* The edge to the first byte of the slot that a stray leads into; one that leads nowhere if that does not count, or is a span. */
+__attribute__((noinline))
+static uintptr_t edge_of_stray(struct sgc_marker *marker, uintptr_t edge)
+{
+    return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : NOWHERE;
+}
+
+/* The branches are for the processor to guess: it goes on to the words of the next object, whose address is the word that was found,
+ * before it has looked at a bit or a descriptor. */
+uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge)
+{
+    const struct sgc_page *d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
+    size_t granule = granule_at(edge);
+
+    if (__builtin_expect((bit_at(edge, marker->distances) & allocated_near(marker, granule)) == 0, 0)) {
+        edge = edge_of_stray(marker, edge);
+        if (edge == NOWHERE)
+            return 0;
+        granule = granule_at(edge);
+    }
+    if (__builtin_expect(d->piece != 0, 0)) {       /* a client's procedure must not meet an object twice */
+        sgc_granule_mark(marker, granule);
+        return 0;
+    }
+    if (granule / 64 != chain->word) {
+        if (!mark_late(marker, chain))
+            return 0;
+        chain->word = granule / 64;
+        chain->bytes = (size_t)d->granules * SGC_GRANULE;
+    }
+    chain->last = (uintptr_t)1 << (granule % 64);
+    if (!is_white(marker, d, chain, chain->last))
+        return 0;
+    chain->late |= chain->last;
+    return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
 }
 
 /* What is a stray again leads to a slot that is not allocated. */

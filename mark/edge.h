@@ -42,9 +42,9 @@ struct sgc_chain {
     size_t bytes;               /* of each of these objects */
 };
 
-/* Follows the marker's first edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to scan, its first
+/* Follows an edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to scan, its first
  * byte; its size is in the chain, and it was not pushed.  Otherwise 0. */
-uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain);
+uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge);
 
 /* Sets the marks that were kept back. */
 void sgc_chain_end(struct sgc_marker *marker, struct sgc_chain *chain);

@@ -207,6 +207,23 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     return in_hand || batch->count != 0;
 }
 
+/* As sgc_collect_pairs, from none; but the processor guesses which words lead into the heap, which in a list are always the
+ * same, and so goes on to the next object as soon as it has the word: not by way of where the edges are put. */
+SGC_BLIND SGC_INLINE size_t collect_branching(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end,
+                                              uintptr_t *last)
+{
+    uintptr_t base = marker->base, limit = marker->limit;
+    size_t n = 0;
+
+    for (; p < end; p++) {
+        uintptr_t offset = *p - base;
+
+        if (offset < limit)
+            marker->edge[n++] = *last = offset;
+    }
+    return n;
+}
+
 /* Follows objects that are found one at a time, beginning with the only one in hand; that which it could not go on to, or
  * 0.  How many edges the last one had, if it is not one. */
 SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_words object, struct sgc_chain *chain,
@@ -214,11 +231,12 @@ SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_wo
 {
     do {
         const uintptr_t *p = (const uintptr_t *)object.start;
+        uintptr_t last;
 
-        *edges = sgc_collect_pairs(marker, 0, p, p + object.bytes / sizeof *p);
+        *edges = collect_branching(marker, p, p + object.bytes / sizeof *p, &last);
         if (*edges != 1)
             return 0;
-        object.start = sgc_edge_follow(marker, chain);
+        object.start = sgc_edge_follow(marker, chain, last);
         object.bytes = chain->bytes;
     } while (object.start != 0 && object.bytes <= SGC_BATCH_BYTES && --marker->until_pause > 0);
     *edges = 0;

@@ -289,8 +289,7 @@ static size_t granule_of(const char *object)
 
 static bool follow(struct sgc_chain *chain, char *object)
 {
-    heap_marker()->edge[0] = (uintptr_t)object - sgc_heap.base;
-    return sgc_edge_follow(heap_marker(), chain) == (uintptr_t)object;
+    return sgc_edge_follow(heap_marker(), chain, (uintptr_t)object - sgc_heap.base) == (uintptr_t)object;
 }
 
 /* Two objects with their marks in one word, then one elsewhere.  If another marker has marked the second meanwhile, it is
