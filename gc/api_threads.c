@@ -40,6 +40,16 @@ static int real_detach(pthread_t thread)
     return SGC_real_pthread_detach != NULL ? SGC_real_pthread_detach(thread) : pthread_detach(thread);
 }
 
+/* The records of threads have a lock, and a thread that stands still does not end. */
+static bool refuse(const char *function, const char *what)
+{
+    if (!sgc_stopped_by_self())
+        return false;
+    sgc_warn("%s: called by a callback of a collection, or by a thread that holds the world stopped; no thread is %s. Call it "
+             "afterwards", function, what);
+    return true;
+}
+
 /* ---- create ---- */
 
 enum { STARTING, RUNNING, FAILED };
@@ -137,10 +147,7 @@ int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*bod
 
     if (sgc_api_self() == NULL)
         return EAGAIN;
-    if (sgc_stopped_by_self())
-        sgc_warn("GC_pthread_create: called by a callback of a collection, or by a thread that holds the world stopped; no "
-                 "thread is created. Call it afterwards");
-    else
+    if (!refuse("GC_pthread_create", "created"))
         GC_call_with_gc_active(create, &c);
     return c.error;
 }
@@ -174,29 +181,36 @@ static void *join(void *raw)
 
 int GC_pthread_join(pthread_t thread, void **result)
 {
-    struct join j = { .thread = thread, .result = result };
+    struct join j = { thread, result, EDEADLK };
 
-    GC_call_with_gc_active(join, &j);
+    if (!refuse("GC_pthread_join", "waited for"))
+        GC_call_with_gc_active(join, &j);
     return j.error;
 }
 
+struct detachment {
+    pthread_t thread;
+    int error;
+};
+
 static void *detach(void *raw)
 {
-    struct join *j = raw;
-    struct sgc_start *start = sgc_start_find(j->thread);
+    struct detachment *d = raw;
+    struct sgc_start *start = sgc_start_find(d->thread);
 
-    j->error = real_detach(j->thread);
-    if (j->error == 0 && start != NULL)
+    d->error = real_detach(d->thread);
+    if (d->error == 0 && start != NULL)
         sgc_start_detached(start);
     return NULL;
 }
 
 int GC_pthread_detach(pthread_t thread)
 {
-    struct join j = { .thread = thread };
+    struct detachment d = { thread, EAGAIN };
 
-    GC_call_with_gc_active(detach, &j);
-    return j.error;
+    if (!refuse("GC_pthread_detach", "detached"))
+        GC_call_with_gc_active(detach, &d);
+    return d.error;
 }
 
 int GC_pthread_cancel(pthread_t thread)

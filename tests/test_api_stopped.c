@@ -17,6 +17,7 @@
 /* ---- somebody who must stand still ----------------------------------------------------------- */
 
 static atomic_ulong turns;
+static pthread_t turning;
 
 static void *turn(void *arg)
 {
@@ -29,10 +30,8 @@ static void *turn(void *arg)
 
 static void start_turning(void)
 {
-    pthread_t thread;
-
     GC_INIT();
-    API_CHILD(GC_pthread_create(&thread, NULL, turn, NULL) == 0);
+    API_CHILD(GC_pthread_create(&turning, NULL, turn, NULL) == 0);
     while (atomic_load(&turns) == 0)
         continue;
 }
@@ -197,7 +196,12 @@ static void create(void)
 
 static void unregister(void) { API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered()); }
 
+static void join(void) { API_CHILD(GC_pthread_join(turning, NULL) == EDEADLK); }
+static void detach(void) { API_CHILD(GC_pthread_detach(turning) == EAGAIN); }
+
 static void create_stopped(void) { with_stopped(create); }
+static void join_stopped(void) { with_stopped(join); }
+static void detach_stopped(void) { with_stopped(detach); }
 static void unregister_stopped(void) { with_stopped(unregister); }
 
 /* A mistake that ends the program, and is called what it is; a child of its own sees the end. */
@@ -220,6 +224,8 @@ static void allocate_stopped(void)
 static void refused(void)
 {
     api_check_child(create_stopped, "GC_pthread_create: called by", "a thread is not created");
+    api_check_child(join_stopped, "GC_pthread_join: called by", "nor waited for");
+    api_check_child(detach_stopped, "GC_pthread_detach: called by", "nor detached");
     api_check_child(unregister_stopped, "GC_unregister_my_thread: called by", "nor is one's own registration ended");
     api_check_child(allocate_stopped, "by a thread that holds the world stopped", "allocation is not taken for a handler's");
 }

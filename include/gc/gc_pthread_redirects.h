@@ -33,15 +33,15 @@ extern "C" {
 
 /* Creates a registered thread: its stack is a root from before `body` runs until it ends, and the
  * argument is kept alive until the thread has taken it.  EAGAIN, as from the system, when no thread
- * can be had; nothing stays registered then. */
+ * can be had, or by who holds the world stopped; nothing stays registered then. */
 GC_API int GC_pthread_create(pthread_t *thread, GC_PTHREAD_CREATE_CONST pthread_attr_t *attr,
                              void *(*body)(void *), void *arg);
 
 /* Waits for the thread; its result is kept alive until the join has stored it in *result (which may
- * be NULL).  A collection does not wait for a thread that waits here. */
+ * be NULL).  A collection does not wait for a thread that waits here.  EDEADLK from who holds the world stopped. */
 GC_API int GC_pthread_join(pthread_t thread, void **result);
 
-/* Gives up the thread's result: nobody will join it. */
+/* Gives up the thread's result: nobody will join it.  EAGAIN from who holds the world stopped. */
 GC_API int GC_pthread_detach(pthread_t thread);
 
 #if !defined(GC_NO_PTHREAD_CANCEL)
