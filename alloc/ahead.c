@@ -11,7 +11,6 @@
 #include <limits.h>
 
 #include "alloc/orphan.h"
-#include "alloc/policy.h"
 #include "alloc/span.h"
 #include "alloc/sweep.h"
 
@@ -34,8 +33,7 @@ static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, ui
         sgc_lock(&cache->lock, self);
         sgc_lists_sweep(lists, sgc_tag(cache->id, sgc_heap.epoch), *most, &step);
         sgc_unlock(&cache->lock, self);
-        if (step.empties != 0)
-            sgc_policy_give_singles(step.empty, step.empties, cache->id, self);
+        sgc_sweep_give(&step, cache->id, self);
         *most -= step.swept;
     }
     return step.swept != 0;
@@ -73,12 +71,12 @@ static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_sect
 {
     uint32_t epoch = sgc_heap.epoch;
 
-    if (sgc_a32_load(&cache->swept) == epoch)
+    if (sgc_a32_load_acq(&cache->swept) == epoch)
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         if (sweep_classes(cache, kind, most, self))
             return true;
-    sgc_a32_store(&cache->swept, epoch);
+    sgc_a32_store_rel(&cache->swept, epoch);
     return false;
 }
 

@@ -16,7 +16,8 @@
  *   next_ready, ready_end,
  *   ready, taken
  *   tag, counted
- *   swept                    who swept, relaxed                  who sweeps        a stale value costs one look
+ *   swept                    who swept                           who sweeps        release; acquire: what was swept
+ *                                                                                  is expected by the pool, or in it
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
  *   arrived                  thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it

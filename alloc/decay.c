@@ -24,6 +24,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
         arena->free &= ~due;
         arena->dirty = 0;
         sgc_pool.discarding += (uint32_t)__builtin_popcountll(due);
+        sgc_pool_expect((uint32_t)__builtin_popcountll(due));
         sgc_aw_store(&sgc_pool.dirty,
                      sgc_aw_load(&sgc_pool.dirty) - (size_t)__builtin_popcountll(due));
     }
@@ -78,8 +79,10 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
 
     if (due == 0)
         return false;
+    sgc_seam();
     kept = discard(a, due);
     bare = put_back(a, due, kept, self);
+    sgc_pool_arrived((uint32_t)__builtin_popcountll(due));
     sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);
     if (due == kept)
         return true;

@@ -32,6 +32,7 @@ alloc_sources = \
 	alloc/policy.h \
 	alloc/pool.c \
 	alloc/pool.h \
+	alloc/pool_coming.c \
 	alloc/pool_grow.c \
 	alloc/pool_page.c \
 	alloc/pool_parts.h \

@@ -131,16 +131,16 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
         sgc_lists_sweep(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), *most, &step);
         sgc_aw_add(&orphans.count, -(uintptr_t)step.empties);
         sgc_unlock(&orphans.lock, self);
-        if (step.empties != 0)
-            sgc_policy_give_singles(step.empty, step.empties, SGC_NO_OWNER, self);
+        sgc_sweep_give(&step, SGC_NO_OWNER, self);
         *most -= step.swept;
     }
     return step.swept != 0;
 }
 
+/* Who finds no orphans finds those that were just swept on their way to the pool. */
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 {
-    if (sgc_aw_load(&orphans.count) == 0)
+    if (sgc_aw_load_acq(&orphans.count) == 0)
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)

@@ -28,11 +28,13 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
         sgc_a32_store(&swept_epoch, epoch);
 }
 
+/* Afterwards the pool has what others have swept, too. */
 static void sweep_all(struct sgc_section *self)
 {
     sgc_span_give_spares(sgc_span_owner(self), self);
     while (sgc_sweep_ahead(SWEEP_FOR_SPAN, self))
         continue;
+    sgc_pool_await(self);
 }
 
 /* Our own pages come first in sweeping, too: what is empty of them stays with us. */

@@ -14,6 +14,9 @@
  *   free, dirty, listed,     under the pool's lock       same               the lock
  *   freed_at
  *   uncollectable, rescan    any thread, atomic or/and   collecting thread  stopping the world
+ *   coming                   who has the pages in hand;  who waits          acquire-release RMW, first under the lock that
+ *                            who waits: a bit                               the pages were found under: who does not find
+ *                                                                           them there any more finds them here
  *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
  */
@@ -49,6 +52,7 @@ struct sgc_pool {
     uint32_t lowest_of[SGC_POOL_SORTS];     /* or one of this sort */
     bool growing;               /* somebody commits the next arenas; nobody else may */
     uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free pages */
+    sgc_a32_t coming;           /* pages on their way here, doubled, and whether somebody sleeps until there are none */
     sgc_a32_t grown;            /* counts growths: waiters sleep on it */
     sgc_aw_t in_use;            /* pages handed out */
     sgc_aw_t small;             /* of these, the ones handed out one by one: of small objects */
@@ -88,6 +92,15 @@ void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_s
 /* Puts back single pages that were made ready, onto their last owner's free page list (SGC_NO_OWNER: nobody's); those that
  * were never used, as pages without contents. */
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
+
+/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, who says so under
+ * the lock that it found them under, and again when the pool has them.  Under a guard: others may wait for them. */
+void sgc_pool_expect(uint32_t count);
+void sgc_pool_arrived(uint32_t count);
+
+/* Waits until no pages are on their way: before memory is said to have run out, when nothing is left to be swept.  With no such
+ * pages in hand; outside sections. */
+void sgc_pool_await(struct sgc_section *self);
 
 /* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
  * sections. */

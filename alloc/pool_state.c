@@ -72,6 +72,7 @@ void sgc_pool_after_fork(void)
 {
     sgc_lock_reset(&sgc_pool.lock);
     sgc_pool.growing = false;
+    sgc_a32_store(&sgc_pool.coming, 0);
 }
 
 /* Is it a page that was in the hands of a thread which does not exist here?  Nobody uses it, and the pool does not have

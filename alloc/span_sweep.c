@@ -14,6 +14,7 @@ enum { BATCH = 16 };            /* spans swept under the lock at a time */
 struct batch {
     struct sgc_run run[BATCH];
     uint32_t count;
+    uint32_t pages;             /* of all runs */
     uint32_t kept;              /* became spare spans */
 };
 
@@ -43,6 +44,16 @@ static void set_swept(uint32_t page)
     sgc_list_move(&sgc_spans.lists, SGC_LIST_DONE, page);
 }
 
+/* Under the lock: into the batch. */
+static void take_dead(uint32_t page, struct batch *dead)
+{
+    struct sgc_run run = { page, sgc_span_withdraw(page) };
+
+    dead->run[dead->count++] = run;
+    dead->pages += run.count;
+    sgc_pool_expect(run.count);
+}
+
 static bool serves(uint32_t page, uint32_t count, uint32_t owner)
 {
     return sgc_heap.records[page].span_pages == count && !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
@@ -63,8 +74,7 @@ static bool sweep_one(struct batch *dead, uint32_t wanted, struct sgc_section *s
         sgc_spare_push(sgc_span_owner(self), page, false);
         dead->kept++;
     } else {
-        dead->run[dead->count].first = page;
-        dead->run[dead->count++].count = sgc_span_withdraw(page);
+        take_dead(page, dead);
     }
     return true;
 }
@@ -73,8 +83,11 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
 {
     for (uint32_t i = 0; sgc_heap.config.poison && i < dead->count; i++)
         memset((void *)sgc_page_start(dead->run[i].first), 0xdb, (size_t)dead->run[i].count * SGC_PAGE);
-    if (dead->count != 0)
-        sgc_span_take_down(dead->run, dead->count, self);
+    if (dead->count == 0)
+        return;
+    sgc_seam();
+    sgc_span_take_down(dead->run, dead->count, self);
+    sgc_pool_arrived(dead->pages);
 }
 
 /* At most a batch; `kept` counts the spans that serve a request for `wanted` pages (0: none is kept). */
@@ -136,13 +149,11 @@ void sgc_span_give_spares(uint32_t owner, struct sgc_section *self)
     do {
         uint32_t page;
 
-        dead.count = 0;
+        dead = (struct batch){ .count = 0 };
         sgc_lock(&sgc_spans.lock, self);
         sgc_lists_renew(&sgc_spans.lists);
-        while (dead.count < BATCH && (page = sgc_spare_pop_any(owner)) != SGC_NO_PAGE) {
-            dead.run[dead.count].first = page;
-            dead.run[dead.count++].count = sgc_span_withdraw(page);
-        }
+        while (dead.count < BATCH && (page = sgc_spare_pop_any(owner)) != SGC_NO_PAGE)
+            take_dead(page, &dead);
         sgc_unlock(&sgc_spans.lock, self);
         give_back(&dead, self);
     } while (dead.count == BATCH);

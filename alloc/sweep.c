@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alloc/live_pages.h"
+#include "alloc/policy.h"
 #include "alloc/pool.h"
 #include "alloc/remote.h"
 
@@ -121,4 +122,15 @@ void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most,
     sgc_lists_renew(lists);
     while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
         step->swept++;
+    if (step->empties != 0)
+        sgc_pool_expect(step->empties);
+}
+
+void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self)
+{
+    if (step->empties == 0)
+        return;
+    sgc_seam();
+    sgc_policy_give_singles(step->empty, step->empties, owner, self);
+    sgc_pool_arrived(step->empties);
 }

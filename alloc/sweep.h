@@ -20,7 +20,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
 uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more);
 
 /* Sweeps up to `most` (and SGC_SWEEP_STEP) pages that were not swept in this epoch.  Empty ones leave the lists and are taken
- * down: the caller gives them to the pool.  Under the lists' lock. */
+ * down: the caller gives them to the pool, which expects them.  Under the lists' lock. */
 enum { SGC_SWEEP_STEP = 8 };
 
 struct sgc_sweep_step {
@@ -29,6 +29,9 @@ struct sgc_sweep_step {
     uint32_t empty[SGC_SWEEP_STEP];
 };
 void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step);
+
+/* Gives the empty ones to the pool, as of that owner.  Under the guard under which they were swept, without the lock. */
+void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self);
 
 /* Takes down an empty page that is on no list; the caller gives it to the pool. */
 void sgc_page_take_down(uint32_t page);

@@ -239,6 +239,7 @@ heap_tests = \
 	tests/test_lists \
 	tests/test_marker \
 	tests/test_object \
+	tests/test_on_the_way \
 	tests/test_page \
 	tests/test_policy \
 	tests/test_pool \
@@ -253,7 +254,7 @@ heap_tests = \
 	tests/test_sweep \
 	tests/test_verify
 unit_tests += $(heap_tests)
-thread_tests += tests/test_clear tests/test_decay tests/test_pool tests/test_remote tests/test_spare
+thread_tests += tests/test_clear tests/test_decay tests/test_on_the_way tests/test_pool tests/test_remote tests/test_spare
 aarch64_tests += \
 	tests/test_exact \
 	tests/test_lists \
