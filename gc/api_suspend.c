@@ -23,7 +23,8 @@ static void suspend_at_snapshot(void *raw)
     r->result = sgc_world_suspend(r->self, r->thread);
 }
 
-/* Threads of ours are started while none is suspended: starting one takes locks of the C library. */
+/* Threads of ours are started while none is suspended, also those that a small heap does not need yet: starting one takes locks
+ * of the C library. */
 static void start_own_threads(struct sgc_mutator *self)
 {
     sgc_cycle_start_markers(self);

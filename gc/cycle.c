@@ -254,7 +254,7 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
     }
     done = stop != NULL && stop() != 0 ? given_up() : run(self, reason, stop, from);
     if (done)
-        sgc_service_start();
+        sgc_service_start_if_worth_it();
     sgc_gate_open();
     if (done)
         sgc_service_wake();

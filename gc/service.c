@@ -146,13 +146,17 @@ void sgc_service_start(void)
     if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
         return;
     service.eager = to_be_eager();
-    if (!service.eager && sgc_pool_heap_bytes() < WORTH_A_THREAD)
-        return;
     sgc_a32_store(&service.started, 1);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
         sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
                  "goes back only when the program asks (GC_gcollect_and_unmap). "
                  "SGC_SERVICE=off silences this");
+}
+
+void sgc_service_start_if_worth_it(void)
+{
+    if (to_be_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD)
+        sgc_service_start();
 }
 
 void sgc_service_wake(void)

@@ -4,8 +4,8 @@
  * needed, and gives memory back when it has decayed.
  *
  * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
- * every lock; in the child of a fork it starts anew.  It is registered like a mutator, so that it is stopped with
- * the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no thread to be had)
+ * every lock; or before a thread is suspended (gc/api_suspend.c).  In the child of a fork it starts anew.  It is registered
+ * like a mutator, so that it is stopped with the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no thread to be had)
  * the same work is done by whoever needs it, and memory goes back only at explicit collections.
  *
  * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy program sweeps what it
@@ -24,6 +24,9 @@
 /* Starts the thread if there is none.  By who has the gate: to make a thread takes locks of the loader with signals
  * blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
 void sgc_service_start(void);
+
+/* Likewise after a cycle, unless the heap is so small that it would hardly have anything to do. */
+void sgc_service_start_if_worth_it(void);
 
 /* There is work after a cycle.  Outside sections, gate open. */
 void sgc_service_wake(void);

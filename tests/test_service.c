@@ -9,6 +9,8 @@
 #include <sys/time.h>
 
 #include "alloc/pool.h"
+#include "gc/api_internal.h"
+#include "gc/javaxfc.h"
 #include "gc/service.h"
 #include "tests/child_says.h"
 #include "tests/white.h"
@@ -209,6 +211,46 @@ static int starts_alone(void)
     return created >= 1 && created_outside == 0 ? 0 : 1;
 }
 
+static bool one_is_suspended;
+static int created_then;
+
+static int create_and_ask(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
+{
+    created_then += one_is_suspended;
+    return create_and_look(thread, attributes, body, arg);
+}
+
+static sgc_a32_t there, leaves;
+
+static void *waits(void *unused)
+{
+    sgc_mutator_register(0);
+    sgc_a32_store_rel(&there, 1);
+    white_reached(&leaves, 1);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+/* A suspended thread may have the locks that making a thread takes: those of malloc, say.  However small the heap is when it is
+ * suspended, it may grow meanwhile. */
+static int starts_before_suspensions(void)
+{
+    pthread_t other;
+
+    white_init();
+    sgc_thread_set_creator(create_and_ask);
+    other = white_start(waits, NULL);
+    if (!white_reached(&there, 1))
+        return 2;
+    GC_suspend_thread(other);
+    one_is_suspended = GC_is_thread_suspended(other) != 0;
+    make_garbage();
+    GC_resume_thread(other);
+    sgc_a32_store_rel(&leaves, 1);
+    white_join(other);
+    return created_then == 0 && created >= 1 && one_is_suspended ? 0 : 1;
+}
+
 static sigjmp_buf way_out;
 
 static void leave(int signal)
@@ -246,6 +288,7 @@ int main(void)
     check_child(starts_late, NULL, "one service thread, after a collection of a large heap");
     check_child(starts_at_once, NULL, "SGC_SERVICE=eager: after the first collection");
     check_child(starts_alone, NULL, "it is started while nobody else can stop the world");
+    check_child(starts_before_suspensions, NULL, "not while a thread is suspended: before");
     check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
     check_child(busy, NULL, "while one cycle follows the other it waits, but not for ever");
     check_child(eager, NULL, "SGC_SERVICE=eager: it does not wait");
