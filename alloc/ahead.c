@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work done ahead of need: sweeping every page of the last cycle, and clearing the bitmap for the
- * next.  Usually on the service thread; the collecting thread finishes what is left.
+ * next.  On the service thread if the program leaves it time; the collecting thread finishes what is left to clear.
  *
- *   clear.next      arenas given out so far; atomic add gives each arena to one thread
+ *   clear.next      arenas given out so far; compare-and-swap gives each arena to one thread
  *   clear.done      arenas cleared; release by each, acquire by who waits for all of them
  *   clear.arenas    how many there are; written with the world stopped
  *   clear.whatever_the_tags_say   likewise, before it
@@ -138,20 +138,30 @@ static void clear_arena(uint32_t arena)
             sgc_page_clear_marks(arena * SGC_ARENA_PAGES + i);
 }
 
-bool sgc_clear_some(uint32_t arenas)
+/* Who looks and comes late, after another beginning, takes one of that: there are as many arenas, at least. */
+static bool take_arena(uint32_t *arena)
 {
     uint32_t all = sgc_a32_load_acq(&clearing.arenas);
 
-    for (; arenas > 0; arenas--) {
-        uint32_t arena;
-
-        if (sgc_a32_load(&clearing.next) >= all)
+    do {
+        *arena = sgc_a32_load(&clearing.next);
+        if (*arena >= all)
             return false;
-        arena = sgc_a32_add(&clearing.next, 1);
-        if (arena >= all)
+        sgc_seam();
+    } while (!sgc_a32_cas(&clearing.next, *arena, *arena + 1));
+    return true;
+}
+
+/* Until an arena that was taken is done there is no other beginning. */
+bool sgc_clear_some(uint32_t arenas)
+{
+    uint32_t arena;
+
+    for (; arenas > 0; arenas--) {
+        if (!take_arena(&arena))
             return false;
         clear_arena(arena);
-        if (sgc_a32_add(&clearing.done, 1) + 1 == all)
+        if (sgc_a32_add(&clearing.done, 1) + 1 == sgc_a32_load(&clearing.arenas))
             sgc_wake(&clearing.done, INT_MAX);
     }
     return true;

@@ -194,6 +194,43 @@ static void test_fork(void)
     tap_ok(wrong == 0, "a fork in the middle of clearing leaves a child that can finish it (%d of 60 could not)", wrong);
 }
 
+/* ---- late ---- */
+
+static char *later;
+
+static void next_cycle(void)
+{
+    uint32_t before = sgc_pool.committed;
+
+    sgc_section_hooks.seam = NULL;
+    sgc_clear_finish();
+    while (sgc_pool.committed < before + 2)
+        later = heap_alloc(sgc_self, 70000, SGC_KIND_POINTER_FREE);
+    heap_set_mark(later);
+    sgc_clear_again();
+    for (uint32_t i = 0; i < before; i++)
+        sgc_clear_some(1);
+}
+
+static int take_one_late(void)
+{
+    alarm(5);
+    sgc_clear_again();
+    sgc_section_hooks.seam = next_cycle;
+    sgc_clear_some(1);
+    sgc_clear_finish();
+    return later != NULL && !heap_marked(later) ? 0 : 1;
+}
+
+/* A thread has seen that there is something to clear; until it goes on there has been a cycle, the heap has grown, and others
+ * clear again, and have come to what is new. */
+static void test_late(void)
+{
+    int status = run_in_child(take_one_late);
+
+    tap_ok(status == 0, "who comes too late for one clearing takes part in the next (status %#x)", status);
+}
+
 int main(void)
 {
     heap_start((size_t)2 * ARENAS * SGC_ARENA, 0, false);
@@ -205,6 +242,7 @@ int main(void)
     test_swept();
     test_shared();
     test_fork();
+    test_late();
     sgc_heap_check();
     return tap_done();
 }
