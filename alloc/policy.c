@@ -4,7 +4,7 @@
  * the lists that are swept.
  *
  * While pages of the last cycle are still unswept, who asks for pages sweeps some first, so that the
- * heap does not grow past memory that is free already; the service thread usually has done it.
+ * heap does not grow past memory that is free already; the service thread has done it if the program left it time.
  *
  *   swept_epoch   the epoch for which a thread found nothing left to sweep; written and read by anybody, relaxed: a
  *                 stale value costs one look too many or too few

@@ -41,7 +41,7 @@ struct sgc_mark_config {
     bool interior_pointers;     /* in heap words and static data; on stacks they always count */
     bool end_word;              /* a root word just past an object keeps it, too */
     size_t split_bytes;         /* larger objects are scanned in pieces; 0: never split */
-    uint32_t edges;             /* that are looked up together, about; 0: one by one, and nothing is prefetched */
+    uint32_t edges;             /* that are marked together, about; 0: one by one, and nothing is prefetched */
     size_t stack_bytes;         /* address space for the stack, 0: automatic */
     enum sgc_stack_form stack_form;
 };
@@ -50,7 +50,7 @@ struct sgc_marker {
     struct sgc_deque stack;
     struct sgc_batch batch[2];  /* what is scanned next, and what comes after it */
     uintptr_t edge[SGC_BATCH * SGC_COLLECT_WORDS + SGC_WORDS_BEYOND];   /* empty between the functions of mark/edge.h's users */
-    size_t edges_wait;          /* so many are looked up together */
+    size_t edges_wait;          /* so many are marked together */
     sgc_words_form *collect;    /* how they are collected */
     const sgc_a8_t *distances;  /* words of the heap and of static data that point that far behind an object's first byte
                                  * count, byte by byte; NULL: all that point into it */
