@@ -158,8 +158,9 @@ static void end_generation(struct sgc_mutator *self, uintptr_t object)
 
     if (!ready(self, &all->generations, object))
         return;
-    sgc_a32_store(&all->freed, 1);
+    sgc_seam();
     sgc_section_enter(sgc_section_of(self));
+    sgc_a32_store(&all->freed, 1);      /* a cycle between this and the rest would take it for done */
     unit = sgc_tree_place(&all->generations, &self->nodes, object).unit;
     next = (sgc_aw_load(unit) + 1) % GENERATIONS;
     sgc_aw_store(unit, next != 0 ? next : 1);

@@ -21,8 +21,9 @@
  *                                                          unit; markers
  *   used, kinds      atomic or by who stores the first     everybody           relaxed: who stores has set it before;
  *                                                                              markers: stopping the world
- *   freed            who frees a target: 1; the            same                stopping the world
- *                    collecting thread: 0
+ *   freed            who frees a target: 1, in the         same                stopping the world
+ *                    section that ends its generation;
+ *                    the collecting thread: 0
  */
 #ifndef SGC_GC_FINALIZE_H
 #define SGC_GC_FINALIZE_H

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "gc/finalize.h"
+#include "platform/section.h"
 
 enum { THREADS = 4, MILLISECONDS = 1500, KEPT = 64 };
 
@@ -117,13 +118,59 @@ static void *worker(void *unused)
     return unused;
 }
 
+/* ---- a cycle at the wrong moment ---- */
+
+static GC_word cycles;
+
+static void collect_once(void)
+{
+    sgc_section_hooks.seam = NULL;
+    GC_gcollect();
+}
+
+/* Until one lies at that address. */
+static struct object *make_there(GC_hidden_pointer address)
+{
+    struct object *o;
+    int i = 0;
+
+    do
+        o = make();
+    while (GC_HIDE_POINTER(o) != address && ++i < 100000);
+    return GC_HIDE_POINTER(o) == address ? o : NULL;
+}
+
+/* The target is about to be freed when a cycle comes; then another object lives there, before the next cycle. */
+static void check_freed(void)
+{
+    static GC_hidden_pointer word;
+    static struct object *next;
+    struct object *o = make();
+
+    word = GC_HIDE_POINTER(o);
+    GC_general_register_disappearing_link((void **)&word, o);
+    cycles = GC_get_gc_no();
+    sgc_section_hooks.seam = collect_once;
+    GC_free(o);
+    cycles = GC_get_gc_no() - cycles;
+    sgc_section_hooks.seam = NULL;
+    GC_disable();
+    next = make_there(word);
+    GC_enable();
+    tap_ok(cycles == 1 && next != NULL, "an object is freed beside a cycle, and its place used again");
+    GC_gcollect();
+    tap_ok(word == 0, "a link to what was freed is cleared, whatever lives there");
+    next = NULL;
+}
+
 int main(void)
 {
     pthread_t thread[THREADS];
     struct sgc_finalization_counts counts;
 
-    tap_plan(4);
+    tap_plan(6);
     GC_INIT();
+    check_freed();
     for (int i = 0; i < THREADS; i++)
         if (GC_pthread_create(&thread[i], NULL, worker, NULL) != 0)
             tap_bail("no thread");
