@@ -184,13 +184,13 @@ static void watch_place(uintptr_t link)
 /* In a section. */
 static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *targets, uintptr_t object)
 {
-    sgc_finalization_use(0);
+    sgc_assert(sgc_finalization_used());
     sgc_page_watch(sgc_page_number(object));
     watch_place(at.link);
     return sgc_aw_swap(at.unit, aim(targets, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
 
-/* The first one of a leaf. */
+/* The first one of a leaf.  Who finds the leaves, should this be left half way, relies on their being looked at. */
 static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
@@ -198,6 +198,7 @@ static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree 
     if (!ready(self, &all->targets, object) || !sgc_tree_reach(tree, link))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
+    sgc_finalization_use(0);
     if (sgc_object_starts(object))
         result = link_to((struct place_of_link){ link, sgc_tree_place(tree, &self->nodes, link).unit },
                          sgc_tree_place(&all->targets, &self->nodes, object).unit, object);

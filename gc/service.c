@@ -11,7 +11,6 @@
 
 struct service {
     sgc_a32_t started;
-    bool eager;                 /* it does not wait for the program to leave it time */
     sgc_a32_t wanted;           /* LINGERS, and above it how many cycles have asked */
 };
 
@@ -35,8 +34,8 @@ static const size_t WORTH_A_THREAD = (size_t)8 << 20;
 /* Who asks it to be eager wakes it for more than this. */
 enum { LITTLE_PAGES = 512 };
 
-/* Under torture it meets the program's threads as often as it can. */
-static bool to_be_eager(void)
+/* It does not wait for the program to leave it time.  Under torture it meets the program's threads as often as it can. */
+static bool is_eager(void)
 {
     return sgc_options.service == SGC_SERVICE_EAGER || sgc_options.torture > 0;
 }
@@ -109,7 +108,7 @@ static bool is_time(bool asked, uint64_t *since)
 
     if (asked && *since == 0)
         *since = now;
-    if (asked && !service.eager && now - *since < OVERDUE_NS)
+    if (asked && !is_eager() && now - *since < OVERDUE_NS)
         return false;
     *since = 0;
     return true;
@@ -145,7 +144,6 @@ void sgc_service_start(void)
     sgc_assert(sgc_gate_mine());
     if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
         return;
-    service.eager = to_be_eager();
     sgc_a32_store(&service.started, 1);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
         sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
@@ -155,7 +153,7 @@ void sgc_service_start(void)
 
 void sgc_service_start_if_worth_it(void)
 {
-    if (to_be_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD)
+    if (is_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD)
         sgc_service_start();
 }
 
@@ -164,7 +162,7 @@ void sgc_service_wake(void)
     if (sgc_a32_load(&service.started) == 0)
         return;
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
-        (service.eager && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
+        (is_eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
         sgc_wake(&service.wanted, 1);
 }
 

@@ -13,7 +13,6 @@
  *
  *   wanted     anybody: add, then wake unless it lingers;                             service thread: futex word
  *              the service thread: whether it lingers, by compare-and-swap
- *   eager      who has the gate, before the thread is started                         service thread; who had the gate
  *   started    who has the gate; fork's child           anybody: relaxed, it is said before any work is asked for
  */
 #ifndef SGC_GC_SERVICE_H
