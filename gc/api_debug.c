@@ -14,7 +14,8 @@
 #include "gc/options.h"
 #include "mark/marker.h"
 
-const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
+/* In a section of its own, which is not put among the code as other constants are (gc/order.awk): it is exported. */
+__attribute__((section(".rodata.exported"))) const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
 
 size_t GC_get_debug_header_size(void)
 {
