@@ -308,7 +308,7 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
 
     if (bytes > SGC_FAST_MAX)
         return small_or_slow(bytes, kind);
-    bin = sgc_bin_at(cache, sgc_bin_offset(kind, 0) + sgc_fast_bins[bytes]);
+    bin = sgc_fast_bin(cache, bytes, kind);
     sgc_brief_enter(&cache->section);
     if (bin->freed != NULL || !sgc_bin_has_run(bin))
         return not_ready(bytes, kind, cache);

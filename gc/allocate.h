@@ -27,6 +27,13 @@ void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align);
 /* The common path found the bin empty: leaves its brief section and goes the slow way. */
 void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache);
 
+/* Where a request of at most SGC_FAST_MAX bytes is served. */
+__attribute__((always_inline))
+static inline struct sgc_bin *sgc_fast_bin(struct sgc_cache *cache, size_t bytes, uint32_t kind)
+{
+    return sgc_bin_at(cache, sgc_bin_offset(kind, 0) + sgc_fast_bins[bytes]);
+}
+
 /* An object of at least `bytes`, zeroed if the kind has pointers.  Each way out is a return or a jump, so that the
  * common ones need no stack frame. */
 __attribute__((always_inline))
@@ -38,7 +45,7 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
 
     if (__builtin_expect(bytes > SGC_FAST_MAX, 0))
         return sgc_allocate_slow(bytes, kind, SGC_GRANULE);
-    bin = sgc_bin_at(cache, sgc_bin_offset(kind, 0) + sgc_fast_bins[bytes]);
+    bin = sgc_fast_bin(cache, bytes, kind);
     sgc_brief_enter(&cache->section);
     if (bin->freed == NULL) {
         if (__builtin_expect(!sgc_bin_has_run(bin), 0))

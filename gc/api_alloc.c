@@ -7,6 +7,7 @@
 #include "alloc/object.h"
 #include "alloc/span.h"
 #include "gc/allocate.h"
+#include "gc/client_vars.h"
 
 void *GC_malloc(size_t size)
 {
@@ -35,11 +36,47 @@ void *sgc_api_allocate_or_null(size_t size, uint32_t kind)
     return object;
 }
 
-static void *uncollectable(size_t size, uint32_t kind)
+__attribute__((noinline))
+static void *uncollectable_slowly(size_t size, uint32_t kind)
 {
     void *object = sgc_api_allocate_or_null(size, kind);
 
     return object != NULL ? object : sgc_out_of_memory(size);
+}
+
+/* Jumped to. */
+__attribute__((noinline))
+static void *uncollectable_missed(size_t size, uint32_t kind, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    return uncollectable_slowly(size, kind);
+}
+
+/* The common path of sgc_allocate, which counts the object as well. */
+__attribute__((always_inline))
+static inline void *uncollectable(size_t size, uint32_t kind)
+{
+    struct sgc_cache *cache = sgc_fast_cache;
+    struct sgc_bin *bin;
+    void *object;
+
+    if (__builtin_expect(size > SGC_FAST_MAX, 0))
+        return uncollectable_slowly(size, kind);
+    bin = sgc_fast_bin(cache, size, kind);
+    sgc_brief_enter(&cache->section);
+    if (__builtin_expect(bin->freed == NULL && !sgc_bin_has_run(bin), 0))
+        return uncollectable_missed(size, kind, cache);
+    sgc_aw_add_relaxed(&sgc_client_non_gc_bytes, bin->size);
+    if (bin->freed == NULL) {
+        object = sgc_bin_bump(bin);
+    } else {
+        object = sgc_bin_pop(bin);
+        if (sgc_kind_cleared(kind))
+            return sgc_bin_finish_zeroed(cache, object, bin->size);
+    }
+    if (sgc_brief_leave(&cache->section))
+        return sgc_brief_look(&cache->section, object);
+    return object;
 }
 
 void *GC_malloc_uncollectable(size_t size)

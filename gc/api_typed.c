@@ -174,11 +174,41 @@ static GC_descr checked(const char *function, GC_descr descriptor)
     return EVERYTHING;
 }
 
-void *GC_malloc_explicitly_typed(size_t size, GC_descr descriptor)
+__attribute__((noinline))
+static void *typed_slowly(size_t size, GC_descr descriptor)
 {
     void *object = typed(size, checked("GC_malloc_explicitly_typed", descriptor), false);
 
     return object != NULL ? object : sgc_out_of_memory(size);
+}
+
+/* Jumped to. */
+__attribute__((noinline))
+static void *typed_missed(size_t size, GC_descr descriptor, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    return typed_slowly(size, descriptor);
+}
+
+/* The common path of sgc_allocate for a kind that keeps no freed slots. */
+void *GC_malloc_explicitly_typed(size_t size, GC_descr descriptor)
+{
+    struct sgc_cache *cache = sgc_fast_cache;
+    uint32_t kind = sgc_a32_load_acq(&typed_kind);
+    struct sgc_bin *bin;
+    char *object;
+
+    if (__builtin_expect(size > SGC_FAST_MAX - WORD || kind == 0 || sgc_ds_is_proc(descriptor, SGC_PROC_ARRAY), 0))
+        return typed_slowly(size, descriptor);
+    bin = sgc_fast_bin(cache, size + WORD - sgc_heap.config.end_byte, kind);
+    sgc_brief_enter(&cache->section);
+    if (__builtin_expect(!sgc_bin_has_run(bin), 0))
+        return typed_missed(size, descriptor, cache);
+    object = sgc_bin_bump(bin);
+    *((GC_descr *)(void *)(object + bin->size) - 1) = descriptor;
+    if (sgc_brief_leave(&cache->section))
+        return sgc_brief_look(&cache->section, object);
+    return object;
 }
 
 void *GC_malloc_explicitly_typed_ignore_off_page(size_t size, GC_descr descriptor)
