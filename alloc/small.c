@@ -407,20 +407,6 @@ void sgc_free_undo(struct sgc_cache *cache, void *object)
     sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
 }
 
-/* In the order of the common path: counted before it is linked. */
-size_t sgc_free_uncollectable(struct sgc_cache *cache, void *object)
-{
-    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number((uintptr_t)object)];
-    struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
-
-    if (!sgc_kind_uncollectable(d->kind) || bin->nfreed >= 0 || !sgc_bin_handed_out(bin, object))
-        return 0;
-    cache->watched.nfreed--;
-    bin->nfreed++;
-    sgc_bin_push(bin, object, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
-    return bin->size;
-}
-
 static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *object)
 {
     uint32_t page = sgc_page_number((uintptr_t)object);

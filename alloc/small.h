@@ -138,7 +138,20 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
 void sgc_free_undo(struct sgc_cache *cache, void *object);
 
 /* In the same brief section, instead: if the object is uncollectable it is freed after all, into the bin of its kind, which
- * its page does not name.  Returns its bytes, or 0: sgc_free_undo is to follow. */
-size_t sgc_free_uncollectable(struct sgc_cache *cache, void *object);
+ * its page does not name.  Returns its bytes, or 0: sgc_free_undo is to follow.  In the order of the common path: counted before
+ * it is linked. */
+__attribute__((always_inline))
+static inline size_t sgc_free_uncollectable(struct sgc_cache *cache, void *object, size_t granule)
+{
+    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    struct sgc_bin *bin = sgc_bin_at(cache, sgc_bin_offset(d->kind, d->cls));
+
+    if (!sgc_kind_uncollectable(d->kind) || bin->nfreed >= 0 || !sgc_bin_handed_out(bin, object))
+        return 0;
+    cache->watched.nfreed--;
+    bin->nfreed++;
+    sgc_bin_push(bin, object, sgc_bit_place(granule));
+    return bin->size;
+}
 
 #endif

@@ -10,6 +10,7 @@
 #include "alloc/object.h"
 #include "alloc/span.h"
 #include "gc/allocate.h"
+#include "gc/client_vars.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
 
@@ -111,20 +112,23 @@ static void free_missed(void *object, struct sgc_cache *cache)
 __attribute__((noinline))
 static void free_closed(void *object, struct sgc_cache *cache)
 {
-    size_t counted = sgc_finalization_used() ? 0 : sgc_free_uncollectable(cache, object);
-
-    if (counted != 0) {
-        sgc_brief_end(&cache->section);
-        sgc_api_count_uncollectable(-(intptr_t)counted);
-        return;
-    }
     sgc_free_undo(cache, object);
     free_missed(object, cache);
 }
 
-/* Uncollectable objects, which are counted, and pages where something is registered about an object (sgc_page_watch), which
- * must be forgotten, meet a bin that is never open: their pages name that one.  Each way out is a return or
- * a jump, so that the common ones need no stack frame. */
+/* Uncollectable objects are counted. */
+__attribute__((always_inline))
+static inline bool free_counted(void *object, struct sgc_cache *cache, size_t granule)
+{
+    size_t counted = sgc_finalization_used() ? 0 : sgc_free_uncollectable(cache, object, granule);
+
+    sgc_aw_add_relaxed(&sgc_client_non_gc_bytes, 0 - counted);
+    return counted != 0;
+}
+
+/* Uncollectable objects, and pages where something is registered about an object (sgc_page_watch), which must be forgotten,
+ * meet a bin that is never open: their pages name that one.  Each way out is a return or a jump, so that the common ones
+ * need no stack frame. */
 void GC_free(void *object)
 {
     struct sgc_cache *cache = sgc_fast_cache;
@@ -139,7 +143,7 @@ void GC_free(void *object)
     step = sgc_free_in_section(cache, object, granule);
     if (__builtin_expect(step == SGC_FREE_STEP_MISSED, 0))
         free_missed(object, cache);
-    else if (__builtin_expect(step == SGC_FREE_STEP_CLOSED, 0))
+    else if (__builtin_expect(step == SGC_FREE_STEP_CLOSED, 0) && !free_counted(object, cache, granule))
         free_closed(object, cache);
     else if (sgc_brief_leave(&cache->section))
         sgc_brief_look(&cache->section, NULL);
