@@ -107,11 +107,19 @@ void *sgc_api_near_start_or_null(size_t size, uint32_t kind)
     return object;
 }
 
-static void *ignore_off_page(size_t size, uint32_t kind)
+__attribute__((noinline))
+static void *large_near_start(size_t size, uint32_t kind)
 {
     void *object = sgc_api_near_start_or_null(size, kind);
 
     return object != NULL ? object : sgc_out_of_memory(size);
+}
+
+/* To small objects the promise says nothing. */
+__attribute__((always_inline))
+static inline void *ignore_off_page(size_t size, uint32_t kind)
+{
+    return size > SGC_FAST_MAX ? large_near_start(size, kind) : sgc_allocate(size, kind);
 }
 
 void *GC_malloc_ignore_off_page(size_t size)
