@@ -14,6 +14,7 @@ enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
+    WORD_REACH = 64 * SGC_GRANULE,      /* bytes that one mark word has bits for */
 };
 
 static const uintptr_t NOWHERE = UINTPTR_MAX;
@@ -33,12 +34,16 @@ SGC_INLINE size_t granule_at(uintptr_t edge)
     return edge / SGC_GRANULE;
 }
 
-/* Its bit in the word; 0 if interior pointers don't count and the edge is at none of the `distances`. */
-SGC_INLINE uintptr_t bit_at(uintptr_t edge, const sgc_a8_t *distances)
+/* Does it count, that far into its granule?  `near` is as the marker's. */
+SGC_INLINE bool is_near(uintptr_t edge, uint32_t near)
 {
-    uintptr_t counts = distances == NULL ? 1 : sgc_a8_load(&distances[edge % SGC_GRANULE]);
+    return near == UINT32_MAX || (near >> edge % 32 & 1) != 0;
+}
 
-    return counts << (granule_at(edge) % 64);
+/* Its bit of the word, the lowest of the result; processors have an instruction for a branch on that. */
+SGC_INLINE uintptr_t bit_of(uintptr_t word, size_t granule)
+{
+    return word >> granule % 64 & 1;
 }
 
 /* Inline: to the compiler a function that only prefetches does nothing, and it leaves out calls of it. */
@@ -56,17 +61,17 @@ SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
-/* The granule's word of allocation bits. */
-SGC_INLINE uintptr_t allocated_near(const struct sgc_marker *marker, size_t granule)
+/* The word of allocation bits that an edge leads to. */
+SGC_INLINE uintptr_t allocated_near(const struct sgc_marker *marker, uintptr_t edge)
 {
-    return sgc_aw_load(&bits_of(sgc_heap.bits, granule)[marker->alloc_role]);
+    return sgc_aw_load(&marker->allocated[edge / WORD_REACH * 2]);
 }
 
 /* By a thread that does not own the page. */
-SGC_INLINE bool is_freed(const struct sgc_page *d, size_t granule, uintptr_t bit)
+SGC_INLINE bool is_freed(const struct sgc_page *d, size_t granule)
 {
     return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) &&
-           (bit & sgc_aw_load(&sgc_heap.remote_bits[granule / 64])) != 0;
+           bit_of(sgc_aw_load(&sgc_heap.remote_bits[granule / 64]), granule);
 }
 
 /* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those that were allocated,
@@ -138,57 +143,86 @@ struct found {
     size_t objects, granules;
 };
 
-/* The edges from the first one on that lead to its mark word, which is written once.  Those behind them. */
-SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                                     const sgc_a8_t *distances, struct found *found, enum sgc_markbit how)
+/* The edges from the first one on that lead to its mark word and count, as bits of it.  Those behind them. */
+SGC_INLINE const uintptr_t *gather(const uintptr_t *edge, const uintptr_t *end, uint32_t near, uintptr_t *bits)
 {
-    size_t word = granule_at(*edge) / 64, n;
-    const struct sgc_page *d = &sgc_heap.pages[word / (SGC_PAGE_GRANULES / 64)];
-    uintptr_t allocated = sgc_aw_load(&sgc_heap.bits[2 * word + marker->alloc_role]), bits = 0;
+    uintptr_t first = *edge / WORD_REACH * WORD_REACH, all = 0;
 
     do {
-        uintptr_t bit = bit_at(*edge, distances) & allocated;
+        uintptr_t distance = *edge - first;
 
-        bits |= bit;
-        *found->stray = *edge;
-        found->stray += bit == 0;
-    } while (++edge < end && granule_at(*edge) / 64 == word);
-    if (bits == 0 || (bits = mark(d, word, bits, marker->alloc_role, how)) == 0)
-        return edge;
-    n = count_bits(bits);
-    found->objects += n;
-    found->granules += n * d->granules;
-    found->place = put(found->place, d, marker->base + word * 64 * SGC_GRANULE, bits, n);
+        if (distance >= WORD_REACH || !is_near(distance, near))
+            break;
+        all |= (uintptr_t)1 << granule_at(distance);
+    } while (++edge < end);
+    *bits = all;
     return edge;
 }
 
-/* Edges one by one, on the only marker. */
+/* Those that lead to granules of `bits` are strays. */
+static void put_strays(const uintptr_t *edge, const uintptr_t *end, uintptr_t bits, struct found *found)
+{
+    for (; edge < end; edge++) {
+        *found->stray = *edge;
+        found->stray += bit_of(bits, granule_at(*edge));
+    }
+}
+
+/* What gather finds: its mark word is written once.  An edge that does not count is a stray by itself. */
+SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
+                                     uint32_t near, struct found *found, enum sgc_markbit how)
+{
+    size_t word = *edge / WORD_REACH, n;
+    const struct sgc_page *d = &sgc_heap.pages[word / (SGC_PAGE_GRANULES / 64)];
+    uintptr_t allocated = allocated_near(marker, *edge), bits;
+    const uintptr_t *next = gather(edge, end, near, &bits);
+
+    if (__builtin_expect(next == edge, 0)) {
+        *found->stray++ = *edge;
+        return edge + 1;
+    }
+    if (__builtin_expect((bits & ~allocated) != 0, 0))
+        put_strays(edge, next, ~allocated, found);
+    bits &= allocated;
+    if (bits == 0 || (bits = mark(d, word, bits, marker->alloc_role, how)) == 0)
+        return next;
+    n = count_bits(bits);
+    found->objects += n;
+    found->granules += n * d->granules;
+    found->place = put(found->place, d, marker->base + word * WORD_REACH, bits, n);
+    return next;
+}
+
+/* Edges one by one, on the only marker.  Many lead to what is marked already: that is asked first, for only what is
+ * allocated has a mark. */
 SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                           const sgc_a8_t *distances, struct found *found)
+                           uint32_t near, struct found *found)
 {
     const struct sgc_page *pages = sgc_heap.pages;
-    sgc_aw_t *all = sgc_heap.bits;
+    const sgc_aw_t *allocated = marker->allocated;
+    sgc_aw_t *marks = marker->marks;
     uintptr_t base = marker->base;
-    size_t alloc = marker->alloc_role;
     struct found now = *found;
 
     do {
-        size_t granule = granule_at(*edge);
-        sgc_aw_t *bits = bits_of(all, granule);
-        uintptr_t bit = bit_at(*edge, distances), marked = sgc_aw_load(&bits[alloc ^ 1]), start;
-        const struct sgc_page *d = &pages[*edge >> SGC_PAGE_LOG];
+        uintptr_t target = *edge, marked = sgc_aw_load(&marks[target / WORD_REACH * 2]), start;
+        const struct sgc_page *d;
 
-        if (__builtin_expect((bit & sgc_aw_load(&bits[alloc])) == 0, 0)) {
-            *now.stray++ = *edge;
+        if (bit_of(marked, granule_at(target)))
+            continue;
+        if (__builtin_expect(!bit_of(sgc_aw_load(&allocated[target / WORD_REACH * 2]), granule_at(target)), 0) ||
+            __builtin_expect(!is_near(target, near), 0)) {
+            *now.stray++ = target;
             continue;
         }
-        if ((marked & bit) != 0 || is_freed(d, granule, bit))
+        d = &pages[target >> SGC_PAGE_LOG];
+        if (is_freed(d, granule_at(target)))
             continue;
-        sgc_aw_store(&bits[alloc ^ 1], marked | bit);
+        sgc_aw_store(&marks[target / WORD_REACH * 2], marked | (uintptr_t)1 << granule_at(target) % 64);
+        start = base + target / SGC_GRANULE * SGC_GRANULE;
+        __builtin_prefetch((const void *)start);
         now.objects++;
         now.granules += d->granules;
-        start = base + granule * SGC_GRANULE;
-        __builtin_prefetch((const void *)start);
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place += d->pushes;
     } while (++edge < end);
@@ -197,42 +231,42 @@ SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edg
 
 SGC_INLINE bool in_one_word(uintptr_t edge, uintptr_t other)
 {
-    return granule_at(edge) / 64 == granule_at(other) / 64;
+    return edge / WORD_REACH == other / WORD_REACH;
 }
 
 /* Edges that follow one another often lead to objects that do: then they go together. */
 SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                           const sgc_a8_t *distances, struct found *found, enum sgc_markbit how)
+                           uint32_t near, struct found *found, enum sgc_markbit how)
 {
     while (edge < end) {
         if (how != SGC_MARKBIT_PLAIN || (end - edge >= NEIGHBOURS && in_one_word(edge[0], edge[NEIGHBOURS - 1]))) {
-            edge = mark_run(marker, edge, end, distances, found, how);
+            edge = mark_run(marker, edge, end, near, found, how);
         } else {
             const uintptr_t *apart = end - edge > NEIGHBOURS ? edge + NEIGHBOURS : end;
 
-            mark_apart(marker, edge, apart, distances, found);
+            mark_apart(marker, edge, apart, near, found);
             edge = apart;
         }
     }
 }
 
 /* Nearly all programs have interior pointers on. */
-static void mark_plain(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, const sgc_a8_t *distances,
+static void mark_plain(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                        struct found *found)
 {
-    if (distances == NULL)
-        mark_found(marker, edge, end, NULL, found, SGC_MARKBIT_PLAIN);
+    if (near == UINT32_MAX)
+        mark_found(marker, edge, end, UINT32_MAX, found, SGC_MARKBIT_PLAIN);
     else
-        mark_found(marker, edge, end, distances, found, SGC_MARKBIT_PLAIN);
+        mark_found(marker, edge, end, near, found, SGC_MARKBIT_PLAIN);
 }
 
-static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, const sgc_a8_t *distances,
+static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                         struct found *found)
 {
     if (marker->how == SGC_MARKBIT_OR)
-        mark_found(marker, edge, end, distances, found, SGC_MARKBIT_OR);
+        mark_found(marker, edge, end, near, found, SGC_MARKBIT_OR);
     else
-        mark_found(marker, edge, end, distances, found, marker->how);
+        mark_found(marker, edge, end, near, found, marker->how);
 }
 
 static bool mark_one(struct sgc_marker *marker, const struct sgc_page *d, size_t granule)
@@ -285,11 +319,12 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uin
                          const sgc_a8_t *distances)
 {
     struct found found = { place, edge, 0, 0 };
+    uint32_t near = distances == NULL ? UINT32_MAX : marker->near;
 
     if (marker->how == SGC_MARKBIT_PLAIN)
-        mark_plain(marker, edge, edge + count, distances, &found);
+        mark_plain(marker, edge, edge + count, near, &found);
     else
-        mark_shared(marker, edge, edge + count, distances, &found);
+        mark_shared(marker, edge, edge + count, near, &found);
     marker->objects += found.objects;
     marker->bytes += found.granules * SGC_GRANULE;
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
@@ -330,7 +365,7 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, ui
     const struct sgc_page *d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
     size_t granule = granule_at(edge);
 
-    if (__builtin_expect((bit_at(edge, marker->distances) & allocated_near(marker, granule)) == 0, 0)) {
+    if (__builtin_expect(!bit_of(allocated_near(marker, edge), granule) || !is_near(edge, marker->near), 0)) {
         edge = edge_of_stray(marker, edge);
         if (edge == NOWHERE)
             return 0;

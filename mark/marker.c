@@ -45,12 +45,27 @@ bool sgc_marker_idle(const struct sgc_marker *marker)
     return sgc_deque_empty(&marker->stack) && marker->batch[0].count == 0 && marker->batch[1].count == 0;
 }
 
+/* A bit for each byte of a granule, and once more: so many bits can be counted from an edge's lowest. */
+static uint32_t near_distances(const sgc_a8_t *distances)
+{
+    uint32_t near = 0;
+
+    if (distances == NULL)
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < 2 * SGC_GRANULE; i++)
+        near |= (uint32_t)(sgc_a8_load(&distances[i % SGC_GRANULE]) != 0) << i;
+    return near;
+}
+
 void sgc_marker_begin(struct sgc_marker *marker)
 {
     sgc_assert(sgc_marker_idle(marker));
     marker->base = sgc_heap.base;
     marker->limit = sgc_aw_load_acq(&sgc_heap.limit);
     marker->alloc_role = sgc_heap.alloc_role;
+    marker->allocated = &sgc_heap.bits[marker->alloc_role];
+    marker->marks = &sgc_heap.bits[marker->alloc_role ^ 1];
+    marker->near = near_distances(marker->distances);
     marker->objects = marker->bytes = marker->root_bytes = marker->rescans = 0;
     marker->stack.deepest = 0;
     marker->steals = marker->stolen = 0;

@@ -54,10 +54,12 @@ struct sgc_marker {
     sgc_words_form *collect;    /* how they are collected */
     const sgc_a8_t *distances;  /* words of the heap and of static data that point that far behind an object's first byte
                                  * count, byte by byte; NULL: all that point into it */
+    uint32_t near;              /* the first of these, in bits: those of a granule, twice */
     bool end_word;
     size_t split_bytes;
     uintptr_t base, limit;      /* copies of the heap's */
     uint32_t alloc_role;
+    sgc_aw_t *allocated, *marks;    /* the first words of the two bitmaps; between two of one there is one of the other */
     size_t objects, bytes;      /* marked so far in this cycle */
     size_t root_bytes;
     size_t rescans;             /* pages scanned again */
