@@ -10,7 +10,7 @@
 #include "platform/platform.h"
 
 /* Bytes whose edges are collected without a look at how many there are. */
-enum { AT_ONCE = 512 };
+enum { AT_ONCE = 2048 };
 
 _Static_assert(SGC_EDGES_MAX + AT_ONCE / sizeof(uintptr_t) + SGC_WORDS_BEYOND <=
                sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t), "there is room for them");

@@ -6,12 +6,14 @@
  * words than fit are followed by zeros, and zero lies in no range that a heap can have.
  */
 #include <immintrin.h>
+#include <stdbool.h>
 
 #include "platform/sanitizers.h"
 #include "platform/words.h"
 
 #define INLINE __attribute__((always_inline)) static inline
 
+enum { MANY_BYTES = 32 * sizeof(uintptr_t) };       /* of one range: not those of an object in a batch */
 
 /* ---- AVX-512: eight words; those inside are moved together ---- */
 
@@ -88,7 +90,9 @@ AVX512 static size_t inside_avx512(uintptr_t *inside, const struct sgc_words *ra
 
 /* ---- AVX2: four words; a table says where those inside go ---- */
 
-#define AVX2 __attribute__((target("avx2,popcnt")))
+#define AVX2 __attribute__((target("avx2")))
+
+#define SIZE(words) ((words) * sizeof(uintptr_t))
 
 #define PAIR(word, place) (UINT64_C(2) * (word) | (UINT64_C(2) * (word) + 1) << 8) << (16 * (place))
 
@@ -111,16 +115,42 @@ static const uint64_t together[16] = {
     [15] = PAIR(0, 0) | PAIR(1, 1) | PAIR(2, 2) | PAIR(3, 3),
 };
 
-/* There is no unsigned comparison: the highest bits are turned over. */
-AVX2 INLINE size_t four(uintptr_t *inside, __m256i word, __m256i base, __m256i turned_limit)
+/* By the same: how many places they take. */
+static const uint64_t places[16] = {
+    0, SIZE(1), SIZE(1), SIZE(2), SIZE(1), SIZE(2), SIZE(2), SIZE(3), SIZE(1), SIZE(2), SIZE(2), SIZE(3), SIZE(2), SIZE(3),
+    SIZE(3), SIZE(4),
+};
+
+/* There is no unsigned comparison: the highest bits are turned over.  What is added to words, and the limit: */
+struct bounds {
+    __m256i minus_base;             /* gives distances */
+    __m256i turned;                 /* and this gives them turned over at once */
+    __m256i turned_limit;
+};
+
+AVX2 INLINE struct bounds bounds_of(uintptr_t base, uintptr_t limit)
 {
-    __m256i distance = _mm256_sub_epi64(word, base);
-    __m256i turned = _mm256_xor_si256(distance, _mm256_set1_epi64x(INT64_MIN));
-    unsigned in = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(turned_limit, turned)));
+    return (struct bounds){
+        _mm256_set1_epi64x((long long)(0 - base)),
+        _mm256_set1_epi64x((long long)((0 - base) ^ (uintptr_t)INT64_MIN)),
+        _mm256_set1_epi64x((long long)(limit ^ (uintptr_t)INT64_MIN)),
+    };
+}
+
+AVX2 INLINE uintptr_t *four(uintptr_t *inside, __m256i word, struct bounds b)
+{
+    __m256i distance = _mm256_add_epi64(word, b.minus_base);
+    __m256i is_in = _mm256_cmpgt_epi64(b.turned_limit, _mm256_add_epi64(word, b.turned));
+    unsigned in = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is_in));
     __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)&together[in]));
 
     _mm256_storeu_si256((__m256i *)(void *)inside, _mm256_permutevar8x32_epi32(distance, order));
-    return (size_t)_mm_popcnt_u32(in);
+    return (uintptr_t *)(void *)((char *)inside + places[in]);
+}
+
+AVX2 INLINE __m256i four_words(const uintptr_t *word)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)word);
 }
 
 AVX2 INLINE __m256i two_words(const uintptr_t *word)
@@ -133,33 +163,69 @@ AVX2 INLINE __m256i one_word(const uintptr_t *word)
     return _mm256_zextsi128_si256(_mm_cvtsi64_si128((long long)*word));
 }
 
-AVX2 INLINE uintptr_t *any_number_avx2(uintptr_t *next, const uintptr_t *word, size_t left, __m256i bases, __m256i limits)
+AVX2 INLINE __m256i are_in(const uintptr_t *word, struct bounds b)
 {
-    for (; left >= 4; left -= 4, word += 4)
-        next += four(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
-    if ((left & 2) != 0)
-        next += four(next, two_words(word), bases, limits);
-    if ((left & 1) != 0)
-        next += four(next, one_word(word + (left & 2)), bases, limits);
+    return _mm256_cmpgt_epi64(b.turned_limit, _mm256_add_epi64(four_words(word), b.turned));
+}
+
+AVX2 INLINE bool none_of_sixteen(const uintptr_t *word, struct bounds b)
+{
+    __m256i low = _mm256_or_si256(are_in(word, b), are_in(word + 4, b));
+    __m256i high = _mm256_or_si256(are_in(word + 8, b), are_in(word + 12, b));
+    __m256i any = _mm256_or_si256(low, high);
+
+    return _mm256_testz_si256(any, any) != 0;
+}
+
+/* Much of static data, of stacks and of what large objects hold is no address at all, for long stretches: where there was
+ * none, the next ones are asked together whether there is any.  The first word behind. */
+AVX2 INLINE const uintptr_t *sixteens(uintptr_t **inside, const uintptr_t *word, const uintptr_t *end, struct bounds b)
+{
+    uintptr_t *next = *inside, *before = next;
+
+    for (; end - word >= 16; word += 16) {
+        if (next == before && none_of_sixteen(word, b))
+            continue;
+        before = next;
+        next = four(next, four_words(word), b);
+        next = four(next, four_words(word + 4), b);
+        next = four(next, four_words(word + 8), b);
+        next = four(next, four_words(word + 12), b);
+    }
+    *inside = next;
+    return word;
+}
+
+AVX2 INLINE uintptr_t *any_number_avx2(uintptr_t *next, const uintptr_t *word, size_t bytes, struct bounds b)
+{
+    const uintptr_t *end = word + bytes / sizeof *word;
+
+    if (bytes >= MANY_BYTES)
+        word = sixteens(&next, word, end, b);
+    for (; end - word >= 4; word += 4)
+        next = four(next, four_words(word), b);
+    if (((end - word) & 2) != 0)
+        next = four(next, two_words(word), b);
+    if (((end - word) & 1) != 0)
+        next = four(next, one_word(end - 1), b);
     return next;
 }
 
 AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
                                uintptr_t limit)
 {
-    __m256i bases = _mm256_set1_epi64x((long long)base);
-    __m256i limits = _mm256_set1_epi64x((long long)(limit ^ (uintptr_t)INT64_MIN));
+    struct bounds b = bounds_of(base, limit);
     uintptr_t *next = inside;
 
     for (const struct sgc_words *end = range + ranges; range < end; range++) {
         const uintptr_t *word = (const uintptr_t *)range->start;
 
         if (range->bytes == 4 * sizeof *word)
-            next += four(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
+            next = four(next, four_words(word), b);
         else if (range->bytes == 2 * sizeof *word)
-            next += four(next, two_words(word), bases, limits);
+            next = four(next, two_words(word), b);
         else
-            next = any_number_avx2(next, word, range->bytes / sizeof *word, bases, limits);
+            next = any_number_avx2(next, word, range->bytes, b);
     }
     return (size_t)(next - inside);
 }
@@ -175,7 +241,7 @@ sgc_words_form *sgc_words_inside(unsigned i)
     __builtin_cpu_init();
     if (!SGC_SANITIZED && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"))
         form[n++] = inside_avx512;
-    if (!SGC_SANITIZED && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
+    if (!SGC_SANITIZED && __builtin_cpu_supports("avx2"))
         form[n++] = inside_avx2;
     form[n] = sgc_words_inside_any;
     return i <= n ? form[i] : NULL;

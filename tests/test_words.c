@@ -23,14 +23,15 @@ static size_t below(size_t bound)
     return (size_t)(state >> 20) % bound;
 }
 
-static uintptr_t any_word(void)
+/* One in so many is inside, that is. */
+static uintptr_t any_word(size_t one_in)
 {
-    const uintptr_t edges[] = { 0, 1, BASE - 1, BASE, BASE + LIMIT - 1, BASE + LIMIT, UINTPTR_MAX, INTPTR_MAX,
-                                (uintptr_t)INTPTR_MIN, BASE ^ (uintptr_t)INTPTR_MIN };
+    const uintptr_t inside[] = { BASE, BASE + LIMIT - 1, BASE + below(LIMIT) };
+    const uintptr_t outside[] = { 0, 1, BASE - 1, BASE + LIMIT, UINTPTR_MAX, INTPTR_MAX, (uintptr_t)INTPTR_MIN,
+                                  BASE ^ (uintptr_t)INTPTR_MIN };
 
-    if (below(2) == 0)
-        return BASE + below(LIMIT);
-    return edges[below(sizeof edges / sizeof *edges)];
+    return below(one_in) == 0 ? inside[below(sizeof inside / sizeof *inside)]
+                              : outside[below(sizeof outside / sizeof *outside)];
 }
 
 static size_t plain(uintptr_t *inside, const struct sgc_words *range, size_t ranges)
@@ -61,10 +62,10 @@ static bool same(sgc_words_form *form, const struct sgc_words *range, size_t ran
 static bool random_ranges(sgc_words_form *form, uintptr_t *end)
 {
     struct sgc_words range[RANGES];
-    size_t ranges = below(RANGES + 1), words = 0;
+    size_t ranges = below(RANGES + 1), words = 0, one_in = below(2) == 0 ? 2 : 60;
 
     for (size_t w = 1; w <= WORDS; w++)
-        *(end - w) = any_word();
+        *(end - w) = any_word(one_in);
     for (size_t i = 0; i < ranges; i++) {
         size_t n = below(WORDS / RANGES), behind = below(3) == 0 ? below(WORDS - n) : 0;
 
