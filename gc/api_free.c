@@ -122,8 +122,10 @@ static inline bool free_counted(void *object, struct sgc_cache *cache, size_t gr
 {
     size_t counted = sgc_finalization_used() ? 0 : sgc_free_uncollectable(cache, object, granule);
 
+    if (counted == 0)
+        return false;
     sgc_aw_add_relaxed(&sgc_client_non_gc_bytes, 0 - counted);
-    return counted != 0;
+    return true;
 }
 
 /* Uncollectable objects, and pages where something is registered about an object (sgc_page_watch), which must be forgotten,
