@@ -358,8 +358,8 @@ static uintptr_t edge_of_stray(struct sgc_marker *marker, uintptr_t edge)
     return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : NOWHERE;
 }
 
-/* The branches are for the processor to guess: it goes on to the words of the next object, whose address is the word that was found,
- * before it has looked at a bit or a descriptor. */
+/* The branches are for the processor to guess: it goes on to the words of the next object, whose address is the word that
+ * was found, before it has looked at a bit or a descriptor. */
 uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge)
 {
     const struct sgc_page *d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];

@@ -42,8 +42,8 @@ struct sgc_chain {
     size_t bytes;               /* of each of these objects */
 };
 
-/* Follows an edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to scan, its first
- * byte; its size is in the chain, and it was not pushed.  Otherwise 0. */
+/* Follows an edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to
+ * scan, its first byte; its size is in the chain, and it was not pushed.  Otherwise 0. */
 uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge);
 
 /* Sets the marks that were kept back. */
@@ -132,19 +132,6 @@ SGC_BLIND SGC_INLINE size_t sgc_collect(uintptr_t *edge, size_t n, uintptr_t wor
 
     edge[n] = offset;
     return n + (offset < limit);
-}
-
-/* At most SGC_COLLECT_WORDS words, an even number, behind the n edges that were collected before. */
-SGC_BLIND SGC_INLINE size_t sgc_collect_pairs(struct sgc_marker *marker, size_t n, const uintptr_t *p,
-                                              const uintptr_t *end)
-{
-    uintptr_t base = marker->base, limit = marker->limit;
-
-    for (; p < end; p += 2) {
-        n = sgc_collect(marker->edge, n, p[0], base, limit);
-        n = sgc_collect(marker->edge, n, p[1], base, limit);
-    }
-    return n;
 }
 
 /* Does a word count that points that far behind an object's first byte? */

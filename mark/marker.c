@@ -222,8 +222,8 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     return in_hand || batch->count != 0;
 }
 
-/* As sgc_collect_pairs, from none; but the processor guesses which words lead into the heap, which in a list are always the
- * same, and so goes on to the next object as soon as it has the word: not by way of where the edges are put. */
+/* How many words are edges, and the last of these.  The processor guesses which words lead into the heap, which in a list are
+ * always the same, and so goes on to the next object as soon as it has the word: not by way of where the edges are put. */
 SGC_BLIND SGC_INLINE size_t collect_branching(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end,
                                               uintptr_t *last)
 {
@@ -258,7 +258,7 @@ SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_wo
     return object.start;
 }
 
-/* As in a list: nothing is prefetched.  The object is whole granules: words are looked at in pairs. */
+/* As in a list: nothing is prefetched. */
 static void scan_chain(struct sgc_marker *marker, struct sgc_words object)
 {
     struct sgc_chain chain = { 0, 0, 0, 0 };
