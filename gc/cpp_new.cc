@@ -7,6 +7,9 @@
 
 #include "gc/gc_cpp.h"
 
+/* All of these are exported.  Compilers see to it where they know the operator; clang does not know those with a size. */
+#pragma GCC visibility push(default)
+
 void *operator new(size_t size)
 {
     void *object = GC_malloc_uncollectable(size);

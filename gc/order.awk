@@ -23,7 +23,7 @@ FILENAME == ARGV[1] {
 /^=+$/ { inside = !inside; next }
 !inside { next }
 /^  \.fini +:/ { dropping = 1 }
-dropping { dropping = !/}$/; next }
+dropping { dropping = !/}/; next }
 /^  \.text +:/ { print fini; opening = 1 }
 { print }
 opening && /\{/ { printf "%s", first; opening = 0 }
