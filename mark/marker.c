@@ -283,7 +283,7 @@ static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 
 static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const struct sgc_batch *next)
 {
-    if (now->count == 1 && next->count == 0 && now->object[0].bytes % SGC_GRANULE == 0) {
+    if (now->count == 1 && next->count == 0) {
         now->count = 0;
         scan_chain(marker, now->object[0]);
     } else {
