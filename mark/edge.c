@@ -61,10 +61,15 @@ SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
-/* The word of allocation bits that an edge leads to. */
+/* The word of a bitmap that has the bit of what an edge leads to: the words of the two bitmaps alternate. */
+SGC_INLINE size_t word_near(uintptr_t edge)
+{
+    return edge / WORD_REACH * 2;
+}
+
 SGC_INLINE uintptr_t allocated_near(const struct sgc_marker *marker, uintptr_t edge)
 {
-    return sgc_aw_load(&marker->allocated[edge / WORD_REACH * 2]);
+    return sgc_aw_load(&marker->allocated[word_near(edge)]);
 }
 
 /* By a thread that does not own the page. */
@@ -205,12 +210,12 @@ SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edg
     struct found now = *found;
 
     do {
-        uintptr_t target = *edge, marked = sgc_aw_load(&marks[target / WORD_REACH * 2]), start;
+        uintptr_t target = *edge, marked = sgc_aw_load(&marks[word_near(target)]), start;
         const struct sgc_page *d;
 
         if (bit_of(marked, granule_at(target)))
             continue;
-        if (__builtin_expect(!bit_of(sgc_aw_load(&allocated[target / WORD_REACH * 2]), granule_at(target)), 0) ||
+        if (__builtin_expect(!bit_of(sgc_aw_load(&allocated[word_near(target)]), granule_at(target)), 0) ||
             __builtin_expect(!is_near(target, near), 0)) {
             *now.stray++ = target;
             continue;
@@ -218,7 +223,7 @@ SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edg
         d = &pages[target >> SGC_PAGE_LOG];
         if (is_freed(d, granule_at(target)))
             continue;
-        sgc_aw_store(&marks[target / WORD_REACH * 2], marked | (uintptr_t)1 << granule_at(target) % 64);
+        sgc_aw_store(&marks[word_near(target)], marked | (uintptr_t)1 << granule_at(target) % 64);
         start = base + target / SGC_GRANULE * SGC_GRANULE;
         __builtin_prefetch((const void *)start);
         now.objects++;
