@@ -5,6 +5,9 @@
  */
 #include "mark/deque.h"
 
+#include "alloc/geometry.h"
+#include "platform/platform.h"
+
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form)
 {
     *d = (struct sgc_deque){ .form = form };
@@ -149,6 +152,13 @@ void sgc_deque_trim(struct sgc_deque *d)
     sgc_assert(sgc_deque_empty(d));
     begin_anew(d);
     sgc_stack_memory_trim(&d->memory);
+}
+
+size_t sgc_deque_resident(const struct sgc_deque *d)
+{
+    size_t bytes = d->memory.committed * sizeof(struct sgc_work);
+
+    return sgc_mem_resident(d->memory.base, sgc_round_up(bytes, sgc_os_page_size()));
 }
 
 /* A word with an older tag is one that was left at length 0. */

@@ -235,6 +235,9 @@ void sgc_deque_reset(struct sgc_deque *d);
 /* Of an empty deque: gives back what a deep mark committed, keeping a little.  Outside pauses. */
 void sgc_deque_trim(struct sgc_deque *d);
 
+/* Bytes of it that are in memory. */
+size_t sgc_deque_resident(const struct sgc_deque *d);
+
 /* Is it as it must be between the owner's operations?  There may be thieves.  The other form is an assertion. */
 bool sgc_deque_sound(const struct sgc_deque *d);
 

@@ -468,19 +468,12 @@ void sgc_team_trim(struct sgc_team *team)
         sgc_deque_trim(&team->marker[i]->stack);
 }
 
-static size_t stack_resident(const struct sgc_deque *d)
-{
-    size_t bytes = d->memory.committed * sizeof(struct sgc_work);
-
-    return sgc_mem_resident(d->memory.base, sgc_round_up(bytes, sgc_os_page_size()));
-}
-
 size_t sgc_team_stacks_resident(const struct sgc_team *team)
 {
     size_t bytes = 0;
 
     for (uint32_t i = 0; i < team->made; i++)
-        bytes += stack_resident(&team->marker[i]->stack);
+        bytes += sgc_deque_resident(&team->marker[i]->stack);
     return bytes;
 }
 
