@@ -65,7 +65,7 @@ AC_DEFUN([SGC_SANITIZER], [
 ])
 
 # SGC_WITHOUT_LTO: takes back -flto.  Optimised while linking, the common paths get stack frames (31 instructions for
-# GC_malloc instead of 26) and the slow ones leave addresses of objects in theirs.
+# GC_malloc instead of 25) and the slow ones leave addresses of objects in theirs.
 AC_DEFUN([SGC_WITHOUT_LTO], [
   AS_CASE([" $CC $CFLAGS "], [*" -flto"*], [
     AC_MSG_NOTICE([without link-time optimisation: -flto would give the common paths stack frames])
