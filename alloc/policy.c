@@ -71,7 +71,8 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
     return sgc_pool_take_singles(cache->id, most, taken, &cache->section);
 }
 
-/* The same; then what is free is given back, since it counts towards the limit and may be too scattered to serve. */
+/* The same; then what is free is given back, since it counts towards the limit and may be too scattered to serve.  What another
+ * thread gives back meanwhile is waited for, too. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero)
 {
     uint32_t first;
@@ -83,6 +84,7 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
         return first;
     sweep_all(self);
     sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
+    sgc_pool_await(self);
     return sgc_pool_take(count, self, zero);
 }
 

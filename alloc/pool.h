@@ -98,8 +98,8 @@ void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner
 void sgc_pool_expect(uint32_t count);
 void sgc_pool_arrived(uint32_t count);
 
-/* Waits until no pages are on their way: before memory is said to have run out, when nothing is left to be swept.  With no such
- * pages in hand; outside sections. */
+/* Waits until no pages are on their way: before memory is said to have run out, when nothing is left to be swept, or to be given
+ * back.  With no such pages in hand; outside sections. */
 void sgc_pool_await(struct sgc_section *self);
 
 /* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside

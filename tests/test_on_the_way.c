@@ -13,7 +13,8 @@ enum { SECONDS = 60, MS = 1000000 };
 
 static struct sgc_cache *mine, *its;
 static void (*its_work)(struct sgc_section *self);
-static sgc_a32_t there, may_go;
+static sgc_a32_t there, may_go, again;
+static bool mine_asks;          /* for a second time, when it stands at a seam itself */
 static int slept;
 
 static void await(const sgc_a32_t *word)
@@ -27,6 +28,11 @@ static void stop_at_seam(void)
     if (sgc_self == its) {
         sgc_a32_store_rel(&there, 1);
         await(&may_go);
+    } else if (mine_asks) {
+        mine_asks = false;
+        sgc_a32_store(&there, 0);
+        sgc_a32_store_rel(&again, 1);
+        await(&there);
     }
 }
 
@@ -75,10 +81,18 @@ static void give_back_an_arena(struct sgc_section *self)
     sgc_pool_decay(sgc_clock_ns(), 0, 1, self);
 }
 
+static void give_back_two_arenas(struct sgc_section *self)
+{
+    give_back_an_arena(self);
+    await(&again);
+    sgc_a32_store(&may_go, 0);
+    give_back_an_arena(self);
+}
+
 /* ---- what is asked for meanwhile ----------------------------------------------------------------------------------- */
 
-/* True when `pages` were had (0: a small object), after one sleep. */
-static bool served_by(void (*what)(struct sgc_section *self), size_t pages)
+/* True when `pages` were had (0: a small object), after so many sleeps. */
+static bool served_after(int sleeps, void (*what)(struct sgc_section *self), size_t pages)
 {
     pthread_t thread;
     void *object;
@@ -93,7 +107,12 @@ static bool served_by(void (*what)(struct sgc_section *self), size_t pages)
     let_it_go();
     pthread_join(thread, NULL);
     sgc_heap_check();
-    return object != NULL && slept == 1;
+    return object != NULL && slept == sleeps;
+}
+
+static bool served_by(void (*what)(struct sgc_section *self), size_t pages)
+{
+    return served_after(1, what, pages);
 }
 
 static void start(size_t arenas, size_t limit)
@@ -155,15 +174,28 @@ static int orphan_for_span(void)
     return served_by(sweep_orphans, 5) ? 0 : 1;
 }
 
-static int given_back_for_span(void)
+static void start_with_free_arenas(void)
 {
     void *all;
 
     start(4, 0);
     all = heap_alloc(mine, (4 * SGC_ARENA_PAGES - 1) * SGC_PAGE, SGC_KIND_CONSERVATIVE);
     if (all == NULL || !sgc_span_free(&mine->section, sgc_page_number((uintptr_t)all)))
-        return 2;
+        tap_bail("no span");
+}
+
+static int given_back_for_span(void)
+{
+    start_with_free_arenas();
     return served_by(give_back_an_arena, 3 * SGC_ARENA_PAGES + 1) ? 0 : 1;
+}
+
+/* The second arena is taken while the one that asks gives back another, having waited for the first. */
+static int given_back_by_both(void)
+{
+    start_with_free_arenas();
+    mine_asks = true;
+    return served_after(2, give_back_two_arenas, 3 * SGC_ARENA_PAGES + 1) ? 0 : 1;
 }
 
 /* It is waited for once, and when it does not suffice, no more. */
@@ -204,6 +236,7 @@ int main(void)
     check(page_for_small, "by a small object");
     check(orphan_for_span, "those of a thread that has ended");
     check(given_back_for_span, "and pages that are being given back to the system");
+    check(given_back_by_both, "also by another thread while the one that asks gives some back itself");
     check(too_little, "what does not suffice is waited for once");
     check(nobody_there, "nobody waits for a thread that a fork has lost");
     return tap_done();
