@@ -89,7 +89,7 @@ static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
         sgc_assert(bin->page != SGC_NO_PAGE);
         sgc_slots_release(bin->page, cls, first, (uint32_t)((uintptr_t)bin->end - start) / bin->size);
-        bin->next_slot = first;
+        bin->next = sgc_granule_number((uintptr_t)bin->cur);
     }
     bin->cur = bin->limit = bin->end = NULL;
     bin->freed = NULL;
@@ -167,6 +167,7 @@ void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
 {
     if (bin->active_epoch != sgc_heap.epoch) {
         bin->page = SGC_NO_PAGE;
+        bin->dirty = (char *)sgc_page_start(SGC_NO_PAGE);
         bin->next_ready = bin->ready_end = 0;
         bin->taken = 0;
         bin->active_epoch = sgc_heap.epoch;
@@ -238,14 +239,29 @@ static void check_freed(const struct sgc_cache *cache, const struct sgc_bin *bin
     }
 }
 
+/* Where it looks for slots. */
+static void check_active(const struct sgc_bin *bin)
+{
+    size_t dirty = sgc_granule_number((uintptr_t)bin->dirty), first = sgc_page_first_granule(bin->page);
+
+    if (bin->active_epoch != sgc_heap.epoch)
+        return;
+    if (bin->page == SGC_NO_PAGE)
+        sgc_verify(bin->next + bin->size / SGC_GRANULE > dirty);
+    else
+        sgc_verify(bin->next >= first && bin->next <= first + SGC_PAGE_GRANULES &&
+                   (dirty == 0 || (dirty >= first && dirty <= first + sgc_heap.records[bin->page].zero_from)));
+}
+
 static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_verify((bin->cur == NULL) == (bin->limit == NULL) && bin->cur <= bin->limit && bin->limit <= bin->end);
+    sgc_verify((bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end);
     sgc_verify(bin->nfreed < 0 || bin->freed == NULL);
     check_freed(cache, bin);
-    if (bin->cur == bin->end)           /* the page of a run that is used up may be another's by now */
+    check_active(bin);
+    if (bin->cur >= bin->end)           /* the page of a run that is used up may be another's by now */
         return;
     sgc_verify(sgc_page_owner(bin->page) == cache->id && bin->active_epoch == sgc_heap.epoch);
     for (const char *slot = bin->cur; slot < bin->end; slot += bin->size)

@@ -11,10 +11,10 @@
  *
  *   what                     written by                          read by           ordering
  *   cur, limit, end, freed,  its thread, inside a section;       same              program order; stopping
- *   nfreed, page, next_slot, the collecting thread while the                       the world
- *   active_epoch, active,    world is stopped
- *   next_ready, ready_end,
- *   ready, taken
+ *   dirty, nfreed, page,     the collecting thread while the                       the world
+ *   active_epoch, next,      world is stopped
+ *   active, next_ready,
+ *   ready_end, ready, taken
  *   tag, counted
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
@@ -69,12 +69,13 @@ struct sgc_bin {
     char *limit;
     struct sgc_freed *freed;
     char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
-    char *dirty;                    /* from here on memory was never used: nothing to zero, nothing to fetch */
+    char *dirty;                    /* from here on memory was never used: nothing to zero, nothing to fetch; in the active page,
+                                       or the heap's beginning */
     uint32_t size;                  /* bytes an object; 0: never used */
     int32_t nfreed;
     uint32_t page;                  /* the active page, valid in active_epoch only */
-    uint32_t next_slot;             /* slots below have been looked at */
     uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */
+    size_t next;                    /* granule of the heap: the active page's slots below have been looked at */
     struct sgc_page_lists lists;
     uint32_t ready[SGC_READY_MOST]; /* pages to become active next, [next_ready, ready_end) of them; on the lists as done */
     uint8_t next_ready, ready_end;

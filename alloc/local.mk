@@ -6,6 +6,7 @@ alloc_sources = \
 	alloc/bits.h \
 	alloc/cache.c \
 	alloc/cache.h \
+	alloc/claim_short.h \
 	alloc/decay.c \
 	alloc/free.c \
 	alloc/free.h \

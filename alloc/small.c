@@ -4,7 +4,7 @@
  * else writes the allocation bits or the bin of an active page.  Choosing a page takes the cache's
  * lock, because the service thread sweeps the same lists.
  */
-#include "alloc/small.h"
+#include "alloc/claim_short.h"
 
 #include "alloc/orphan.h"
 #include "alloc/policy.h"
@@ -19,7 +19,6 @@ enum {
     ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
     LINE = 64,
     FETCH_SLOTS = 16,           /* whose beginnings are fetched at a time: what a processor can wait for at once */
-    FETCH_LEAST = 96,           /* bytes of a slot: smaller ones follow each other closely */
 };
 
 /* ---- claiming ---- */
@@ -85,7 +84,7 @@ static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 {
     if (cleared)
         return SGC_ZERO_BYTES / bin->size + 1;
-    return bin->size >= FETCH_LEAST ? FETCH_SLOTS : SGC_PAGE_GRANULES;
+    return bin->size >= SGC_FETCH_LEAST ? FETCH_SLOTS : SGC_PAGE_GRANULES;
 }
 
 /* Makes the next claimed slots ready to be handed out: all that were never used, else a few. */
@@ -97,11 +96,17 @@ static void open_run(struct sgc_bin *bin, char *from, bool cleared)
     bin->limit = cleared ? zeroed_until(bin, from, upto) : fetched_until(bin, upto);
 }
 
+/* From here on the page was never used. */
+static char *never_used(uint32_t page)
+{
+    return (char *)sgc_page_start(page) + (size_t)sgc_heap.records[page].zero_from * SGC_GRANULE;
+}
+
 /* Where the run stops holding old words; below zero_from each slot has been handed out before. */
 static char *dirty_until(uint32_t page, uint32_t to)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
-    char *dirty = (char *)sgc_page_start(page) + (size_t)r->zero_from * SGC_GRANULE;
+    char *dirty = never_used(page);
 
     if (to > r->zero_from)
         r->zero_from = to;
@@ -117,20 +122,29 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bo
     bin->dirty = dirty;
     sgc_compiler_barrier();
     bin->end = end;
-    if (!cleared && bin->size >= FETCH_LEAST && from < dirty)
+    if (!cleared && bin->size >= SGC_FETCH_LEAST && from < dirty)
         fetch_slots(bin, from);
     open_run(bin, from, cleared);
 }
 
 /* The next of the ready pages becomes the active one.  Left half way, it may do so twice, which serves nobody and hurts
- * nobody: it is looked at for free slots each time. */
+ * nobody: it is looked at for free slots each time.  Short runs are looked for from `next` to `dirty`, others from `next` on in
+ * `page`: at each instruction these are of one page, or there is no page, or nothing below `dirty`. */
 static bool activate(struct sgc_bin *bin)
 {
+    uint32_t page;
+
     if (bin->next_ready == bin->ready_end)
         return false;
-    bin->next_slot = 0;
-    bin->page = bin->ready[bin->next_ready];
-    sgc_assert(sgc_page_state(&sgc_heap.pages[bin->page]) == SGC_PAGE_SMALL);
+    page = bin->ready[bin->next_ready];
+    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
+    bin->dirty = (char *)sgc_page_start(SGC_NO_PAGE);
+    sgc_compiler_barrier();
+    bin->next = sgc_page_first_granule(page);
+    sgc_compiler_barrier();
+    bin->page = page;
+    sgc_compiler_barrier();
+    bin->dirty = never_used(page);
     sgc_compiler_barrier();
     bin->next_ready++;
     return true;
@@ -139,9 +153,13 @@ static bool activate(struct sgc_bin *bin)
 /* Free slots of the active page, else of the next one that has any. */
 static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t most, struct sgc_slots *s)
 {
+    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
+
     while (bin->page != SGC_NO_PAGE || activate(bin)) {
-        *s = sgc_slots_claim(bin->page, cls, bin->next_slot, most);
-        bin->next_slot = s->end;
+        size_t start = sgc_page_first_granule(bin->page);
+
+        *s = sgc_slots_claim(bin->page, cls, sgc_slot_of((uint32_t)(bin->next - start), c->reciprocal), most);
+        bin->next = start + s->end * c->granules;
         if (s->first != s->end)
             return true;
         bin->page = SGC_NO_PAGE;
@@ -186,7 +204,7 @@ static void *next_ready(struct sgc_bin *bin, uint32_t kind)
 
     if (bin->freed == NULL) {
         if (bin->limit < bin->end && !sgc_bin_has_run(bin))
-            open_run(bin, bin->limit, sgc_kind_cleared(kind));
+            open_run(bin, bin->cur, sgc_kind_cleared(kind));
         return sgc_bin_has_run(bin) ? sgc_bin_bump(bin) : NULL;
     }
     object = sgc_bin_pop(bin);

@@ -4,6 +4,7 @@
  */
 #include "gc/allocate.h"
 
+#include "alloc/claim_short.h"
 #include "alloc/pool.h"
 #include "alloc/span.h"
 #include "gc/client_vars.h"
@@ -274,9 +275,40 @@ static void *missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, uintpt
     return object != NULL ? object : sgc_stack_clear_more(slow(bytes, kind, SGC_GRANULE, entry));
 }
 
-void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+/* Jumped to. */
+__attribute__((noinline))
+static void *claim_or_slow(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
     return sgc_stack_clear_little(missed(bytes, kind, cache, sgc_callers_stack_pointer()));
+}
+
+/* A full section that was left is repaired first. */
+static inline bool may_claim_short(const struct sgc_cache *cache, const struct sgc_bin *bin)
+{
+    return cache->section.sp == 0 && sgc_bin_used_up(bin) && look_later(cache);
+}
+
+static inline uint64_t starts_for(size_t bytes)
+{
+    return sgc_size_classes.of[sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin)].starts;
+}
+
+/* What is needed later is kept in memory: to make room for it, registers of the client would be saved, and their values left on
+ * the stack.  There is no frame to be cleared. */
+void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
+{
+    volatile size_t asked_bytes = bytes;
+    volatile uint32_t asked_kind = kind;
+    struct sgc_cache *volatile own = cache;
+    char *object;
+
+    if (!sgc_brief_go_on(&cache->section) || !may_claim_short(cache, bin) ||
+        !sgc_claim_short(bin, starts_for(bytes), &asked_kind, &object))
+        return claim_or_slow(asked_bytes, asked_kind, own);
+    cache = own;
+    if (sgc_brief_leave_at_last(&cache->section))
+        return sgc_brief_look(&cache->section, object);
+    return object;
 }
 
 __attribute__((noinline))

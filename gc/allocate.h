@@ -24,8 +24,8 @@ static inline size_t sgc_request_granules(size_t bytes)
 void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align);
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align);
 
-/* The common path found the bin empty: leaves its brief section and goes the slow way. */
-void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache);
+/* The common path found the bin empty: claims a short run, or leaves the brief section and goes the slow way. */
+void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin);
 
 /* Where a request of at most SGC_FAST_MAX bytes is served. */
 __attribute__((always_inline))
@@ -49,7 +49,7 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
     sgc_brief_enter(&cache->section);
     if (bin->freed == NULL) {
         if (__builtin_expect(!sgc_bin_has_run(bin), 0))
-            return sgc_allocate_missed(bytes, kind, cache);
+            return sgc_allocate_missed(bytes, kind, cache, bin);
         object = sgc_bin_bump(bin);
     } else {
         object = sgc_bin_pop(bin);

@@ -30,11 +30,10 @@ struct pacing {
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
     size_t undeclared;                  /* the limit in pages where the client names none; fixed at the start */
     int processors;
-    _Alignas(128) sgc_aw_t unseen;      /* what all threads together may have claimed beside `allocated`; on a line that
-                                           seldom changes */
 };
 
 SGC_STATE static struct pacing pacing;
+SGC_STATE struct sgc_unseen sgc_unseen;
 
 /* A few times the second-level cache: what does not fit comes from the next level in time, since
  * objects are handed out in ascending order. */
@@ -42,7 +41,7 @@ enum { CACHES = 4 };
 
 /* A thread adds up what it has claimed by itself first: at least so much, and with all others not more than a small part of
  * the budget. */
-enum { UNSEEN_LEAST = SGC_PAGE / 4, UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE };
+enum { UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE };
 
 static const size_t NO_ROOM = 1;        /* a ceiling that every heap is above */
 
@@ -90,7 +89,7 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&pacing.look, 0);
     sgc_aw_store(&pacing.ceiling, 0);
     sgc_aw_store(&pacing.budget, bytes);
-    sgc_aw_store(&pacing.unseen, sgc_pace_smaller(bytes / UNSEEN_SHARE, UNSEEN_MOST));
+    sgc_aw_store(&sgc_unseen.bytes, sgc_pace_smaller(bytes / UNSEEN_SHARE, UNSEEN_MOST));
 }
 
 static void set_budget_for(size_t live)
@@ -214,13 +213,6 @@ static bool take_over_spans(void)
     if (sgc_span_freed() != 0)
         sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
     return any;
-}
-
-bool sgc_pacing_too_little(const struct sgc_cache *cache)
-{
-    size_t claimed = sgc_aw_load(&cache->claimed);
-
-    return claimed < UNSEEN_LEAST || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&pacing.unseen);
 }
 
 /* Only who has something to add looks at what all have added: that, too, is shared. */

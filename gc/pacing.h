@@ -24,8 +24,18 @@
 
 void sgc_pacing_init(void);
 
+enum { SGC_UNSEEN_LEAST = SGC_PAGE / 4 };
+
+/* What all threads together may have claimed beside `allocated`.  On a line that seldom changes. */
+SGC_INNER struct sgc_unseen { _Alignas(128) sgc_aw_t bytes; } sgc_unseen;
+
 /* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the budget is large, more. */
-bool sgc_pacing_too_little(const struct sgc_cache *cache);
+static inline bool sgc_pacing_too_little(const struct sgc_cache *cache)
+{
+    size_t claimed = sgc_aw_load(&cache->claimed);
+
+    return claimed < SGC_UNSEEN_LEAST || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unseen.bytes);
+}
 
 /* Takes over what the thread's cache has claimed and freed since the last time; true when it is
  * time to collect.  On the slow path of allocation; outside sections. */

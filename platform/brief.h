@@ -3,7 +3,8 @@
  * Brief sections: one instruction in, two out, for the common paths of allocating and freeing.
  *
  * As in every section the thread is not stopped inside.  Besides, a brief section
- *   - runs a few instructions, without calls, locks and loops;
+ *   - runs a few instructions, without calls and locks; the only loops are over the allocation bits of a page, and over a short
+ *     run that is zeroed (alloc/claim_short.h);
  *   - may be left by a client's siglongjmp at any instruction without anything to repair.
  * So entering does not look whether another one was left half way: it just writes the stack pointer over what is
  * there.  Leaving subtracts it again, in one instruction: nothing else than 0 remains unless something happened
@@ -41,6 +42,12 @@ static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
 static inline bool sgc_brief_near(uintptr_t recorded, uintptr_t now)
 {
     return now > recorded && now - recorded < SGC_BRIEF_FRAME;
+}
+
+/* Has the stack pointer been somewhere else when the section was entered, by so much? */
+static inline bool sgc_brief_far(uintptr_t difference)
+{
+    return difference + SGC_BRIEF_FRAME > 2 * SGC_BRIEF_FRAME;
 }
 
 /* Finds out what happened, after sgc_brief_leave said that something did.  Returns `result`, so that the common paths
@@ -91,5 +98,27 @@ static inline bool sgc_brief_leave(struct sgc_section *self)
 }
 
 #endif
+
+/*
+ * For a function to which a common path jumps in the middle of its section, when that function goes on with it, and changes the
+ * heap: until it has recorded where it stands itself, a stop may come in between.  The request may then have been noted in what it
+ * overwrites, so it is looked for in `state`, too, at the end.  False: a handler has meddled, which sgc_brief_end tells.
+ */
+__attribute__((always_inline, warn_unused_result))
+static inline bool sgc_brief_go_on(struct sgc_section *self)
+{
+    if (__builtin_expect(sgc_brief_far(sgc_aw_load(&self->brief) - sgc_stack_pointer()), 0))
+        return false;
+    sgc_brief_enter(self);
+    return true;
+}
+
+__attribute__((always_inline, warn_unused_result))
+static inline bool sgc_brief_leave_at_last(struct sgc_section *self)
+{
+    bool oddly = sgc_brief_leave(self);
+
+    return oddly || __builtin_expect(sgc_a32_load(&self->state) & SGC_STATE_STOPREQ, 0);
+}
 
 #endif

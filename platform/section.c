@@ -105,12 +105,6 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp)
         repair_guarded(self);
 }
 
-/* Has the stack pointer been somewhere else when `recorded` was? */
-static bool far(uintptr_t difference)
-{
-    return difference + SGC_BRIEF_FRAME > 2 * SGC_BRIEF_FRAME;
-}
-
 /* A request may be out of date, then there is nothing to wait for.  `state` is looked at after leaving, as in other
  * sections. */
 static void leave_brief(struct sgc_section *self, uintptr_t remains)
@@ -119,7 +113,7 @@ static void leave_brief(struct sgc_section *self, uintptr_t remains)
     sgc_compiler_barrier();
     if (!self->owned)
         return;
-    if (far(remains))
+    if (sgc_brief_far(remains))
         sgc_section_used_inside(self);
     if (sgc_a32_load(&self->state) & SGC_STATE_STOPREQ)
         sgc_section_stop_requested(self);

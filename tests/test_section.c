@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "alloc/claim_short.h"
 #include "alloc/free.h"
 #include "tests/capture.h"
 #include "tests/child.h"
@@ -116,6 +117,7 @@ WHITE_NOINLINE static bool abandon(void (*op)(size_t bytes), size_t bytes, long 
 /* ---- the operations ----------------------------------------------------------------------------------------- */
 
 static void *victim;
+static long used_up;            /* bins with nothing but a page between whose objects there are slots */
 
 static void allocate_one(size_t bytes)
 {
@@ -140,20 +142,45 @@ struct operation {
     void (*run)(size_t bytes);
     bool fresh;                 /* after a collection: nothing is claimed */
     bool freed;                 /* after freeing an object of the size */
+    bool holes;                 /* between live objects, and a run between two of them used up */
 };
 
 static const struct operation operations[] = {
-    { "allocating from a claimed run", allocate_one, false, false },
-    { "allocating after a collection", allocate_one, true, false },
-    { "allocating a freed slot", allocate_one, false, true },
-    { "freeing", free_victim, false, false },
-    { "freeing after a collection", free_victim, true, false },
-    { "allocating a batch", allocate_batch, true, false },
+    { "allocating from a claimed run", allocate_one, false, false, false },
+    { "allocating after a collection", allocate_one, true, false, false },
+    { "allocating a freed slot", allocate_one, false, true, false },
+    { "allocating between live objects", allocate_one, false, false, true },
+    { "freeing", free_victim, false, false, false },
+    { "freeing after a collection", free_victim, true, false, false },
+    { "allocating a batch", allocate_batch, true, false, false },
 };
+
+/* Of 64 objects every fourth and fifth die.  Then one or two are allocated, so that a page is chosen, and its first run is used
+ * up. */
+static void make_holes(size_t bytes)
+{
+    static void *row[64];
+    const struct sgc_bin *bin = bytes <= SGC_FAST_MAX ? sgc_fast_bin(&sgc_mutator_self()->cache, bytes, WHITE_KIND) : NULL;
+
+    for (unsigned i = 0; i < 64; i++)
+        row[i] = sgc_allocate(bytes, WHITE_KIND);
+    for (unsigned i = 0; i < 64; i++)
+        if (i % 4 != 0 && i % 5 != 0)
+            keep(row[i], bytes);
+    memset(row, 0, sizeof row);
+    sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
+    do
+        keep(sgc_allocate(bytes, WHITE_KIND), bytes);
+    while (bin != NULL && bin->cur != bin->end);
+    used_up += bin != NULL && sgc_bin_used_up(bin) && bin->next < sgc_granule_number((uintptr_t)bin->dirty);
+}
 
 static void prepare(const struct operation *o, size_t bytes)
 {
-    victim = sgc_allocate(bytes, WHITE_KIND);
+    if (o->holes)
+        make_holes(bytes);
+    else
+        victim = sgc_allocate(bytes, WHITE_KIND);
     if (o->fresh)
         sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
     if (o->freed)
@@ -183,12 +210,16 @@ static void *collect_when_asked(void *unused)
     return unused;
 }
 
+static void ask(void)
+{
+    sgc_a32_add(&asked, 1);
+    sgc_wake(&asked, 1);
+}
+
 static void found_by_handler(void)
 {
-    uint32_t number = sgc_a32_add(&asked, 1) + 1;
-
-    sgc_wake(&asked, 1);
-    while (sgc_a32_load_acq(&answered) != number)
+    ask();
+    while (sgc_a32_load_acq(&answered) != sgc_a32_load(&asked))
         sgc_yield();
 }
 
@@ -205,7 +236,7 @@ static long abandon_everywhere(const struct operation *o, bool by_handler)
     long at;
 
     for (at = 1; at < 5000; at = next_instruction(at)) {
-        size_t bytes = sizes[at % SIZES];
+        size_t bytes = sizes[at % (o->holes ? SIZES - 1 : SIZES)];       /* the last has no common path */
 
         prepare(o, bytes);
         if (!abandon(o->run, bytes, at) && at > 8 * SIZES)
@@ -233,6 +264,43 @@ static void step_through(const char *where, bool by_handler)
     }
 }
 
+/* ---- stopped, not left ---- */
+
+/* The signal comes while the section goes on: the thread parks at its end. */
+static void on_trap_ask(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info, (void)context;
+    if (!sgc_section_inside(&sgc_self->section) || ++step != jump_at)
+        return;
+    ask();
+    sgc_sleep_ns(WHITE_MS / 4);
+}
+
+static void test_stopped_between(void)
+{
+    struct sigaction action = { .sa_sigaction = on_trap_ask, .sa_flags = SA_SIGINFO };
+    bool zero = true;
+    long at;
+
+    sigaction(SIGTRAP, &action, NULL);
+    step = 1;
+    for (at = 1; zero && at < 1000 && step >= at - 1; at++) {
+        size_t bytes = sizes[at % (SIZES - 1)];
+
+        make_holes(bytes);
+        step = 0;
+        jump_at = at;
+        trap_on();
+        allocate_one(bytes);
+        trap_off();
+        found_by_handler();
+        zero = allocate_some(bytes, 20);
+        if (at % 16 == 0)
+            sgc_check_everything(sgc_mutator_self());
+    }
+    tap_ok(zero && at > 60 && kept_intact(), "allocating between live objects, a stop asked for at each instruction (%ld)", at);
+}
+
 static void test_every_instruction(void)
 {
     pthread_t collector;
@@ -243,9 +311,12 @@ static void test_every_instruction(void)
     step_through("from its own stack, found by the suspend handler", true);
     install_trap(true);
     step_through("from an alternate stack, found by the suspend handler", true);
+    test_stopped_between();
+    install_trap(true);
     sgc_a32_store_rel(&ending, 1);
     white_join(collector);
     step_through("from an alternate stack", false);
+    tap_ok(used_up > 500, "short runs were to be claimed (%ld times)", used_up);
 }
 
 /* ---- a handler that uses the collector inside a section ------------------------------------------------------ */

@@ -90,7 +90,8 @@ static void freed_link_astray(void) { bin_of_freed()->freed->next = (struct sgc_
 static void freed_place_wrong(void) { bin_of_freed()->freed->place++; }
 static void claimed_not_allocated(void) { sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur)); }
 static void run_backward(void) { bin()->limit = bin()->cur - 64; }
-static void run_half_open(void) { bin()->limit = NULL; }
+static void next_in_another_page(void) { bin()->next += SGC_PAGE_GRANULES; }
+static void dirty_too_far(void) { bin()->dirty += 2 * SGC_PAGE; }
 static void run_of_older_epoch(void) { bin()->active_epoch--; }
 static void page_of_another(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].tag, sgc_tag(7, sgc_heap.epoch)); }
 static void wrong_label(void) { record_of(object)->list ^= 3; }
@@ -123,7 +124,8 @@ static const struct {
     DAMAGE(span_without_pages), DAMAGE(span_too_long), DAMAGE(tail_leads_elsewhere),
     DAMAGE(tail_of_another_state), DAMAGE(span_owned), DAMAGE(freed_but_allocated), DAMAGE(freed_uncounted),
     DAMAGE(freed_in_closed_bin), DAMAGE(freed_link_astray), DAMAGE(freed_place_wrong),
-    DAMAGE(claimed_not_allocated), DAMAGE(run_backward), DAMAGE(run_half_open), DAMAGE(run_of_older_epoch),
+    DAMAGE(claimed_not_allocated), DAMAGE(run_backward), DAMAGE(next_in_another_page), DAMAGE(dirty_too_far),
+    DAMAGE(run_of_older_epoch),
     DAMAGE(page_of_another), DAMAGE(wrong_label), DAMAGE(wrong_link_back), DAMAGE(wrong_tail),
     DAMAGE(orphan_owned), DAMAGE(wrong_reciprocal), DAMAGE(wrong_per_page),
 };

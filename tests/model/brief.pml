@@ -11,6 +11,7 @@
  * Small numbers stand for addresses of the stack, which grows downward; `brief` holds twice the number, so that bit 0
  * is free.  The thread stands at 7 or 5 outside sections; its sections are at 6 or 4.
  *
+ * -DGO_ON=0: no section goes on where a common path has jumped to.
  * -DSTEPS=1: leaving by load, store and a look at `state`, instead of one subtraction.
  * -DBROKEN_x puts one fault in; tests/model/check_brief lists them with the complaint each must cause.
  */
@@ -25,6 +26,9 @@
 #endif
 #ifndef EARLY
 #define EARLY 0
+#endif
+#ifndef GO_ON
+#define GO_ON 1
 #endif
 #ifndef STEPS
 #define STEPS 0
@@ -256,6 +260,24 @@ inline leave(at)
     fi
 }
 
+/* sgc_brief_leave_at_last: what had been asked for before the section went on may be in `state` only. */
+inline leave_at_last(at)
+{
+#if STEPS
+    leave(at)
+#else
+    atomic { r = brief - 2 * at; brief = r; end_work(at) }
+#ifndef BROKEN_GONE_ON_BLIND
+    s = state & STOPREQ;
+#endif
+    if
+    :: atomic { r != 0 || s -> r = 0; s = 0 }
+        look(at)
+    :: atomic { r == 0 && !s -> passed(at) }
+    fi
+#endif
+}
+
 /* sgc_brief_end: a common path went over to a slow one.  A full section ends likewise, `sp` cleared last. */
 inline finish(at, is_full)
 {
@@ -298,6 +320,21 @@ inline brief_section(at)
     :: atomic { popped = 1; end_work(at) }                  /* its frame goes before the jump to the slow path */
         popped = 0;
         finish(at, 0)
+#if GO_ON
+    :: atomic { at != INNER -> popped = 1; end_work(at) }     /* likewise, but the section goes on where it has jumped to */
+        if
+        :: atomic { word != 2 * at -> popped = 0 }
+            finish(at, 0)
+        :: atomic { word == 2 * at -> skip }
+#ifdef BROKEN_NOT_GONE_ON
+            outer = at;
+            atomic { popped = 0; end_work(at) }
+#else
+            atomic { popped = 0; brief = 2 * at; begin(at) }
+#endif
+            leave_at_last(at)
+        fi
+#endif
     :: atomic { at == INNER -> inner = 0; jumped = 1 }       /* it jumps, but only within the handler */
     fi
 }
