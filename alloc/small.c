@@ -359,13 +359,24 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 /* ---- a batch for the client ---- */
 
-/* Links everything that is ready behind `last`.  In a section. */
-static void link_ready(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **last)
+/* The next for a batch that has `bytes` so far: what is ready, or else, while these are few, another run of the page. */
+static void *next_of_batch(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t bytes)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
+    void *object = next_ready(bin, kind);
+
+    if (object == NULL && bytes < SGC_ZERO_BYTES && cache->claim_bytes != 0 && claim(cache, bin, kind, cls))
+        object = sgc_bin_bump(bin);
+    return object;
+}
+
+/* Links a batch behind its first.  In a section. */
+static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **last)
+{
+    uint32_t size = cache->bin[kind][cls].size;
     void **object;
 
-    while (most-- > 0 && (object = next_ready(bin, kind)) != NULL) {
+    for (uint32_t n = 1; n < most && (object = next_of_batch(cache, kind, cls, (size_t)n * size)) != NULL; n++) {
         *object = NULL;
         *last = object;
         last = object;
@@ -381,7 +392,7 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
         return NULL;
     *first = NULL;
     sgc_section_enter(&cache->section);
-    link_ready(cache, kind, cls, most - 1, first);
+    link_others(cache, kind, cls, most, first);
     sgc_section_leave(&cache->section);
     return first;
 }

@@ -23,11 +23,13 @@
  * asks the pool.  NULL if no page can be had.  Outside sections. */
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
-/* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections. */
+/* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs are claimed by
+ * what alloc/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Claims up to `most` slots at once and links them through their first words, zeroed behind it for
- * kinds with pointers: GC_malloc_many.  They count as allocated.  NULL if none can be had. */
+ * kinds with pointers: GC_malloc_many.  What is ready, or some kilobytes of what the active page has.  They count as allocated.
+ * NULL if none can be had. */
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
 /* A slot freed by this thread, allocated again.  In a section.  It leaves the list before its bit is set: when both happen

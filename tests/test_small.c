@@ -276,6 +276,32 @@ static void test_many(void)
     sgc_heap_check();
 }
 
+/* Between live objects a batch is of several runs. */
+static void test_many_runs(void)
+{
+    enum { N = 1365 };
+    static char *keep[N];
+    uint32_t n = 0;
+    int wrong = 0;
+
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    for (int i = 0; i < N; i++) {
+        char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
+
+        keep[i] = i % 3 == 0 ? object : NULL;
+        memset(object, 0, 48);
+    }
+    heap_collect(keep, N);
+    for (void **object = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, sgc_class_for(3), UINT32_MAX); object != NULL; object = *object, n++) {
+        for (int j = 0; j < N; j += 3)
+            wrong += (char *)object == keep[j];
+        wrong += !heap_allocated(object) || !heap_zero((char *)object + 8, 40);
+    }
+    tap_ok(wrong == 0 && n > 20 && n * 48 < 2 * SGC_ZERO_BYTES, "a batch takes several runs between live objects (%u)", n);
+    sgc_heap_check();
+}
+
 /* ---- the torture setting: no slot is kept, no run is claimed ahead ---- */
 
 static void test_torture(void)
@@ -308,6 +334,7 @@ int main(void)
     test_free_many();
     test_retire_freed();
     test_many();
+    test_many_runs();
     test_torture();
     return tap_done();
 }
