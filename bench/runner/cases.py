@@ -135,7 +135,7 @@ def thread_cases():
                    "marking_scaling", 640, ("limit",), less_is_better=False)
     for kind, size in (("conservative", 16), ("conservative", 64), ("conservative", 256), ("conservative", 1024),
                        ("pointer-free", 64), ("pointer-free", 1024)):
-        slices = max(32, size // 4)     # MB: a quarter of a million objects or more, some milliseconds
+        slices = max(128, size // 4)    # MB: many cycles, since the first finds the caches full of the other side's memory
         yield Case(f"scaling/{kind}/{size}", "scaling to 2 threads", "scaling", words(size, kind, 2, slices, 21),
                    words(size, kind, 2, 1, 1), "scaling_relative", 128, ("limit", "default"), less_is_better=False)
 
