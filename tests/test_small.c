@@ -69,26 +69,45 @@ static void test_reuse(void)
     sgc_heap_check();
 }
 
+enum { IN_A_PAGE = 1365 };      /* objects of 48 bytes */
+
+static char *kept[IN_A_PAGE];
+
+/* Every third object lives. */
+static void make_holes(void)
+{
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    for (int i = 0; i < IN_A_PAGE; i++) {
+        char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
+
+        kept[i] = i % 3 == 0 ? object : NULL;
+        memset(object, 0, 48);
+    }
+    heap_collect(kept, IN_A_PAGE);
+}
+
+/* How often the object is one that lives. */
+static int among_kept(const void *object)
+{
+    int found = 0;
+
+    for (int i = 0; i < IN_A_PAGE; i += 3)
+        found += object == kept[i];
+    return found;
+}
+
 /* Free slots between live ones: runs are what lies between. */
 static void test_holes(void)
 {
-    enum { N = 1365 };
-    static char *keep[N];
+    char *last = NULL;
     int wrong = 0;
 
-    heap_collect(NULL, 0);
-    heap_sweep_all();
-    for (int i = 0; i < N; i++) {
+    make_holes();
+    for (int i = 0; i < IN_A_PAGE / 3; i++) {
         char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
-        keep[i] = i % 3 == 0 ? object : NULL;
-        memset(object, 0, 48);
-    }
-    heap_collect(keep, N);
-    char *last = NULL;
-    for (int i = 0; i < N / 3; i++) {
-        char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
-        for (int j = 0; j < N; j += 3)
-            wrong += object == keep[j];
+
+        wrong += among_kept(object);
         wrong += last != NULL && object <= last;
         last = object;
     }
@@ -279,23 +298,12 @@ static void test_many(void)
 /* Between live objects a batch is of several runs. */
 static void test_many_runs(void)
 {
-    enum { N = 1365 };
-    static char *keep[N];
     uint32_t n = 0;
     int wrong = 0;
 
-    heap_collect(NULL, 0);
-    heap_sweep_all();
-    for (int i = 0; i < N; i++) {
-        char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
-
-        keep[i] = i % 3 == 0 ? object : NULL;
-        memset(object, 0, 48);
-    }
-    heap_collect(keep, N);
+    make_holes();
     for (void **object = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, sgc_class_for(3), UINT32_MAX); object != NULL; object = *object, n++) {
-        for (int j = 0; j < N; j += 3)
-            wrong += (char *)object == keep[j];
+        wrong += among_kept(object);
         wrong += !heap_allocated(object) || !heap_zero((char *)object + 8, 40);
     }
     tap_ok(wrong == 0 && n > 20 && n * 48 < 2 * SGC_ZERO_BYTES, "a batch takes several runs between live objects (%u)", n);
