@@ -41,9 +41,9 @@ int main(int argc, char **argv)
 
     case_begin();
     job.objects = warm / job.size;
-    together_ns(run, &job, threads);
+    together_ns(NULL, run, &job, threads);
     job.objects = measured / job.size + 1;
-    ns = together_ns(run, &job, threads);
+    ns = together_ns(NULL, run, &job, threads);
     figure("ns_per_object", ns / (double)job.objects, "ns");
     figure("mb_per_s", (double)threads * (double)job.objects * (double)job.size / 1048576.0 / (ns / 1e9), "MB/s");
     figure("objects", (double)threads * (double)job.objects, "objects");

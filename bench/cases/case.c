@@ -3,6 +3,8 @@
 #include "bench/cases/case.h"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,45 +133,58 @@ void *obtained(void *p)
 /* ---- threads ---- */
 
 struct runner {
-    void (*work)(void *arg, long i);
+    part_fn *prepare, *work;
     void *arg;
-    long i;
+    long i, threads;
     pthread_t thread;
-    pthread_barrier_t *start;
+    atomic_long *ready;
     uint64_t began, ended;
 };
+
+/* All are running when the last has come, if there is a processor for each.  A barrier that lets threads sleep leaves it to the
+ * scheduler when the others begin. */
+static void await_all(struct runner *r)
+{
+    atomic_fetch_add(r->ready, 1);
+    while (atomic_load(r->ready) < r->threads)
+        sched_yield();
+}
 
 static void *run(void *arg)
 {
     struct runner *r = arg;
 
-    pthread_barrier_wait(r->start);
+    if (r->prepare != NULL)
+        r->prepare(r->arg, r->i);
+    await_all(r);
     r->began = now_ns();
     r->work(r->arg, r->i);
     r->ended = now_ns();
     return NULL;
 }
 
-static double run_alone(void (*work)(void *arg, long i), void *arg)
+static double run_alone(part_fn *prepare, part_fn *work, void *arg)
 {
-    uint64_t began = now_ns();
+    uint64_t began;
 
+    if (prepare != NULL)
+        prepare(arg, 0);
+    began = now_ns();
     work(arg, 0);
     return (double)(now_ns() - began);
 }
 
-double together_ns(void (*work)(void *arg, long i), void *arg, long threads)
+double together_ns(part_fn *prepare, part_fn *work, void *arg, long threads)
 {
     struct runner *r;
-    pthread_barrier_t start;
+    atomic_long ready = 0;
     uint64_t began = UINT64_MAX, ended = 0;
 
     if (threads == 1)
-        return run_alone(work, arg);
+        return run_alone(prepare, work, arg);
     r = obtained(calloc((size_t)threads, sizeof *r));
-    pthread_barrier_init(&start, NULL, (unsigned)threads);
     for (long i = 0; i < threads; i++) {
-        r[i] = (struct runner){ .work = work, .arg = arg, .i = i, .start = &start };
+        r[i] = (struct runner){ prepare, work, arg, i, threads, .ready = &ready };
         if (pthread_create(&r[i].thread, NULL, run, &r[i]) != 0)
             fail("a thread cannot be created; use fewer");
     }
@@ -178,7 +193,6 @@ double together_ns(void (*work)(void *arg, long i), void *arg, long threads)
         began = r[i].began < began ? r[i].began : began;
         ended = r[i].ended > ended ? r[i].ended : ended;
     }
-    pthread_barrier_destroy(&start);
     free(r);
     return (double)(ended - began);
 }

@@ -47,9 +47,13 @@ static inline void *allocate(size_t size, int kind)
     return kind == CONSERVATIVE ? GC_malloc(size) : GC_malloc_atomic(size);
 }
 
-/* Runs work(arg, 0) to work(arg, threads - 1) at once; the time from the first that began to the last that ended.
- * A single one runs on the calling thread, so that the program stays without threads. */
-double together_ns(void (*work)(void *arg, long i), void *arg, long threads);
+/* What thread i does. */
+typedef void part_fn(void *arg, long i);
+
+/* Runs work(arg, 0) to work(arg, threads - 1) at once; the time from the first that began to the last that ended.  Each
+ * thread runs prepare(arg, i) before, if there is one.  None begins while another is still to be woken or moved: on two busy
+ * processors that may take milliseconds.  A single one runs on the calling thread, so that the program stays without threads. */
+double together_ns(part_fn *prepare, part_fn *work, void *arg, long threads);
 
 /* Numbers that look random and are the same in each run; *state is not 0. */
 static inline uint64_t random_next(uint64_t *state)

@@ -78,12 +78,12 @@ static uint64_t *new_ring(size_t words)
     return m;
 }
 
-static double best_ns(void (*work)(void *arg, long i), struct job *job, long threads)
+static double best_ns(part_fn *work, struct job *job, long threads)
 {
-    double best = together_ns(work, job, threads);
+    double best = together_ns(NULL, work, job, threads);
 
     for (int round = 1; round < ROUNDS; round++) {
-        double ns = together_ns(work, job, threads);
+        double ns = together_ns(NULL, work, job, threads);
 
         best = ns < best ? ns : best;
     }

@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 
     job.pairs -= job.pairs % BATCH_OBJECTS;
     case_begin();
-    ns = together_ns(run, &job, threads);
+    ns = together_ns(NULL, run, &job, threads);
     figure("ns_per_pair", ns / (double)job.pairs, "ns");
     figure("pairs", (double)threads * (double)job.pairs, "pairs");
     case_end();

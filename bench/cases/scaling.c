@@ -39,11 +39,12 @@ struct job {
 
 static cpu_set_t allowed;
 
-/* The calling thread, to the i-th processor that this process may use, in a circle. */
-static void pin(long i)
+/* The calling thread, to the i-th processor from the first that this process may use, in a circle. */
+static void pin(void *arg, long i)
 {
+    const struct job *job = arg;
     cpu_set_t one;
-    long skip = i % CPU_COUNT(&allowed);
+    long skip = (job->first + i) % CPU_COUNT(&allowed);
     int cpu = -1;
 
     do
@@ -61,7 +62,7 @@ static void with_collector(void *arg, long i)
 {
     const struct job *job = arg;
 
-    pin(job->first + i);
+    (void)i;
     for (size_t n = job->objects; n > 0; n--)
         *(size_t volatile *)obtained(allocate(job->size, job->kind)) = n;
 }
@@ -71,7 +72,6 @@ static void without(void *arg, long i)
     const struct job *job = arg;
     size_t cells = job->buffer / job->cell, next = 0;
 
-    pin(job->first + i);
     for (size_t n = job->objects; n > 0; n--) {
         char *p = job->memory[job->first + i] + next * job->cell;
 
@@ -110,7 +110,7 @@ static size_t bytes_per_cycle(struct job *job, long threads)
     size_t collections, slices = 0;
 
     do {
-        together_ns(with_collector, job, threads);
+        together_ns(pin, with_collector, job, threads);
         collections = (size_t)(GC_get_gc_no() - before);
         slices++;
     } while (collections < CYCLES && slices < MOST_SLICES);
@@ -120,9 +120,9 @@ static size_t bytes_per_cycle(struct job *job, long threads)
 /* ---- rates ---- */
 
 /* Slices of one thread in a nanosecond. */
-static double rate(void (*work)(void *arg, long i), struct job *job, long threads)
+static double rate(part_fn *work, struct job *job, long threads)
 {
-    return (double)threads / together_ns(work, job, threads);
+    return (double)threads / together_ns(pin, work, job, threads);
 }
 
 struct sides {

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     double ns;
 
     case_begin();
-    ns = together_ns(run, &deepest, threads);
+    ns = together_ns(NULL, run, &deepest, threads);
     if (atomic_load(&lost) != 0) {
         fprintf(stderr, "trees: nodes are lost\n");
         return 1;
