@@ -14,6 +14,7 @@ enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
+    SIFT_SHARE = 4,             /* where one edge in so many leads to what is marked, these are sifted out first */
     WORD_REACH = 64 * SGC_GRANULE,      /* bytes that one mark word has bits for */
 };
 
@@ -198,10 +199,23 @@ SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t 
     return next;
 }
 
-/* Edges one by one, on the only marker.  Many lead to what is marked already: that is asked first, for only what is
- * allocated has a mark. */
-SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                           uint32_t near, struct found *found)
+SGC_INLINE bool in_one_word(uintptr_t edge, uintptr_t other)
+{
+    return edge / WORD_REACH == other / WORD_REACH;
+}
+
+/* Are the next edges to go together?  On the only marker if they are many: it loses nothing by writing a mark word twice. */
+SGC_INLINE bool has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum sgc_markbit how)
+{
+    int neighbours = how == SGC_MARKBIT_PLAIN ? NEIGHBOURS : 2;
+
+    return end - edge >= neighbours && in_one_word(edge[0], edge[neighbours - 1]);
+}
+
+/* Edges one by one, up to one that another marker may be kept waiting for twice.  Many lead to what is marked already: that
+ * is asked first, for only what is allocated has a mark.  Those that are left. */
+SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
+                                       uint32_t near, struct found *found, enum sgc_markbit how)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     const sgc_aw_t *allocated = marker->allocated;
@@ -223,20 +237,17 @@ SGC_INLINE void mark_apart(const struct sgc_marker *marker, const uintptr_t *edg
         d = &pages[target >> SGC_PAGE_LOG];
         if (is_freed(d, granule_at(target)))
             continue;
-        sgc_aw_store(&marks[word_near(target)], marked | (uintptr_t)1 << granule_at(target) % 64);
+        if (sgc_set_marks(&marks[word_near(target)], marked, (uintptr_t)1 << granule_at(target) % 64, how) == 0)
+            continue;
         start = base + target / SGC_GRANULE * SGC_GRANULE;
         __builtin_prefetch((const void *)start);
         now.objects++;
         now.granules += d->granules;
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place += d->pushes;
-    } while (++edge < end);
+    } while (++edge < end && (how == SGC_MARKBIT_PLAIN || !has_neighbours(edge, end, how)));
     *found = now;
-}
-
-SGC_INLINE bool in_one_word(uintptr_t edge, uintptr_t other)
-{
-    return edge / WORD_REACH == other / WORD_REACH;
+    return edge;
 }
 
 /* Edges that follow one another often lead to objects that do: then they go together. */
@@ -244,14 +255,12 @@ SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, con
                            uint32_t near, struct found *found, enum sgc_markbit how)
 {
     while (edge < end) {
-        if (how != SGC_MARKBIT_PLAIN || (end - edge >= NEIGHBOURS && in_one_word(edge[0], edge[NEIGHBOURS - 1]))) {
-            edge = mark_run(marker, edge, end, near, found, how);
-        } else {
-            const uintptr_t *apart = end - edge > NEIGHBOURS ? edge + NEIGHBOURS : end;
+        const uintptr_t *some = how == SGC_MARKBIT_PLAIN && end - edge > NEIGHBOURS ? edge + NEIGHBOURS : end;
 
-            mark_apart(marker, edge, apart, near, found);
-            edge = apart;
-        }
+        if (has_neighbours(edge, end, how))
+            edge = mark_run(marker, edge, end, near, found, how);
+        else
+            edge = mark_apart(marker, edge, some, near, found, how);
     }
 }
 
@@ -319,6 +328,12 @@ static bool is_white(const struct sgc_marker *marker, const struct sgc_page *d, 
            (sgc_a8_load_acq(&d->remote) == 0 || (bit & sgc_aw_load(&sgc_heap.remote_bits[chain->word])) == 0);
 }
 
+/* Of so many edges only `left` led to what was not marked: that goes for the next ones, too. */
+SGC_INLINE void set_sifts(struct sgc_marker *marker, size_t count, size_t left)
+{
+    marker->sifts = (count - left) * SIFT_SHARE > count;
+}
+
 /* There are places on the stack for all.  How many strays there were; they are the first edges now. */
 static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uintptr_t *edge, size_t count,
                          const sgc_a8_t *distances)
@@ -330,6 +345,8 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uin
         mark_plain(marker, edge, edge + count, near, &found);
     else
         mark_shared(marker, edge, edge + count, near, &found);
+    if (!marker->sifts)
+        set_sifts(marker, count, found.objects + (size_t)(found.stray - edge));
     marker->objects += found.objects;
     marker->bytes += found.granules * SGC_GRANULE;
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
@@ -407,6 +424,22 @@ static void mark_strays(struct sgc_marker *marker, uintptr_t *edge, size_t count
         sgc_granule_mark(marker, granule_at(edge[i]));
 }
 
+/* Leaves out the edges to what is marked, without a branch, which the processor would often guess wrong.  How many are left. */
+static size_t sift(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+{
+    const sgc_aw_t *marks = marker->marks;
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t target = edge[i];
+
+        edge[left] = target;
+        left += bit_of(~sgc_aw_load(&marks[word_near(target)]), granule_at(target));
+    }
+    set_sifts(marker, count, left);
+    return left;
+}
+
 static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     struct sgc_place *place = sgc_deque_places(&marker->stack, count);
@@ -415,6 +448,8 @@ static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t cou
         ask_for_descriptors(edge, count);
     if (marker->limit >= BITS_APART)
         ask_for_bits(edge, count);
+    if (marker->sifts)
+        count = sift(marker, edge, count);
     if (__builtin_expect(place != NULL, 1))
         count = mark_batch(marker, place, edge, count, distances);
     if (count != 0)

@@ -65,6 +65,7 @@ struct sgc_marker {
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */
     enum sgc_markbit how;
+    bool sifts;                 /* many of the last edges led to what was marked */
     int until_pause;            /* pieces of work until the team is asked whether to go on */
     struct sgc_team *team;      /* NULL: alone */
     uint32_t index;             /* in the team */
