@@ -245,6 +245,43 @@ static void test_neighbours(enum sgc_markbit how, const char *name)
     heap_unmark();
 }
 
+/* An array whose words lead to one neighbour after the other, every second behind the first byte. */
+static char **lead_to(char *const *object)
+{
+    char **array = heap_alloc(sgc_self, NEIGHBOURS * sizeof *array, SGC_KIND_CONSERVATIVE);
+
+    for (int i = 0; i < NEIGHBOURS; i++)
+        array[i] = object[i] + i % 2 * 3;
+    return array;
+}
+
+/* Interior pointers off: of neighbours only those count whose first byte is pointed at, also when these are marked already. */
+static void test_near_neighbours(enum sgc_markbit how, const char *name)
+{
+    struct sgc_mark_config config = HEAP_MARK;
+    char *object[NEIGHBOURS];
+    void *array[2];
+    size_t wrong = 0, first, again;
+
+    config.interior_pointers = false;
+    for (int i = 0; i < NEIGHBOURS; i++)
+        object[i] = heap_alloc(sgc_self, 16, SGC_KIND_CONSERVATIVE);
+    array[0] = lead_to(object);
+    array[1] = lead_to(object);
+    heap_retire();
+    heap_marker_end();
+    sgc_team_begin(heap_alone(&config), 1);
+    first = objects_found(array, 1, how);
+    again = objects_found(array + 1, 1, how);
+    sgc_team_mark(heap_alone(&config), NULL);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        wrong += heap_marked(object[i]) != (i % 2 == 0);
+    tap_ok(first == 1 + NEIGHBOURS / 2 && again == 1 && wrong == 0,
+           "%s, interior pointers off: neighbours count that are pointed at (%zu, %zu; %zu wrong)", name, first, again, wrong);
+    heap_unmark();
+    heap_marker_end();
+}
+
 /* What another marker set between the look at the word and the write is not this marker's. */
 static void test_bits_at_once(enum sgc_markbit how, const char *name)
 {
@@ -388,6 +425,7 @@ static void test_batches(void)
     heap_marker_end();
     for (int i = 0; i < HOWS; i++) {
         test_neighbours(hows[i].how, hows[i].name);
+        test_near_neighbours(hows[i].how, hows[i].name);
         if (hows[i].how != SGC_MARKBIT_PLAIN)
             test_bits_at_once(hows[i].how, hows[i].name);
         test_kept_back(false, hows[i].how, hows[i].name);
