@@ -38,11 +38,13 @@ void GC_register_disclaim_proc(int kind, GC_disclaim_proc proc, int mark_from_al
 SGC_STATE static sgc_a32_t made_kind;           /* gate held */
 SGC_STATE static sgc_a32_t finalized_kind;      /* the same, when it has its procedure.  0: not yet.  Release / acquire */
 
-/* One that was not set up has no closure. */
+/* One that was not set up has no closure, and afterwards it has none any more: if the slot is claimed again, and that is left by a
+ * jump before it is zeroed, the next cycle finds an object there.  Before the procedure, since that may free the object. */
 static int finalize(void *object)
 {
-    const struct GC_finalizer_closure *closure = *(const struct GC_finalizer_closure **)object;
+    const struct GC_finalizer_closure **word = object, *closure = *word;
 
+    *word = NULL;
     if (closure != NULL)
         closure->proc((void **)object + 1, closure->cd);
     return 0;

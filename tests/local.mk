@@ -274,6 +274,7 @@ unit_tests += \
 	tests/test_brief \
 	tests/test_bad_process \
 	tests/test_cycle \
+	tests/test_finalized_left \
 	tests/test_fork \
 	tests/test_lock \
 	tests/test_pacing \
