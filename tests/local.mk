@@ -289,7 +289,7 @@ unit_tests += \
 	tests/test_world
 thread_tests += tests/test_cycle tests/test_lock tests/test_registry tests/test_service tests/test_torture tests/test_world
 aarch64_tests += tests/test_cycle tests/test_lock tests/test_ranges
-test_headers += tests/white.h
+test_headers += tests/trap.h tests/white.h
 EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.la
 EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 

@@ -9,6 +9,7 @@
 
 #include "tests/capture.h"
 #include "tests/child.h"
+#include "tests/trap.h"
 #include "tests/white.h"
 
 static sgc_a32_t in_section, collected;
@@ -92,16 +93,6 @@ static void test_between_frames(void)
 
 static sigjmp_buf way_out;
 static volatile bool stopped_inside, tried;
-
-__attribute__((always_inline)) static inline void trap_on(void)
-{
-    __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
-}
-
-__attribute__((always_inline)) static inline void trap_off(void)
-{
-    __asm__ volatile("pushfq\n\tandq $-257, (%%rsp)\n\tpopfq" ::: "memory", "cc");
-}
 
 static void catch_traps(void (*handler)(int signal))
 {

@@ -17,6 +17,7 @@
 #include "gc/service.h"
 #include "tests/capture.h"
 #include "tests/child.h"
+#include "tests/trap.h"
 #include "tests/white.h"
 
 /* ---- what a child does: 0 if all is well -------------------------------------------------------------- */
@@ -356,10 +357,10 @@ static void *allocate_stepwise(void *unused)
     sgc_mutator_register(0);
     victim = sgc_allocate(100, WHITE_KIND);
     step = 0;
-    __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    trap_on();
     sgc_allocate(40, WHITE_KIND);
     sgc_object_free(sgc_self, victim);
-    __asm__ volatile("pushfq\n\tandq $-257, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    trap_off();
     sgc_a32_store_rel(&halted, 2);
     sgc_mutator_unregister(sgc_mutator_self());
     return unused;

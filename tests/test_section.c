@@ -16,6 +16,7 @@
 #include "alloc/free.h"
 #include "tests/capture.h"
 #include "tests/child.h"
+#include "tests/trap.h"
 #include "tests/white.h"
 
 /* ---- objects that show damage ------------------------------------------------------------------------ */
@@ -88,16 +89,6 @@ static void install_trap(bool altstack)
 
     action.sa_flags = SA_SIGINFO | (altstack ? SA_ONSTACK : 0);
     sigaction(SIGTRAP, &action, NULL);
-}
-
-__attribute__((always_inline)) static inline void trap_on(void)
-{
-    __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
-}
-
-__attribute__((always_inline)) static inline void trap_off(void)
-{
-    __asm__ volatile("pushfq\n\tandq $-257, (%%rsp)\n\tpopfq" ::: "memory", "cc");
 }
 
 /* Runs op(bytes); true if it was left at instruction `at`, false if it has fewer inside sections. */
