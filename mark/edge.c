@@ -212,8 +212,8 @@ SGC_INLINE bool has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum
     return end - edge >= neighbours && in_one_word(edge[0], edge[neighbours - 1]);
 }
 
-/* Edges one by one, up to one that another marker may be kept waiting for twice.  Many lead to what is marked already: that
- * is asked first, for only what is allocated has a mark.  Those that are left. */
+/* Edges one by one; where several mark, up to one that goes together with the next.  Many lead to what is marked already: that is
+ * asked first, for only what is allocated has a mark.  The edges that are left. */
 SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                        uint32_t near, struct found *found, enum sgc_markbit how)
 {
