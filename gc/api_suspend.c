@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or let go, on any thread.
+ *
+ * Whoever suspends a thread cannot know that it has not ended by itself meanwhile.  So one that has ended, and was created
+ * by us and not joined yet, can be suspended like any other: that is noted in its record.
  */
 #include "gc/api_internal.h"
 
@@ -8,6 +11,7 @@
 #include "gc/javaxfc.h"
 #include "gc/roots.h"
 #include "gc/service.h"
+#include "gc/start_records.h"
 #include "gc/world.h"
 
 struct request {
@@ -44,6 +48,51 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
     return r.result;
 }
 
+/* Calls one of these for that thread: the first if it is registered, the second if it has ended.  False if it is neither. */
+static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m), bool (*ended_fn)(struct sgc_start *start))
+{
+    struct sgc_registry_look look;
+    struct sgc_mutator *m;
+    struct sgc_start *start;
+    bool result;
+
+    sgc_registry_enter(&look);
+    if ((m = sgc_world_find(thread)) != NULL)
+        result = fn(m);
+    else
+        result = (start = sgc_start_ended(thread)) != NULL && ended_fn(start);
+    sgc_registry_leave(&look);
+    return result;
+}
+
+static bool is_suspended(struct sgc_mutator *m)
+{
+    return sgc_section_suspended(sgc_section_of(m));
+}
+
+static bool ended_is_suspended(struct sgc_start *start)
+{
+    return start->suspended;
+}
+
+static bool let_go(struct sgc_mutator *m)
+{
+    sgc_world_unsuspend(m);
+    return true;
+}
+
+static bool let_ended_go(struct sgc_start *start)
+{
+    start->suspended = false;
+    return true;
+}
+
+static bool suspend_ended(struct sgc_start *start)
+{
+    start->suspended = true;
+    return true;
+}
+
 /* On a thread that is in no blocked region. */
 static void *suspend(void *raw)
 {
@@ -51,7 +100,7 @@ static void *suspend(void *raw)
 
     if (pthread_equal(r->thread, pthread_self()))
         sgc_world_suspend_self(r->self);
-    else if (suspend_other(r->self, r->thread) == SGC_SUSPENDED_NOBODY)
+    else if (suspend_other(r->self, r->thread) == SGC_SUSPENDED_NOBODY && !look(r->thread, is_suspended, suspend_ended))
         sgc_warn("GC_suspend_thread(%p): no registered thread has this id; nothing is suspended. Pass the pthread_t of a "
                  "thread that GC_pthread_create made, or that registered itself, and that has not ended", (void *)r->thread);
     return NULL;
@@ -71,37 +120,12 @@ void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
         GC_call_with_gc_active(suspend, &r);
 }
 
-/* Calls fn for that thread, if it is registered. */
-static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m))
-{
-    struct sgc_registry_look look;
-    struct sgc_mutator *m;
-    bool result;
-
-    sgc_registry_enter(&look);
-    m = sgc_world_find(thread);
-    result = m != NULL && fn(m);
-    sgc_registry_leave(&look);
-    return result;
-}
-
-static bool is_suspended(struct sgc_mutator *m)
-{
-    return sgc_section_suspended(sgc_section_of(m));
-}
-
-static bool let_go(struct sgc_mutator *m)
-{
-    sgc_world_unsuspend(m);
-    return true;
-}
-
 void GC_resume_thread(GC_SUSPEND_THREAD_ID thread)
 {
-    look(thread, let_go);
+    look(thread, let_go, let_ended_go);
 }
 
 int GC_is_thread_suspended(GC_SUSPEND_THREAD_ID thread)
 {
-    return look(thread, is_suspended);
+    return look(thread, is_suspended, ended_is_suspended);
 }

@@ -60,16 +60,30 @@ static void unlink_record(struct sgc_start *start)
     *link = start->next;
 }
 
+static struct sgc_start *newest(pthread_t thread)
+{
+    struct sgc_start *s = *bucket_of(thread);
+
+    while (s != NULL && !pthread_equal(s->thread, thread))
+        s = s->next;
+    return s;
+}
+
 struct sgc_start *sgc_start_find(pthread_t thread)
 {
-    struct sgc_start *s;
+    struct sgc_start *start;
 
     sgc_lock(&sgc_registry.lock, section());
-    for (s = *bucket_of(thread); s != NULL; s = s->next)
-        if (pthread_equal(s->thread, thread))
-            break;
+    start = newest(thread);
     sgc_unlock(&sgc_registry.lock, section());
-    return s;
+    return start;
+}
+
+struct sgc_start *sgc_start_ended(pthread_t thread)
+{
+    struct sgc_start *start = newest(thread);
+
+    return start != NULL && start->ended ? start : NULL;
 }
 
 /* ---- the life of a record ---- */

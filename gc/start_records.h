@@ -12,7 +12,8 @@
  *   what                       written by                       read by        ordering
  *   body, arg                  the creator                      the thread     creation
  *   result                     the thread                       marker         stopping the world
- *   next, ended, detached      under the registry's lock        same           the lock
+ *   next, ended, detached,     under the registry's lock        same           the lock
+ *   suspended
  */
 #ifndef SGC_GC_START_RECORDS_H
 #define SGC_GC_START_RECORDS_H
@@ -26,6 +27,7 @@ struct sgc_start {
     struct sgc_start *next;
     pthread_t thread;
     bool ended, detached;
+    bool suspended;             /* though it had ended, and was not joined: gc/api_suspend.c */
 };
 
 /* NULL if there is no memory.  On the creating mutator. */
@@ -41,6 +43,10 @@ struct sgc_start *sgc_start_mine(void);
 
 /* The calling thread is over, or about to unregister. */
 void sgc_start_over(void);
+
+/* The record of a thread that is over, or has unregistered, and can still be joined; NULL if there is none.  With the registry's
+ * lock. */
+struct sgc_start *sgc_start_ended(pthread_t thread);
 
 /* A thread has been joined. */
 void sgc_start_joined(pthread_t thread);

@@ -347,14 +347,36 @@ static void *short_life(void *arg)
     return arg;
 }
 
-/* Suspended while they end: they are found to have ended, or do so when they are resumed. */
+static atomic_int warnings;
+
+static void count_warning(char *format, GC_word arg)
+{
+    (void)format, (void)arg;
+    atomic_fetch_add(&warnings, 1);
+}
+
+/* Suspended and resumed once, and joined. */
+static bool suspended_and_ends(pthread_t thread)
+{
+    bool was, is;
+
+    GC_suspend_thread(thread);
+    GC_suspend_thread(thread);
+    was = GC_is_thread_suspended(thread);
+    GC_gcollect();
+    GC_resume_thread(thread);
+    is = GC_is_thread_suspended(thread);
+    GC_resume_thread(thread);
+    return GC_pthread_join(thread, NULL) == 0 && was && !is;
+}
+
+/* Suspended while they end: who does that cannot know whether they still run, until it joins them. */
 static void check_ending(void)
 {
     GC_warn_proc usual = GC_get_warn_proc();
-
     int good = 0;
 
-    GC_set_warn_proc(GC_ignore_warn_proc);
+    GC_set_warn_proc(count_warning);
     for (int i = 0; i < ROUNDS; i++) {
         pthread_t thread;
 
@@ -362,14 +384,53 @@ static void check_ending(void)
             continue;
         for (int j = i % 30; j > 0; j--)
             sched_yield();
-        GC_suspend_thread(thread);
-        if (GC_is_thread_suspended(thread))
-            GC_gcollect();
-        GC_resume_thread(thread);
-        good += GC_pthread_join(thread, NULL) == 0;
+        good += suspended_and_ends(thread);
     }
+    tap_ok(good == ROUNDS && atomic_load(&ended) == ROUNDS,
+           "threads that end meanwhile count as suspended until they are resumed (%d of %d)", good, ROUNDS);
+    tap_ok(atomic_load(&warnings) == 0, "and none is reported as unknown (%d)", atomic_load(&warnings));
     GC_set_warn_proc(usual);
-    tap_ok(good == ROUNDS && atomic_load(&ended) == ROUNDS, "threads suspended while they end, end (%d of %d)", good, ROUNDS);
+}
+
+static void wait_for(const atomic_int *state, int value)
+{
+    while (atomic_load(state) != value)
+        rest(1);
+}
+
+static void *leaves(void *raw)
+{
+    atomic_int *state = raw;
+
+    GC_unregister_my_thread();
+    atomic_store(state, 1);
+    wait_for(state, 2);
+    GC_register_my_thread(&(struct GC_stack_base){ .mem_base = __builtin_frame_address(0) });
+    atomic_store(state, 3);
+    wait_for(state, 4);
+    GC_unregister_my_thread();
+    return NULL;
+}
+
+/* It counts as ended for that time; what it was suspended for is over when it is back. */
+static void check_left(void)
+{
+    atomic_int state = 0;
+    pthread_t thread;
+    bool was, is;
+
+    GC_allow_register_threads();
+    if (GC_pthread_create(&thread, NULL, leaves, &state) != 0)
+        tap_bail("no thread");
+    wait_for(&state, 1);
+    GC_suspend_thread(thread);
+    was = GC_is_thread_suspended(thread);
+    atomic_store(&state, 2);
+    wait_for(&state, 3);
+    is = GC_is_thread_suspended(thread);
+    atomic_store(&state, 4);
+    tap_ok(GC_pthread_join(thread, NULL) == 0 && was && !is,
+           "so does one that has unregistered, until it registers again (%d%d)", was, is);
 }
 
 /* ---- signals and fork ------------------------------------------------------------------------ */
@@ -479,6 +540,16 @@ static void suspend_ended(void)
     GC_gcollect();
 }
 
+/* Nobody can ask for it any more. */
+static void suspend_joined(void)
+{
+    pthread_t thread;
+
+    API_CHILD(GC_pthread_create(&thread, NULL, short_life, NULL) == 0 && GC_pthread_join(thread, NULL) == 0);
+    GC_suspend_thread(thread);
+    API_CHILD(!GC_is_thread_suspended(thread));
+}
+
 static void check_wrong(void)
 {
     struct worker w;
@@ -489,6 +560,7 @@ static void check_wrong(void)
     api_check_child(suspend_locked, "holds the allocation lock", "so is a call with the allocation lock");
     api_check_child(ask_stopped, NULL, "asking and resuming are possible with the world stopped");
     api_check_child(suspend_ended, "no registered thread has this id", "and a thread that has ended without a word");
+    api_check_child(suspend_joined, "no registered thread has this id", "and one that has been joined");
     start(&w, idle);
     suspend(&w);
     GC_resume_thread((pthread_t)12345);
@@ -518,6 +590,7 @@ int main(void)
     else
         check_cancelled();
     check_ending();
+    check_left();
     check_signals();
     if (TEST_SANITIZED)
         tap_skip("ThreadSanitizer allows no new threads in the child of a fork");

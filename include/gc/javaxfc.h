@@ -33,8 +33,10 @@ GC_API void GC_CALL GC_finalize_all(void);
  * - A thread may suspend itself: the call returns when another one has resumed it.
  * - A thread inside GC_do_blocking counts as suspended at once, and stops when it leaves that.
  * - The function may be called inside GC_do_blocking, which is left for that time, as by GC_call_with_gc_active.
- * - A thread that is not registered, or has ended, is reported, and nothing happens.  So is a call by a thread that
- *   holds the allocation lock.
+ * - A thread that GC_pthread_create made and that has ended meanwhile, or has unregistered, counts as suspended until it is
+ *   resumed, joined or registered again: who suspends a thread cannot know that it still runs.
+ * - Any other thread that is not registered is reported, and nothing happens.  So is a call by a thread that holds the
+ *   allocation lock.
  * - SGC never suspends a thread that holds a lock of the collector's or the loader's.  It may well hold one of the
  *   program's or of the C library, that of malloc or of a stream: whoever needs that waits until it is resumed.
  * - A fork leaves a suspended thread suspended in the parent; in the child it does not exist, as other threads.
@@ -42,11 +44,11 @@ GC_API void GC_CALL GC_finalize_all(void);
  */
 GC_API void GC_CALL GC_suspend_thread(GC_SUSPEND_THREAD_ID thread);
 
-/* Lets a suspended thread go on; nothing happens if the thread is not suspended or not registered.
+/* Lets a suspended thread go on; nothing happens if the thread is not suspended.
  * [unregistered] */
 GC_API void GC_CALL GC_resume_thread(GC_SUSPEND_THREAD_ID thread);
 
-/* Nonzero if the thread is registered, and suspended. [unregistered] */
+/* Nonzero if the thread is suspended. [unregistered] */
 GC_API int GC_CALL GC_is_thread_suspended(GC_SUSPEND_THREAD_ID thread);
 #endif
 
