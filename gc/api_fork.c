@@ -16,7 +16,7 @@ SGC_STATE static sgc_a32_t restart_signal = SGC_ATOMIC_INIT(SIGXCPU);   /* kept 
 
 void GC_set_suspend_signal(int signal)
 {
-    if (sgc_api_too_late("GC_set_suspend_signal"))
+    if (sgc_api_too_late("GC_set_suspend_signal", signal == GC_get_suspend_signal()))
         return;
     if (!sgc_signal_can_suspend(signal))
         sgc_warn("GC_set_suspend_signal(%d): this signal cannot stop threads; nothing is changed. Pass one that can be "
@@ -32,7 +32,7 @@ int GC_get_suspend_signal(void)
 
 void GC_set_thr_restart_signal(int signal)
 {
-    if (sgc_api_too_late("GC_set_thr_restart_signal"))
+    if (sgc_api_too_late("GC_set_thr_restart_signal", signal == GC_get_thr_restart_signal()))
         return;
     if (signal < 1 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP)
         sgc_warn("GC_set_thr_restart_signal(%d): expected a signal that can be caught, 1 to %d; nothing is changed",
@@ -53,7 +53,7 @@ void GC_set_handle_fork(int mode)
     if (mode < -1 || mode > 1)
         sgc_warn("GC_set_handle_fork(%d): expected 1 (handled), 0 (not) or -1 (by the program); nothing is changed",
                  mode);
-    else if (!sgc_api_too_late("GC_set_handle_fork"))
+    else if (!sgc_api_too_late("GC_set_handle_fork", mode == sgc_fork_mode()))
         sgc_fork_handle(mode);
 }
 

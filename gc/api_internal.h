@@ -27,9 +27,9 @@ struct sgc_mutator *sgc_api_self(void);
 /* The calling thread's section, NULL if it is not registered. */
 struct sgc_section *sgc_api_section(void);
 
-/* Reports a setting that comes too late: `function` works before GC_INIT() only.  True if it does come too
- * late. */
-bool sgc_api_too_late(const char *function);
+/* True if a setting comes too late: `function` works before GC_INIT() only.  That is reported, unless it is the `same` as
+ * it was: programs, and GC_INIT() of several of their parts, set again what they have set or were told. */
+bool sgc_api_too_late(const char *function, bool same);
 
 /* Sets an option from a number, before the start. */
 bool sgc_api_set_option(const char *option, long value);

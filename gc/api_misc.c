@@ -25,12 +25,13 @@ struct sgc_section *sgc_api_section(void)
     return sgc_self != NULL ? &sgc_self->section : NULL;
 }
 
-bool sgc_api_too_late(const char *function)
+bool sgc_api_too_late(const char *function, bool same)
 {
     if (!sgc_init_begun())
         return false;
-    sgc_warn("%s has no effect, because the collector has started already; call it before GC_INIT() and before "
-             "the first allocation", function);
+    if (!same)
+        sgc_warn("%s has no effect, because the collector has started already; call it before GC_INIT() and before "
+                 "the first allocation", function);
     return true;
 }
 

@@ -41,8 +41,8 @@ void GC_set_all_interior_pointers(int on)
         sgc_warn("GC_set_all_interior_pointers(%d): expected 1 (on) or 0 (off); nothing is changed", on);
     else if (!sgc_init_begun())
         sgc_a32_store(&sgc_client_all_interior_pointers, (uint32_t)on);
-    else if (on != GC_get_all_interior_pointers())
-        sgc_api_too_late("GC_set_all_interior_pointers");
+    else
+        sgc_api_too_late("GC_set_all_interior_pointers", on == GC_get_all_interior_pointers());
 }
 
 int GC_get_all_interior_pointers(void)

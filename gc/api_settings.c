@@ -97,7 +97,7 @@ int GC_get_pages_executable(void)
 
 void GC_set_markers_count(unsigned count)
 {
-    if (count != 0 && !sgc_api_too_late("GC_set_markers_count"))
+    if (count != 0 && !sgc_api_too_late("GC_set_markers_count", count == (unsigned)sgc_options.markers))
         sgc_api_set_option("GC_MARKERS", (long)count);
 }
 

@@ -215,6 +215,14 @@ static void check_late(void)
     CHECK_REPORTED(GC_set_markers_count(3), "GC_set_markers_count", "");
     CHECK_REPORTED(GC_set_handle_fork(0), "GC_set_handle_fork", "");
     capture_begin();
+    GC_set_suspend_signal(suspend);
+    GC_set_thr_restart_signal(GC_get_thr_restart_signal());
+    GC_set_all_interior_pointers(1);
+    GC_set_markers_count((unsigned)GC_get_parallel() + 1);
+    GC_set_handle_fork(1);
+    said = capture_end();
+    tap_ok(said[0] == '\0', "what is as it was is not reported");
+    capture_begin();
     tap_ok(SGC_init(1, NULL) == EALREADY, "SGC_init after GC_INIT is EALREADY");
     said = capture_end();
     tap_ok(message_has("SGC_init", ""), "and reported");
