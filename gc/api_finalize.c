@@ -61,7 +61,7 @@ static enum sgc_registered try_again(const char *function, struct sgc_mutator *s
 {
     if (self == NULL || !sgc_api_memory_made(function, object))
         return SGC_REGISTERED_NOT;
-    return sgc_finalizer_set(self, (uintptr_t)object, f, old);
+    return sgc_finalizer_set(self, sgc_api_untagged(object), f, old);
 }
 
 bool sgc_api_finding_leaks(void)
@@ -77,7 +77,7 @@ static void register_finalizer(const char *function, void *object, const struct 
     enum sgc_registered result = SGC_REGISTERED;
 
     if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_api_finding_leaks())
-        result = sgc_finalizer_set(self, (uintptr_t)object, f, &old);
+        result = sgc_finalizer_set(self, sgc_api_untagged(object), f, &old);
     if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
         if (result == SGC_REGISTERED_NOT)
             result = try_again(function, self, object, f, &old);
@@ -91,7 +91,7 @@ static void register_finalizer(const char *function, void *object, const struct 
 #define REGISTER(name, order) \
     void name(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data) \
     { \
-        struct sgc_finalizer f = { fn, data, order }; \
+        struct sgc_finalizer f = { fn, data, order, (uintptr_t)object % SGC_GRANULE }; \
         register_finalizer(#name, object, &f, old_fn, old_data); \
     }
 

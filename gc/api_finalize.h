@@ -3,7 +3,14 @@
 #ifndef SGC_GC_API_FINALIZE_H
 #define SGC_GC_API_FINALIZE_H
 
-#include <stdbool.h>
+#include "alloc/heap.h"
+
+/* Programs keep types in the lowest bits of pointers, and bdwgc, which looks at marks by granules, takes such a pointer for the
+ * object's: ECL registers finalizers and links for its conses like this. */
+static inline uintptr_t sgc_api_untagged(const void *object)
+{
+    return (uintptr_t)object / SGC_GRANULE * SGC_GRANULE;
+}
 
 /* There is no memory to remember a registration.  True if the client's hook says to try again; otherwise it is
  * reported. */

@@ -41,9 +41,9 @@ static int register_slowly(const char *function, enum sgc_link kind, void **link
         return GC_UNIMPLEMENTED;
     if (self == NULL)
         return GC_NO_MEMORY;
-    result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);
+    result = sgc_link_set(self, kind, (uintptr_t)link, sgc_api_untagged(object));
     if (result == SGC_REGISTERED_NOT && sgc_api_memory_made(function, link))
-        result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);
+        result = sgc_link_set(self, kind, (uintptr_t)link, sgc_api_untagged(object));
     if (result == SGC_REGISTERED_NO_OBJECT)
         sgc_api_no_object(function, object);
     return codes[result];

@@ -65,7 +65,8 @@ static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, 
 
     if (r == NULL)
         return SGC_REGISTERED;
-    *old = (struct sgc_finalizer){ r->fn, r->data, (enum sgc_finalizer_order)(value & SGC_ORDER_MASK) };
+    *old = (struct sgc_finalizer){ r->fn, r->data, (enum sgc_finalizer_order)(value & SGC_ORDER_MASK),
+                                   (uint32_t)(r->object % SGC_GRANULE) };
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, r);
     return SGC_REGISTERED_AGAIN;
 }
@@ -75,7 +76,7 @@ static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_place
 {
     struct sgc_record *r = sgc_node_take(&self->nodes, SGC_NODE_RECORD);
 
-    r->object = object;
+    r->object = object + f->tag;
     r->fn = f->fn;
     r->data = f->data;
     note_use(at.block, f);

@@ -49,7 +49,7 @@ enum { SGC_ORDER_MASK = 3 };    /* in a finalizer's unit */
 
 struct sgc_record {
     sgc_aw_t next;              /* on the queue, or while it is free */
-    uintptr_t object;
+    uintptr_t object;           /* as the program has it: with its tag */
     sgc_finalizer_fn fn;
     void *data;
 };
@@ -102,6 +102,7 @@ struct sgc_finalizer {
     sgc_finalizer_fn fn;
     void *data;
     enum sgc_finalizer_order order;
+    uint32_t tag;               /* so many bytes, less than a granule, the program's pointer lies behind the object's address */
 };
 
 /* Registers f for the object, or removes what is registered if f->fn is NULL; *old is what was there (fn NULL:

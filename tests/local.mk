@@ -215,7 +215,7 @@ unit_tests += \
 	tests/test_api_start \
 	tests/test_api_stats \
 	tests/test_api_stopped \
-	tests/test_api_suspend \
+	tests/test_api_suspend tests/test_api_tagged \
 	tests/test_api_suspend_region \
 	tests/test_api_threads \
 	tests/test_api_vars \
@@ -433,7 +433,7 @@ EXTRA_DIST += \
 	tests/programs/work.asy \
 	tests/programs/work.goo \
 	tests/programs/work.html \
-	tests/programs/work.lisp \
+	tests/programs/work.lisp tests/programs/work-weak.lisp \
 	tests/programs/work.m \
 	tests/programs/work.neko \
 	tests/programs/work.nix \

@@ -510,7 +510,7 @@ static void *make_pointer_free(void *unused)
 
 static void bad_interior(void)
 {
-    GC_register_finalizer((char *)GC_malloc(64) + 8, note, NULL, NULL, NULL);
+    GC_register_finalizer((char *)GC_malloc(64) + 16, note, NULL, NULL, NULL);
 }
 
 static void bad_freed(void)
@@ -541,7 +541,7 @@ static void good_child(void)
 
 static void check_mistakes(void)
 {
-    api_check_child(bad_interior, "8 bytes inside", "an address inside an object is reported");
+    api_check_child(bad_interior, "16 bytes inside", "an address inside an object is reported");
     api_check_child(bad_freed, "no object", "a freed object is reported");
     api_check_child(bad_invoke, "allocation lock", "invoking with the allocation lock held is reported");
     api_check_child(good_child, NULL, "finalizers work in the child of a fork");

@@ -397,7 +397,7 @@ static void bad_beside_good(void)
               GC_general_register_disappearing_link(&word[1], p) == GC_DUPLICATE);
     API_CHILD(GC_general_register_disappearing_link(&word[2], freed) == GC_NOT_FOUND);
     API_CHILD(GC_general_register_disappearing_link(&word[2], p + 16) == GC_NOT_FOUND);
-    API_CHILD(GC_general_register_disappearing_link(&word[2], p + 8) == GC_NOT_FOUND);
+    API_CHILD(GC_general_register_disappearing_link(&word[2], p + 24) == GC_NOT_FOUND);
     API_CHILD(GC_general_register_disappearing_link(&word[2], p + GC_size(p)) == GC_NOT_FOUND);
     API_CHILD(GC_unregister_disappearing_link(&word[2]) == 0);
     GC_reachable_here(p);

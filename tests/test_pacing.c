@@ -243,7 +243,7 @@ static void count_one(void *object, void *data)
 /* 8 MB live beside 400 MB that is finalized: a budget of 8 MB, so much again that waits to be freed, and a little. */
 static int finalize_all(void)
 {
-    struct sgc_finalizer f = { count_one, NULL, SGC_NO_ORDER }, old;
+    struct sgc_finalizer f = { count_one, NULL, SGC_NO_ORDER, 0 }, old;
     size_t most = 0;
 
     make_live(8);

@@ -40,8 +40,9 @@ typedef void (GC_CALLBACK *GC_finalization_proc)(void *object, void *data);
  * registered.  *old_fn and *old_data (either may be NULL) get what was registered before, or NULL.  What `data`
  * points at stays reachable until then; so an object that its own data points at is never finalized.
  *
- * `object` is the first address of an object.  NULL and addresses outside the heap are ignored, with *old_fn and
- * *old_data set to NULL; so is, with a message, any other address.  If there is no memory to remember it, that
+ * `object` is the first address of an object, or less than 16 bytes behind it: programs keep types in the lowest bits of
+ * pointers.  fn gets it as it is.  NULL and addresses outside the heap are ignored, with *old_fn and *old_data set to NULL;
+ * so is, with a message, any other address.  If there is no memory to remember it, that
  * is reported and neither *old_fn nor *old_data change.
  *
  * An object registered by the first form waits as long as another registered object that is unreachable reaches it.  So
@@ -149,8 +150,8 @@ GC_API void GC_CALL GC_dump_finalization(void);
  * it is given back.  If `object` is freed explicitly, its links are cleared by the next collection.
  *
  * GC_SUCCESS; GC_DUPLICATE: it was registered, and is now for `object`; GC_NO_MEMORY; GC_UNIMPLEMENTED: leaks are
- * looked for.  An `object` that is not an object's first address, or a `link` that is no word's, are reported, and the
- * answer is GC_NOT_FOUND.
+ * looked for.  An `object` that is not an object's first address, or less than 16 bytes behind it, or a `link` that is no
+ * word's, are reported, and the answer is GC_NOT_FOUND.
  */
 GC_API int GC_CALL GC_general_register_disappearing_link(void **link, const void *object)
     GC_ATTR_NONNULL(1) GC_ATTR_NONNULL(2);

@@ -1,0 +1,40 @@
+;;; SPDX-License-Identifier: MIT
+;;; A second workload for ECL, on one thread: weak pointers and weak hash tables, of conses, whose pointers ECL tags, and
+;;; of other objects, and finalizers.  A word may keep this or that alive by accident, so it says whether most died.
+;;; Conses have finalizers only if they are such that ECL 21.2.1 does not take them for something else afterwards.
+(defconstant +many+ 2000)
+(defvar *finalized* 0)
+(defun count-one (object) (declare (ignore object)) (incf *finalized*))
+
+(defun drop-finalized (maker)
+  (dotimes (i +many+) (ext:set-finalizer (funcall maker i) 'count-one))
+  nil)
+(defun drop-weak (maker)
+  (loop for i below +many+ collect (ext:make-weak-pointer (funcall maker i))))
+(defun fill-weak (table maker)
+  (dotimes (i +many+ table) (setf (gethash (funcall maker i) table) i)))
+(defun collect () (dotimes (i 3) (loop repeat 20000 collect (make-string 3)) (ext:gc t)))
+(defun most (n) (> n (* 9/10 +many+)))
+(defun broken (pointers) (count-if-not #'ext:weak-pointer-value pointers))
+
+(defun cons-of (i) (declare (ignore i)) (cons 1 1))
+(defun vector-of (i) (make-array 6 :initial-element i))
+(defun string-of (i) (format nil "string ~a" i))
+
+(dolist (maker '(cons-of vector-of string-of))
+  (setf *finalized* 0)
+  (drop-finalized maker)
+  (collect)
+  (format t "~a: finalized ~a~%" maker (most *finalized*))
+  (let ((pointers (drop-weak maker)))
+    (collect)
+    (format t "~a: weak pointers broken ~a~%" maker (most (broken pointers))))
+  (let* ((kept (loop for i below +many+ collect (funcall maker i)))
+         (pointers (mapcar #'ext:make-weak-pointer kept)))
+    (collect)
+    (format t "~a: weak pointers to what lives ~a ~a~%" maker (broken pointers) (length kept)))
+  (let ((table (make-hash-table :test 'eq :weakness :key)))
+    (fill-weak table maker)
+    (collect)
+    (format t "~a: weak table ~a~%" maker (most (- +many+ (hash-table-count table))))))
+(ext:quit 0)
