@@ -45,6 +45,7 @@ alloc_sources = \
 	alloc/slots.c \
 	alloc/slots.h \
 	alloc/small.c \
+	alloc/stopped.c \
 	alloc/small.h \
 	alloc/span.c \
 	alloc/span.h \

@@ -7,6 +7,8 @@
 #include "alloc/claim_short.h"
 #include "alloc/pool.h"
 #include "alloc/span.h"
+#include "alloc/stopped.h"
+#include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
@@ -206,6 +208,19 @@ static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
     return true;
 }
 
+/* With the world stopped, in the hook that pushes roots: small objects can be had all the same.  Who asks for more, or in another
+ * callback, is told so where a section is entered. */
+static bool serve_hook(struct sgc_mutator *self, struct call *c)
+{
+    size_t granules = sgc_request_granules(c->bytes);
+
+    if (!sgc_client_pushing() || c->align != SGC_GRANULE || granules == 0)
+        return false;
+    sgc_section_restore(sgc_section_of(self));
+    c->object = sgc_stopped_claim(&self->cache, c->kind, sgc_class_for(granules));
+    return true;
+}
+
 /* The client's frames, and those of ours that hold what it has passed, are above `sp`, with their registers. */
 static void serve_from(void *arg, uintptr_t sp)
 {
@@ -215,6 +230,8 @@ static void serve_from(void *arg, uintptr_t sp)
 
     if (self == NULL ||
         !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
+        return;
+    if (__builtin_expect(sgc_section_of(self)->held != 0, 0) && serve_hook(self, c))
         return;
     sgc_gate_look(self, c->entry);
     r.entry = c->entry;
@@ -262,7 +279,7 @@ __attribute__((noinline))
 static void *claim_now(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
     sgc_brief_end(&cache->section);
-    if (!look_later(cache))
+    if (cache->section.held != 0 || !look_later(cache))
         return NULL;
     return sgc_small_claim(cache, kind, sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin));
 }
@@ -318,7 +335,7 @@ static void *small_or_slow(size_t bytes, uint32_t kind)
     size_t granules = sgc_request_granules(bytes);
     void *object = NULL;
 
-    if (cache != NULL && granules != 0)
+    if (cache != NULL && cache->section.held == 0 && granules != 0)
         object = sgc_small_try(cache, kind, sgc_class_for(granules));
     return object != NULL ? object : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
 }

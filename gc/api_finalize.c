@@ -5,6 +5,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
+#include "alloc/stopped.h"
 #include "gc/api_finalize.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
@@ -69,6 +70,41 @@ bool sgc_api_finding_leaks(void)
     return sgc_a32_load(&sgc_client_find_leak) != 0;
 }
 
+/* Those registered in the hook that pushes roots, newest first, until the pause is over: for what the hook has allocated, most
+ * likely, which nobody else can have registered.  They lie in the heap, and are marked with what else comes from the hook. */
+struct deferred {
+    struct deferred *next;
+    void *object;
+    struct sgc_finalizer f;
+};
+
+SGC_STATE static struct deferred *deferred;     /* the collecting thread, gate held */
+
+static void defer(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f)
+{
+    struct deferred *d = sgc_stopped_claim(&self->cache, SGC_KIND_CONSERVATIVE, sgc_class_for(sgc_request_granules(sizeof *d)));
+
+    if (d == NULL) {
+        sgc_warn("%s(%p): too much was asked for in the hook of GC_set_push_other_roots; nothing is registered. Register it "
+                 "outside", function, object);
+        return;
+    }
+    *d = (struct deferred){ deferred, object, *f };
+    deferred = d;
+}
+
+static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
+                               GC_finalization_proc *old_fn, void **old_data);
+
+void sgc_client_after(void)
+{
+    struct deferred *d = deferred;
+
+    deferred = NULL;
+    for (; d != NULL; d = d->next)
+        register_finalizer("GC_register_finalizer", d->object, &d->f, NULL, NULL);
+}
+
 static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
                                GC_finalization_proc *old_fn, void **old_data)
 {
@@ -76,6 +112,11 @@ static void register_finalizer(const char *function, void *object, const struct 
     struct sgc_finalizer old = { .fn = NULL };
     enum sgc_registered result = SGC_REGISTERED;
 
+    if (__builtin_expect(self != NULL && sgc_section_of(self)->held != 0, 0) && sgc_client_pushing()) {
+        defer(function, self, object, f);
+        answer(&old, old_fn, old_data);
+        return;
+    }
     if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_api_finding_leaks())
         result = sgc_finalizer_set(self, sgc_api_untagged(object), f, &old);
     if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {

@@ -9,9 +9,11 @@
 
 #include "alloc/object.h"
 #include "alloc/span.h"
+#include "alloc/stopped.h"
 #include "gc/allocate.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
+#include "gc/cycle.h"
 #include "mark/described.h"
 
 struct hooks {
@@ -140,6 +142,20 @@ void GC_abort_on_oom(void)
 
 SGC_API_HOOK(push_other_roots, GC_push_other_roots_proc, sgc_client_push_other_roots)
 
+void sgc_client_before(struct sgc_mutator *self)
+{
+    GC_push_other_roots_proc hook = GC_get_push_other_roots();
+
+    if (self != NULL && hook != NULL && hook != sgc_client_push_nothing)
+        sgc_stopped_reserve(&self->cache);
+}
+
+static void mark_allocated(void *marker, uintptr_t object)
+{
+    sgc_mark_address(marker, object);
+}
+
+/* What the hook allocates is marked when it is done, and holds what it is to hold. */
 void sgc_client_push_roots(struct sgc_marker *marker)
 {
     GC_push_other_roots_proc hook = GC_get_push_other_roots();
@@ -148,7 +164,13 @@ void sgc_client_push_roots(struct sgc_marker *marker)
         return;
     hooks.pushing = marker;
     hook();
+    sgc_stopped_each(mark_allocated, marker);
     hooks.pushing = NULL;
+}
+
+bool sgc_client_pushing(void)
+{
+    return hooks.pushing != NULL && sgc_stopped_by_self();
 }
 
 typedef void (*scan_fn)(struct sgc_marker *marker, const void *lo, const void *hi);

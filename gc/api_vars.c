@@ -3,13 +3,14 @@
  * The public variables and their first values.  Who writes and reads them: gc/client_vars.h.  The two functions
  * run on the thread that starts the collector.
  */
+#include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 
 #include "gc/allocate.h"
 #include "gc/options.h"
 
 /* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */
-static void push_nothing(void)
+void sgc_client_push_nothing(void)
 {
 }
 
@@ -37,7 +38,7 @@ sgc_aw_t sgc_client_time_limit = SGC_ATOMIC_INIT(999999);
 sgc_aw_t sgc_client_oom_fn = SGC_ATOMIC_INIT((uintptr_t)sgc_oom_default);
 sgc_aw_t sgc_client_on_abort;
 sgc_aw_t sgc_client_on_heap_resize;
-sgc_aw_t sgc_client_push_other_roots = SGC_ATOMIC_INIT((uintptr_t)push_nothing);
+sgc_aw_t sgc_client_push_other_roots = SGC_ATOMIC_INIT((uintptr_t)sgc_client_push_nothing);
 sgc_aw_t sgc_client_stackbottom;
 
 /* Through sgc_option_set, so that the environment wins and a bad value is reported like any other. */

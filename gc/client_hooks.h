@@ -13,14 +13,28 @@
 
 #include "mark/marker.h"
 
+struct sgc_mutator;
+
 /* Begins to listen to the collector's events for the client.  Once, at start. */
 void sgc_client_hooks_start(void);
 
 /* Service threads are started by the C library's own function, whatever stands before it.  Once, at start. */
 void sgc_client_threads_start(void);
 
+/* The hook that pushes roots, until the client sets another. */
+void sgc_client_push_nothing(void);
+
+/* Memory for what that hook allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
+void sgc_client_before(struct sgc_mutator *self);
+
 /* Lets the client push its roots of this collection.  World stopped. */
 void sgc_client_push_roots(struct sgc_marker *marker);
+
+/* Registers the finalizers that the hook has.  After the pause, gate held. */
+void sgc_client_after(void);
+
+/* Is that hook running, on this thread?  Of a thread that holds a lock. */
+bool sgc_client_pushing(void);
 
 /* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  Gate held. */
 typedef uintptr_t (*sgc_toggle_fn)(void *object);

@@ -9,6 +9,7 @@
 #include "alloc/pool.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
+#include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
@@ -210,6 +211,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
     sgc_finalization_before();
+    sgc_client_before(self);
     clear_before();
     cycle.markers = wanted_markers();
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
@@ -220,6 +222,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
         return given_up();
     }
     SGC_EVENT(resumed, &cycle.record);
+    sgc_client_after();
     sgc_roots_look_for_other_collector();
     sgc_complaints_tell();
     sgc_team_trim(&cycle.team);

@@ -134,6 +134,13 @@ static inline void sgc_section_check(const struct sgc_section *self)
         sgc_section_used_inside(self);
 }
 
+/* The thread itself has used a brief section under a lock, and that was right. */
+static inline void sgc_section_restore(struct sgc_section *self)
+{
+    sgc_assert(self->held != 0);
+    sgc_aw_store(&self->brief, self->sp);
+}
+
 /* The suspend signal may have come meanwhile and found us inside: the request is then in `state`,
  * and reading it after sp became 0 cannot miss it, since a signal after that store parks at once. */
 static inline void sgc_section_leave(struct sgc_section *self)

@@ -215,12 +215,12 @@ unit_tests += \
 	tests/test_api_start \
 	tests/test_api_stats \
 	tests/test_api_stopped \
-	tests/test_api_suspend tests/test_api_tagged \
+	tests/test_api_suspend tests/test_api_tagged tests/test_api_hook_alloc \
 	tests/test_api_suspend_region \
 	tests/test_api_threads \
 	tests/test_api_vars \
 	tests/test_api_why_live
-thread_tests += tests/test_api_hooks tests/test_api_loader tests/test_api_lock tests/test_api_lock_left tests/test_api_lock_threads tests/test_api_suspend tests/test_api_suspend_region tests/test_api_threads
+thread_tests += tests/test_api_hooks tests/test_api_hook_alloc tests/test_api_loader tests/test_api_lock tests/test_api_lock_left tests/test_api_lock_threads tests/test_api_suspend tests/test_api_suspend_region tests/test_api_threads
 aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
 test_headers += tests/api.h tests/api_list.h
 EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_types.cc
@@ -433,6 +433,7 @@ EXTRA_DIST += \
 	tests/programs/work.asy \
 	tests/programs/work.goo \
 	tests/programs/work.html \
+	tests/programs/work.cr tests/programs/work.ly tests/programs/work.m2 \
 	tests/programs/work.lisp tests/programs/work-weak.lisp \
 	tests/programs/work.m \
 	tests/programs/work.neko \

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* See alloc/stopped.h. */
+#include "alloc/stopped.h"
+
+#include "alloc/bits.h"
+#include "alloc/policy.h"
+#include "alloc/small.h"
+
+enum {
+    PAGES_MOST = 256,           /* in one pause */
+    PAGES_MORE = 16,            /* than the last hook used twice */
+};
+
+struct stopped_page {
+    uint32_t page, slots;       /* so many of its first are handed out */
+};
+
+struct stopped {
+    struct stopped_page of[PAGES_MOST];
+    uint32_t count, last;       /* pages in use; how many the last hook used */
+    struct sgc_taken ready[PAGES_MOST];
+    uint32_t ready_count;
+};
+
+SGC_STATE static struct stopped all;
+
+/* Under a guard: a handler that jumped out would lose the pages that are in hand. */
+void sgc_stopped_reserve(struct sgc_cache *cache)
+{
+    uint32_t want = 2 * all.last + PAGES_MORE, got = 1;
+
+    want = want < PAGES_MOST ? want : PAGES_MOST;
+    sgc_guard_enter(&cache->section);
+    while (all.ready_count < want && got != 0) {
+        got = sgc_policy_take_singles(cache, want - all.ready_count, &all.ready[all.ready_count]);
+        all.ready_count += got;
+    }
+    sgc_guard_leave(&cache->section);
+}
+
+static bool has_room(const struct stopped_page *p, uint32_t kind, uint32_t cls)
+{
+    const struct sgc_page *d = &sgc_heap.pages[p->page];
+
+    return d->kind == kind && d->cls == cls && p->slots < sgc_size_classes.of[cls].per_page;
+}
+
+/* Like any page of the cache that has been looked at in this cycle. */
+static void enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    if (bin->size == 0)
+        bin->size = sgc_class_bytes(cls);
+    sgc_lock(&cache->lock, &cache->section);
+    sgc_lists_renew(&bin->lists);
+    sgc_page_set_up_small(taken->page, cls, kind, cache->tag, false);
+    sgc_list_push(&bin->lists, SGC_LIST_DONE, taken->page);
+    sgc_unlock(&cache->lock, &cache->section);
+}
+
+static struct stopped_page *new_page(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    const struct sgc_taken *taken;
+
+    if (all.count == PAGES_MOST || all.ready_count == 0)
+        return NULL;
+    taken = &all.ready[--all.ready_count];
+    enlist(cache, kind, cls, taken);
+    all.of[all.count] = (struct stopped_page){ taken->page, 0 };
+    return &all.of[all.count++];
+}
+
+/* The last one of its class is the one with room. */
+static struct stopped_page *page_for(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    for (uint32_t i = all.count; i-- > 0;)
+        if (has_room(&all.of[i], kind, cls))
+            return &all.of[i];
+    return new_page(cache, kind, cls);
+}
+
+static uintptr_t slot_of(const struct stopped_page *p, uint32_t slot)
+{
+    return sgc_page_start(p->page) + (uintptr_t)slot * sgc_heap.pages[p->page].granules * SGC_GRANULE;
+}
+
+void *sgc_stopped_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct stopped_page *p = page_for(cache, kind, cls);
+    size_t bytes = sgc_class_bytes(cls);
+    uintptr_t object;
+
+    if (p == NULL)
+        return NULL;
+    object = slot_of(p, p->slots++);
+    memset((void *)object, 0, bytes);
+    sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number(object)));
+    sgc_count_add(&cache->claimed, bytes);
+    return (void *)object;
+}
+
+void sgc_stopped_each(void (*fn)(void *arg, uintptr_t object), void *arg)
+{
+    for (uint32_t i = 0; i < all.count; i++)
+        for (uint32_t slot = 0; slot < all.of[i].slots; slot++)
+            fn(arg, slot_of(&all.of[i], slot));
+    all.last = all.count;
+    all.count = 0;
+}

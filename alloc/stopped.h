@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects for who has stopped the world, before anything dead is found: a client's hook that pushes roots may allocate
+ * (Crystal's does).
+ *
+ * Runs and bins have been retired then, sections cannot be entered, and the heap cannot grow, since a stopped thread may be about
+ * to do that.  So pages are taken before the pause, a few more than the last hook used.  Each class gets one, which is on the
+ * cache's lists from the start and whose slots are handed out one after the other.  What has been handed out is known, and
+ * marked when the hook is done: by then it holds what the hook has written into it.  Pages that were not used wait for the next
+ * pause.
+ *
+ *   all of it       the collecting thread, gate held; nobody else
+ */
+#ifndef SGC_ALLOC_STOPPED_H
+#define SGC_ALLOC_STOPPED_H
+
+#include "alloc/cache.h"
+
+/* Takes pages for the pause that follows.  Outside sections, gate held. */
+void sgc_stopped_reserve(struct sgc_cache *cache);
+
+/* A zeroed slot; NULL if too little was taken before this pause.  World stopped by the caller, whose cache it is. */
+void *sgc_stopped_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* Hands everything that was handed out to fn, and forgets it. */
+void sgc_stopped_each(void (*fn)(void *arg, uintptr_t object), void *arg);
+
+#endif

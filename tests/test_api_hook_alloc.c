@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that allocate, and register finalizers for what they have allocated, in the hook of GC_set_push_other_roots, with
+ * the world stopped.  On bdwgc that works as long as there is one thread, and Crystal's run-time system relies on that.
+ */
+#include "api.h"
+
+#include <stdatomic.h>
+
+enum { EACH = 300, ROUNDS = 40, KEPT = 2000, WORKERS = 2 };
+
+struct item {
+    struct item *next;
+    GC_word *hidden_before;     /* an object that nothing else points at any more */
+    size_t bytes;
+    unsigned char filled;
+};
+
+static struct item *kept;               /* what hooks have allocated, newest first */
+static size_t kept_count;
+static GC_hidden_pointer secret;        /* an object that only the hook knows */
+static bool keeps;
+static int wrong;
+static GC_push_other_roots_proc before;
+
+static size_t bytes_of(unsigned i)
+{
+    static const size_t bytes[] = { 32, 40, 48, 100, 300, 1000, 2500, 8000 };
+
+    return bytes[i % 8];
+}
+
+static void check_new(const unsigned char *p, size_t bytes)
+{
+    for (size_t i = 0; p != NULL && i < bytes; i++)
+        wrong += p[i] != 0;
+    wrong += p == NULL || GC_base((void *)p) != p || GC_size(p) < bytes;
+}
+
+static void keep(struct item *p, size_t bytes)
+{
+    p->bytes = bytes;
+    p->filled = (unsigned char)(kept_count % 251);
+    memset(p + 1, p->filled, bytes - sizeof *p);
+    p->hidden_before = GC_REVEAL_POINTER(secret);
+    p->next = kept;
+    kept = p;
+    kept_count++;
+}
+
+static atomic_int finalized, registered;
+
+static void count(void *object, void *data)
+{
+    (void)object, (void)data;
+    atomic_fetch_add(&finalized, 1);
+}
+
+static void register_one(void *object)
+{
+    GC_finalization_proc old = count;
+
+    GC_register_finalizer_ignore_self(object, count, NULL, &old, NULL);
+    wrong += old != NULL;
+    atomic_fetch_add(&registered, 1);
+}
+
+/* Much more than the last time is not to be had. */
+static void hook(void)
+{
+    static unsigned most = 10;
+
+    most = most * 2 < EACH ? most * 2 : EACH;
+    for (unsigned i = 0; i < most; i++) {
+        size_t bytes = bytes_of(i);
+        void *p = GC_malloc(bytes);
+
+        check_new(p, bytes);
+        if (keeps && kept_count < KEPT && i % 8 != 0)
+            keep(p, bytes);
+        memset(GC_malloc_atomic(bytes), 0xff, bytes);
+        if (i % 50 == 7)
+            register_one(p);
+    }
+    if (before != NULL)
+        before();
+}
+
+static bool intact(void)
+{
+    size_t n = 0;
+
+    for (const struct item *p = kept; p != NULL; p = p->next, n++) {
+        const unsigned char *rest = (const unsigned char *)(p + 1);
+
+        for (size_t i = 0; i < p->bytes - sizeof *p; i++)
+            if (rest[i] != p->filled)
+                return false;
+        if (GC_base((void *)p) != p || p->hidden_before == NULL || *p->hidden_before != 0x5ec2e7)
+            return false;
+    }
+    return n == kept_count;
+}
+
+static void *make_secret(void *unused)
+{
+    GC_word *word = GC_malloc(API_LARGE);
+
+    *word = 0x5ec2e7;
+    secret = GC_HIDE_POINTER(word);
+    return unused;
+}
+
+static void check_kept(void)
+{
+    api_in_thread(make_secret, NULL);
+    keeps = true;
+    for (int i = 0; i < ROUNDS; i++) {
+        GC_gcollect();
+        for (int j = 0; j < 500; j++)
+            memset(GC_malloc(bytes_of((unsigned)j)), 0xee, bytes_of((unsigned)j));
+    }
+    keeps = false;
+    tap_ok(wrong == 0, "what the hook allocates is zeroed, an object of its own, and large enough (%d are not)", wrong);
+    tap_ok(kept_count == KEPT && intact(), "it lives as long as something points at it, with what it points at (%zu)",
+           kept_count);
+}
+
+static void check_dropped(void)
+{
+    size_t heap;
+
+    kept = NULL;
+    kept_count = 0;
+    for (int i = 0; i < 5; i++)
+        GC_gcollect();
+    heap = GC_get_heap_size();
+    for (int i = 0; i < 300; i++)
+        GC_gcollect();
+    GC_invoke_finalizers();
+    tap_ok(atomic_load(&finalized) > atomic_load(&registered) / 2, "finalizers registered in the hook run (%d of %d)",
+           atomic_load(&finalized), atomic_load(&registered));
+    tap_ok(GC_get_heap_size() <= heap + (4 << 20), "and is collected otherwise: the heap does not grow (%zu, then %zu KB)",
+           heap >> 10, GC_get_heap_size() >> 10);
+}
+
+static atomic_int over;
+
+static void *work(void *bad)
+{
+    while (!atomic_load(&over)) {
+        size_t bytes = bytes_of((unsigned)rand());
+        unsigned char *p = GC_malloc(bytes);
+
+        for (size_t i = 0; i < bytes; i++)
+            *(int *)bad += p[i] != 0;
+        memset(p, 0xdd, bytes);
+        GC_reachable_here(p);
+    }
+    return NULL;
+}
+
+static void check_threads(void)
+{
+    pthread_t thread[WORKERS];
+    int bad[WORKERS] = { 0 };
+
+    for (int i = 0; i < WORKERS; i++)
+        if (GC_pthread_create(&thread[i], NULL, work, &bad[i]) != 0)
+            tap_bail("no thread");
+    api_in_thread(make_secret, NULL);
+    keeps = true;
+    for (int i = 0; i < ROUNDS; i++)
+        GC_gcollect();
+    keeps = false;
+    atomic_store(&over, 1);
+    for (int i = 0; i < WORKERS; i++)
+        GC_pthread_join(thread[i], NULL);
+    tap_ok(wrong == 0 && bad[0] + bad[1] == 0 && intact(), "so it is beside other threads that allocate (%d %d %d)", wrong,
+           bad[0], bad[1]);
+}
+
+int main(void)
+{
+    GC_INIT();
+    tap_plan(0);
+    before = GC_get_push_other_roots();
+    GC_set_push_other_roots(hook);
+    check_kept();
+    check_dropped();
+    check_threads();
+    GC_set_push_other_roots(before);
+    return tap_done();
+}
