@@ -54,10 +54,10 @@ bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all)
 
 /* ---- finding dead objects: world stopped ---- */
 
-static void keep_contents(const struct sgc_object *o, void *marker)
+static void keep_contents(const struct sgc_dead *dead, void *marker)
 {
-    if (!sgc_walk_marked(o))
-        sgc_mark_contents(marker, o->start, o->bytes);
+    for (uintptr_t bits = dead->bits; bits != 0; bits &= bits - 1)
+        sgc_mark_contents(marker, sgc_dead_object(dead, bits), dead->bytes);
 }
 
 static bool enqueue(uintptr_t object)
@@ -68,23 +68,24 @@ static bool enqueue(uintptr_t object)
     return true;
 }
 
-static void mark_only(struct sgc_marker *marker, const struct sgc_object *o)
+/* Marks them, but not what they point at. */
+static void mark_only(struct sgc_marker *marker, const struct sgc_dead *dead)
 {
-    if (o->span)
-        sgc_aw_or(sgc_span_word(o->page, sgc_mark_role()), sgc_arena_bit(o->page));
-    else
-        sgc_aw_or(sgc_mark_word(o->granule), sgc_bit_mask(o->granule));
-    marker->objects++;
-    marker->bytes += o->bytes;
+    size_t count = (size_t)__builtin_popcountll(dead->bits);
+
+    sgc_aw_or(dead->marks, dead->bits);
+    marker->objects += count;
+    marker->bytes += count * dead->bytes;
 }
 
-/* One for which there is no room in the queue lives on, too. */
-static void condemn(const struct sgc_object *o, void *marker)
+/* Those for which there is no room in the queue live on, too. */
+static void condemn(const struct sgc_dead *dead, void *marker)
 {
-    if (sgc_walk_marked(o))
-        return;
-    enqueue(o->start);
-    mark_only(marker, o);
+    uintptr_t bits = dead->bits;
+
+    for (; bits != 0 && enqueue(sgc_dead_object(dead, bits)); bits &= bits - 1)
+        ;
+    mark_only(marker, dead);
 }
 
 static bool leaks_are_wanted(void)
@@ -98,7 +99,7 @@ void sgc_disclaim_keep(struct sgc_team *team)
 
     if (keepers == 0 || leaks_are_wanted())
         return;
-    sgc_walk_kinds(keepers, keep_contents, sgc_team_first(team));
+    sgc_walk_dead(keepers, keep_contents, sgc_team_first(team));
     sgc_team_look_through(team, NULL, true);
     sgc_team_rescan(team, NULL);
 }
@@ -149,7 +150,7 @@ void sgc_disclaim_mark(struct sgc_team *team)
     if (kinds == 0 || leaks_are_wanted())
         return;
     release_left();
-    sgc_walk_kinds(kinds, condemn, sgc_team_first(team));
+    sgc_walk_dead(kinds, condemn, sgc_team_first(team));
     sgc_a32_store(&sgc_disclaim_due, all.count != 0);
 }
 
