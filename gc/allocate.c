@@ -270,7 +270,8 @@ void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
 }
 
 /* Is it too early to look whether a collection is due?  Never when each allocation is to look. */
-static bool look_later(const struct sgc_cache *cache)
+__attribute__((always_inline))
+static inline bool look_later(const struct sgc_cache *cache)
 {
     return cache->claim_bytes != 0 && sgc_pacing_too_little(cache);
 }
@@ -312,7 +313,9 @@ static inline uint64_t starts_for(size_t bytes)
 
 /* What is needed later is kept in memory: to make room for it, registers of the client would be saved, and their values left on
  * the stack.  There is no frame to be cleared. */
-void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
+__attribute__((always_inline))
+static inline void *claim_short_or(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin,
+                                   void *(*otherwise)(size_t, uint32_t, struct sgc_cache *))
 {
     volatile size_t asked_bytes = bytes;
     volatile uint32_t asked_kind = kind;
@@ -321,11 +324,22 @@ void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, 
 
     if (!sgc_brief_go_on(&cache->section) || !may_claim_short(cache, bin) ||
         !sgc_claim_short(bin, starts_for(bytes), &asked_kind, &object))
-        return claim_or_slow(asked_bytes, asked_kind, own);
+        return otherwise(asked_bytes, asked_kind, own);
     cache = own;
     if (sgc_brief_leave_at_last(&cache->section))
         return sgc_brief_look(&cache->section, object);
     return object;
+}
+
+void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
+{
+    return claim_short_or(bytes, kind, cache, bin, claim_or_slow);
+}
+
+/* In pages with live objects runs are short: who took the slow way for each would do so for every few objects. */
+static void *try_or_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    return look_later(cache) ? sgc_small_claim(cache, kind, cls) : sgc_small_try(cache, kind, cls);
 }
 
 __attribute__((noinline))
@@ -336,16 +350,22 @@ static void *small_or_slow(size_t bytes, uint32_t kind)
     void *object = NULL;
 
     if (cache != NULL && cache->section.held == 0 && granules != 0)
-        object = sgc_small_try(cache, kind, sgc_class_for(granules));
-    return object != NULL ? object : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
+        object = try_or_claim(cache, kind, sgc_class_for(granules));
+    return object != NULL ? sgc_stack_clear_little(object) : sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
 }
 
-/* Jumped to. */
+/* Jumped to, like the next. */
 __attribute__((noinline))
-static void *not_ready(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+static void *not_short(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
     sgc_brief_end(&cache->section);
     return small_or_slow(bytes, kind);
+}
+
+__attribute__((noinline))
+static void *not_ready(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
+{
+    return claim_short_or(bytes, kind, cache, bin, not_short);
 }
 
 /* The common path once more, for kinds of any number: without a frame, see doc/design/fast-path.md. */
@@ -360,7 +380,7 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
     bin = sgc_fast_bin(cache, bytes, kind);
     sgc_brief_enter(&cache->section);
     if (bin->freed != NULL || !sgc_bin_has_run(bin))
-        return not_ready(bytes, kind, cache);
+        return not_ready(bytes, kind, cache, bin);
     object = sgc_bin_bump(bin);
     if (sgc_brief_leave(&cache->section))
         return sgc_brief_look(&cache->section, object);
