@@ -46,6 +46,7 @@ alloc_sources = \
 	alloc/slots.h \
 	alloc/small.c \
 	alloc/stopped.c \
+	alloc/stopped.h \
 	alloc/small.h \
 	alloc/span.c \
 	alloc/span.h \
