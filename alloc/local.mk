@@ -45,8 +45,6 @@ alloc_sources = \
 	alloc/slots.c \
 	alloc/slots.h \
 	alloc/small.c \
-	alloc/stopped.c \
-	alloc/stopped.h \
 	alloc/small.h \
 	alloc/span.c \
 	alloc/span.h \
@@ -54,6 +52,8 @@ alloc_sources = \
 	alloc/span_sweep.c \
 	alloc/spare.c \
 	alloc/spare.h \
+	alloc/stopped.c \
+	alloc/stopped.h \
 	alloc/sweep.c \
 	alloc/sweep.h \
 	alloc/verify.c \

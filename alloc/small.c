@@ -280,8 +280,7 @@ static uint32_t own_pages(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t
     return found;
 }
 
-/* Makes pages that nobody else knows ours. */
-static void enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count)
+void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
@@ -303,7 +302,7 @@ static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
     if (count == 0)
         return 0;
     cache->took = true;
-    enlist(cache, kind, cls, taken, count);
+    sgc_small_enlist(cache, kind, cls, taken, count);
     return count;
 }
 

@@ -32,6 +32,11 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
  * NULL if none can be had. */
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
+struct sgc_taken;
+
+/* Makes pages that nobody else knows the cache's. */
+void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count);
+
 /* A slot freed by this thread, allocated again.  In a section.  It leaves the list before its bit is set: when both happen
  * or only the first, nobody else gets it. */
 __attribute__((always_inline))

@@ -45,28 +45,16 @@ static bool has_room(const struct stopped_page *p, uint32_t kind, uint32_t cls)
     return d->kind == kind && d->cls == cls && p->slots < sgc_size_classes.of[cls].per_page;
 }
 
-/* Like any page of the cache that has been looked at in this cycle. */
-static void enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-
-    if (bin->size == 0)
-        bin->size = sgc_class_bytes(cls);
-    sgc_lock(&cache->lock, &cache->section);
-    sgc_lists_renew(&bin->lists);
-    sgc_page_set_up_small(taken->page, cls, kind, cache->tag, false);
-    sgc_list_push(&bin->lists, SGC_LIST_DONE, taken->page);
-    sgc_unlock(&cache->lock, &cache->section);
-}
-
 static struct stopped_page *new_page(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    const struct sgc_taken *taken;
+    struct sgc_taken *taken;
 
     if (all.count == PAGES_MOST || all.ready_count == 0)
         return NULL;
     taken = &all.ready[--all.ready_count];
-    enlist(cache, kind, cls, taken);
+    taken->zero = false;        /* for whoever comes after us */
+    cache->bin[kind][cls].size = (uint32_t)sgc_class_bytes(cls);
+    sgc_small_enlist(cache, kind, cls, taken, 1);
     all.of[all.count] = (struct stopped_page){ taken->page, 0 };
     return &all.of[all.count++];
 }

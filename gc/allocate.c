@@ -210,15 +210,10 @@ static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
 
 /* With the world stopped, in the hook that pushes roots: small objects can be had all the same.  Who asks for more, or in another
  * callback, is told so where a section is entered. */
-static bool serve_hook(struct sgc_mutator *self, struct call *c)
+static void *serve_hook(struct sgc_mutator *self, const struct request *r)
 {
-    size_t granules = sgc_request_granules(c->bytes);
-
-    if (!sgc_client_pushing() || c->align != SGC_GRANULE || granules == 0)
-        return false;
     sgc_section_restore(sgc_section_of(self));
-    c->object = sgc_stopped_claim(&self->cache, c->kind, sgc_class_for(granules));
-    return true;
+    return sgc_stopped_claim(&self->cache, r->kind, r->cls);
 }
 
 /* The client's frames, and those of ours that hold what it has passed, are above `sp`, with their registers. */
@@ -231,8 +226,10 @@ static void serve_from(void *arg, uintptr_t sp)
     if (self == NULL ||
         !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
         return;
-    if (__builtin_expect(sgc_section_of(self)->held != 0, 0) && serve_hook(self, c))
+    if (r.small && !r.many && sgc_called_by_hook(self)) {
+        c->object = serve_hook(self, &r);
         return;
+    }
     sgc_gate_look(self, c->entry);
     r.entry = c->entry;
     r.from = sp;

@@ -94,25 +94,13 @@ static void defer(const char *function, struct sgc_mutator *self, void *object, 
 }
 
 static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
-                               GC_finalization_proc *old_fn, void **old_data);
-
-void sgc_client_after(void)
-{
-    struct deferred *d = deferred;
-
-    deferred = NULL;
-    for (; d != NULL; d = d->next)
-        register_finalizer("GC_register_finalizer", d->object, &d->f, NULL, NULL);
-}
-
-static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
                                GC_finalization_proc *old_fn, void **old_data)
 {
     struct sgc_mutator *self = sgc_api_self();
     struct sgc_finalizer old = { .fn = NULL };
     enum sgc_registered result = SGC_REGISTERED;
 
-    if (__builtin_expect(self != NULL && sgc_section_of(self)->held != 0, 0) && sgc_client_pushing()) {
+    if (self != NULL && sgc_called_by_hook(self)) {
         defer(function, self, object, f);
         answer(&old, old_fn, old_data);
         return;
@@ -127,6 +115,15 @@ static void register_finalizer(const char *function, void *object, const struct 
     }
     if (result != SGC_REGISTERED_NOT)
         answer(&old, old_fn, old_data);
+}
+
+void sgc_client_after(void)
+{
+    struct deferred *d = deferred;
+
+    deferred = NULL;
+    for (; d != NULL; d = d->next)
+        register_finalizer("GC_register_finalizer", d->object, &d->f, NULL, NULL);
 }
 
 #define REGISTER(name, order) \

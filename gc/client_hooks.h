@@ -11,9 +11,8 @@
 #ifndef SGC_GC_CLIENT_HOOKS_H
 #define SGC_GC_CLIENT_HOOKS_H
 
+#include "gc/mutator.h"
 #include "mark/marker.h"
-
-struct sgc_mutator;
 
 /* Begins to listen to the collector's events for the client.  Once, at start. */
 void sgc_client_hooks_start(void);
@@ -33,8 +32,13 @@ void sgc_client_push_roots(struct sgc_marker *marker);
 /* Registers the finalizers that the hook has.  After the pause, gate held. */
 void sgc_client_after(void);
 
-/* Is that hook running, on this thread?  Of a thread that holds a lock. */
+/* Is that hook running, and has it called us?  The second is the question; it costs others a look at their own section. */
 bool sgc_client_pushing(void);
+
+static inline bool sgc_called_by_hook(struct sgc_mutator *self)
+{
+    return __builtin_expect(sgc_section_of(self)->held != 0, 0) && sgc_client_pushing();
+}
 
 /* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  Gate held. */
 typedef uintptr_t (*sgc_toggle_fn)(void *object);

@@ -200,6 +200,7 @@ unit_tests += \
 	tests/test_api_check \
 	tests/test_api_fork \
 	tests/test_api_heap \
+	tests/test_api_hook_alloc \
 	tests/test_api_hooks \
 	tests/test_api_liveness \
 	tests/test_api_loader \
@@ -215,8 +216,9 @@ unit_tests += \
 	tests/test_api_start \
 	tests/test_api_stats \
 	tests/test_api_stopped \
-	tests/test_api_suspend tests/test_api_tagged tests/test_api_hook_alloc \
+	tests/test_api_suspend \
 	tests/test_api_suspend_region \
+	tests/test_api_tagged \
 	tests/test_api_threads \
 	tests/test_api_vars \
 	tests/test_api_why_live
