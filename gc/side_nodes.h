@@ -33,7 +33,7 @@ enum sgc_node_size {
     SGC_NODE_SIZES
 };
 
-enum { SGC_RECORD_BYTES = 32, SGC_LEAF_BYTES = 128, SGC_BLOCK_BYTES = 2112 };
+enum { SGC_RECORD_BYTES = 32, SGC_LEAF_BYTES = 64, SGC_BLOCK_BYTES = 2112 };
 
 struct sgc_node {
     sgc_aw_t next;

@@ -3,7 +3,7 @@
  * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where
  * nothing was stored; or eight flags for each.  Finalizers and links are kept in such trees, under the object's address or the link's.
  *
- *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (16 units)
+ *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (8 units)
  *
  * Mutators look up, store and exchange units in sections, without locks: a missing part is made and put in place by a
  * compare-and-swap; who loses it uses the winner's.  So any number of threads register at the same time, no
@@ -32,7 +32,7 @@
 #include "gc/side_nodes.h"
 
 enum {
-    SGC_TREE_LEAF_LOG = 4,
+    SGC_TREE_LEAF_LOG = 3,
     SGC_TREE_BLOCK_LOG = 8,
     SGC_TREE_MID_LOG = 16,
     SGC_TREE_ADDRESS_BITS = 48,
