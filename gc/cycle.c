@@ -123,6 +123,7 @@ static void fill_record(void)
 
     r->marked_objects = m->objects;
     r->marked_bytes = r->live_bytes_after = m->bytes;
+    r->pointer_free_bytes = m->pointer_free;
     sgc_finalization_fill(r);
     r->rescans = m->rescans;
     r->mark_stack_depth = m->deepest;

@@ -87,6 +87,7 @@ static const struct member { const char *name; size_t offset; } times[] = {
     { "root_bytes", offsetof(struct sgc_cycle_record, root_bytes) },
     { "marked_objects", offsetof(struct sgc_cycle_record, marked_objects) },
     { "marked_bytes", offsetof(struct sgc_cycle_record, marked_bytes) },
+    { "pointer_free_bytes", offsetof(struct sgc_cycle_record, pointer_free_bytes) },
     { "live_bytes_before", offsetof(struct sgc_cycle_record, live_bytes_before) },
     { "live_bytes_after", offsetof(struct sgc_cycle_record, live_bytes_after) },
     { "heap_bytes", offsetof(struct sgc_cycle_record, heap_bytes) },

@@ -97,6 +97,7 @@ static void set_budget_for(size_t live)
     const struct sgc_pace_heap heap = {
         .live = live,
         .finalizable = sgc_pacing_finalizable(),
+        .pointer_free = sgc_pacing_pointer_free(),
         .roots = sgc_pacing_roots(),
         .size = sgc_heap_size(),
         .allocated = sgc_aw_load(&pacing.before),

@@ -16,7 +16,7 @@ struct costs {
     sgc_aw_t marker_ps;                         /* of marking a byte, if it were done by one marker */
     sgc_aw_t root_ns;                           /* of scanning the roots */
     sgc_aw_t root_bytes;                        /* of the last cycle */
-    sgc_aw_t finalizable;                       /* bytes of the last cycle */
+    sgc_aw_t finalizable, pointer_free;         /* bytes of the last cycle */
     sgc_aw_t kept;                              /* of what is allocated, in 256ths: how much stayed alive at last */
     sgc_aw_t last_end_ns, last_cycle_ns;
     sgc_a32_t useless;                          /* cycles at the limit in a row */
@@ -69,6 +69,7 @@ static void learn_cycle(const struct sgc_cycle_record *r)
     }
     learn(&samples.fixed_ns, &costs.fixed_ns, all);
     sgc_aw_store(&costs.finalizable, r->finalizable_bytes);
+    sgc_aw_store(&costs.pointer_free, r->pointer_free_bytes);
     sgc_aw_store(&costs.last_cycle_ns, sgc_cycle_pause_ns(r) + r->clear_ns);
     sgc_aw_store(&costs.root_bytes, r->root_bytes);
     learn(&samples.root_ns, &costs.root_ns, r->phase_ns[SGC_PHASE_ROOTS]);
@@ -143,6 +144,11 @@ void sgc_pacing_costs(struct sgc_pace_costs *c)
 size_t sgc_pacing_finalizable(void)
 {
     return sgc_aw_load(&costs.finalizable);
+}
+
+size_t sgc_pacing_pointer_free(void)
+{
+    return sgc_aw_load(&costs.pointer_free);
 }
 
 size_t sgc_pacing_roots(void)

@@ -21,6 +21,9 @@ void sgc_pacing_costs(struct sgc_pace_costs *costs);
 /* Bytes of roots that the last cycle has scanned. */
 size_t sgc_pacing_roots(void);
 
+/* Bytes that it has marked in objects without pointers. */
+size_t sgc_pacing_pointer_free(void);
+
 /* Bytes that it has kept only for finalizers to run. */
 size_t sgc_pacing_finalizable(void);
 

@@ -22,8 +22,9 @@ enum {
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
     SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
-    SGC_PACE_PERCENT = 85,          /* percent of what is alive, by which a small heap grows, */
+    SGC_PACE_PERCENT = 75,          /* percent of what is alive, by which a small heap grows, */
     SGC_PACE_LARGE_PERCENT = 45,    /* and a large one, */
+    SGC_PACE_POINTER_FREE = 8,      /* of what is alive, an eighth of what has no words to scan counts */
     SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
@@ -82,7 +83,8 @@ struct sgc_pace_costs {
 
 struct sgc_pace_heap {
     size_t live;                    /* bytes, as the last cycle found it */
-    size_t finalizable;             /* of these, what was kept only for finalizers to run */
+    size_t finalizable;             /* of these, what was kept only for finalizers to run, */
+    size_t pointer_free;            /* and what has no words to scan */
     size_t roots;                   /* bytes scanned besides */
     size_t size;                    /* of the heap */
     size_t allocated;               /* by the program so far */
@@ -156,13 +158,25 @@ static inline size_t sgc_pace_staying(const struct sgc_pace_heap *h)
     return sgc_pace_less(h->live, h->finalizable);
 }
 
-/* A heap grows in proportion to what is alive, a large one a little less.  Roots count half: they cost time, but no heap. */
+/* What stays, where an object without words to scan counts little: it takes heap, but a string of a megabyte is marked as fast as a
+ * pair. */
+static inline size_t sgc_pace_weighed(const struct sgc_pace_heap *h)
+{
+    double pointer_free = h->live != 0 ? (double)sgc_pace_smaller(h->pointer_free, h->live) / (double)h->live : 0;
+
+    return (size_t)((double)sgc_pace_staying(h) * (1 - pointer_free * (SGC_PACE_POINTER_FREE - 1) / SGC_PACE_POINTER_FREE));
+}
+
+/* A heap grows in proportion to what is alive, a large one a little less; it doubles at most, however small the divisor.  Roots
+ * count half: they cost time, but no heap. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t counted = sgc_pace_staying(h) + h->roots / 2;
+    size_t counted = sgc_pace_weighed(h) + h->roots / 2;
     size_t small = counted / 100 * SGC_PACE_PERCENT;
 
-    return sgc_pace_in_proportion(sgc_pace_smaller(small, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE), b->divisor);
+    size_t growth = sgc_pace_smaller(small, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE);
+
+    return sgc_pace_smaller(sgc_pace_in_proportion(growth, b->divisor), sgc_pace_larger(counted, growth));
 }
 
 /* What is left of a heap of that size. */
@@ -197,14 +211,14 @@ static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct 
     return sgc_pace_smaller(sgc_pace_larger(least, sgc_pace_growth(h, b)), b->cache);
 }
 
-/* Where cycles are dear so much may be spent on them: as much as is alive, or beside its growth what the roots take, since
- * cycles over large roots are dear although little is alive. */
+/* Where cycles are dear so much may be spent on them: beside its growth what the roots take, since cycles over large roots are dear
+ * although little is alive. */
 static inline size_t sgc_pace_relief(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                      const struct sgc_pace_bounds *b)
 {
-    size_t most = sgc_pace_larger(sgc_pace_in_proportion(h->live, b->divisor), sgc_pace_growth(h, b) + h->roots);
+    size_t most = sgc_pace_smaller(sgc_pace_growth(h, b) + h->roots, b->cache);
 
-    return sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), sgc_pace_smaller(most, b->cache));
+    return sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), most);
 }
 
 /* What keeps cycles bearable, and if that is very little, unnoticed. */

@@ -146,8 +146,24 @@ SGC_INLINE struct sgc_place *put(struct sgc_place *place, const struct sgc_page 
 struct found {
     struct sgc_place *place;    /* the next one on the stack; there are enough */
     uintptr_t *stray;           /* the next place for one; these are where the edges were */
-    size_t objects, granules;
+    size_t objects;
+    uint64_t granules;          /* weigh() of each */
 };
+
+/* Both sums in one word, since this is where most of the time goes: granules of objects with words to scan in the upper half, of
+ * others in the lower.  There are not so many edges that a half could overflow. */
+SGC_INLINE uint64_t weigh(const struct sgc_page *d)
+{
+    return (uint64_t)d->granules << (d->pushes * 32);
+}
+
+static void count_bytes(struct sgc_marker *marker, uint64_t granules)
+{
+    size_t pointer_free = (uint32_t)granules * SGC_GRANULE;
+
+    marker->bytes += (granules >> 32) * SGC_GRANULE + pointer_free;
+    marker->pointer_free += pointer_free;
+}
 
 /* The edges from the first one on that lead to its mark word and count, as bits of it.  Those behind them. */
 SGC_INLINE const uintptr_t *gather(const uintptr_t *edge, const uintptr_t *end, uint32_t near, uintptr_t *bits)
@@ -194,7 +210,7 @@ SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t 
         return next;
     n = count_bits(bits);
     found->objects += n;
-    found->granules += n * d->granules;
+    found->granules += n * weigh(d);
     found->place = put(found->place, d, marker->base + word * WORD_REACH, bits, n);
     return next;
 }
@@ -242,7 +258,7 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
         start = base + target / SGC_GRANULE * SGC_GRANULE;
         __builtin_prefetch((const void *)start);
         now.objects++;
-        now.granules += d->granules;
+        now.granules += weigh(d);
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place += d->pushes;
     } while (++edge < end && (how == SGC_MARKBIT_PLAIN || !has_neighbours(edge, end, how)));
@@ -309,6 +325,7 @@ static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
     n = count_bits(won);
     marker->objects += n;
     marker->bytes += n * chain->bytes;
+    marker->pointer_free += n * chain->pointer_free;
     chain->late = 0;
     return (won & chain->last) != 0;
 }
@@ -348,7 +365,7 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uin
     if (!marker->sifts)
         set_sifts(marker, count, found.objects + (size_t)(found.stray - edge));
     marker->objects += found.objects;
-    marker->bytes += found.granules * SGC_GRANULE;
+    count_bytes(marker, found.granules);
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
     return (size_t)(found.stray - edge);
 }
@@ -402,6 +419,7 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, ui
             return 0;
         chain->word = granule / 64;
         chain->bytes = (size_t)d->granules * SGC_GRANULE;
+        chain->pointer_free = d->pushes != 0 ? 0 : chain->bytes;
     }
     chain->last = (uintptr_t)1 << (granule % 64);
     if (!is_white(marker, d, chain, chain->last))

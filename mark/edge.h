@@ -39,7 +39,8 @@ struct sgc_chain {
     size_t word;                /* of the bitmap; any, if nothing is kept back */
     uintptr_t late;             /* bits that are still to be set there */
     uintptr_t last;             /* the one found last */
-    size_t bytes;               /* of each of these objects */
+    size_t bytes;               /* of each of these objects, */
+    size_t pointer_free;        /* and if they have no words to scan */
 };
 
 /* Follows an edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to
@@ -100,6 +101,8 @@ SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t by
     marker->bytes += bytes;
     if (scan != SGC_SCAN_NOTHING)
         sgc_push_object(marker, start, bytes, scan);
+    else
+        marker->pointer_free += bytes;
 }
 
 /* ---- slots ---- */

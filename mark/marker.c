@@ -66,7 +66,7 @@ void sgc_marker_begin(struct sgc_marker *marker)
     marker->allocated = &sgc_heap.bits[marker->alloc_role];
     marker->marks = &sgc_heap.bits[marker->alloc_role ^ 1];
     marker->near = near_distances(marker->distances);
-    marker->objects = marker->bytes = marker->root_bytes = marker->rescans = 0;
+    marker->objects = marker->bytes = marker->pointer_free = marker->root_bytes = marker->rescans = 0;
     marker->stack.deepest = 0;
     marker->steals = marker->stolen = 0;
     marker->breaks = 0;
@@ -261,7 +261,7 @@ SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_wo
 /* As in a list: nothing is prefetched. */
 static void scan_chain(struct sgc_marker *marker, struct sgc_words object)
 {
-    struct sgc_chain chain = { 0, 0, 0, 0 };
+    struct sgc_chain chain = { .late = 0 };
     size_t edges;
     uintptr_t next = follow_chain(marker, object, &chain, &edges);
 

@@ -61,6 +61,7 @@ struct sgc_marker {
     uint32_t alloc_role;
     sgc_aw_t *allocated, *marks;    /* the first words of the two bitmaps; between two of one there is one of the other */
     size_t objects, bytes;      /* marked so far in this cycle */
+    size_t pointer_free;        /* of the bytes, those of objects that have no words to scan */
     size_t root_bytes;
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */

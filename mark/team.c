@@ -356,6 +356,7 @@ void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals
 
         totals->objects += m->objects;
         totals->bytes += m->bytes;
+        totals->pointer_free += m->pointer_free;
         totals->root_bytes += m->root_bytes;
         totals->rescans += m->rescans;
         totals->steals += m->steals;

@@ -60,7 +60,7 @@ struct sgc_team {
 
 /* What a mark has found, added up over its markers. */
 struct sgc_team_totals {
-    size_t objects, bytes, root_bytes, rescans, deepest, steals, stolen;
+    size_t objects, bytes, pointer_free, root_bytes, rescans, deepest, steals, stolen;
     uint32_t markers;                   /* that marked anything */
 };
 

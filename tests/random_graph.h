@@ -115,10 +115,10 @@ static void reach_all(void)
 }
 
 /* Marked but not reachable, or the other way round; counts and bytes, too. */
-static int differences(size_t marked_objects, size_t marked_bytes)
+static int differences(size_t marked_objects, size_t marked_bytes, size_t marked_pointer_free)
 {
     int wrong = 0;
-    size_t objects = 0, bytes = 0;
+    size_t objects = 0, bytes = 0, pointer_free = 0;
     struct sgc_object o;
 
     for (int i = 0; i < NODES; i++) {
@@ -126,9 +126,10 @@ static int differences(size_t marked_objects, size_t marked_bytes)
         if (node[i].reached && sgc_object_slot((uintptr_t)node[i].object, &o)) {
             objects++;
             bytes += o.bytes;
+            pointer_free += sgc_kind_has_pointers(o.kind) ? 0 : o.bytes;
         }
     }
-    return wrong + (marked_objects != objects) + (marked_bytes != bytes);
+    return wrong + (marked_objects != objects) + (marked_bytes != bytes) + (marked_pointer_free != pointer_free);
 }
 
 HEAP_UNUSED static void free_uncollectable(void)

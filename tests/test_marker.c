@@ -17,7 +17,7 @@ static void check_graph(const struct sgc_mark_config *config, const char *name)
     heap_marker_end();
     heap_retire();
     heap_mark(config, roots, ROOTS);
-    int reached = 0, wrong = differences(heap_marker()->objects, heap_marker()->bytes);
+    int reached = 0, wrong = differences(heap_marker()->objects, heap_marker()->bytes, heap_marker()->pointer_free);
     for (int i = 0; i < NODES; i++)
         reached += node[i].reached;
     tap_ok(wrong == 0 && reached > NODES / 10 && reached < NODES, "%s: %d of %d nodes are reachable and marked (%d wrong)",
@@ -334,7 +334,7 @@ static bool follow(struct sgc_chain *chain, char *object)
 static void test_kept_back(bool rival, enum sgc_markbit how, const char *name)
 {
     static char *object[NEIGHBOURS];
-    struct sgc_chain chain = { 0, 0, 0, 0 };
+    struct sgc_chain chain = { .late = 0 };
     size_t i = 0, found;
     bool two, third;
 
@@ -367,6 +367,7 @@ static void test_chain(void)
 {
     static const size_t sizes[] = { 16, 48, 256, 272, 512, 4000, 100000 };
     static char *link[LINKS];
+    struct sgc_object last;
     size_t wrong = 0;
 
     for (int i = 0; i < LINKS; i++) {
@@ -382,8 +383,10 @@ static void test_chain(void)
     heap_mark(&HEAP_MARK, link, 1);
     for (int i = 0; i < LINKS; i++)
         wrong += !heap_marked(link[i]);
-    tap_ok(wrong == 0 && heap_marker()->objects == LINKS && !heap_marked(beyond),
-           "a chain is followed to its end and no further (%zu not marked, %zu marked)", wrong, heap_marker()->objects);
+    sgc_object_slot((uintptr_t)link[LINKS - 1], &last);
+    tap_ok(wrong == 0 && heap_marker()->objects == LINKS && heap_marker()->pointer_free == last.bytes && !heap_marked(beyond),
+           "a chain is followed to its end and no further (%zu not marked, %zu marked, %zu bytes without pointers)", wrong,
+           heap_marker()->objects, heap_marker()->pointer_free);
     heap_unmark();
 }
 

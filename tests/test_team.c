@@ -101,7 +101,7 @@ static int wrong_marks(const struct sgc_team *team)
     struct sgc_team_totals totals;
 
     sgc_team_totals(team, &totals);
-    return differences(totals.objects, totals.bytes);
+    return differences(totals.objects, totals.bytes, totals.pointer_free);
 }
 
 static void test_variant(const struct variant *v)
