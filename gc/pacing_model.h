@@ -22,7 +22,7 @@ enum {
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
     SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
-    SGC_PACE_PERCENT = 75,          /* percent of what is alive, by which a small heap grows, */
+    SGC_PACE_PERCENT = 80,          /* percent of what is alive, by which a small heap grows, */
     SGC_PACE_LARGE_PERCENT = 45,    /* and a large one, */
     SGC_PACE_POINTER_FREE = 8,      /* of what is alive, an eighth of what has no words to scan counts */
     SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
