@@ -68,10 +68,12 @@ static void tell(struct launch *launch, uint32_t state)
 
 static void *run_body(struct sgc_start *start)
 {
-    void *arg = start->arg;
+    void *arg = start->arg, *result;
 
     start->arg = NULL;
-    return start->result = start->body(arg);
+    result = start->body(arg);
+    sgc_start_set_result(result);
+    return result;
 }
 
 static void *run(void *raw)
@@ -220,10 +222,7 @@ int GC_pthread_cancel(pthread_t thread)
 
 void GC_pthread_exit(void *result)
 {
-    struct sgc_start *start = sgc_start_mine();
-
-    if (start != NULL)
-        start->result = result;
+    sgc_start_set_result(result);
     if (SGC_real_pthread_exit != NULL)
         SGC_real_pthread_exit(result);
     pthread_exit(result);

@@ -13,6 +13,7 @@
 #include "gc/events.h"
 #include "gc/init.h"
 #include "gc/options.h"
+#include "gc/start_records.h"
 #include "gc/world.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
@@ -183,6 +184,7 @@ static bool join_registry(struct sgc_mutator *m)
     if (opened) {
         sgc_cache_use(&m->cache);
         link_record(m);
+        sgc_start_registers(m->handle);
     }
     sgc_unlock(&sgc_registry.lock, NULL);
     sgc_signals_restore(&saved);

@@ -118,9 +118,29 @@ bool sgc_start_begin(struct sgc_start *start)
     return true;
 }
 
-struct sgc_start *sgc_start_mine(void)
+/* Who has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
+void sgc_start_set_result(void *result)
 {
-    return mine;
+    struct sgc_registry_look look;
+    struct sgc_start *start = mine;
+
+    if (start != NULL) {
+        start->result = result;
+        return;
+    }
+    sgc_registry_enter(&look);
+    start = newest(pthread_self());
+    if (start != NULL)
+        start->result = result;
+    sgc_registry_leave(&look);
+}
+
+void sgc_start_registers(pthread_t thread)
+{
+    struct sgc_start *start = sgc_start_ended(thread);
+
+    if (start != NULL)
+        start->suspended = false;
 }
 
 void sgc_start_over(void)

@@ -11,7 +11,9 @@
  *
  *   what                       written by                       read by        ordering
  *   body, arg                  the creator                      the thread     creation
- *   result                     the thread                       marker         stopping the world
+ *   result                     the thread, under the            marker         stopping the world
+ *                              registry's lock if it has
+ *                              unregistered
  *   next, ended, detached,     under the registry's lock        same           the lock
  *   suspended
  */
@@ -38,8 +40,11 @@ void sgc_start_drop(struct sgc_start *start);
  * the thread ends, whichever way.  False if the system cannot. */
 bool sgc_start_begin(struct sgc_start *start);
 
-/* The calling thread's record, NULL if it has none. */
-struct sgc_start *sgc_start_mine(void);
+/* What the calling thread leaves to who joins it.  It may have no record any more. */
+void sgc_start_set_result(void *result);
+
+/* A thread registers: if it was away, what it was suspended for meanwhile is over.  With the registry's lock. */
+void sgc_start_registers(pthread_t thread);
 
 /* The calling thread is over, or about to unregister. */
 void sgc_start_over(void);

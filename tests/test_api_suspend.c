@@ -392,47 +392,6 @@ static void check_ending(void)
     GC_set_warn_proc(usual);
 }
 
-static void wait_for(const atomic_int *state, int value)
-{
-    while (atomic_load(state) != value)
-        rest(1);
-}
-
-static void *leaves(void *raw)
-{
-    atomic_int *state = raw;
-
-    GC_unregister_my_thread();
-    atomic_store(state, 1);
-    wait_for(state, 2);
-    GC_register_my_thread(&(struct GC_stack_base){ .mem_base = __builtin_frame_address(0) });
-    atomic_store(state, 3);
-    wait_for(state, 4);
-    GC_unregister_my_thread();
-    return NULL;
-}
-
-/* It counts as ended for that time; what it was suspended for is over when it is back. */
-static void check_left(void)
-{
-    atomic_int state = 0;
-    pthread_t thread;
-    bool was, is;
-
-    GC_allow_register_threads();
-    if (GC_pthread_create(&thread, NULL, leaves, &state) != 0)
-        tap_bail("no thread");
-    wait_for(&state, 1);
-    GC_suspend_thread(thread);
-    was = GC_is_thread_suspended(thread);
-    atomic_store(&state, 2);
-    wait_for(&state, 3);
-    is = GC_is_thread_suspended(thread);
-    atomic_store(&state, 4);
-    tap_ok(GC_pthread_join(thread, NULL) == 0 && was && !is,
-           "so does one that has unregistered, until it registers again (%d%d)", was, is);
-}
-
 /* ---- signals and fork ------------------------------------------------------------------------ */
 
 static atomic_int signals;
@@ -590,7 +549,6 @@ int main(void)
     else
         check_cancelled();
     check_ending();
-    check_left();
     check_signals();
     if (TEST_SANITIZED)
         tap_skip("ThreadSanitizer allows no new threads in the child of a fork");
