@@ -70,27 +70,58 @@ bool sgc_api_finding_leaks(void)
     return sgc_a32_load(&sgc_client_find_leak) != 0;
 }
 
-/* Those registered in the hook that pushes roots, newest first, until the pause is over: for what the hook has allocated, most
- * likely, which nobody else can have registered.  They lie in the heap, and are marked with what else comes from the hook. */
+/* Those registered in the hook that pushes roots, until the pause is over: for what the hook has allocated, most likely.  They
+ * lie in the heap, and are marked with what else comes from the hook. */
 struct deferred {
     struct deferred *next;
+    const char *function;
     void *object;
     struct sgc_finalizer f;
 };
 
-SGC_STATE static struct deferred *deferred;     /* the collecting thread, gate held */
+SGC_STATE static struct { struct deferred *first, *last; } deferred;    /* the collecting thread, gate held */
 
-static void defer(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f)
+static void look_before(const void *object, struct sgc_finalizer *old)
+{
+    sgc_finalizer_look(sgc_api_untagged(object), old);
+    for (const struct deferred *d = deferred.first; d != NULL; d = d->next)
+        if (sgc_api_untagged(d->object) == sgc_api_untagged(object))
+            *old = d->f;
+}
+
+static void append(struct deferred *d)
+{
+    if (deferred.first == NULL)
+        deferred.first = d;
+    else
+        deferred.last->next = d;
+    deferred.last = d;
+}
+
+static bool defer(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f)
 {
     struct deferred *d = sgc_stopped_claim(&self->cache, SGC_KIND_CONSERVATIVE, sgc_class_for(sgc_request_granules(sizeof *d)));
 
     if (d == NULL) {
         sgc_warn("%s(%p): too much was asked for in the hook of GC_set_push_other_roots; nothing is registered. Register it "
                  "outside", function, object);
-        return;
+        return false;
     }
-    *d = (struct deferred){ deferred, object, *f };
-    deferred = d;
+    *d = (struct deferred){ NULL, function, object, *f };
+    append(d);
+    return true;
+}
+
+/* What was registered before is looked for only if somebody asks. */
+static void register_later(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f,
+                           GC_finalization_proc *old_fn, void **old_data)
+{
+    struct sgc_finalizer old = { .fn = NULL };
+
+    if ((old_fn != NULL || old_data != NULL) && sgc_heap_contains((uintptr_t)object))
+        look_before(object, &old);
+    if (defer(function, self, object, f))
+        answer(&old, old_fn, old_data);
 }
 
 static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
@@ -101,8 +132,7 @@ static void register_finalizer(const char *function, void *object, const struct 
     enum sgc_registered result = SGC_REGISTERED;
 
     if (self != NULL && sgc_called_by_hook(self)) {
-        defer(function, self, object, f);
-        answer(&old, old_fn, old_data);
+        register_later(function, self, object, f, old_fn, old_data);
         return;
     }
     if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_api_finding_leaks())
@@ -119,11 +149,11 @@ static void register_finalizer(const char *function, void *object, const struct 
 
 void sgc_client_after(void)
 {
-    struct deferred *d = deferred;
+    struct deferred *d = deferred.first;
 
-    deferred = NULL;
+    deferred.first = NULL;
     for (; d != NULL; d = d->next)
-        register_finalizer("GC_register_finalizer", d->object, &d->f, NULL, NULL);
+        register_finalizer(d->function, d->object, &d->f, NULL, NULL);
 }
 
 #define REGISTER(name, order) \

@@ -58,15 +58,32 @@ static void note_use(struct sgc_tree_block *block, const struct sgc_finalizer *f
     sgc_finalization_use(bits);
 }
 
-/* In a section.  What is exchanged out of the unit is ours. */
-static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, struct sgc_finalizer *old)
+/* The record of a unit's value; NULL: there is none. */
+static struct sgc_record *read_unit(uintptr_t value, struct sgc_finalizer *f)
 {
     struct sgc_record *r = (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
 
+    f->fn = NULL;
+    if (r != NULL)
+        *f = (struct sgc_finalizer){ r->fn, r->data, (enum sgc_finalizer_order)(value & SGC_ORDER_MASK),
+                                     (uint32_t)(r->object % SGC_GRANULE) };
+    return r;
+}
+
+void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f)
+{
+    sgc_aw_t *unit = sgc_tree_find(&all->finalizers, object);
+
+    read_unit(unit != NULL ? sgc_aw_load(unit) : 0, f);
+}
+
+/* In a section.  What is exchanged out of the unit is ours. */
+static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, struct sgc_finalizer *old)
+{
+    struct sgc_record *r = read_unit(value, old);
+
     if (r == NULL)
         return SGC_REGISTERED;
-    *old = (struct sgc_finalizer){ r->fn, r->data, (enum sgc_finalizer_order)(value & SGC_ORDER_MASK),
-                                   (uint32_t)(r->object % SGC_GRANULE) };
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, r);
     return SGC_REGISTERED_AGAIN;
 }

@@ -110,6 +110,9 @@ struct sgc_finalizer {
 enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old);
 
+/* What is registered for the object (fn NULL: nothing).  World stopped by the caller. */
+void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
+
 /* *link is to be cleared when the object dies. */
 enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object);
 bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link);

@@ -144,6 +144,69 @@ static void check_dropped(void)
            heap >> 10, GC_get_heap_size() >> 10);
 }
 
+/* ---- registered more than once --------------------------------------------------------------- */
+
+static void *twice;                     /* objects that live */
+static int first_calls, last_calls;
+static bool answers;
+
+static void first(void *object, void *data)
+{
+    (void)object, (void)data;
+    first_calls++;
+}
+
+static void last(void *object, void *data)
+{
+    (void)object, (void)data;
+    last_calls++;
+}
+
+/* Says what was registered before. */
+static bool replace(void *object, GC_finalization_proc fn, GC_finalization_proc expected)
+{
+    GC_finalization_proc was = count;
+    void *data = &data;
+
+    GC_register_finalizer(object, fn, &twice, &was, &data);
+    return was == expected && data == (expected != NULL ? &twice : NULL);
+}
+
+static void register_again(void)
+{
+    if (twice == NULL)
+        return;
+    answers = replace(GC_malloc(50), first, NULL);
+    answers &= replace(twice, last, first);
+    GC_register_finalizer(twice, first, &twice, NULL, NULL);
+    GC_register_finalizer(twice, NULL, NULL, NULL, NULL);
+    answers &= replace(twice, first, NULL);
+    answers &= replace((char *)twice + 3, last, first);
+    twice = NULL;
+}
+
+static void *make_twice(void *unused)
+{
+    twice = GC_malloc(50);
+    GC_register_finalizer(twice, first, &twice, NULL, NULL);
+    return unused;
+}
+
+/* As anywhere else the last word counts, and who asks is told what was registered. */
+static void check_again(void)
+{
+    api_in_thread(make_twice, NULL);
+    GC_set_push_other_roots(register_again);
+    GC_gcollect();
+    GC_set_push_other_roots(before);
+    api_collect();
+    GC_invoke_finalizers();
+    tap_ok(last_calls == 1 && first_calls == 1, "what the hook registers last counts (%d of 1, %d of 1)", last_calls, first_calls);
+    tap_ok(answers, "and it is told what was registered before");
+}
+
+/* ---- other threads --------------------------------------------------------------------------- */
+
 static atomic_int over;
 
 static void *work(void *bad)
@@ -189,6 +252,6 @@ int main(void)
     check_kept();
     check_dropped();
     check_threads();
-    GC_set_push_other_roots(before);
+    check_again();
     return tap_done();
 }
