@@ -24,17 +24,42 @@ struct stopped {
 
 SGC_STATE static struct stopped all;
 
-/* Under a guard: a handler that jumped out would lose the pages that are in hand. */
-void sgc_stopped_reserve(struct sgc_cache *cache)
+static void take(struct sgc_cache *cache, uint32_t want)
 {
-    uint32_t want = 2 * all.last + PAGES_MORE, got = 1;
+    uint32_t got = 1;
 
-    want = want < PAGES_MOST ? want : PAGES_MOST;
-    sgc_guard_enter(&cache->section);
     while (all.ready_count < want && got != 0) {
         got = sgc_policy_take_singles(cache, want - all.ready_count, &all.ready[all.ready_count]);
         all.ready_count += got;
     }
+}
+
+/* Whether they have contents is what the pool asks their records. */
+static void give_back(struct sgc_cache *cache, uint32_t from)
+{
+    uint32_t page[PAGES_MOST], count = all.ready_count - from;
+
+    for (uint32_t i = 0; i < count; i++) {
+        page[i] = all.ready[from + i].page;
+        sgc_heap.records[page[i]].zero_from = all.ready[from + i].zero ? 0 : SGC_PAGE_GRANULES;
+    }
+    all.ready_count = from;
+    sgc_policy_give_singles(page, count, cache->id, &cache->section);
+}
+
+/* Under a guard: a handler that jumped out would lose the pages that are in hand. */
+void sgc_stopped_reserve(struct sgc_cache *cache, bool allocates)
+{
+    uint32_t want = allocates ? 2 * all.last + PAGES_MORE : 0;
+
+    want = want < PAGES_MOST ? want : PAGES_MOST;
+    if (want == all.ready_count)
+        return;
+    sgc_guard_enter(&cache->section);
+    if (want > all.ready_count)
+        take(cache, want);
+    else
+        give_back(cache, want);
     sgc_guard_leave(&cache->section);
 }
 

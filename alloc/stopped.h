@@ -7,7 +7,7 @@
  * to do that.  So pages are taken before the pause, a few more than the last hook used.  Each class gets one, which is on the
  * cache's lists from the start and whose slots are handed out one after the other.  What has been handed out is known, and
  * marked when the hook is done: by then it holds what the hook has written into it.  Pages that were not used wait for the next
- * pause.
+ * pause, as far as that is expected to need them.
  *
  *   all of it       the collecting thread, gate held; nobody else
  */
@@ -16,8 +16,9 @@
 
 #include "alloc/cache.h"
 
-/* Takes pages for the pause that follows.  Outside sections, gate held. */
-void sgc_stopped_reserve(struct sgc_cache *cache);
+/* Takes pages for the pause that follows, if anybody allocates in it, and gives back what is too many.  Outside sections, gate
+ * held. */
+void sgc_stopped_reserve(struct sgc_cache *cache, bool allocates);
 
 /* A zeroed slot; NULL if too little was taken before this pause.  World stopped by the caller, whose cache it is. */
 void *sgc_stopped_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);

@@ -146,8 +146,8 @@ void sgc_client_before(struct sgc_mutator *self)
 {
     GC_push_other_roots_proc hook = GC_get_push_other_roots();
 
-    if (self != NULL && hook != NULL && hook != sgc_client_push_nothing)
-        sgc_stopped_reserve(&self->cache);
+    if (self != NULL)
+        sgc_stopped_reserve(&self->cache, hook != NULL && hook != sgc_client_push_nothing);
 }
 
 static void mark_allocated(void *marker, uintptr_t object)

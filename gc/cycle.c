@@ -212,11 +212,11 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
     sgc_finalization_before();
-    sgc_client_before(self);
     clear_before();
     cycle.markers = wanted_markers();
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
     SGC_EVENT(stop_requested, &cycle.record);
+    sgc_client_before(self);            /* listeners may set a hook */
     sgc_with_registers(pause_from, &p);
     if (!cycle.stopped) {
         SGC_EVENT(stop_failed, &cycle.record);

@@ -243,6 +243,58 @@ static void check_threads(void)
            bad[0], bad[1]);
 }
 
+/* ---- what was taken for the hook ------------------------------------------------------------- */
+
+enum { MANY = 400 };
+
+static int got_none;
+
+static void allocate_much(void)
+{
+    for (int i = 0; i < MANY; i++)
+        got_none += GC_malloc(20000) == NULL;
+}
+
+static size_t heap_now(void)
+{
+    for (int i = 0; i < 3; i++)
+        GC_gcollect_and_unmap();
+    return GC_get_heap_size();
+}
+
+static void check_given_back(void)
+{
+    size_t heap = heap_now(), left;
+
+    GC_set_push_other_roots(allocate_much);
+    for (int i = 0; i < 10; i++) {
+        got_none = 0;
+        GC_gcollect();
+    }
+    tap_ok(got_none == 0, "it gets more as it asks for more (%d times nothing)", got_none);
+    GC_set_push_other_roots(before);
+    left = heap_now();
+    tap_ok(left <= heap + (1 << 20), "and what is too many goes back when it asks for less (%zu, then %zu KB)", heap >> 10,
+           left >> 10);
+}
+
+/* The last moment at which it can be set for a collection. */
+static void set_late(GC_EventType event)
+{
+    if (event == GC_EVENT_PRE_STOP_WORLD)
+        GC_set_push_other_roots(allocate_much);
+}
+
+static void check_set_late(void)
+{
+    got_none = 0;
+    GC_set_on_collection_event(set_late);
+    GC_gcollect();
+    GC_set_on_collection_event(NULL);
+    GC_set_push_other_roots(before);
+    tap_ok(got_none < MANY, "a hook that is set when the collection has begun can allocate in it");
+}
+
 int main(void)
 {
     GC_INIT();
@@ -253,5 +305,7 @@ int main(void)
     check_dropped();
     check_threads();
     check_again();
+    check_given_back();
+    check_set_late();
     return tap_done();
 }
