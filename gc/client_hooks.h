@@ -26,7 +26,8 @@ void sgc_client_push_nothing(void);
 /* Memory for what that hook allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
 void sgc_client_before(struct sgc_mutator *self);
 
-/* Lets the client push its roots of this collection.  World stopped. */
+/* Lets the client push its roots of this collection.  World stopped, and nobody else looks at the heap: the hook may change what
+ * it likes. */
 void sgc_client_push_roots(struct sgc_marker *marker);
 
 /* Registers the finalizers that the hook has.  After the pause, gate held. */

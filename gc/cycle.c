@@ -78,7 +78,9 @@ static bool mark(struct pause *p)
     bool done;
 
     sgc_finalization_share(team);
-    sgc_team_begin(team, cycle.markers);
+    sgc_team_begin(team, 1);
+    sgc_client_push_roots(sgc_team_first(team));
+    sgc_team_call(team, cycle.markers);
     sgc_roots_mark(sgc_team_first(team), p->self);
     sgc_finalization_roots(sgc_team_first(team));
     record->root_bytes = sgc_team_first(team)->root_bytes;

@@ -5,7 +5,6 @@
  */
 #include "gc/roots.h"
 
-#include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
 #include "gc/ranges.h"
@@ -264,7 +263,6 @@ void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
 {
     visit_all(&(struct visit){ scan, marker });
     sgc_mark_uncollectable(marker);
-    sgc_client_push_roots(marker);
     (void)self;
 }
 

@@ -259,6 +259,11 @@ void sgc_team_begin(struct sgc_team *team, uint32_t want)
     }
     sgc_team_first(team)->how = SGC_MARKBIT_PLAIN;
     begin_round(team);
+    sgc_team_call(team, want);
+}
+
+void sgc_team_call(struct sgc_team *team, uint32_t want)
+{
     if (want > 1 && team->markers > 1 && team->config.balance)
         open_to(team, (want < team->markers ? want : team->markers) - 1);
 }

@@ -89,6 +89,9 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i);
  * awake when the roots have been looked at; otherwise when marking takes longer than expected. */
 void sgc_team_begin(struct sgc_team *team, uint32_t want);
 
+/* The same call later: who begins with one marker has nobody else look at the heap until then.  Before roots are marked. */
+void sgc_team_call(struct sgc_team *team, uint32_t want);
+
 /* From now on there is that source of work, too; NULL: none.  Before sgc_team_begin, or when nobody marks. */
 void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source);
 

@@ -111,10 +111,19 @@ static void *make_secret(void *unused)
     return unused;
 }
 
-static void check_kept(void)
+/* Not collected before the hook has it. */
+static void renew_secret(GC_push_other_roots_proc who)
 {
+    GC_disable();
     api_in_thread(make_secret, NULL);
     keeps = true;
+    GC_set_push_other_roots(who);
+    GC_enable();
+}
+
+static void check_kept(void)
+{
+    renew_secret(hook);
     for (int i = 0; i < ROUNDS; i++) {
         GC_gcollect();
         for (int j = 0; j < 500; j++)
@@ -231,8 +240,7 @@ static void check_threads(void)
     for (int i = 0; i < WORKERS; i++)
         if (GC_pthread_create(&thread[i], NULL, work, &bad[i]) != 0)
             tap_bail("no thread");
-    api_in_thread(make_secret, NULL);
-    keeps = true;
+    renew_secret(hook);
     for (int i = 0; i < ROUNDS; i++)
         GC_gcollect();
     keeps = false;
@@ -241,6 +249,68 @@ static void check_threads(void)
         GC_pthread_join(thread[i], NULL);
     tap_ok(wrong == 0 && bad[0] + bad[1] == 0 && intact(), "so it is beside other threads that allocate (%d %d %d)", wrong,
            bad[0], bad[1]);
+}
+
+/* ---- other markers --------------------------------------------------------------------------- */
+
+enum { LISTS = 2000, LONG = 200, TRIALS = 5, WAIT_MS = 60 };
+
+struct node {
+    struct node *next;
+    void *more;
+    GC_word rest[6];
+};
+
+/* The lists are data of finalizers, which all markers look for from the beginning. */
+struct lists {
+    void *object[LISTS];
+    struct node *last[LISTS];
+};
+
+static struct lists *lists;
+static int lost;
+
+static void make_list(int i)
+{
+    struct node *node = lists->last[i] = GC_malloc(sizeof *node);
+
+    for (int j = 0; j < LONG; j++) {
+        struct node *before_it = GC_malloc(sizeof *node);
+
+        before_it->next = node;
+        node = before_it;
+    }
+    lists->object[i] = GC_malloc(64);
+    GC_register_finalizer_no_order(lists->object[i], count, node, NULL, NULL);
+}
+
+/* Linked first, and filled when others have had time to find it. */
+static void link_and_fill(void)
+{
+    struct node *node = GC_malloc(sizeof *node);
+
+    for (int i = 0; i < LISTS; i++)
+        lists->last[i]->more = node;
+    for (int i = 0; i < WAIT_MS && !GC_is_marked(node); i++)
+        poll(NULL, 0, 1);
+    node->more = GC_REVEAL_POINTER(secret);
+}
+
+static void check_markers(void)
+{
+    lists = GC_malloc(sizeof *lists);
+    for (int i = 0; i < LISTS; i++)
+        make_list(i);
+    GC_gcollect();
+    for (int i = 0; i < TRIALS; i++) {
+        renew_secret(link_and_fill);
+        GC_gcollect();
+        GC_set_push_other_roots(before);
+        api_collect();
+        lost += GC_base(GC_REVEAL_POINTER(secret)) != GC_REVEAL_POINTER(secret);
+    }
+    lists = NULL;
+    tap_ok(lost == 0, "no marker looks at an object before the hook has filled it (%d of %d)", lost, TRIALS);
 }
 
 /* ---- what was taken for the hook ------------------------------------------------------------- */
@@ -297,14 +367,15 @@ static void check_set_late(void)
 
 int main(void)
 {
+    GC_set_markers_count(2);
     GC_INIT();
     tap_plan(0);
     before = GC_get_push_other_roots();
-    GC_set_push_other_roots(hook);
     check_kept();
     check_dropped();
     check_threads();
     check_again();
+    check_markers();
     check_given_back();
     check_set_late();
     return tap_done();
