@@ -87,10 +87,35 @@ static bool let_ended_go(struct sgc_start *start)
     return true;
 }
 
-static bool suspend_ended(struct sgc_start *start)
+/* One that has unregistered may have come back since it was looked for: SGC_SUSPENDED_NOT. */
+static enum sgc_suspended suspend_ended(pthread_t thread)
 {
-    start->suspended = true;
-    return true;
+    struct sgc_registry_look look;
+    enum sgc_suspended result = SGC_SUSPENDED_NOBODY;
+    struct sgc_start *start;
+
+    sgc_registry_enter(&look);
+    if (sgc_world_find(thread) != NULL) {
+        result = SGC_SUSPENDED_NOT;
+    } else if ((start = sgc_start_ended(thread)) != NULL) {
+        start->suspended = true;
+        result = SGC_SUSPENDED;
+    }
+    sgc_registry_leave(&look);
+    return result;
+}
+
+static enum sgc_suspended suspend_any(struct sgc_mutator *self, pthread_t thread)
+{
+    enum sgc_suspended result;
+
+    do {
+        result = suspend_other(self, thread);
+        if (result != SGC_SUSPENDED_NOBODY)
+            return result;
+        result = suspend_ended(thread);
+    } while (result == SGC_SUSPENDED_NOT);
+    return result;
 }
 
 /* On a thread that is in no blocked region. */
@@ -100,7 +125,7 @@ static void *suspend(void *raw)
 
     if (pthread_equal(r->thread, pthread_self()))
         sgc_world_suspend_self(r->self);
-    else if (suspend_other(r->self, r->thread) == SGC_SUSPENDED_NOBODY && !look(r->thread, is_suspended, suspend_ended))
+    else if (suspend_any(r->self, r->thread) == SGC_SUSPENDED_NOBODY)
         sgc_warn("GC_suspend_thread(%p): no registered thread has this id; nothing is suspended. Pass the pthread_t of a "
                  "thread that GC_pthread_create made, or that registered itself, and that has not ended", (void *)r->thread);
     return NULL;

@@ -88,6 +88,48 @@ static void check_suspended(void)
     tap_ok(!again, "and is not suspended when it unregisters once more");
 }
 
+enum { ROUNDS = 2000 };
+
+static atomic_int enough;
+
+static void *comes_and_goes(void *unused)
+{
+    while (!atomic_load(&enough)) {
+        GC_unregister_my_thread();
+        poll(NULL, 0, 0);
+        come_back();
+        poll(NULL, 0, 0);
+    }
+    return unused;
+}
+
+static atomic_int warnings;
+
+static void count_warning(char *format, GC_word arg)
+{
+    (void)format, (void)arg;
+    atomic_fetch_add(&warnings, 1);
+}
+
+/* Whatever it does just then, it is somebody. */
+static void check_bouncing(void)
+{
+    GC_warn_proc usual = GC_get_warn_proc();
+    pthread_t thread = begin(comes_and_goes);
+    int left = 0;
+
+    GC_set_warn_proc(count_warning);
+    for (int i = 0; i < ROUNDS; i++) {
+        GC_suspend_thread(thread);
+        GC_resume_thread(thread);
+        left += GC_is_thread_suspended(thread);
+    }
+    atomic_store(&enough, 1);
+    GC_set_warn_proc(usual);
+    tap_ok(GC_pthread_join(thread, NULL) == 0 && left == 0, "one that comes and goes is suspended and resumed (%d are not)", left);
+    tap_ok(atomic_load(&warnings) == 0, "and known all the time (%d times not)", atomic_load(&warnings));
+}
+
 /* ---- results --------------------------------------------------------------------------------- */
 
 static void *leaves(void *unused)
@@ -169,6 +211,7 @@ int main(void)
     GC_allow_register_threads();
     tap_plan(0);
     check_suspended();
+    check_bouncing();
     check_detached();
     check_result();
     return tap_done();
