@@ -208,8 +208,8 @@ static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
     return true;
 }
 
-/* With the world stopped, in the hook that pushes roots: small objects can be had all the same.  Who asks for more, or in another
- * callback, is told so where a section is entered. */
+/* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one at a time.  Who asks for more,
+ * or in another callback, is told so where a section is entered. */
 static void *serve_hook(struct sgc_mutator *self, const struct request *r)
 {
     sgc_section_restore(sgc_section_of(self));
@@ -226,7 +226,7 @@ static void serve_from(void *arg, uintptr_t sp)
     if (self == NULL ||
         !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
         return;
-    if (r.small && !r.many && sgc_called_by_hook(self)) {
+    if (r.small && sgc_called_by_hook(self)) {
         c->object = serve_hook(self, &r);
         return;
     }

@@ -251,6 +251,48 @@ static void check_threads(void)
            bad[0], bad[1]);
 }
 
+/* ---- what it writes elsewhere ---------------------------------------------------------------- */
+
+static GC_hidden_pointer known[3];      /* objects that only the hook knows */
+static void *volatile in_static;
+static void **in_old;
+
+static void *make_known(void *unused)
+{
+    for (int i = 0; i < 3; i++)
+        known[i] = GC_HIDE_POINTER(GC_malloc(API_LARGE));
+    return unused;
+}
+
+static void give_away(void)
+{
+    void **fresh = GC_malloc_many(100);
+
+    in_static = GC_REVEAL_POINTER(known[0]);
+    in_old[1] = GC_REVEAL_POINTER(known[1]);
+    in_old[2] = fresh;
+    if (fresh != NULL)
+        fresh[3] = GC_REVEAL_POINTER(known[2]);
+}
+
+/* Roots and objects are looked at as it leaves them. */
+static void check_written(void)
+{
+    in_old = GC_malloc(API_LARGE);
+    GC_disable();
+    api_in_thread(make_known, NULL);
+    GC_set_push_other_roots(give_away);
+    GC_enable();
+    GC_gcollect();
+    GC_set_push_other_roots(before);
+    api_collect();
+    tap_ok(api_alive(known, 3) == 3, "what it writes into static data, old and new objects counts (%d of 3)",
+           api_alive(known, 3));
+    in_old = in_static = NULL;
+    api_collect();
+    tap_ok(api_alive(known, 3) == 0, "as long as it is there (%d of 3)", api_alive(known, 3));
+}
+
 /* ---- other markers --------------------------------------------------------------------------- */
 
 enum { LISTS = 2000, LONG = 200, TRIALS = 5, WAIT_MS = 60 };
@@ -375,6 +417,7 @@ int main(void)
     check_dropped();
     check_threads();
     check_again();
+    check_written();
     check_markers();
     check_given_back();
     check_set_late();
