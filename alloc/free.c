@@ -84,3 +84,11 @@ enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
         return sgc_span_free(&cache->section, o.page) ? SGC_FREE_DONE : SGC_FREE_NOT_ALLOCATED;
     return free_small(cache, &o);
 }
+
+void sgc_free_offer(struct sgc_cache *cache, uint32_t page)
+{
+    sgc_lock(&cache->lock, &cache->section);
+    if (sgc_aw_load(&sgc_heap.pages[page].tag) == cache->tag)
+        sgc_cache_page_usable(cache, page);
+    sgc_unlock(&cache->lock, &cache->section);
+}

@@ -11,4 +11,8 @@
  * object lies there.  Outside sections. */
 enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object);
 
+/* A page in which slots have been freed is looked through again in this epoch, if it is ours and was swept: kinds that keep no
+ * freed slots get them by that.  Outside sections. */
+void sgc_free_offer(struct sgc_cache *cache, uint32_t page);
+
 #endif

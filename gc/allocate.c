@@ -176,12 +176,15 @@ static void watch(struct sgc_mutator *self, const struct request *r)
     sgc_heap_watch(self);
 }
 
+/* What waits to be asked about comes first: who looks for a page with free slots before that finds all of them full, and takes
+ * new ones. */
 static void *serve(struct sgc_mutator *self, const struct request *r)
 {
     uint64_t seen;
     void *object;
 
     collect_if_due(self, r->from);
+    sgc_disclaim_poll(self, r->entry);
     seen = sgc_cycles_finished();
     object = attempt(self, r);
     if (object == NULL)
@@ -235,7 +238,6 @@ static void serve_from(void *arg, uintptr_t sp)
     r.from = sp;
     c->object = serve(self, &r);
     sgc_finalizers_poll(self, c->entry);
-    sgc_disclaim_poll(self, c->entry);
 }
 
 /* Not inlined, nor are the others like it: whoever calls them clears their frames. */

@@ -8,10 +8,11 @@
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
 #include "gc/finalize.h"
+#include "gc/pacing.h"
 #include "mark/stack_memory.h"
 
 enum {
-    TAKEN = 1,                          /* bit of an entry */
+    TAKEN = 1,                          /* bit of an entry: freed by the program */
     ENTRIES_A_PIECE = sizeof(struct sgc_work) / sizeof(uintptr_t),
 };
 
@@ -26,6 +27,7 @@ struct disclaim {
     sgc_aw_t *object;                   /* by address */
     size_t count, next;
     sgc_aw_t asking;                    /* the object that is asked about; 0: none, or it was freed */
+    size_t freed;                       /* bytes that the last cycle counted as live */
     sgc_a32_t busy;                     /* number of the cache whose thread asks; 0: nobody does */
 };
 
@@ -146,7 +148,7 @@ void sgc_disclaim_mark(struct sgc_team *team)
 {
     uint32_t kinds = sgc_a32_load_acq(&all.kinds);
 
-    all.count = all.next = 0;
+    all.count = all.next = all.freed = 0;
     if (kinds == 0 || leaks_are_wanted())
         return;
     release_left();
@@ -155,22 +157,6 @@ void sgc_disclaim_mark(struct sgc_team *team)
 }
 
 /* ---- asking ---- */
-
-/* The next object, which the caller's frame keeps from here on; 0: there is none. */
-static uintptr_t take(struct sgc_mutator *self)
-{
-    uintptr_t object = TAKEN;
-
-    sgc_section_enter(sgc_section_of(self));
-    for (; (object & TAKEN) != 0 && all.next < all.count; all.next++)
-        object = sgc_aw_swap(&all.object[all.next], sgc_aw_load(&all.object[all.next]) | TAKEN);
-    if ((object & TAKEN) != 0) {
-        sgc_a32_store(&sgc_disclaim_due, 0);
-        object = 0;
-    }
-    sgc_section_leave(sgc_section_of(self));
-    return object;
-}
 
 /* With `busy` the thread has left a procedure, or runs one. */
 static bool runs_one(const struct sgc_mutator *self, uintptr_t entry)
@@ -210,44 +196,149 @@ static void end(struct sgc_mutator *self)
     sgc_a32_cas(&all.busy, self->cache.id, 0);
 }
 
-/* Unless the procedure did it itself: something else may lie there by now. */
-static void free_object(struct sgc_mutator *self, uintptr_t object)
-{
-    struct sgc_object o;
+/* What one call has freed. */
+struct turn {
+    uint32_t page;                      /* of ours, that was offered last */
+    bool any;
+};
 
-    if (sgc_aw_swap(&all.asking, 0) != object || !sgc_object_find(object, &o) || o.start != object)
-        return;
-    if (sgc_finalization_used())
-        sgc_finalization_forget(self, object);
-    sgc_object_free(&self->cache, (void *)object);
+/* The object that is asked about, and what is to become of it. */
+struct asked {
+    uintptr_t object;                   /* 0: none */
+    bool dead;                          /* it is to be freed, unless the procedure did it itself */
+    bool dropped;                       /* it was */
+};
+
+/* In a section: the place of the first that waits, or `count`; those before it are over. */
+static size_t first_waiting(void)
+{
+    while (all.next < all.count && (sgc_aw_load(&all.object[all.next]) & TAKEN) != 0)
+        all.next++;
+    if (all.next == all.count)
+        sgc_a32_store(&sgc_disclaim_due, 0);
+    return all.next;
 }
 
-static bool ask(struct sgc_mutator *self, uintptr_t object)
+/* In a section: announces the next object, 0: none, in place of *last, which becomes what was announced until now.  The entry is
+ * looked at once more after that, and who frees an object does these in the other order: one sees the other.  TAKEN: it was
+ * freed meanwhile. */
+static uintptr_t announce(bool more, uintptr_t *last)
+{
+    size_t place = more ? first_waiting() : all.count;
+    uintptr_t next = place < all.count ? sgc_aw_load(&all.object[place]) & ~(uintptr_t)TAKEN : 0;
+
+    *last = sgc_aw_swap_sc(&all.asking, next);
+    if (next == 0)
+        return 0;
+    all.next = place + 1;
+    sgc_seam();
+    return (sgc_aw_load_sc(&all.object[place]) & TAKEN) == 0 ? next : TAKEN;
+}
+
+/* In a section, where no collection comes between: what is freed by the owner of its page, and waits for a sweep, does not count
+ * as freed, but is taken off what the last cycle counted as live. */
+static void count_freed(const struct sgc_mutator *self, uintptr_t object)
+{
+    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number(object)];
+
+    if (sgc_aw_load(&d->tag) == self->cache.tag && sgc_a32_load_acq(&all.busy) == self->cache.id)
+        all.freed += (size_t)d->granules * SGC_GRANULE;
+}
+
+/* In a section: the last one is freed at once in the common case, where there are no finalizers to be forgotten first. */
+static void drop(struct sgc_mutator *self, struct asked *last, bool stays)
+{
+    last->dead &= stays;
+    last->dropped = last->dead && !sgc_finalization_used() && sgc_small_drop(&self->cache, last->object);
+    if (last->dropped)
+        count_freed(self, last->object);
+}
+
+/* From the object that was asked about to the next, which the caller's frame keeps from here on; 0: there is none, or somebody
+ * else asks by now.  The last one is dead yet if nobody has freed it: something else may lie there by now. */
+static uintptr_t pass_on(struct sgc_mutator *self, bool more, struct asked *last)
+{
+    uintptr_t next = 0, announced = TAKEN;
+
+    sgc_section_enter(sgc_section_of(self));
+    if (sgc_a32_load_acq(&all.busy) == self->cache.id)
+        next = announce(more, &announced);
+    drop(self, last, announced == last->object);
+    while (next == TAKEN)
+        next = announce(more, &announced);
+    sgc_section_leave(sgc_section_of(self));
+    return next;
+}
+
+static bool free_slowly(struct sgc_mutator *self, uintptr_t object)
+{
+    if (sgc_finalization_used())
+        sgc_finalization_forget(self, object);
+    if (sgc_object_free(&self->cache, (void *)object) != SGC_FREE_DONE)
+        return false;
+    sgc_section_enter(sgc_section_of(self));
+    count_freed(self, object);
+    sgc_section_leave(sgc_section_of(self));
+    return true;
+}
+
+/* Objects of clients' kinds are not kept for reuse when they are freed: their page is to be looked through again.  Objects lie in
+ * the queue page by page. */
+static void offer(struct sgc_mutator *self, struct turn *turn, uintptr_t object)
+{
+    uint32_t page = sgc_page_number(object);
+
+    turn->any = true;
+    if (page == turn->page)
+        return;
+    sgc_free_offer(&self->cache, page);
+    turn->page = page;
+}
+
+static bool is_dead(uintptr_t object)
 {
     uint32_t kind = sgc_heap.pages[sgc_page_number(object)].kind;
     sgc_disclaim_t proc = (sgc_disclaim_t)sgc_aw_load_acq(&all.of[kind]);
-    int keep;
 
-    sgc_aw_store(&all.asking, object);
-    keep = proc != NULL ? proc((void *)object) : 0;
-    if (keep == 0)
-        free_object(self, object);
-    else
-        sgc_aw_store(&all.asking, 0);
-    return keep == 0;
+    return proc == NULL || proc((void *)object) == 0;
+}
+
+static void ask_all(struct sgc_mutator *self, struct turn *turn, size_t most)
+{
+    struct asked last = { .object = 0 };
+
+    do {
+        uintptr_t next = pass_on(self, most-- > 0, &last);
+
+        if (last.dropped || (last.dead && free_slowly(self, last.object)))
+            offer(self, turn, last.object);
+        last.object = next;
+        last.dead = next != 0 && is_dead(next);
+    } while (last.object != 0);
+}
+
+/* When nothing waits any more, all at once. */
+static void settle(const struct sgc_mutator *self)
+{
+    if (sgc_a32_load_acq(&all.busy) != self->cache.id || sgc_a32_load(&sgc_disclaim_due) != 0)
+        return;
+    sgc_pacing_reclaimed(all.freed);
+    all.freed = 0;
 }
 
 bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
 {
-    uintptr_t now = sgc_stack_pointer(), object;
-    bool freed = false;
+    uintptr_t now = sgc_stack_pointer();
+    struct turn turn = { .page = SGC_NO_PAGE };
 
     if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || !begin(self, now, entry))
         return false;
-    for (; most > 0 && (object = take(self)) != 0; most--)
-        freed |= ask(self, object);
+    ask_all(self, &turn, most);
+    sgc_section_enter(sgc_section_of(self));
+    settle(self);
+    sgc_section_leave(sgc_section_of(self));
     end(self);
-    return freed;
+    return turn.any;
 }
 
 void sgc_disclaim_thread_over(struct sgc_mutator *self)
@@ -279,17 +370,24 @@ static size_t place_of(uintptr_t object)
     return low;
 }
 
-void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind)
+/* So that nobody asks about it any more. */
+static void take_out(struct sgc_mutator *self, uintptr_t object)
 {
     size_t place;
 
-    if (sgc_aw_load(&all.asking) == object)
-        sgc_aw_cas(&all.asking, object, 0);
-    if ((sgc_a32_load_acq(&all.kinds) >> kind & 1) == 0)
-        return;
     sgc_section_enter(sgc_section_of(self));
     place = place_of(object);
     if (place < all.count)
-        sgc_aw_cas(&all.object[place], object, object | TAKEN);
+        sgc_aw_cas_sc(&all.object[place], object, object | TAKEN);
     sgc_section_leave(sgc_section_of(self));
+}
+
+/* What waits may be of a kind that has no procedure any more. */
+void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind)
+{
+    if ((sgc_a32_load_acq(&all.kinds) >> kind & 1) != 0 || sgc_a32_load(&sgc_disclaim_due) != 0)
+        take_out(self, object);
+    sgc_seam();
+    if (sgc_aw_load_sc(&all.asking) == object)
+        sgc_aw_cas(&all.asking, object, 0);
 }

@@ -12,15 +12,16 @@
  *   of[n], kinds,   who registers a procedure, gate held      everybody        release / acquire; the stopped world
  *   keepers
  *   object[], count the collecting thread, world stopped      everybody        who reads is in a section
- *   object[n]       who takes it or frees the object: swap    same             acquire-release; the lowest bit says
- *                                                                              that it has been taken
- *   next            who has `busy`, in a section              same             the world stopped
- *   asking          who has `busy`; who frees it: 0           same, and the    compare-and-swap: one of them frees
- *                                                             stopped world
+ *   object[n]       who frees the object: sets the lowest bit same             sequentially consistent, with `asking`
+ *   next, freed     who has `busy`, in a section              same             the world stopped
+ *                   the collecting thread, world stopped: 0
+ *   asking          who has `busy`, in a section: swap; who   same, and the    sequentially consistent: who asks announces
+ *                   frees it: 0                               stopped world    the object, then looks at its entry; who frees
+ *                                                                              sets the entry's bit, then looks here
  *   busy            who asks procedures: compare-and-swap     everybody        acquire-release
  *                   the collecting thread, world stopped: 0
- *   due             the collecting thread: 1; who has         everybody        relaxed, a hint
- *                   `busy`, in a section: 0
+ *   due             the collecting thread: 1; who has         everybody        relaxed: 1 is a hint; 0, nothing waits, holds until
+ *                   `busy`, in a section: 0                                    the world is stopped again
  */
 #ifndef SGC_GC_DISCLAIM_H
 #define SGC_GC_DISCLAIM_H

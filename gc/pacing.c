@@ -281,6 +281,18 @@ void sgc_pacing_reconsider(void)
     set_budget_for(sgc_aw_load(&pacing.live));
 }
 
+/* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the next one. */
+void sgc_pacing_reclaimed(size_t bytes)
+{
+    size_t live = sgc_aw_load(&pacing.live);
+
+    if (bytes == 0)
+        return;
+    sgc_pacing_limit_paid();
+    if (sgc_aw_cas(&pacing.live, live, live > bytes ? live - bytes : 0))
+        sgc_pacing_reconsider();
+}
+
 void sgc_pacing_set_minimum(size_t bytes)
 {
     sgc_aw_store(&pacing.minimum, bytes);

@@ -12,6 +12,8 @@
  *                     up: the heap's size                                     memory or an early cycle
  *   threads           the collecting thread, world stopped                    budget: relaxed
  *   allocates         its thread: 1, the collecting thread, world stopped: 0  the collecting thread, world stopped
+ *   live              the collecting thread, at the end of a cycle; who has   anybody: relaxed
+ *                     freed what it found dead: compare-and-swap
  *   totals            the collecting thread, under the gate                   anybody: relaxed
  *   cache, memory,    the starting thread                                     thread creation
  *   undeclared,
@@ -66,6 +68,10 @@ void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */
 size_t sgc_pacing_minimum(void);
 void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap: use that first */
+
+/* So much of what the last cycle counted as live was found dead by it, and has been freed only now, as if by the cycle: it does
+ * not count as freed.  In a section. */
+void sgc_pacing_reclaimed(size_t bytes);
 
 size_t sgc_pacing_allocated_since(void);        /* the last cycle */
 size_t sgc_pacing_freed_since(void);

@@ -406,8 +406,8 @@ unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_
 unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs
 
 # Typed objects, those of gcj and those with a disclaim procedure.
-unit_tests += tests/test_api_disclaim tests/test_api_disclaim_coroutine tests/test_api_disclaim_free tests/test_api_gcj \
-	tests/test_api_typed
+unit_tests += tests/test_api_disclaim tests/test_api_disclaim_coroutine tests/test_api_disclaim_free \
+	tests/test_api_disclaim_race tests/test_api_disclaim_waiting tests/test_api_gcj tests/test_api_typed
 slow_scripts += tests/check_objc
 EXTRA_DIST += tests/objc_client.m
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects that wait to be asked about: their memory is used again in the same cycle, they do not make the heap grow as live ones
+ * do, and one that the program frees is not freed again, though its kind has no procedure any more and something else lies there.
+ */
+#include "api.h"
+
+#include <gc/gc_disclaim.h>
+#include <setjmp.h>
+
+enum {
+    OBJECTS = 1000,
+    READY = 4711,
+    KEPT = 1 << 15,
+    MADE = 1 << 20,
+};
+
+struct thing {
+    long ready;
+    long number;
+    char rest[48];
+};
+
+static int kind;
+static volatile int leaves, finalized;
+static jmp_buf back;
+
+/* ---- the heap's size ---- */
+
+struct small { void *link; long number; };
+
+static void closed(void *object, void *data)
+{
+    (void)data;
+    finalized += ((struct small *)object)->number == READY;
+}
+
+static void *churn(void *arg)
+{
+    static const struct GC_finalizer_closure closure = { closed, NULL };
+    struct small **kept = GC_malloc(KEPT * sizeof *kept);
+    unsigned random = 1;
+
+    for (int i = 0; i < MADE; i++) {
+        struct small *s = GC_finalized_malloc(sizeof *s, &closure);
+
+        API_CHILD(s != NULL && s->number == 0 && s->link == NULL);
+        s->number = READY;
+        random = random * 1103515245 + 12345;
+        kept[(random >> 16) % KEPT] = s;
+    }
+    return arg;
+}
+
+/* How much is allocated between two collections depends on what these cost here.  Beside that there is what lives, about 1.3 MB. */
+static size_t enough(void)
+{
+    size_t each = MADE * (size_t)32 / (GC_get_gc_no() + 1);
+
+    return (((size_t)2 << 20) + each) / 2 * 3;
+}
+
+static void little_memory(void)
+{
+    GC_INIT();
+    GC_init_finalized_malloc();
+    api_in_thread(churn, NULL);
+    API_CHILD(finalized > MADE / 2);
+    API_CHILD(GC_get_heap_size() < enough());
+}
+
+/* ---- freed while it waits, without a procedure ---- */
+
+static void *hidden[OBJECTS];
+static struct thing *successor[OBJECTS];
+static volatile int asked;
+static void (*volatile register_proc)(int, GC_disclaim_proc, int) = GC_register_disclaim_proc;  /* not "nonnull" */
+
+static int leave(void *object)
+{
+    (void)object;
+    if (leaves)
+        longjmp(back, 1);
+    asked++;
+    return 0;
+}
+
+static struct thing *make(int number)
+{
+    struct thing *t = GC_generic_malloc(sizeof *t, kind);
+
+    API_CHILD(t != NULL && t->ready == 0);
+    t->number = number;
+    t->ready = READY;
+    return t;
+}
+
+static void *make_hidden(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        hidden[i] = (void *)GC_HIDE_POINTER(make(i));
+    return arg;
+}
+
+API_NOINLINE static void collect_below(void)
+{
+    volatile char room[65536] = { 0 };
+
+    GC_gcollect();
+    API_CHILD(room[0] == 0);
+}
+
+/* What is asked for last takes the slow way, where objects are asked about. */
+static void free_and_make(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        GC_free(GC_REVEAL_POINTER(hidden[i]));
+    for (int i = 0; i < OBJECTS; i++)
+        successor[i] = make(i);
+    for (int i = 0; i < 100; i++)
+        GC_malloc_atomic(100000);
+}
+
+/* A jump out of the first call leaves the others in the queue.  With an argument they have no procedure any more then. */
+API_NOINLINE static void *free_waiting(void *none)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        collect_below();
+    leaves = 0;
+    GC_disable();
+    if (none != NULL)
+        register_proc(kind, NULL, 0);
+    free_and_make();
+    return none;
+}
+
+static void nothing_lost(void *none)
+{
+    GC_INIT();
+    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    GC_register_disclaim_proc(kind, leave, 0);
+    api_in_thread(make_hidden, NULL);
+    api_in_thread(free_waiting, none);
+    for (int i = 0; i < OBJECTS; i++)
+        API_CHILD(GC_base(successor[i]) == successor[i] && successor[i]->number == i && successor[i]->ready == READY);
+    API_CHILD(asked == 0);
+}
+
+static void freed_waiting(void) { nothing_lost(NULL); }
+static void freed_without(void) { nothing_lost(hidden); }
+
+int main(void)
+{
+    api_check_child(little_memory, NULL, "the heap stays small when most objects are asked about");
+    api_check_child(freed_waiting, NULL, "objects that are freed while they wait");
+    api_check_child(freed_without, NULL, "and whose kind has no procedure any more");
+    return tap_done();
+}
