@@ -69,12 +69,11 @@ static void little_memory(void)
     API_CHILD(GC_get_heap_size() < enough());
 }
 
-/* ---- freed while it waits, without a procedure ---- */
+/* ---- freed while it waits ---- */
 
 static void *hidden[OBJECTS];
 static struct thing *successor[OBJECTS];
 static volatile int asked;
-static void (*volatile register_proc)(int, GC_disclaim_proc, int) = GC_register_disclaim_proc;  /* not "nonnull" */
 
 static int leave(void *object)
 {
@@ -85,9 +84,11 @@ static int leave(void *object)
     return 0;
 }
 
+static size_t bytes = sizeof(struct thing);
+
 static struct thing *make(int number)
 {
-    struct thing *t = GC_generic_malloc(sizeof *t, kind);
+    struct thing *t = GC_generic_malloc(bytes, kind);
 
     API_CHILD(t != NULL && t->ready == 0);
     t->number = number;
@@ -121,39 +122,86 @@ static void free_and_make(void)
         GC_malloc_atomic(100000);
 }
 
-/* A jump out of the first call leaves the others in the queue.  With an argument they have no procedure any more then. */
-API_NOINLINE static void *free_waiting(void *none)
+/* A jump out of the first call leaves the others in the queue. */
+API_NOINLINE static void *free_waiting(void *arg)
 {
     leaves = 1;
     if (setjmp(back) == 0)
         collect_below();
     leaves = 0;
     GC_disable();
-    if (none != NULL)
-        register_proc(kind, NULL, 0);
     free_and_make();
-    return none;
+    return arg;
 }
 
-static void nothing_lost(void *none)
+static void start(GC_disclaim_proc proc)
 {
     GC_INIT();
     kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
-    GC_register_disclaim_proc(kind, leave, 0);
+    GC_register_disclaim_proc(kind, proc, 0);
+    GC_disable();
     api_in_thread(make_hidden, NULL);
-    api_in_thread(free_waiting, none);
-    for (int i = 0; i < OBJECTS; i++)
-        API_CHILD(GC_base(successor[i]) == successor[i] && successor[i]->number == i && successor[i]->ready == READY);
-    API_CHILD(asked == 0);
+    GC_enable();
 }
 
-static void freed_waiting(void) { nothing_lost(NULL); }
-static void freed_without(void) { nothing_lost(hidden); }
+static int intact(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        count += successor[i] != NULL && GC_base(successor[i]) == successor[i] && successor[i]->number == i &&
+                 successor[i]->ready == READY;
+    return count;
+}
+
+static void freed_waiting(void)
+{
+    start(leave);
+    api_in_thread(free_waiting, NULL);
+    API_CHILD(intact() == OBJECTS && asked == 0);
+}
+
+/* ---- and when there is no procedure any more ---- */
+
+static void (*volatile register_proc)(int, GC_disclaim_proc, int) = GC_register_disclaim_proc;  /* not "nonnull" */
+static int replaced;
+
+/* Nobody is asked about the others, nor meanwhile, so what is made in their places is there when their turn comes. */
+static int free_others(void *object)
+{
+    if (asked++ != 0)
+        return 0;
+    register_proc(kind, NULL, 0);
+    for (int i = 0; i < OBJECTS; i++) {
+        void *other = GC_REVEAL_POINTER(hidden[i]);
+
+        if (other == object)
+            continue;
+        GC_free(other);
+        successor[i] = make(i);
+        replaced += (void *)successor[i] == other;
+    }
+    return 1;
+}
+
+static void freed_without(void)
+{
+    start(free_others);
+    api_collect();
+    API_CHILD(intact() == OBJECTS - 1 && asked == 1 && replaced > 0);
+}
+
+static void freed_large(void)
+{
+    bytes = 100000;
+    freed_without();
+}
 
 int main(void)
 {
     api_check_child(little_memory, NULL, "the heap stays small when most objects are asked about");
     api_check_child(freed_waiting, NULL, "objects that are freed while they wait");
     api_check_child(freed_without, NULL, "and whose kind has no procedure any more");
+    api_check_child(freed_large, NULL, "large ones");
     return tap_done();
 }
