@@ -112,6 +112,7 @@ static void *freer(void *arg)
         pthread_barrier_wait(&line);
         free_ahead();
         pthread_barrier_wait(&line);
+        pthread_barrier_wait(&line);            /* looked at */
     }
     return arg;
 }
@@ -139,6 +140,7 @@ static void *asked(void *arg)
         for (int i = 0; i < OBJECTS; i++)
             make(i);
         look();
+        pthread_barrier_wait(&line);
     }
     return arg;
 }
