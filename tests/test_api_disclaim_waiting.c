@@ -163,6 +163,65 @@ static void freed_waiting(void)
     API_CHILD(intact() == OBJECTS && asked == 0);
 }
 
+/* ---- their memory, in the same cycle ---- */
+
+static bool was_waiting(const struct thing *t)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        if (GC_REVEAL_POINTER(hidden[i]) == (const void *)t)
+            return true;
+    return false;
+}
+
+static void *no_new_page(void *arg)
+{
+    make_hidden(NULL);
+    GC_enable();
+    leaves = 1;
+    if (setjmp(back) == 0)
+        collect_below();
+    leaves = 0;
+    GC_disable();
+    API_CHILD(was_waiting(make(0)) && asked > 0);
+    return arg;
+}
+
+/* Their pages are swept before, and full. */
+static int allocates_first(void *object)
+{
+    (void)object;
+    if (asked++ == 0)
+        for (int i = 0; i < OBJECTS; i++)
+            make(i);
+    return 0;
+}
+
+static void *found_though_swept(void *arg)
+{
+    int again = 0;
+
+    make_hidden(NULL);
+    GC_enable();
+    collect_below();
+    GC_disable();
+    for (int i = 0; i < 2 * OBJECTS; i++)
+        again += was_waiting(make(i));
+    API_CHILD(again > OBJECTS / 2);
+    return arg;
+}
+
+static void at_once(GC_disclaim_proc proc, void *(*body)(void *))
+{
+    GC_INIT();
+    GC_disable();
+    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    GC_register_disclaim_proc(kind, proc, 0);
+    api_in_thread(body, NULL);
+}
+
+static void before_pages(void) { at_once(leave, no_new_page); }
+static void in_swept_pages(void) { at_once(allocates_first, found_though_swept); }
+
 /* ---- and when there is no procedure any more ---- */
 
 static void (*volatile register_proc)(int, GC_disclaim_proc, int) = GC_register_disclaim_proc;  /* not "nonnull" */
@@ -202,6 +261,8 @@ static void freed_large(void)
 int main(void)
 {
     api_check_child(little_memory, NULL, "the heap stays small when most objects are asked about");
+    api_check_child(before_pages, NULL, "who needs memory asks before it takes a new page");
+    api_check_child(in_swept_pages, NULL, "and finds what has been freed in pages that were swept");
     api_check_child(freed_waiting, NULL, "objects that are freed while they wait");
     api_check_child(freed_without, NULL, "and whose kind has no procedure any more");
     api_check_child(freed_large, NULL, "large ones");
