@@ -80,7 +80,7 @@ static size_t counted_bytes(const void *object)
 __attribute__((noinline))
 static void free_slowly(void *object)
 {
-    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_mutator *self;
     size_t counted;
 
     if (object == NULL)
@@ -89,7 +89,8 @@ static void free_slowly(void *object)
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
         return;
     }
-    if (self == NULL && (self = sgc_api_self()) == NULL)
+    self = sgc_mutator_self();
+    if (self == NULL && (self = sgc_mutator_admit()) == NULL)   /* bdwgc frees for any thread, silently */
         return;
     if (sgc_finalization_used())
         sgc_finalization_forget(self, (uintptr_t)object);

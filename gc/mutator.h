@@ -92,6 +92,9 @@ void sgc_mutator_unregister(struct sgc_mutator *m);
  * of a thread that never registered.  NULL when it cannot be registered. */
 struct sgc_mutator *sgc_mutator_adopt(void);
 
+/* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
+struct sgc_mutator *sgc_mutator_admit(void);
+
 /* In the child of a fork: everybody else is gone. */
 void sgc_registry_after_fork(struct sgc_mutator *self);
 

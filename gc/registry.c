@@ -231,6 +231,11 @@ struct sgc_mutator *sgc_mutator_register_service(void)
     return register_self(0, true);
 }
 
+struct sgc_mutator *sgc_mutator_admit(void)
+{
+    return sgc_init_done() || sgc_init_now() ? sgc_mutator_register(0) : NULL;
+}
+
 struct sgc_mutator *sgc_mutator_adopt(void)
 {
     static SGC_STATE sgc_a32_t said;

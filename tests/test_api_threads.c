@@ -4,6 +4,7 @@
  * Stacks that change under a thread are in test_api_stacks.c.
  */
 #include "api.h"
+#include "capture.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -181,6 +182,31 @@ static void check_register(void)
     pthread_create(&thread, NULL, register_twice, NULL);
     pthread_join(thread, NULL);
     tap_ok(registration_errors == 0, "register and unregister answer as they should (%d errors)", registration_errors);
+}
+
+/* As std::thread does with libgccpp: what the thread was started with is deleted when its function has returned, and has
+ * unregistered the thread. */
+static void *free_unregistered(void *object)
+{
+    EXPECT(GC_call_with_stack_base(register_with_base, object) == object);
+    GC_free(object);
+    return NULL;
+}
+
+static void check_free_unregistered(void)
+{
+    size_t before = GC_get_non_gc_bytes();
+    pthread_t thread;
+    const char *text;
+
+    capture_begin();
+    for (int i = 0; i < 10; i++) {
+        pthread_create(&thread, NULL, free_unregistered, GC_malloc_uncollectable(i % 2 ? 100 : API_LARGE));
+        pthread_join(thread, NULL);
+    }
+    text = capture_end();
+    tap_ok(registration_errors == 0 && GC_get_non_gc_bytes() == before, "a thread that is not registered frees");
+    tap_ok(text[0] == '\0', "and nothing is said about that (%s)", text);
 }
 
 /* ---- blocked threads ------------------------------------------------------------------------- */
@@ -433,6 +459,7 @@ int main(void)
     check_detach();
     check_stack_roots();
     check_register();
+    check_free_unregistered();
     check_nesting();
     check_blocking();
     check_cancel();
