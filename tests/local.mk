@@ -436,14 +436,15 @@ EXTRA_DIST += \
 	tests/programs/work.asy \
 	tests/programs/work.goo \
 	tests/programs/work.html \
-	tests/programs/work.cr tests/programs/work.ly tests/programs/work.m2 \
+	tests/programs/work.cr tests/programs/work.ly tests/programs/work.m2 tests/programs/work.mac \
+	tests/programs/work.def tests/programs/work.tpl \
 	tests/programs/work.lisp tests/programs/work-weak.lisp \
 	tests/programs/work.m \
 	tests/programs/work.neko \
 	tests/programs/work.nix \
 	tests/programs/work.pk \
 	tests/programs/work.sc \
-	tests/programs/work.scm
+	tests/programs/work.scm tests/programs/work-compile.scm
 
 # Programs that include the gc.h family, with both families of headers.
 script_tests += tests/check_family
