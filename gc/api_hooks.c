@@ -237,8 +237,7 @@ void GC_set_mark_bit(const void *object)
     word = mark_word(&o, &bit);
     if ((sgc_aw_or_relaxed(word, bit) & bit) != 0)
         return;
-    marker->objects++;
-    marker->bytes += o.bytes;
+    sgc_count_marked(marker, o.bytes, !sgc_kind_has_pointers(o.kind));
 }
 
 void GC_clear_mark_bit(const void *object)

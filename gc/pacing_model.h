@@ -21,9 +21,8 @@ enum {
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
-    SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
     SGC_PACE_PERCENT = 80,          /* percent of what is alive, by which a small heap grows, */
-    SGC_PACE_LARGE_PERCENT = 45,    /* and a large one, */
+    SGC_PACE_LARGE_PERCENT = 40,    /* and a large one, */
     SGC_PACE_POINTER_FREE = 8,      /* of what is alive, an eighth of what has no words to scan counts */
     SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
@@ -211,16 +210,6 @@ static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct 
     return sgc_pace_smaller(sgc_pace_larger(least, sgc_pace_growth(h, b)), b->cache);
 }
 
-/* Where cycles are dear so much may be spent on them: beside its growth what the roots take, since cycles over large roots are dear
- * although little is alive. */
-static inline size_t sgc_pace_relief(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
-                                     const struct sgc_pace_bounds *b)
-{
-    size_t most = sgc_pace_smaller(sgc_pace_growth(h, b) + h->roots, b->cache);
-
-    return sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), most);
-}
-
 /* What keeps cycles bearable, and if that is very little, unnoticed. */
 static inline size_t sgc_pace_bearable(const struct sgc_pace_costs *c, size_t live)
 {
@@ -236,7 +225,7 @@ static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struc
                                      const struct sgc_pace_bounds *b)
 {
     size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, sgc_pace_staying(h)), sgc_pace_cache(h, b));
-    size_t wanted = sgc_pace_smaller(sgc_pace_larger(bearable, sgc_pace_relief(c, h, b)), h->allocated);
+    size_t wanted = sgc_pace_smaller(bearable, h->allocated);
 
     return b->declared ? b->cache : sgc_pace_larger(wanted, sgc_pace_smaller(SGC_PACE_FIRST, sgc_pace_cache(h, b)));
 }

@@ -97,12 +97,9 @@ SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t by
 {
     uint32_t scan = sgc_kinds.of[kind].scan;
 
-    marker->objects++;
-    marker->bytes += bytes;
+    sgc_count_marked(marker, bytes, scan == SGC_SCAN_NOTHING);
     if (scan != SGC_SCAN_NOTHING)
         sgc_push_object(marker, start, bytes, scan);
-    else
-        marker->pointer_free += bytes;
 }
 
 /* ---- slots ---- */

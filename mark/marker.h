@@ -78,6 +78,13 @@ struct sgc_marker {
     struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/described.c */
 };
 
+static inline void sgc_count_marked(struct sgc_marker *marker, size_t bytes, bool pointer_free)
+{
+    marker->objects++;
+    marker->bytes += bytes;
+    marker->pointer_free += pointer_free ? bytes : 0;
+}
+
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);
 
 /* All its work is dropped: the mark is given up. */
