@@ -22,8 +22,9 @@ enum {
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
     SGC_PACE_PERCENT = 80,          /* percent of what is alive, by which a small heap grows, */
-    SGC_PACE_LARGE_PERCENT = 40,    /* and a large one, */
-    SGC_PACE_POINTER_FREE = 8,      /* of what is alive, an eighth of what has no words to scan counts */
+    SGC_PACE_LARGE_PERCENT = 35,    /* and a large one, */
+    SGC_PACE_POINTER_FREE = 5,      /* of what is alive, a fifth of what has no words to scan counts */
+    SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
     SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */
@@ -35,7 +36,9 @@ enum {
 };
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
-static const size_t SGC_PACE_BESIDE = (size_t)9 << 18;          /* by which a large one grows besides */
+static const size_t SGC_PACE_BESIDE = (size_t)5 << 19;          /* by which a large one grows besides */
+static const size_t SGC_PACE_DOUBLED = (size_t)9 << 18;         /* until it has grown by so much a heap doubles */
+static const size_t SGC_PACE_RELIEF = (size_t)256 << 10;        /* beside the growth, where large roots make cycles dear */
 static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
 static const size_t SGC_PACE_FIRST = (size_t)256 << 10;         /* before the first cycle, and before any other */
 static const size_t SGC_PACE_LITTLE = (size_t)512 << 10;        /* less only where nobody notices the cycles */
@@ -166,14 +169,13 @@ static inline size_t sgc_pace_weighed(const struct sgc_pace_heap *h)
     return (size_t)((double)sgc_pace_staying(h) * (1 - pointer_free * (SGC_PACE_POINTER_FREE - 1) / SGC_PACE_POINTER_FREE));
 }
 
-/* A heap grows in proportion to what is alive, a large one a little less; it doubles at most, however small the divisor.  Roots
- * count half: they cost time, but no heap. */
+/* A small heap doubles, a larger one grows in proportion to what is alive, a large one a little less; it doubles at most, however
+ * small the divisor.  Roots count half: they cost time, but no heap. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
     size_t counted = sgc_pace_weighed(h) + h->roots / 2;
-    size_t small = counted / 100 * SGC_PACE_PERCENT;
-
-    size_t growth = sgc_pace_smaller(small, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE);
+    size_t part = sgc_pace_smaller(counted / 100 * SGC_PACE_PERCENT, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE);
+    size_t growth = sgc_pace_larger(part, sgc_pace_smaller(sgc_pace_staying(h), SGC_PACE_DOUBLED));
 
     return sgc_pace_smaller(sgc_pace_in_proportion(growth, b->divisor), sgc_pace_larger(counted, growth));
 }
@@ -210,6 +212,15 @@ static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct 
     return sgc_pace_smaller(sgc_pace_larger(least, sgc_pace_growth(h, b)), b->cache);
 }
 
+/* Cycles over large roots are dear although little is alive: so much may be spent on them. */
+static inline size_t sgc_pace_relief(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                     const struct sgc_pace_bounds *b)
+{
+    size_t most = sgc_pace_smaller(sgc_pace_growth(h, b) + sgc_pace_smaller(h->roots, SGC_PACE_RELIEF), b->cache);
+
+    return sgc_pace_smaller(sgc_pace_for_time(c, h->live, SGC_PACE_DEAR), most);
+}
+
 /* What keeps cycles bearable, and if that is very little, unnoticed. */
 static inline size_t sgc_pace_bearable(const struct sgc_pace_costs *c, size_t live)
 {
@@ -225,7 +236,7 @@ static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struc
                                      const struct sgc_pace_bounds *b)
 {
     size_t bearable = sgc_pace_smaller(sgc_pace_bearable(c, sgc_pace_staying(h)), sgc_pace_cache(h, b));
-    size_t wanted = sgc_pace_smaller(bearable, h->allocated);
+    size_t wanted = sgc_pace_smaller(sgc_pace_larger(bearable, sgc_pace_relief(c, h, b)), h->allocated);
 
     return b->declared ? b->cache : sgc_pace_larger(wanted, sgc_pace_smaller(SGC_PACE_FIRST, sgc_pace_cache(h, b)));
 }
