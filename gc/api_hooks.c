@@ -237,7 +237,7 @@ void GC_set_mark_bit(const void *object)
     word = mark_word(&o, &bit);
     if ((sgc_aw_or_relaxed(word, bit) & bit) != 0)
         return;
-    sgc_count_marked(marker, o.bytes, !sgc_kind_has_pointers(o.kind));
+    sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
 }
 
 void GC_clear_mark_bit(const void *object)

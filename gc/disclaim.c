@@ -73,11 +73,8 @@ static bool enqueue(uintptr_t object)
 /* Marks them, but not what they point at. */
 static void mark_only(struct sgc_marker *marker, const struct sgc_dead *dead)
 {
-    size_t count = (size_t)__builtin_popcountll(dead->bits);
-
     sgc_aw_or(dead->marks, dead->bits);
-    marker->objects += count;
-    marker->bytes += count * dead->bytes;
+    sgc_count_marked(marker, (size_t)__builtin_popcountll(dead->bits), dead->bytes, false);
 }
 
 /* Those for which there is no room in the queue live on, too. */

@@ -21,10 +21,10 @@ enum {
     SGC_PACE_WASTE = 32,            /* a 32nd of a limited heap is slots of the wrong size */
     SGC_PACE_TIMES = 19,            /* the program is to run so many times as long as a cycle: a twentieth of the time */
     SGC_PACE_BEARABLE = 9,          /* in a small heap it runs nine times as long in any case: a tenth of the time */
+    SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
     SGC_PACE_PERCENT = 80,          /* percent of what is alive, by which a small heap grows, */
     SGC_PACE_LARGE_PERCENT = 35,    /* and a large one, */
     SGC_PACE_POINTER_FREE = 5,      /* of what is alive, a fifth of what has no words to scan counts */
-    SGC_PACE_DEAR = 4,              /* cycles are dear that would take more than a fifth of it */
     SGC_PACE_UNNOTICED = 49,        /* a fiftieth of the time */
     SGC_PACE_USELESS = 50,          /* a cycle at the limit is to free one 50th of the heap */
     SGC_PACE_TRIES = 5,             /* useless cycles in a row before they are rationed ... */

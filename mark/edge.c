@@ -317,15 +317,11 @@ static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
 {
     sgc_aw_t *mark = &sgc_heap.bits[2 * chain->word + (marker->alloc_role ^ 1)];
     uintptr_t won;
-    size_t n;
 
     if (chain->late == 0)
         return true;
     won = sgc_set_marks(mark, sgc_aw_load(mark), chain->late, marker->how);
-    n = count_bits(won);
-    marker->objects += n;
-    marker->bytes += n * chain->bytes;
-    marker->pointer_free += n * chain->pointer_free;
+    sgc_count_marked(marker, count_bits(won), chain->bytes, chain->pointer_free);
     chain->late = 0;
     return (won & chain->last) != 0;
 }
@@ -419,7 +415,7 @@ uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, ui
             return 0;
         chain->word = granule / 64;
         chain->bytes = (size_t)d->granules * SGC_GRANULE;
-        chain->pointer_free = d->pushes != 0 ? 0 : chain->bytes;
+        chain->pointer_free = d->pushes == 0;
     }
     chain->last = (uintptr_t)1 << (granule % 64);
     if (!is_white(marker, d, chain, chain->last))

@@ -40,7 +40,7 @@ struct sgc_chain {
     uintptr_t late;             /* bits that are still to be set there */
     uintptr_t last;             /* the one found last */
     size_t bytes;               /* of each of these objects, */
-    size_t pointer_free;        /* and if they have no words to scan */
+    bool pointer_free;          /* and whether they have no words to scan */
 };
 
 /* Follows an edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to
@@ -97,7 +97,7 @@ SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t by
 {
     uint32_t scan = sgc_kinds.of[kind].scan;
 
-    sgc_count_marked(marker, bytes, scan == SGC_SCAN_NOTHING);
+    sgc_count_marked(marker, 1, bytes, scan == SGC_SCAN_NOTHING);
     if (scan != SGC_SCAN_NOTHING)
         sgc_push_object(marker, start, bytes, scan);
 }

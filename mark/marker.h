@@ -78,11 +78,12 @@ struct sgc_marker {
     struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/described.c */
 };
 
-static inline void sgc_count_marked(struct sgc_marker *marker, size_t bytes, bool pointer_free)
+/* So many objects of that size have just been marked. */
+static inline void sgc_count_marked(struct sgc_marker *marker, size_t count, size_t bytes, bool pointer_free)
 {
-    marker->objects++;
-    marker->bytes += bytes;
-    marker->pointer_free += pointer_free ? bytes : 0;
+    marker->objects += count;
+    marker->bytes += count * bytes;
+    marker->pointer_free += pointer_free ? count * bytes : 0;
 }
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);

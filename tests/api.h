@@ -108,6 +108,16 @@ API_UNUSED static long api_milliseconds(void)
         } \
     } while (0)
 
+/* In a child: collects with much stack between the caller's frame and the collector's, so that nothing of later calls lies in what
+ * a jump out of the collection leaves. */
+API_NOINLINE static void api_collect_below(void)
+{
+    volatile char room[65536] = { 0 };
+
+    GC_gcollect();
+    API_CHILD(room[0] == 0);
+}
+
 enum { API_CHILD_MS = 20000 };
 
 /* As read(), but when `until` has come the child is killed: an alarm of its own would wait for ever with its world

@@ -416,14 +416,6 @@ static void *have_large(void *arg)
     return arg;
 }
 
-API_NOINLINE static void collect_below(void)
-{
-    volatile char room[65536] = { 0 };
-
-    GC_gcollect();
-    API_CHILD(room[0] == 0);
-}
-
 /* A jump out of a procedure leaves the others in the queue, and no collection is to be had. */
 static void *(*then)(void *);
 
@@ -431,7 +423,7 @@ API_NOINLINE static void *fill_queue(void *arg)
 {
     leaves = 1;
     if (setjmp(back) == 0)
-        collect_below();
+        api_collect_below();
     leaves = 0;
     GC_disable();
     return then(arg);
@@ -462,7 +454,7 @@ API_NOINLINE static void *jump_and_wait(void *arg)
 {
     leaves = 1;
     if (setjmp(back) == 0)
-        collect_below();
+        api_collect_below();
     leaves = 0;
     jumped = 1;
     while (!may_end)

@@ -105,14 +105,6 @@ static void *make_hidden(void *arg)
     return arg;
 }
 
-API_NOINLINE static void collect_below(void)
-{
-    volatile char room[65536] = { 0 };
-
-    GC_gcollect();
-    API_CHILD(room[0] == 0);
-}
-
 /* What is asked for last takes the slow way, where objects are asked about. */
 static void free_and_make(void)
 {
@@ -129,7 +121,7 @@ API_NOINLINE static void *free_waiting(void *arg)
 {
     leaves = 1;
     if (setjmp(back) == 0)
-        collect_below();
+        api_collect_below();
     leaves = 0;
     GC_disable();
     free_and_make();
@@ -179,7 +171,7 @@ static void *no_new_page(void *arg)
     GC_enable();
     leaves = 1;
     if (setjmp(back) == 0)
-        collect_below();
+        api_collect_below();
     leaves = 0;
     GC_disable();
     API_CHILD(was_waiting(make(0)) && asked > 0);
@@ -202,7 +194,7 @@ static void *found_though_swept(void *arg)
 
     make_hidden(NULL);
     GC_enable();
-    collect_below();
+    api_collect_below();
     GC_disable();
     for (int i = 0; i < 2 * OBJECTS; i++)
         again += was_waiting(make(i));
