@@ -25,7 +25,7 @@ static void describe_scan(struct sgc_page *d, uint32_t kind)
 {
     uint32_t scan = sgc_kinds.of[kind].scan;
 
-    d->pushes = scan != SGC_SCAN_NOTHING;
+    d->weight = sgc_weight(d->granules, scan != SGC_SCAN_NOTHING);
     d->piece = scan == SGC_SCAN_DESCRIBED ? SGC_PIECE_DESCRIBED : 0;
 }
 
@@ -38,7 +38,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     sgc_assert(sgc_page_state(d) == SGC_PAGE_FREE || sgc_page_state(d) == SGC_PAGE_RESERVED);
     sgc_page_clear_bits(page);
     d->reciprocal = c->reciprocal;
-    d->granules = c->granules;
+    d->granules = (uint16_t)c->granules;
     sgc_a32_store(&d->bin, sgc_kind_uncollectable(kind) ? SGC_BIN_WATCHED : sgc_bin_offset(kind, cls));
     d->kind = (uint8_t)kind;
     d->cls = (uint8_t)cls;
@@ -121,7 +121,7 @@ void sgc_page_check(uint32_t page)
         sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
         sgc_verify(sgc_a32_load(&d->bin) == SGC_BIN_WATCHED ||
                    (sgc_a32_load(&d->bin) == sgc_bin_offset(d->kind, d->cls) && !sgc_kind_uncollectable(d->kind)));
-        sgc_verify(d->pushes == sgc_kind_has_pointers(d->kind));
+        sgc_verify(d->weight == sgc_weight(d->granules, sgc_kind_has_pointers(d->kind)));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
         return;

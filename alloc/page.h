@@ -45,7 +45,8 @@ struct sgc_page {
     union {
         struct {
             uint32_t reciprocal;    /* of the object size: see sgc_slot_of */
-            uint32_t granules;      /* object size */
+            uint16_t granules;      /* object size */
+            uint16_t piece;         /* for the marker: what is added to an object's address as a piece of work */
         };
         sgc_aw_t span_bytes;        /* a span's first page: bytes of its object, end byte included */
     };
@@ -63,10 +64,7 @@ struct sgc_page {
     sgc_aw_t tag;               /* owner << 32 | epoch: see sgc_tag */
     union {
         sgc_aw_t span_reach;    /* if `limited`: words that point at these first bytes of the object keep it */
-        struct {                /* small objects: what their kind means for the marker, so that it need not look */
-            uint32_t pushes;    /* 1 if a marked object has words to scan, */
-            uint32_t piece;     /* and what is added to its address as a piece of work */
-        };
+        uint64_t weight;        /* small objects: what a marked one means for the marker, see below */
     };
 };
 _Static_assert(sizeof(struct sgc_page) == 32, "two descriptors a cache line, found by a shift");
@@ -83,6 +81,28 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
 }
 
 enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work.h */
+
+/* What marking an object means, in one word that is added up over a batch of them: from the lowest bit on granules without words
+ * to scan, granules with, and how many objects they are.  The highest bit is that there are words to scan; in a sum it means
+ * nothing. */
+enum {
+    SGC_WEIGHT_GRANULES = 25,   /* bits of each of the lower two: */
+    SGC_WEIGHT_MOST = 4096,     /* so many objects can be added up */
+};
+_Static_assert(SGC_WEIGHT_MOST * SGC_PAGE_GRANULES < 1 << SGC_WEIGHT_GRANULES &&
+               SGC_WEIGHT_MOST < 1 << (63 - 2 * SGC_WEIGHT_GRANULES), "no sum overflows");
+
+static inline uint64_t sgc_weight(uint32_t granules, bool pushes)
+{
+    uint64_t one = (uint64_t)1 << 2 * SGC_WEIGHT_GRANULES;
+
+    return pushes ? (uint64_t)1 << 63 | one | (uint64_t)granules << SGC_WEIGHT_GRANULES : one | granules;
+}
+
+static inline bool sgc_weight_pushes(uint64_t weight)
+{
+    return weight >> 63 != 0;
+}
 
 enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From collected edges to marks.  On any marker, world stopped.
- *
- * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand only where small objects
- * begin: an edge that leads to one with its bit set needs no look at the page to be known for what it is.  The others are
- * strays: they lead to the inside of an object, into a span, or to nothing, and are looked up.
+ * From collected edges to marks, many at a time.  On any marker, world stopped.
  */
-#include "mark/edge.h"
+#include "mark/edge_bits.h"
 
 #include "alloc/span.h"
 
@@ -15,10 +11,7 @@ enum {
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
     SIFT_SHARE = 4,             /* where one edge in so many leads to what is marked, these are sifted out first */
-    WORD_REACH = 64 * SGC_GRANULE,      /* bytes that one mark word has bits for */
 };
-
-static const uintptr_t NOWHERE = UINTPTR_MAX;
 
 static const size_t BITS_APART = (size_t)32 << 20;      /* a heap whose bits take most of a second-level cache */
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
@@ -29,31 +22,13 @@ SGC_INLINE sgc_aw_t *bits_of(sgc_aw_t *bits, size_t granule)
     return bits + granule / 64 * 2;
 }
 
-/* The granule an edge leads to. */
-SGC_INLINE size_t granule_at(uintptr_t edge)
-{
-    return edge / SGC_GRANULE;
-}
-
-/* Does it count, that far into its granule?  `near` is as the marker's. */
-SGC_INLINE bool is_near(uintptr_t edge, uint32_t near)
-{
-    return near == UINT32_MAX || (near >> edge % 32 & 1) != 0;
-}
-
-/* Its bit of the word, the lowest of the result; processors have an instruction for a branch on that. */
-SGC_INLINE uintptr_t bit_of(uintptr_t word, size_t granule)
-{
-    return word >> granule % 64 & 1;
-}
-
 /* Inline: to the compiler a function that only prefetches does nothing, and it leaves out calls of it. */
 SGC_INLINE void ask_for_bits(const uintptr_t *edge, size_t count)
 {
     sgc_aw_t *bits = sgc_heap.bits;
 
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(bits_of(bits, granule_at(edge[i])), 1);
+        __builtin_prefetch(bits_of(bits, sgc_edge_granule(edge[i])), 1);
 }
 
 SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
@@ -62,22 +37,9 @@ SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
-/* The word of a bitmap that has the bit of what an edge leads to: the words of the two bitmaps alternate. */
-SGC_INLINE size_t word_near(uintptr_t edge)
+bool sgc_edge_remote_bit(uintptr_t edge)
 {
-    return edge / WORD_REACH * 2;
-}
-
-SGC_INLINE uintptr_t allocated_near(const struct sgc_marker *marker, uintptr_t edge)
-{
-    return sgc_aw_load(&marker->allocated[word_near(edge)]);
-}
-
-/* By a thread that does not own the page. */
-SGC_INLINE bool is_freed(const struct sgc_page *d, size_t granule)
-{
-    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) &&
-           bit_of(sgc_aw_load(&sgc_heap.remote_bits[granule / 64]), granule);
+    return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;
 }
 
 /* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those that were allocated,
@@ -91,18 +53,6 @@ SGC_INLINE uintptr_t mark(const struct sgc_page *d, size_t word, uintptr_t objec
     if (white != 0 && __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0))
         white &= ~sgc_aw_load(&sgc_heap.remote_bits[word]);
     return white == 0 ? 0 : sgc_set_marks(&bits[alloc ^ 1], marked, white, how);
-}
-
-/* Most often there are one or two.  Otherwise in a few operations: not all processors have an instruction for it. */
-SGC_INLINE size_t count_bits(uintptr_t bits)
-{
-    uintptr_t rest = bits & (bits - 1);
-
-    if ((rest & (rest - 1)) == 0)
-        return (size_t)(bits != 0) + (rest != 0);
-    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
-    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
-    return ((bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >> 56;
 }
 
 /* Neighbours are one range of words, cut into pieces that wait in a batch: no more than there are objects. */
@@ -129,7 +79,7 @@ SGC_INLINE struct sgc_place *put(struct sgc_place *place, const struct sgc_page 
 {
     uint32_t granules = d->granules;
 
-    if (d->pushes == 0)
+    if (!sgc_weight_pushes(d->weight))
         return place;
     if (d->piece == 0 && granules <= RUN_GRANULES && n * granules >= MANY_GRANULES)
         return put_runs(place, first, objects, granules);
@@ -146,36 +96,42 @@ SGC_INLINE struct sgc_place *put(struct sgc_place *place, const struct sgc_page 
 struct found {
     struct sgc_place *place;    /* the next one on the stack; there are enough */
     uintptr_t *stray;           /* the next place for one; these are where the edges were */
-    size_t objects;
-    uint64_t granules;          /* weigh() of each */
+    uint64_t weight;            /* the sum of those of the objects marked */
 };
 
-/* Both sums in one word, since this is where most of the time goes: granules of objects with words to scan in the upper half, of
- * others in the lower.  There are not so many edges that a half could overflow. */
-SGC_INLINE uint64_t weigh(const struct sgc_page *d)
+_Static_assert((int)SGC_EDGES_MAX <= (int)SGC_WEIGHT_MOST, "the sum does not overflow");
+
+/* One place further if the object has words to scan, without a branch: its weight's highest bit becomes a place's size; the
+ * next ones are 0, since it is the weight of one. */
+SGC_INLINE struct sgc_place *place_after(struct sgc_place *place, uint64_t weight)
 {
-    return (uint64_t)d->granules << (d->pushes * 32);
+    _Static_assert(sizeof *place == 1 << 4, "the shift is by 63 - 4");
+    return (struct sgc_place *)((uintptr_t)place + (weight >> (63 - 4)));
 }
 
-static void count_bytes(struct sgc_marker *marker, uint64_t granules)
+size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight)
 {
-    size_t pointer_free = (uint32_t)granules * SGC_GRANULE;
+    uint64_t most = ((uint64_t)1 << SGC_WEIGHT_GRANULES) - 1;
+    size_t pointer_free = (weight & most) * SGC_GRANULE;
+    size_t objects = (weight & ~((uint64_t)1 << 63)) >> 2 * SGC_WEIGHT_GRANULES;
 
-    marker->bytes += (granules >> 32) * SGC_GRANULE + pointer_free;
+    marker->objects += objects;
+    marker->bytes += (weight >> SGC_WEIGHT_GRANULES & most) * SGC_GRANULE + pointer_free;
     marker->pointer_free += pointer_free;
+    return objects;
 }
 
 /* The edges from the first one on that lead to its mark word and count, as bits of it.  Those behind them. */
 SGC_INLINE const uintptr_t *gather(const uintptr_t *edge, const uintptr_t *end, uint32_t near, uintptr_t *bits)
 {
-    uintptr_t first = *edge / WORD_REACH * WORD_REACH, all = 0;
+    uintptr_t first = *edge / SGC_WORD_REACH * SGC_WORD_REACH, all = 0;
 
     do {
         uintptr_t distance = *edge - first;
 
-        if (distance >= WORD_REACH || !is_near(distance, near))
+        if (distance >= SGC_WORD_REACH || !sgc_edge_is_near(distance, near))
             break;
-        all |= (uintptr_t)1 << granule_at(distance);
+        all |= (uintptr_t)1 << sgc_edge_granule(distance);
     } while (++edge < end);
     *bits = all;
     return edge;
@@ -186,7 +142,7 @@ static void put_strays(const uintptr_t *edge, const uintptr_t *end, uintptr_t bi
 {
     for (; edge < end; edge++) {
         *found->stray = *edge;
-        found->stray += bit_of(bits, granule_at(*edge));
+        found->stray += sgc_bit_of(bits, sgc_edge_granule(*edge));
     }
 }
 
@@ -194,9 +150,9 @@ static void put_strays(const uintptr_t *edge, const uintptr_t *end, uintptr_t bi
 SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                      uint32_t near, struct found *found, enum sgc_markbit how)
 {
-    size_t word = *edge / WORD_REACH, n;
+    size_t word = *edge / SGC_WORD_REACH, n;
     const struct sgc_page *d = &sgc_heap.pages[word / (SGC_PAGE_GRANULES / 64)];
-    uintptr_t allocated = allocated_near(marker, *edge), bits;
+    uintptr_t allocated = sgc_edge_allocated(marker, *edge), bits;
     const uintptr_t *next = gather(edge, end, near, &bits);
 
     if (__builtin_expect(next == edge, 0)) {
@@ -208,16 +164,15 @@ SGC_INLINE const uintptr_t *mark_run(struct sgc_marker *marker, const uintptr_t 
     bits &= allocated;
     if (bits == 0 || (bits = mark(d, word, bits, marker->alloc_role, how)) == 0)
         return next;
-    n = count_bits(bits);
-    found->objects += n;
-    found->granules += n * weigh(d);
-    found->place = put(found->place, d, marker->base + word * WORD_REACH, bits, n);
+    n = sgc_count_bits(bits);
+    found->weight += n * d->weight;
+    found->place = put(found->place, d, marker->base + word * SGC_WORD_REACH, bits, n);
     return next;
 }
 
 SGC_INLINE bool in_one_word(uintptr_t edge, uintptr_t other)
 {
-    return edge / WORD_REACH == other / WORD_REACH;
+    return edge / SGC_WORD_REACH == other / SGC_WORD_REACH;
 }
 
 /* Are the next edges to go together?  On the only marker if they are many: it loses nothing by writing a mark word twice. */
@@ -240,27 +195,26 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
     struct found now = *found;
 
     do {
-        uintptr_t target = *edge, marked = sgc_aw_load(&marks[word_near(target)]), start;
+        uintptr_t target = *edge, marked = sgc_aw_load(&marks[sgc_edge_word(target)]), start;
         const struct sgc_page *d;
 
-        if (bit_of(marked, granule_at(target)))
+        if (sgc_bit_of(marked, sgc_edge_granule(target)))
             continue;
-        if (__builtin_expect(!bit_of(sgc_aw_load(&allocated[word_near(target)]), granule_at(target)), 0) ||
-            __builtin_expect(!is_near(target, near), 0)) {
+        if (__builtin_expect(!sgc_bit_of(sgc_aw_load(&allocated[sgc_edge_word(target)]), sgc_edge_granule(target)), 0) ||
+            __builtin_expect(!sgc_edge_is_near(target, near), 0)) {
             *now.stray++ = target;
             continue;
         }
         d = &pages[target >> SGC_PAGE_LOG];
-        if (is_freed(d, granule_at(target)))
+        if (sgc_edge_is_freed(d, target))
             continue;
-        if (sgc_set_marks(&marks[word_near(target)], marked, (uintptr_t)1 << granule_at(target) % 64, how) == 0)
+        if (sgc_set_marks(&marks[sgc_edge_word(target)], marked, (uintptr_t)1 << sgc_edge_granule(target) % 64, how) == 0)
             continue;
         start = base + target / SGC_GRANULE * SGC_GRANULE;
         __builtin_prefetch((const void *)start);
-        now.objects++;
-        now.granules += weigh(d);
+        now.weight += d->weight;
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
-        now.place += d->pushes;
+        now.place = place_after(now.place, d->weight);
     } while (++edge < end && (how == SGC_MARKBIT_PLAIN || !has_neighbours(edge, end, how)));
     *found = now;
     return edge;
@@ -312,35 +266,6 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule)
         sgc_marked(marker, marker->base + granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE, d->kind);
 }
 
-/* False if the last of them is another marker's, who then goes on from there. */
-static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
-{
-    sgc_aw_t *mark = &sgc_heap.bits[2 * chain->word + (marker->alloc_role ^ 1)];
-    uintptr_t won;
-
-    if (chain->late == 0)
-        return true;
-    won = sgc_set_marks(mark, sgc_aw_load(mark), chain->late, marker->how);
-    sgc_count_marked(marker, count_bits(won), chain->bytes, chain->pointer_free);
-    chain->late = 0;
-    return (won & chain->last) != 0;
-}
-
-void sgc_chain_end(struct sgc_marker *marker, struct sgc_chain *chain)
-{
-    mark_late(marker, chain);
-}
-
-/* The object is allocated and not marked, nor going to be. */
-static bool is_white(const struct sgc_marker *marker, const struct sgc_page *d, const struct sgc_chain *chain, uintptr_t bit)
-{
-    const sgc_aw_t *bits = &sgc_heap.bits[2 * chain->word];
-    uintptr_t marked = sgc_aw_load(&bits[marker->alloc_role ^ 1]) | chain->late;
-
-    return (bit & sgc_aw_load(&bits[marker->alloc_role]) & ~marked) != 0 &&
-           (sgc_a8_load_acq(&d->remote) == 0 || (bit & sgc_aw_load(&sgc_heap.remote_bits[chain->word])) == 0);
-}
-
 /* Of so many edges only `left` led to what was not marked: that goes for the next ones, too. */
 SGC_INLINE void set_sifts(struct sgc_marker *marker, size_t count, size_t left)
 {
@@ -351,17 +276,17 @@ SGC_INLINE void set_sifts(struct sgc_marker *marker, size_t count, size_t left)
 static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uintptr_t *edge, size_t count,
                          const sgc_a8_t *distances)
 {
-    struct found found = { place, edge, 0, 0 };
+    struct found found = { place, edge, 0 };
+    size_t objects;
     uint32_t near = distances == NULL ? UINT32_MAX : marker->near;
 
     if (marker->how == SGC_MARKBIT_PLAIN)
         mark_plain(marker, edge, edge + count, near, &found);
     else
         mark_shared(marker, edge, edge + count, near, &found);
+    objects = sgc_count_weight(marker, found.weight);
     if (!marker->sifts)
-        set_sifts(marker, count, found.objects + (size_t)(found.stray - edge));
-    marker->objects += found.objects;
-    count_bytes(marker, found.granules);
+        set_sifts(marker, count, objects + (size_t)(found.stray - edge));
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
     return (size_t)(found.stray - edge);
 }
@@ -386,42 +311,9 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
     return left;
 }
 
-/* The edge to the first byte of the slot that a stray leads into; one that leads nowhere if that does not count, or is a span. */
-__attribute__((noinline))
-static uintptr_t edge_of_stray(struct sgc_marker *marker, uintptr_t edge)
+uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge)
 {
-    return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : NOWHERE;
-}
-
-/* The branches are for the processor to guess: it goes on to the words of the next object, whose address is the word that
- * was found, before it has looked at a bit or a descriptor. */
-uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge)
-{
-    const struct sgc_page *d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
-    size_t granule = granule_at(edge);
-
-    if (__builtin_expect(!bit_of(allocated_near(marker, edge), granule) || !is_near(edge, marker->near), 0)) {
-        edge = edge_of_stray(marker, edge);
-        if (edge == NOWHERE)
-            return 0;
-        granule = granule_at(edge);
-    }
-    if (__builtin_expect(d->piece != 0, 0)) {       /* a client's procedure must not meet an object twice */
-        sgc_granule_mark(marker, granule);
-        return 0;
-    }
-    if (granule / 64 != chain->word) {
-        if (!mark_late(marker, chain))
-            return 0;
-        chain->word = granule / 64;
-        chain->bytes = (size_t)d->granules * SGC_GRANULE;
-        chain->pointer_free = d->pushes == 0;
-    }
-    chain->last = (uintptr_t)1 << (granule % 64);
-    if (!is_white(marker, d, chain, chain->last))
-        return 0;
-    chain->late |= chain->last;
-    return d->pushes != 0 ? marker->base + granule * SGC_GRANULE : 0;
+    return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : SGC_NOWHERE;
 }
 
 /* What is a stray again leads to a slot that is not allocated. */
@@ -435,7 +327,7 @@ static void mark_strays(struct sgc_marker *marker, uintptr_t *edge, size_t count
         return;
     }
     for (size_t i = 0; i < left; i++)
-        sgc_granule_mark(marker, granule_at(edge[i]));
+        sgc_granule_mark(marker, sgc_edge_granule(edge[i]));
 }
 
 /* Leaves out the edges to what is marked, without a branch, which the processor would often guess wrong.  How many are left. */
@@ -448,25 +340,26 @@ static size_t sift(struct sgc_marker *marker, uintptr_t *edge, size_t count)
         uintptr_t target = edge[i];
 
         edge[left] = target;
-        left += bit_of(~sgc_aw_load(&marks[word_near(target)]), granule_at(target));
+        left += sgc_bit_of(~sgc_aw_load(&marks[sgc_edge_word(target)]), sgc_edge_granule(target));
     }
     set_sifts(marker, count, left);
     return left;
 }
 
-static void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
+SGC_INLINE void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     struct sgc_place *place = sgc_deque_places(&marker->stack, count);
 
-    if (marker->limit >= FAR_APART)
-        ask_for_descriptors(edge, count);
-    if (marker->limit >= BITS_APART)
+    if (__builtin_expect(marker->limit >= BITS_APART, 0)) {
+        if (marker->limit >= FAR_APART)
+            ask_for_descriptors(edge, count);
         ask_for_bits(edge, count);
+    }
     if (marker->sifts)
         count = sift(marker, edge, count);
     if (__builtin_expect(place != NULL, 1))
         count = mark_batch(marker, place, edge, count, distances);
-    if (count != 0)
+    if (__builtin_expect(count != 0, 0))
         mark_strays(marker, edge, count, distances);
 }
 

@@ -15,6 +15,8 @@
 #include "alloc/remote.h"
 #include "mark/marker.h"
 
+#define SGC_NOWHERE UINTPTR_MAX
+
 #define SGC_INLINE __attribute__((always_inline)) static inline
 
 /* The page of the object must be looked at again: its words could not be remembered. */
@@ -32,23 +34,16 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
  * roots, NULL: all count. */
 void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances);
 
-/* Objects that have been found one after the other.  While they have their marks in one word, these are kept back, to be
- * set together: an atomic operation for each would cost more than all the rest.  Another marker that comes
- * upon one of them meanwhile scans it, too; who sets the mark counts it and goes on. */
-struct sgc_chain {
-    size_t word;                /* of the bitmap; any, if nothing is kept back */
-    uintptr_t late;             /* bits that are still to be set there */
-    uintptr_t last;             /* the one found last */
-    size_t bytes;               /* of each of these objects, */
-    bool pointer_free;          /* and whether they have no words to scan */
-};
+/* The edge to the first byte of the slot that a stray leads into, which was a word of the heap; SGC_NOWHERE if that does not
+ * count, or is a span, which is seen to. */
+uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge);
 
-/* Follows an edge, which was a word of the heap.  If it leads to a small object that is not marked yet and has words to
- * scan, its first byte; its size is in the chain, and it was not pushed.  Otherwise 0. */
-uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge);
+/* Has the object that the edge leads to been freed by a thread that does not own its page?  Only of pages of which some may
+ * have been. */
+bool sgc_edge_remote_bit(uintptr_t edge);
 
-/* Sets the marks that were kept back. */
-void sgc_chain_end(struct sgc_marker *marker, struct sgc_chain *chain);
+/* Objects have been marked whose weights (alloc/page.h) add up to this: counts them.  How many they were. */
+size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight);
 
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
@@ -58,12 +53,10 @@ enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked f
 /* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
 SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
 {
-    uintptr_t last = start + bytes - 1;
-
     __builtin_prefetch((const void *)start);
+    __builtin_prefetch((const void *)(start + bytes - 1));
     for (; __builtin_expect(bytes > SGC_CACHE_LINE, 0); bytes -= SGC_CACHE_LINE)
         __builtin_prefetch((const void *)(start += SGC_CACHE_LINE));
-    __builtin_prefetch((const void *)last);
 }
 
 /* ---- setting marks ---- */

@@ -3,10 +3,13 @@
 
 mark_sources = \
 	mark/backoff.h \
+	mark/chain.c \
+	mark/chain.h \
 	mark/described.c \
 	mark/described.h \
 	mark/edge.c \
 	mark/edge.h \
+	mark/edge_bits.h \
 	mark/layouts.c \
 	mark/layouts.h \
 	mark/markbit.c \

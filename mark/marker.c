@@ -4,6 +4,7 @@
  */
 #include "mark/marker.h"
 
+#include "mark/chain.h"
 #include "mark/described.h"
 #include "mark/edge.h"
 #include "mark/pages.h"
@@ -11,7 +12,6 @@
 #include "mark/team.h"
 
 enum {
-    PAUSE_EVERY = 256,          /* pieces of work between two questions to the team */
     PART_BYTES = 512,           /* of a large object, scanned at a time */
 };
 
@@ -26,7 +26,7 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
         .edges_wait = config->edges != 0 ? config->edges : 1,
         .collect = sgc_words_inside(0),
         .how = SGC_MARKBIT_PLAIN,
-        .until_pause = PAUSE_EVERY,
+        .until_pause = SGC_PAUSE_EVERY,
         .distances = distances,
         .end_word = config->end_word,
         .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole granules */
@@ -173,24 +173,25 @@ void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
  * of such an object may turn it into plain words. */
 static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
 {
-    const struct sgc_place *end = sgc_deque_end(&marker->stack);
-    size_t most = sgc_deque_private(&marker->stack), n = 0;
+    size_t most = sgc_deque_private(&marker->stack), room = SGC_BATCH - batch->count;
+    const struct sgc_place *end = sgc_deque_end(&marker->stack), *place = end, *last = end - (most < room ? most : room);
     struct sgc_words *object = batch->object + batch->count;
 
-    if (most > SGC_BATCH - batch->count)
-        most = SGC_BATCH - batch->count;
-    for (; n < most; n++) {
-        uintptr_t start = sgc_aw_load(&(--end)->start);
-        size_t bytes = sgc_aw_load(&end->bytes);
+    while (place != last) {
+        uintptr_t start = sgc_aw_load(&(--place)->start);
+        size_t bytes = sgc_aw_load(&place->bytes);
 
-        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(&start, &bytes))
+        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(&start, &bytes)) {
+            place++;
             break;
-        object[n].start = start;
-        object[n].bytes = bytes;
+        }
+        object->start = start;
+        object->bytes = bytes;
+        object++;
         sgc_ask_for(start, bytes);
     }
-    sgc_deque_popped(&marker->stack, n);
-    batch->count += n;
+    sgc_deque_popped(&marker->stack, (size_t)(end - place));
+    batch->count += (size_t)(end - place);
 }
 
 /* What is public is not taken back while there is something else to do. */
@@ -222,56 +223,6 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     return in_hand || batch->count != 0;
 }
 
-/* How many words are edges, and the last of these.  The processor guesses which words lead into the heap, which in a list are
- * always the same, and so goes on to the next object as soon as it has the word: not by way of where the edges are put. */
-SGC_BLIND SGC_INLINE size_t collect_branching(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end,
-                                              uintptr_t *last)
-{
-    uintptr_t base = marker->base, limit = marker->limit;
-    size_t n = 0;
-
-    for (; p < end; p++) {
-        uintptr_t offset = *p - base;
-
-        if (offset < limit)
-            marker->edge[n++] = *last = offset;
-    }
-    return n;
-}
-
-/* Follows objects that are found one at a time, beginning with the only one in hand; that which it could not go on to, or
- * 0.  How many edges the last one had, if it is not one. */
-SGC_BLIND static uintptr_t follow_chain(struct sgc_marker *marker, struct sgc_words object, struct sgc_chain *chain,
-                                        size_t *edges)
-{
-    do {
-        const uintptr_t *p = (const uintptr_t *)object.start;
-        uintptr_t last;
-
-        *edges = collect_branching(marker, p, p + object.bytes / sizeof *p, &last);
-        if (*edges != 1)
-            return 0;
-        object.start = sgc_edge_follow(marker, chain, last);
-        object.bytes = chain->bytes;
-    } while (object.start != 0 && object.bytes <= SGC_BATCH_BYTES && --marker->until_pause > 0);
-    *edges = 0;
-    return object.start;
-}
-
-/* As in a list: nothing is prefetched. */
-static void scan_chain(struct sgc_marker *marker, struct sgc_words object)
-{
-    struct sgc_chain chain = { .late = 0 };
-    size_t edges;
-    uintptr_t next = follow_chain(marker, object, &chain, &edges);
-
-    sgc_chain_end(marker, &chain);
-    if (edges != 0)
-        sgc_edges_mark(marker, edges, marker->distances);
-    if (next != 0 && !sgc_deque_push(&marker->stack, next, chain.bytes))
-        sgc_mark_overflow(marker, next);
-}
-
 static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     size_t n = marker->collect(marker->edge, batch->object, batch->count, marker->base, marker->limit);
@@ -283,17 +234,22 @@ static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 
 static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const struct sgc_batch *next)
 {
-    if (now->count == 1 && next->count == 0) {
-        now->count = 0;
-        scan_chain(marker, now->object[0]);
-    } else {
+    size_t count = now->count;
+
+    if (count == 0)
+        return;
+    if (next->count != 0 || !sgc_chain_takes(marker, now)) {
         scan_batch(marker, now);
+        return;
     }
+    now->count = 0;
+    for (size_t i = 0; i < count; i++)
+        sgc_chain_follow(marker, now->object[i]);
 }
 
 static bool pause_marker(struct sgc_marker *marker)
 {
-    marker->until_pause = PAUSE_EVERY;
+    marker->until_pause = SGC_PAUSE_EVERY;
     return marker->team == NULL || sgc_team_pause(marker);
 }
 

@@ -158,6 +158,11 @@ AVX2 INLINE __m256i two_words(const uintptr_t *word)
     return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)word));
 }
 
+AVX2 INLINE __m256i two_pairs(const uintptr_t *one, const uintptr_t *other)
+{
+    return _mm256_inserti128_si256(two_words(one), _mm_loadu_si128((const __m128i *)(const void *)other), 1);
+}
+
 AVX2 INLINE __m256i one_word(const uintptr_t *word)
 {
     return _mm256_zextsi128_si256(_mm_cvtsi64_si128((long long)*word));
@@ -220,7 +225,9 @@ AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range,
     for (const struct sgc_words *end = range + ranges; range < end; range++) {
         const uintptr_t *word = (const uintptr_t *)range->start;
 
-        if (range->bytes == 4 * sizeof *word)
+        if (range->bytes == 2 * sizeof *word && end - range > 1 && range[1].bytes == 2 * sizeof *word)
+            next = four(next, two_pairs(word, (const uintptr_t *)(++range)->start), b);
+        else if (range->bytes == 4 * sizeof *word)
             next = four(next, four_words(word), b);
         else if (range->bytes == 2 * sizeof *word)
             next = four(next, two_words(word), b);

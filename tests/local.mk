@@ -234,6 +234,7 @@ EXTRA_DIST += tests/check_docs.awk
 
 # The heap and the marker, from inside, without the collector above them (tests/heap.h).
 heap_tests = \
+	tests/test_chain \
 	tests/test_claim_short \
 	tests/test_clear \
 	tests/test_decay \
@@ -260,6 +261,7 @@ heap_tests = \
 unit_tests += $(heap_tests)
 thread_tests += tests/test_clear tests/test_decay tests/test_on_the_way tests/test_pool tests/test_remote tests/test_spare
 aarch64_tests += \
+	tests/test_chain \
 	tests/test_claim_short \
 	tests/test_exact \
 	tests/test_lists \

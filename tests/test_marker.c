@@ -6,7 +6,8 @@
  */
 #include <sys/resource.h>
 
-#include "mark/edge.h"
+#include "mark/chain.h"
+#include "mark/edge_bits.h"
 #include "tests/random_graph.h"
 #include "tests/sanitized.h"
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "mark/chain.h"
+
+#include "mark/edge_bits.h"
+
+enum { DEEP = 8 };          /* so many pieces left on the stack by an only marker are worth a batch */
+
+/* ---- several markers: marks that are kept back ---- */
+
+/* False if the last of them is another marker's, who then goes on from there. */
+static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
+{
+    sgc_aw_t *mark = &sgc_heap.bits[2 * chain->word + (marker->alloc_role ^ 1)];
+    uintptr_t won;
+
+    if (chain->late == 0)
+        return true;
+    won = sgc_set_marks(mark, sgc_aw_load(mark), chain->late, marker->how);
+    sgc_count_marked(marker, sgc_count_bits(won), chain->bytes, chain->pointer_free);
+    chain->late = 0;
+    return (won & chain->last) != 0;
+}
+
+void sgc_chain_end(struct sgc_marker *marker, struct sgc_chain *chain)
+{
+    mark_late(marker, chain);
+}
+
+/* The object is allocated and not marked, nor going to be. */
+static bool is_white(const struct sgc_marker *marker, const struct sgc_page *d, const struct sgc_chain *chain, uintptr_t bit)
+{
+    const sgc_aw_t *bits = &sgc_heap.bits[2 * chain->word];
+    uintptr_t marked = sgc_aw_load(&bits[marker->alloc_role ^ 1]) | chain->late;
+
+    return (bit & sgc_aw_load(&bits[marker->alloc_role]) & ~marked) != 0 &&
+           (sgc_a8_load_acq(&d->remote) == 0 || (bit & sgc_aw_load(&sgc_heap.remote_bits[chain->word])) == 0);
+}
+
+/* The branches are for the processor to guess: it goes on to the words of the next object, whose address is the word that
+ * was found, before it has looked at a bit or a descriptor. */
+uintptr_t sgc_edge_follow(struct sgc_marker *marker, struct sgc_chain *chain, uintptr_t edge)
+{
+    const struct sgc_page *d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
+    size_t granule = sgc_edge_granule(edge);
+
+    if (__builtin_expect(!sgc_bit_of(sgc_edge_allocated(marker, edge), granule) || !sgc_edge_is_near(edge, marker->near), 0)) {
+        edge = sgc_edge_of_stray(marker, edge);
+        if (edge == SGC_NOWHERE)
+            return 0;
+        granule = sgc_edge_granule(edge);
+    }
+    if (__builtin_expect(d->piece != 0, 0)) {       /* a client's procedure must not meet an object twice */
+        sgc_granule_mark(marker, granule);
+        return 0;
+    }
+    if (granule / 64 != chain->word) {
+        if (!mark_late(marker, chain))
+            return 0;
+        chain->word = granule / 64;
+        chain->bytes = (size_t)d->granules * SGC_GRANULE;
+        chain->pointer_free = !sgc_weight_pushes(d->weight);
+    }
+    chain->last = (uintptr_t)1 << (granule % 64);
+    if (!is_white(marker, d, chain, chain->last))
+        return 0;
+    chain->late |= chain->last;
+    return sgc_weight_pushes(d->weight) ? marker->base + granule * SGC_GRANULE : 0;
+}
+
+/* How many words are edges, and the last of these.  The processor guesses which words lead into the heap, which in a list are
+ * always the same, and so goes on to the next object as soon as it has the word: not by way of where the edges are put. */
+SGC_BLIND SGC_INLINE size_t collect_branching(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end,
+                                              uintptr_t *last)
+{
+    uintptr_t base = marker->base, limit = marker->limit;
+    size_t n = 0;
+
+    for (; p < end; p++) {
+        uintptr_t offset = *p - base;
+
+        if (offset < limit)
+            marker->edge[n++] = *last = offset;
+    }
+    return n;
+}
+
+/* Follows objects that are found one at a time, beginning with the only one in hand; that which it could not go on to, or
+ * 0.  How many edges the last one had, if it is not one. */
+SGC_BLIND static uintptr_t follow_late(struct sgc_marker *marker, struct sgc_words object, struct sgc_chain *chain,
+                                        size_t *edges)
+{
+    do {
+        const uintptr_t *p = (const uintptr_t *)object.start;
+        uintptr_t last;
+
+        *edges = collect_branching(marker, p, p + object.bytes / sizeof *p, &last);
+        if (*edges != 1)
+            return 0;
+        object.start = sgc_edge_follow(marker, chain, last);
+        object.bytes = chain->bytes;
+    } while (object.start != 0 && object.bytes <= SGC_BATCH_BYTES && --marker->until_pause > 0);
+    *edges = 0;
+    return object.start;
+}
+
+/* As in a list: nothing is prefetched. */
+static void chain_shared(struct sgc_marker *marker, struct sgc_words object)
+{
+    struct sgc_chain chain = { .late = 0 };
+    size_t edges;
+    uintptr_t next = follow_late(marker, object, &chain, &edges);
+
+    sgc_chain_end(marker, &chain);
+    if (edges != 0)
+        sgc_edges_mark(marker, edges, marker->distances);
+    if (next != 0 && !sgc_deque_push(&marker->stack, next, chain.bytes))
+        sgc_mark_overflow(marker, next);
+}
+
+/* ---- an only marker ---- */
+
+_Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_WEIGHT_MOST, "no sum of weights overflows");
+
+/* The edge to the first byte of the object that a stray leads to, if it is allocated and not marked; or SGC_NOWHERE. */
+__attribute__((noinline))
+static uintptr_t start_of_stray(struct sgc_marker *marker, uintptr_t edge)
+{
+    edge = sgc_edge_of_stray(marker, edge);
+    if (edge == SGC_NOWHERE || !sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)) ||
+        sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
+        return SGC_NOWHERE;
+    return edge;
+}
+
+/* Marks what an edge leads to.  As a piece of work, if it is a small object that was not marked and has words to scan, else
+ * all 0. */
+SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight)
+{
+    static const struct sgc_words nothing = { 0, 0 };
+    uintptr_t marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
+    const struct sgc_page *d;
+
+    if (sgc_bit_of(marked, sgc_edge_granule(edge)))
+        return nothing;
+    if (__builtin_expect(!sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)), 0) ||
+        __builtin_expect(!sgc_edge_is_near(edge, marker->near), 0)) {
+        edge = start_of_stray(marker, edge);
+        if (edge == SGC_NOWHERE)
+            return nothing;
+        marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
+    }
+    d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
+    if (sgc_edge_is_freed(d, edge))
+        return nothing;
+    sgc_set_marks(&marker->marks[sgc_edge_word(edge)], marked, (uintptr_t)1 << sgc_edge_granule(edge) % 64,
+                  SGC_MARKBIT_PLAIN);
+    *weight += d->weight;
+    if (!sgc_weight_pushes(d->weight))
+        return nothing;
+    return (struct sgc_words){
+        marker->base + edge / SGC_GRANULE * SGC_GRANULE + d->piece, (size_t)d->granules * SGC_GRANULE,
+    };
+}
+
+static void push_found(struct sgc_marker *marker, struct sgc_words piece)
+{
+    if (__builtin_expect(!sgc_deque_push(&marker->stack, piece.start, piece.bytes), 0))
+        sgc_mark_overflow(marker, piece.start / SGC_GRANULE * SGC_GRANULE);
+}
+
+/* Marks what the object leads to.  The last new one is the next, the others go on the stack: of a list's cells that is the
+ * rest of the list. */
+SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
+{
+    const uintptr_t *p = (const uintptr_t *)object.start, *end = p + object.bytes / sizeof *p;
+    uintptr_t base = marker->base, limit = marker->limit;
+    struct sgc_words next = { 0, 0 };
+
+    for (; p < end; p++) {
+        uintptr_t edge = *p - base;
+        struct sgc_words found;
+
+        if (edge >= limit)
+            continue;
+        found = mark_next(marker, edge, weight);
+        if (found.start == 0)
+            continue;
+        if (next.start != 0)
+            push_found(marker, next);
+        next = found;
+    }
+    return next;
+}
+
+SGC_INLINE bool goes_on(const struct sgc_words *object)
+{
+    return object->bytes <= SGC_CHAIN_BYTES && object->start % SGC_GRANULE == 0 && object->start != 0;
+}
+
+SGC_BLIND static void chain_alone(struct sgc_marker *marker, struct sgc_words object)
+{
+    size_t deep = sgc_deque_private(&marker->stack) + DEEP;
+    uint64_t weight = 0;
+
+    while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0)
+        object = next_of(marker, object, &weight);
+    if (object.start != 0)
+        push_found(marker, object);
+    sgc_count_weight(marker, weight);
+}
+
+void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
+{
+    if (marker->how == SGC_MARKBIT_PLAIN)
+        chain_alone(marker, object);
+    else
+        chain_shared(marker, object);
+}
