@@ -19,6 +19,8 @@
 
 static SGC_STATE sgc_aw_t os_page_size;
 
+static const uintptr_t ABOVE_INTEGERS = (uintptr_t)1 << 37;     /* an address that there is even if they have 39 bits */
+
 size_t sgc_os_page_size(void)
 {
     size_t size = sgc_aw_load(&os_page_size);
@@ -37,10 +39,23 @@ size_t sgc_os_page_size(void)
  * the whole reservation against RLIMIT_MEMLOCK but finds nothing to populate in it; where that or
  * RLIMIT_AS says no, the caller asks for less.
  */
+static char *map_nothing_at(uintptr_t hint, size_t bytes)
+{
+    void *start = mmap((void *)hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return start == MAP_FAILED ? NULL : start;
+}
+
+/* Not in the lowest 4 GB if that can be had: integers of 32 bits, such as hash values, would look like addresses of objects.
+ * Emulators put it there (valgrind; Macaulay2 kept 70 MB alive instead of 41). */
 static char *map_nothing(size_t bytes)
 {
-    void *start = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return start == MAP_FAILED ? NULL : start;
+    char *start = map_nothing_at(0, bytes);
+
+    if ((uintptr_t)start > UINT32_MAX)
+        return start;
+    if (start != NULL)
+        munmap(start, bytes);
+    return map_nothing_at(ABOVE_INTEGERS, bytes);
 }
 
 /* Maps `align` bytes too many and cuts both ends off. */

@@ -340,9 +340,9 @@ check_PROGRAMS += tests/subject_gdb
 EXTRA_DIST += tests/check_gdb
 
 # What the common paths cost, on a program of its own.
-script_tests += tests/check_instructions
+script_tests += tests/check_instructions tests/check_valgrind
 check_PROGRAMS += tests/subject_instructions
-EXTRA_DIST += tests/check_instructions
+EXTRA_DIST += tests/check_instructions tests/check_valgrind
 
 # Markers working together.
 unit_tests += tests/test_team
