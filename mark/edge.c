@@ -37,6 +37,7 @@ SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
+__attribute__((noinline))
 bool sgc_edge_remote_bit(uintptr_t edge)
 {
     return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;

@@ -12,6 +12,7 @@
 #include "mark/team.h"
 
 enum {
+    PIECES = 16,                /* that are no small objects, scanned before others may take work */
     PART_BYTES = 512,           /* of a large object, scanned at a time */
 };
 
@@ -207,7 +208,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     struct sgc_work work = { 0, 0 };
 
     pop_small(marker, batch);
-    for (int n = 0; n < SGC_BATCH && batch->count < SGC_BATCH && work.bytes <= PART_BYTES; n++) {
+    for (int n = 0; n < PIECES && batch->count < SGC_BATCH && work.bytes <= PART_BYTES; n++) {
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
             break;
         if (is_small(work.start, work.bytes) || sgc_described_words(&work)) {

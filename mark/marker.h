@@ -26,7 +26,7 @@ enum {
     SGC_EDGES_MAX = 64,
     SGC_COLLECT_WORDS = 32,             /* of an object that waits in a batch */
     SGC_PAUSE_EVERY = 256,              /* pieces of work between two questions to the team */
-    SGC_BATCH = 16,                     /* objects on their way from the stack */
+    SGC_BATCH = 64,                     /* objects on their way from the stack */
     SGC_BATCH_BYTES = SGC_COLLECT_WORDS * sizeof(uintptr_t),    /* that one of them may have */
 };
 

@@ -188,7 +188,7 @@ AVX2 INLINE const uintptr_t *sixteens(uintptr_t **inside, const uintptr_t *word,
 {
     uintptr_t *next = *inside, *before = next;
 
-    for (; end - word >= 16; word += 16) {
+    for (const uintptr_t *last = word + (end - word) / 16 * 16; word != last; word += 16) {
         if (next == before && none_of_sixteen(word, b))
             continue;
         before = next;
@@ -203,15 +203,21 @@ AVX2 INLINE const uintptr_t *sixteens(uintptr_t **inside, const uintptr_t *word,
 
 AVX2 INLINE uintptr_t *any_number_avx2(uintptr_t *next, const uintptr_t *word, size_t bytes, struct bounds b)
 {
-    const uintptr_t *end = word + bytes / sizeof *word;
+    const uintptr_t *end = word + bytes / sizeof *word, *eights = word + bytes / SIZE(8) * 8;
 
     if (bytes >= MANY_BYTES)
         word = sixteens(&next, word, end, b);
-    for (; end - word >= 4; word += 4)
+    for (; word != eights; word += 8) {
         next = four(next, four_words(word), b);
-    if (((end - word) & 2) != 0)
+        next = four(next, four_words(word + 4), b);
+    }
+    if ((bytes & SIZE(4)) != 0) {
+        next = four(next, four_words(word), b);
+        word += 4;
+    }
+    if ((bytes & SIZE(2)) != 0)
         next = four(next, two_words(word), b);
-    if (((end - word) & 1) != 0)
+    if ((bytes & SIZE(1)) != 0)
         next = four(next, one_word(end - 1), b);
     return next;
 }
