@@ -241,11 +241,12 @@ static inline size_t sgc_pace_cached(const struct sgc_pace_costs *c, const struc
     return b->declared ? b->cache : sgc_pace_larger(wanted, sgc_pace_smaller(SGC_PACE_FIRST, sgc_pace_cache(h, b)));
 }
 
-/* A large heap saves half of its growth, as long as collections are cheap even so. */
+/* A heap has its growth also where more collections would be cheap: most programs that allocate slowly have little heap
+ * beside what else they use. */
 static inline size_t sgc_pace_least(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                     const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_larger(sgc_pace_growth(h, b) / 2, sgc_pace_cached(c, h, b));
+    return sgc_pace_larger(sgc_pace_growth(h, b), sgc_pace_cached(c, h, b));
 }
 
 /* Near the limit collections get denser, down to a 16th of what is alive; from there on the limit itself
