@@ -169,15 +169,24 @@ static inline size_t sgc_pace_weighed(const struct sgc_pace_heap *h)
     return (size_t)((double)sgc_pace_staying(h) * (1 - pointer_free * (SGC_PACE_POINTER_FREE - 1) / SGC_PACE_POINTER_FREE));
 }
 
-/* A small heap doubles, a larger one grows in proportion to what is alive, a large one a little less; it doubles at most, however
- * small the divisor.  Roots count half: they cost time, but no heap. */
+/* A small heap doubles, a larger one grows in proportion to what is alive, a large one a little less.  Of roots `counted` has half:
+ * they cost time, but no heap. */
+static inline size_t sgc_pace_usual_growth(const struct sgc_pace_heap *h, size_t counted)
+{
+    size_t part = sgc_pace_smaller(counted / 100 * SGC_PACE_PERCENT, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE);
+
+    return sgc_pace_larger(part, sgc_pace_smaller(sgc_pace_staying(h), SGC_PACE_DOUBLED));
+}
+
+/* The divisor's share of it.  It doubles at most, however small that is; and the divisor is documented to grant twice what is
+ * scanned, divided by it, which is more where it is large. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t counted = sgc_pace_weighed(h) + h->roots / 2;
-    size_t part = sgc_pace_smaller(counted / 100 * SGC_PACE_PERCENT, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE);
-    size_t growth = sgc_pace_larger(part, sgc_pace_smaller(sgc_pace_staying(h), SGC_PACE_DOUBLED));
+    size_t counted = sgc_pace_weighed(h) + h->roots / 2, growth = sgc_pace_usual_growth(h, counted);
+    size_t granted = sgc_pace_smaller(growth, counted / sgc_pace_larger(b->divisor, 1) * 2);
 
-    return sgc_pace_smaller(sgc_pace_in_proportion(growth, b->divisor), sgc_pace_larger(counted, growth));
+    return sgc_pace_smaller(sgc_pace_larger(sgc_pace_in_proportion(growth, b->divisor), granted),
+                            sgc_pace_larger(counted, growth));
 }
 
 /* What is left of a heap of that size. */
