@@ -369,17 +369,42 @@ static void *next_of_batch(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     return object;
 }
 
-/* Links a batch behind its first.  In a section. */
-static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **last)
+/* Links all slots of the run that are ready, up to so many bytes of them, behind `last`.  The new last.  They leave the bin
+ * before they are linked: left half way, some are in nobody's hands until the next cycle. */
+static void **link_ready(struct sgc_bin *bin, size_t most, void **last)
 {
-    uint32_t size = cache->bin[kind][cls].size;
-    void **object;
+    size_t ready = (size_t)(bin->limit - bin->cur);
+    char *slot = bin->cur, *end = slot + (ready < most ? ready : most);
 
-    for (uint32_t n = 1; n < most && (object = next_of_batch(cache, kind, cls, (size_t)n * size)) != NULL; n++) {
-        *object = NULL;
+    bin->cur = end;
+    sgc_compiler_barrier();
+    for (uint32_t size = bin->size; slot != end; slot += size) {
+        *last = slot;
+        last = (void **)(void *)slot;
+    }
+    return last;
+}
+
+/* Links a batch behind its first, up to so many bytes in all.  In a section. */
+static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most, void **last)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    for (size_t bytes = bin->size; bytes < most;) {
+        void *object = next_of_batch(cache, kind, cls, bytes);
+        const char *ready = bin->cur;
+
+        if (object == NULL)
+            break;
         *last = object;
         last = object;
+        bytes += bin->size;
+        if (bin->freed != NULL || !sgc_bin_has_run(bin))
+            continue;
+        last = link_ready(bin, most - bytes, last);
+        bytes += (size_t)(bin->cur - ready);
     }
+    *last = NULL;
 }
 
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
@@ -389,9 +414,8 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
     sgc_assert(most > 0);
     if (first == NULL)
         return NULL;
-    *first = NULL;
     sgc_section_enter(&cache->section);
-    link_others(cache, kind, cls, most, first);
+    link_others(cache, kind, cls, (size_t)most * cache->bin[kind][cls].size, first);
     sgc_section_leave(&cache->section);
     return first;
 }
