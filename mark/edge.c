@@ -13,7 +13,8 @@ enum {
     SIFT_SHARE = 4,             /* where one edge in so many leads to what is marked, these are sifted out first */
 };
 
-static const size_t BITS_APART = (size_t)32 << 20;      /* a heap whose bits take most of a second-level cache */
+/* A heap whose bits take most of a second-level cache, to several markers, since each writes what the others read; and to one. */
+static const size_t BITS_APART = (size_t)32 << 20, BITS_APART_ALONE = (size_t)64 << 20;
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
 /* The two words with the granule's bits; there is a line for both. */
@@ -331,17 +332,29 @@ static void mark_strays(struct sgc_marker *marker, uintptr_t *edge, size_t count
         sgc_granule_mark(marker, sgc_edge_granule(edge[i]));
 }
 
+/* Is it to be marked?  0 or 1. */
+SGC_INLINE size_t is_left(const sgc_aw_t *marks, uintptr_t edge)
+{
+    return sgc_bit_of(~sgc_aw_load(&marks[sgc_edge_word(edge)]), sgc_edge_granule(edge));
+}
+
 /* Leaves out the edges to what is marked, without a branch, which the processor would often guess wrong.  How many are left. */
 static size_t sift(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
     const sgc_aw_t *marks = marker->marks;
-    size_t left = 0;
+    size_t left = 0, i = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        uintptr_t target = edge[i];
+    for (; i + 1 < count; i += 2) {         /* two at a time: less around them */
+        uintptr_t one = edge[i], other = edge[i + 1];
 
-        edge[left] = target;
-        left += sgc_bit_of(~sgc_aw_load(&marks[sgc_edge_word(target)]), sgc_edge_granule(target));
+        edge[left] = one;
+        left += is_left(marks, one);
+        edge[left] = other;
+        left += is_left(marks, other);
+    }
+    if (i < count) {
+        edge[left] = edge[i];
+        left += is_left(marks, edge[i]);
     }
     set_sifts(marker, count, left);
     return left;
@@ -351,7 +364,7 @@ SGC_INLINE void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t
 {
     struct sgc_place *place = sgc_deque_places(&marker->stack, count);
 
-    if (__builtin_expect(marker->limit >= BITS_APART, 0)) {
+    if (marker->limit >= (marker->how == SGC_MARKBIT_PLAIN ? BITS_APART_ALONE : BITS_APART)) {
         if (marker->limit >= FAR_APART)
             ask_for_descriptors(edge, count);
         ask_for_bits(edge, count);
