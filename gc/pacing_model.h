@@ -38,6 +38,7 @@ enum {
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
 static const size_t SGC_PACE_BESIDE = (size_t)5 << 19;          /* by which a large one grows besides */
 static const size_t SGC_PACE_DOUBLED = (size_t)9 << 18;         /* until it has grown by so much a heap doubles */
+static const size_t SGC_PACE_ROOTS = (size_t)2 << 20;           /* larger roots are mostly tables */
 static const size_t SGC_PACE_RELIEF = (size_t)256 << 10;        /* beside the growth, where large roots make cycles dear */
 static const size_t SGC_PACE_LEAST = (size_t)256 << 10;         /* between two cycles, whatever the limit */
 static const size_t SGC_PACE_FIRST = (size_t)256 << 10;         /* before the first cycle, and before any other */
@@ -169,8 +170,15 @@ static inline size_t sgc_pace_weighed(const struct sgc_pace_heap *h)
     return (size_t)((double)sgc_pace_staying(h) * (1 - pointer_free * (SGC_PACE_POINTER_FREE - 1) / SGC_PACE_POINTER_FREE));
 }
 
-/* A small heap doubles, a larger one grows in proportion to what is alive, a large one a little less.  Of roots `counted` has half:
- * they cost time, but no heap. */
+/* Of roots half counts, and of what they have beyond 2 MB a fifth: they cost time, but no heap, and large ones are mostly tables
+ * without pointers. */
+static inline size_t sgc_pace_rooted(const struct sgc_pace_heap *h)
+{
+    return sgc_pace_smaller(h->roots, SGC_PACE_ROOTS) / 2 + sgc_pace_less(h->roots, SGC_PACE_ROOTS) / 5;
+}
+
+/* A small heap doubles, a larger one grows in proportion to what is alive, a large one a little less.  `counted`:
+ * roots, too. */
 static inline size_t sgc_pace_usual_growth(const struct sgc_pace_heap *h, size_t counted)
 {
     size_t part = sgc_pace_smaller(counted / 100 * SGC_PACE_PERCENT, counted / 100 * SGC_PACE_LARGE_PERCENT + SGC_PACE_BESIDE);
@@ -182,7 +190,7 @@ static inline size_t sgc_pace_usual_growth(const struct sgc_pace_heap *h, size_t
  * scanned, divided by it, which is more where it is large. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t counted = sgc_pace_weighed(h) + h->roots / 2, growth = sgc_pace_usual_growth(h, counted);
+    size_t counted = sgc_pace_weighed(h) + sgc_pace_rooted(h), growth = sgc_pace_usual_growth(h, counted);
     size_t granted = sgc_pace_smaller(growth, counted / sgc_pace_larger(b->divisor, 1) * 2);
 
     return sgc_pace_smaller(sgc_pace_larger(sgc_pace_in_proportion(growth, b->divisor), granted),
