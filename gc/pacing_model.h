@@ -36,6 +36,7 @@ enum {
 };
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
+static const size_t SGC_PACE_BRIEF = (size_t)32 << 20;          /* who has not allocated more than that may end soon */
 static const size_t SGC_PACE_BESIDE = (size_t)5 << 19;          /* by which a large one grows besides */
 static const size_t SGC_PACE_DOUBLED = (size_t)9 << 18;         /* until it has grown by so much a heap doubles */
 static const size_t SGC_PACE_ROOTS = (size_t)2 << 20;           /* larger roots are mostly tables */
@@ -206,7 +207,7 @@ static inline size_t sgc_pace_room(size_t size, const struct sgc_pace_heap *h, c
 /* So little memory is not worth saving, but a brief program would touch it for the first time, and never again. */
 static inline size_t sgc_pace_small(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    return sgc_pace_smaller(sgc_pace_room(SGC_PACE_SMALL_HEAP, h, b), h->allocated / SGC_PACE_SHARE);
+    return sgc_pace_smaller(sgc_pace_room(SGC_PACE_SMALL_HEAP, h, b), sgc_pace_less(h->allocated, SGC_PACE_BRIEF) / SGC_PACE_SHARE);
 }
 
 /* What may be spent to keep collections rare: a little in any case, and up to a limit that the client has named as much

@@ -10,6 +10,7 @@ enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
+    APART = 32,                 /* edges that are marked before these are looked for again */
     SIFT_SHARE = 4,             /* where one edge in so many leads to what is marked, these are sifted out first */
 };
 
@@ -227,7 +228,7 @@ SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, con
                            uint32_t near, struct found *found, enum sgc_markbit how)
 {
     while (edge < end) {
-        const uintptr_t *some = how == SGC_MARKBIT_PLAIN && end - edge > NEIGHBOURS ? edge + NEIGHBOURS : end;
+        const uintptr_t *some = how == SGC_MARKBIT_PLAIN && end - edge > APART ? edge + APART : end;
 
         if (has_neighbours(edge, end, how))
             edge = mark_run(marker, edge, end, near, found, how);

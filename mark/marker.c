@@ -179,13 +179,12 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
     struct sgc_words *object = batch->object + batch->count;
 
     while (place != last) {
-        uintptr_t start = sgc_aw_load(&(--place)->start);
-        size_t bytes = sgc_aw_load(&place->bytes);
+        uintptr_t start = sgc_aw_load(&place[-1].start);
+        size_t bytes = sgc_aw_load(&place[-1].bytes);
 
-        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(&start, &bytes)) {
-            place++;
+        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(&start, &bytes))
             break;
-        }
+        place--;
         object->start = start;
         object->bytes = bytes;
         object++;
