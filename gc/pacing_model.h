@@ -221,13 +221,11 @@ static inline size_t sgc_pace_most(const struct sgc_pace_heap *h, const struct s
     return sgc_pace_larger(most, sgc_pace_smaller(sgc_pace_room(b->limit, h, b), h->allocated));
 }
 
-/* What the near cache holds beside it, so that what lives is still there when it is marked, else its growth, or a little, however
- * large the divisor; but no more than the caches hold. */
+/* What the near cache holds beside it, so that what lives is still there when it is marked, or a little, however large the divisor;
+ * but no more than the caches hold. */
 static inline size_t sgc_pace_cache(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
-    size_t least = sgc_pace_larger(sgc_pace_less(b->near, h->live), SGC_PACE_LITTLE);
-
-    return sgc_pace_smaller(sgc_pace_larger(least, sgc_pace_growth(h, b)), b->cache);
+    return sgc_pace_smaller(sgc_pace_larger(sgc_pace_less(b->near, h->live), SGC_PACE_LITTLE), b->cache);
 }
 
 /* Cycles over large roots are dear although little is alive: so much may be spent on them. */

@@ -113,8 +113,8 @@ static void chain_shared(struct sgc_marker *marker, struct sgc_words object)
     sgc_chain_end(marker, &chain);
     if (edges != 0)
         sgc_edges_mark(marker, edges, marker->distances);
-    if (next != 0 && !sgc_deque_push(&marker->stack, next, chain.bytes))
-        sgc_mark_overflow(marker, next);
+    if (next != 0)
+        sgc_push_piece(marker, next, chain.bytes);
 }
 
 /* ---- an only marker ---- */
@@ -162,12 +162,6 @@ SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge,
     };
 }
 
-static void push_found(struct sgc_marker *marker, struct sgc_words piece)
-{
-    if (__builtin_expect(!sgc_deque_push(&marker->stack, piece.start, piece.bytes), 0))
-        sgc_mark_overflow(marker, piece.start / SGC_GRANULE * SGC_GRANULE);
-}
-
 /* Marks what the object leads to.  The last new one is the next, the others go on the stack: of a list's cells that is the
  * rest of the list. */
 SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
@@ -186,7 +180,7 @@ SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct 
         if (found.start == 0)
             continue;
         if (next.start != 0)
-            push_found(marker, next);
+            sgc_push_piece(marker, next.start, next.bytes);
         next = found;
     }
     return next;
@@ -205,7 +199,7 @@ SGC_BLIND static void chain_alone(struct sgc_marker *marker, struct sgc_words ob
     while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0)
         object = next_of(marker, object, &weight);
     if (object.start != 0)
-        push_found(marker, object);
+        sgc_push_piece(marker, object.start, object.bytes);
     sgc_count_weight(marker, weight);
 }
 

@@ -20,10 +20,12 @@ static inline bool sgc_chain_takes(const struct sgc_marker *marker, const struct
 {
     if (marker->how != SGC_MARKBIT_PLAIN)
         return batch->count == 1;
+    if (batch->count > SGC_CHAIN_FEW)
+        return false;
     for (size_t i = 0; i < batch->count; i++)
         if (batch->object[i].bytes > SGC_CHAIN_BYTES)
             return false;
-    return batch->count <= SGC_CHAIN_FEW;
+    return true;
 }
 
 /* Scans an object and goes on with what it leads to, until that is nothing, or too much for one at a time; then

@@ -18,19 +18,14 @@ enum {
 static const size_t BITS_APART = (size_t)32 << 20, BITS_APART_ALONE = (size_t)64 << 20;
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
-/* The two words with the granule's bits; there is a line for both. */
-SGC_INLINE sgc_aw_t *bits_of(sgc_aw_t *bits, size_t granule)
-{
-    return bits + granule / 64 * 2;
-}
-
-/* Inline: to the compiler a function that only prefetches does nothing, and it leaves out calls of it. */
+/* One line has both words with the granule's bits.  Inline: to the compiler a function that only prefetches does nothing, and it
+ * leaves out calls of it. */
 SGC_INLINE void ask_for_bits(const uintptr_t *edge, size_t count)
 {
     sgc_aw_t *bits = sgc_heap.bits;
 
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(bits_of(bits, sgc_edge_granule(edge[i])), 1);
+        __builtin_prefetch(&bits[sgc_edge_word(edge[i])], 1);
 }
 
 SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)

@@ -19,8 +19,8 @@
 
 #define SGC_INLINE __attribute__((always_inline)) static inline
 
-/* The page of the object must be looked at again: its words could not be remembered. */
-void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start);
+/* The page of the object in which the address lies must be looked at again: its words could not be remembered. */
+void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address);
 
 /* Marks the span that byte `offset` of the heap lies in, if it does, at once: what that needs is rarely cold.
  * `distances`: those that count, as below. */
@@ -79,10 +79,16 @@ SGC_INLINE uintptr_t sgc_piece_of(uint32_t scan)
     return scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP;
 }
 
+/* A marked object, as a piece of work; or its page is to be looked at again. */
+SGC_INLINE void sgc_push_piece(struct sgc_marker *marker, uintptr_t piece, size_t bytes)
+{
+    if (__builtin_expect(!sgc_deque_push(&marker->stack, piece, bytes), 0))
+        sgc_mark_overflow(marker, piece);
+}
+
 SGC_INLINE void sgc_push_object(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t scan)
 {
-    if (__builtin_expect(!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes), 0))
-        sgc_mark_overflow(marker, start);
+    sgc_push_piece(marker, start | sgc_piece_of(scan), bytes);
 }
 
 /* An object has just been marked: it is counted, and pushed if it has words to scan. */

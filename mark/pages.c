@@ -81,9 +81,9 @@ void sgc_mark_uncollectable(struct sgc_marker *marker)
 
 /* ---- rescanning ---- */
 
-void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t start)
+void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
 {
-    uint32_t page = sgc_page_number(start);
+    uint32_t page = sgc_page_number(address);
 
     /* who takes the flag in a round of rescans must see the mark that was set before */
     sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
