@@ -31,7 +31,7 @@ enum {
     SGC_PACE_RATION = 8,            /* ... to eight ninths of the time */
     SGC_PACE_SHARE = 128,           /* a small heap is not filled before the program has allocated 128 times as much */
     SGC_PACE_MARKER_NS = 1000000,   /* what each of several markers must have to do to be worth waking */
-    SGC_PACE_ALONE_NS = 6000000,    /* what one marker does alone, since several take more time of the processors */
+    SGC_PACE_ALONE_NS = 9000000,    /* what one marker does alone, since several take more time of the processors */
     SGC_PACE_REUSED = 3,            /* memory that is touched already serves for up to three budgets */
 };
 
