@@ -8,13 +8,11 @@ struct huge_pages {
     enum sgc_huge_pages wish;
     bool looked;
     size_t page;                /* bytes; 0: none that we could use */
-    uint32_t trials;
-    sgc_a32_t asked;            /* the system makes huge pages of the heap because of us */
+    struct sgc_huge_trials trials;
+    sgc_a32_t asked;            /* the system makes huge pages of some of the heap because of us */
 };
 
 SGC_STATE static struct huge_pages huge;
-
-enum { TRIALS_MOST = 3 };       /* one may meet with an interruption */
 
 static char *arena_start(uint32_t arena)
 {
@@ -38,20 +36,21 @@ static uint64_t touch(char *start, size_t pages)
     return sgc_clock_ns() - began;
 }
 
-/* The arena's first half as it is, its second as a huge page.  Both are about to be used anyway. */
+/* Small pages are sampled in the first half of the arena, and as long as huge pages are faster no more: it costs a huge page.
+ * All that is touched is about to be used anyway. */
 static bool trial(uint32_t arena)
 {
-    char *small = arena_start(arena), *large = small + SGC_ARENA / 2;
-    uint64_t sample_ns, huge_ns;
+    char *large = arena_start(arena);
 
-    huge.trials++;
-    sample_ns = touch(small, SGC_HUGE_SAMPLE);
+    if (!huge.trials.trusted) {
+        huge.trials.sample_ns = touch(large, SGC_HUGE_SAMPLE);
+        large += SGC_ARENA / 2;
+    }
     sgc_mem_use_huge(large, SGC_ARENA / 2, true);
-    huge_ns = touch(large, 1);
-    if (sgc_huge_page_pays(huge_ns, huge.page, sample_ns, SGC_HUGE_SAMPLE * sgc_heap.os_page))
-        return true;
-    sgc_mem_use_huge(large, SGC_ARENA / 2, false);
-    return false;
+    sgc_huge_page_tried(&huge.trials, touch(large, 1), huge.page, SGC_HUGE_SAMPLE * sgc_heap.os_page);
+    if (!huge.trials.trusted)
+        sgc_mem_use_huge(large, SGC_ARENA / 2, false);
+    return huge.trials.trusted;
 }
 
 /* Not before a heap is large enough: most never are, and it takes reading two files. */
@@ -71,9 +70,7 @@ static bool wanted(uint32_t arena)
 {
     if (huge.wish == SGC_HUGE_OFF || !available())
         return false;
-    if (huge.wish == SGC_HUGE_ON || sgc_a32_load(&huge.asked) != 0)
-        return true;
-    return huge.trials < TRIALS_MOST && trial(arena);
+    return huge.wish == SGC_HUGE_ON || (huge.trials.refused < SGC_HUGE_REFUSED_MOST && trial(arena));
 }
 
 void sgc_huge_pages_grown(uint32_t first, uint32_t count)

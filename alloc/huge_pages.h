@@ -7,14 +7,14 @@
  * resident.  Not so in spans of several arenas, which programs may use here and there, and of few pages, which may leave
  * half of them unused: what grows for these is left alone.
  *
- * On some machines the system takes longer to make a huge page than to make the small ones that it replaces.  So the first
- * arena concerned is used for a trial.
+ * On some machines the system takes longer to make a huge page than to make the small ones that it replaces, or comes to
+ * such pages after others that were fast.  So each growth tries one first.
  *
  *   what         written by                         read by                    ordering
  *   wish         the starting thread                any                        thread creation
  *   looked,      the thread that grows the heap     same                       one at a time, by the pool's lock
  *   page, trials
- *   asked        the thread that grows the heap     same; who gives memory     relaxed
+ *   asked: ever  the thread that grows the heap     same; who gives memory     relaxed
  *                                                   back: a hint
  */
 #ifndef SGC_ALLOC_HUGE_PAGES_H
@@ -29,6 +29,13 @@ enum sgc_huge_pages { SGC_HUGE_OFF, SGC_HUGE_ON, SGC_HUGE_AUTO };
 enum {
     SGC_HUGE_FROM_ARENA = 6,        /* smaller heaps (24 MB) are left alone */
     SGC_HUGE_SAMPLE = 16,           /* small pages that are touched for comparison */
+    SGC_HUGE_REFUSED_MOST = 3,      /* one trial may meet with an interruption */
+};
+
+struct sgc_huge_trials {
+    uint64_t sample_ns;             /* the last sample of small pages took so long */
+    bool trusted;                   /* huge pages have been faster since */
+    uint32_t refused;               /* how often they were not: at most three times before they are given up */
 };
 
 /* Before the heap grows. */
@@ -45,6 +52,13 @@ void sgc_huge_pages_given_back(uint32_t arena, bool last);
 static inline bool sgc_huge_page_pays(uint64_t huge_ns, size_t huge, uint64_t sample_ns, size_t sample)
 {
     return huge_ns <= sample_ns * (huge / sample);
+}
+
+/* A huge page of `huge` bytes took so long; the sample had `sample` bytes. */
+static inline void sgc_huge_page_tried(struct sgc_huge_trials *trials, uint64_t huge_ns, size_t huge, size_t sample)
+{
+    trials->trusted = sgc_huge_page_pays(huge_ns, huge, trials->sample_ns, sample);
+    trials->refused += !trials->trusted;
 }
 
 #endif

@@ -18,6 +18,7 @@
  *                            who waits: a bit                               the pages were found under: who does not find
  *                                                                           them there any more finds them here
  *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
+ *   promised                 who grows (growing)         same               the lock, under which that is set and cleared
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
  */
 #ifndef SGC_ALLOC_POOL_H
@@ -47,7 +48,8 @@ _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 
 struct sgc_pool {
     struct sgc_lock lock;
-    uint32_t committed;         /* arenas */
+    uint32_t committed;         /* arenas whose pages are in the pool */
+    uint32_t promised;          /* arenas that the system has granted: those, and what sgc_pool_expand asked for */
     uint32_t lowest;            /* no arena below has a free page, */
     uint32_t lowest_of[SGC_POOL_SORTS];     /* or one of this sort */
     bool growing;               /* somebody commits the next arenas; nobody else may */
@@ -112,7 +114,8 @@ void sgc_pool_note_arena(uint32_t arena);
 /* Under the lock: free pages of the arena are taken off their lists. */
 void sgc_pool_unlist(uint32_t arena, uint64_t pages);
 
-/* Makes sure that `pages` more pages are committed.  Outside sections. */
+/* Makes sure that the system grants `pages` more pages; the heap goes on growing into them step by step.  Outside
+ * sections. */
 bool sgc_pool_expand(size_t pages, struct sgc_section *self);
 
 /* Gives the backing of pages that became free more than `age` ns before `now` back to the system,

@@ -27,6 +27,13 @@ static bool begin_growing(struct sgc_section *self)
     return false;
 }
 
+static void end_growing(void)
+{
+    sgc_pool.growing = false;
+    sgc_a32_add(&sgc_pool.grown, 1);
+    sgc_wake(&sgc_pool.grown, INT_MAX);
+}
+
 static void publish_arena(uint32_t arena)
 {
     struct sgc_arena *a = &sgc_heap.arenas[arena];
@@ -38,24 +45,36 @@ static void publish_arena(uint32_t arena)
     sgc_aw_store_rel(&sgc_heap.granules, (size_t)(arena + 1) * SGC_ARENA / SGC_GRANULE);
 }
 
-/* Commits `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one
- * who grows; `huge`: of huge pages if these are good.  Less than is needed would only be charged to the process and serve nobody. */
+/* Has the system granted the arenas below `end`, or does it now?  By the only one who grows. */
+static bool commit_upto(uint32_t end)
+{
+    uint32_t from = sgc_pool.promised;
+
+    if (end <= from)
+        return true;
+    if (!sgc_heap_commit_arenas(from, end - from))
+        return false;
+    sgc_pool.promised = end;
+    return true;
+}
+
+/* `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one
+ * who grows; `huge`: of huge pages if these are good.  Less than is needed would only be charged to the process and serve
+ * nobody. */
 static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section *self)
 {
     uint32_t first = sgc_pool.committed;
     uint32_t done = want;
 
     sgc_unlock(&sgc_pool.lock, self);
-    if (!sgc_heap_commit_arenas(first, want))
-        done = want != need && sgc_heap_commit_arenas(first, need) ? need : 0;
+    if (!commit_upto(first + want))
+        done = want != need && commit_upto(first + need) ? need : 0;
     if (huge && done != 0)
         sgc_huge_pages_grown(first, done);
     sgc_lock(&sgc_pool.lock, self);
     for (uint32_t i = 0; i < done; i++)
         publish_arena(first + i);
-    sgc_pool.growing = false;
-    sgc_a32_add(&sgc_pool.grown, 1);
-    sgc_wake(&sgc_pool.grown, INT_MAX);
+    end_growing();
     return done;
 }
 
@@ -83,7 +102,7 @@ bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self)
 bool sgc_pool_expand(size_t pages, struct sgc_section *self)
 {
     uint32_t want = (uint32_t)((pages + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES);
-    uint32_t done = 0;
+    bool granted = false;
 
     if (pages > sgc_heap.reserved / SGC_PAGE)
         return false;
@@ -91,12 +110,15 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
     if (sgc_pool_within_limit((uint32_t)pages)) {
         while (!begin_growing(self))
             continue;
-        if (want <= arenas_left())
-            done = grow(want, want, true, self);
-        sgc_pool.growing = false;
+        if (want <= arenas_left()) {
+            sgc_unlock(&sgc_pool.lock, self);
+            granted = commit_upto(sgc_pool.committed + want);
+            sgc_lock(&sgc_pool.lock, self);
+        }
+        end_growing();
     }
     sgc_unlock(&sgc_pool.lock, self);
-    return done == want;
+    return granted;
 }
 
 bool sgc_pool_init(void)
@@ -111,6 +133,7 @@ bool sgc_pool_init(void)
                   (size_t)SGC_ARENA);
         return false;
     }
+    sgc_pool.promised = 1;
     publish_arena(0);
     return true;
 }

@@ -26,7 +26,10 @@ size_t sgc_heap_size(void)
 
 size_t sgc_heap_committed(void)
 {
-    return sgc_aw_load_acq(&sgc_heap.limit);
+    size_t pool = sgc_aw_load_acq(&sgc_heap.limit);
+    size_t promised = sgc_aw_load(&heap_size.promised);
+
+    return pool > promised ? pool : promised;
 }
 
 size_t sgc_heap_most(void)

@@ -180,18 +180,31 @@ static int without(void)
     return !asked(SGC_HUGE_FROM_ARENA) && flagged(SGC_HUGE_FROM_ARENA, " nh");
 }
 
-/* Once the trials are over: 1 asked always, 2 never. */
+/* Each arena has a trial of its own until three have said no: 1 and the arenas asked for, or 0. */
 static int by_trial(void)
 {
-    int always = 1, never = 2;
+    uint32_t refused = 0, granted = 0;
 
     start(SGC_HUGE_AUTO);
     fill(AFTER);
-    for (uint32_t a = SGC_HUGE_FROM_ARENA + 3; a < AFTER; a++) {
-        always = asked(a) ? always : 0;
-        never = asked(a) ? 0 : never;
+    for (uint32_t a = SGC_HUGE_FROM_ARENA; a < AFTER; a++) {
+        if (asked(a) && refused >= SGC_HUGE_REFUSED_MOST)
+            return 0;
+        refused += !asked(a);
+        granted += asked(a);
     }
-    return asked(0) ? 0 : always | never;
+    return asked(0) ? 0 : 1 + (int)granted;
+}
+
+/* What has been granted at once is published in steps, each with its trial. */
+static int expanded(void)
+{
+    start(SGC_HUGE_AUTO);
+    fill(SGC_HUGE_FROM_ARENA);
+    if (!sgc_pool_expand(16 * SGC_ARENA_PAGES, self) || sgc_pool.promised != SGC_HUGE_FROM_ARENA + 16)
+        return 0;
+    fill(AFTER);
+    return sgc_pool.committed == AFTER && sgc_pool.promised == SGC_HUGE_FROM_ARENA + 16;
 }
 
 static void test_others(void)
@@ -200,13 +213,21 @@ static void test_others(void)
 
     tap_ok(run_in_child(without) == 1, "off: the system is told to make none");
     trial = run_in_child(by_trial);
-    tap_ok(trial == 1 || trial == 2, "auto: the system is asked always or never (here: %s)", trial == 1 ? "always" : "never");
+    tap_ok(trial >= 1 && trial <= 1 + AFTER - SGC_HUGE_FROM_ARENA, "auto: no more after three refusals (here for %d of %d arenas)",
+           trial - 1, AFTER - SGC_HUGE_FROM_ARENA);
+    tap_ok(run_in_child(expanded) == 1, "a heap that was expanded grows into what it was granted, so huge pages are tried again");
 }
 
 static void test_decision(void)
 {
+    struct sgc_huge_trials trials = { .sample_ns = 2000 };
+
     tap_ok(sgc_huge_page_pays(64000, 2 << 20, 2000, 64 << 10), "a huge page as fast as its small ones pays");
     tap_ok(!sgc_huge_page_pays(64001, 2 << 20, 2000, 64 << 10), "a slower one does not");
+    sgc_huge_page_tried(&trials, 64000, 2 << 20, 64 << 10);
+    tap_ok(trials.trusted && trials.refused == 0, "what was fast is trusted");
+    sgc_huge_page_tried(&trials, 64001, 2 << 20, 64 << 10);
+    tap_ok(!trials.trusted && trials.refused == 1, "until a slow one is met");
     tap_ok(sgc_huge_page_pays(1 << 20, 2 << 20, UINT64_C(1) << 40, 64 << 10), "an interruption is no overflow");
 }
 

@@ -218,7 +218,7 @@ static int expand(void)
 {
     heap_start((size_t)8 * SGC_ARENA, 0, false);
     struct sgc_section *s = &sgc_self->section;
-    if (!sgc_pool_expand(2 * SGC_ARENA_PAGES, s) || sgc_pool.committed < 3)
+    if (!sgc_pool_expand(2 * SGC_ARENA_PAGES, s) || sgc_pool.promised != 3 || sgc_pool.committed != 1)
         return 1;
     if (sgc_pool_expand(8 * SGC_ARENA_PAGES, s))
         return 2;
