@@ -47,7 +47,7 @@ static bool trial(uint32_t arena)
         large += SGC_ARENA / 2;
     }
     sgc_mem_use_huge(large, SGC_ARENA / 2, true);
-    sgc_huge_page_tried(&huge.trials, touch(large, 1), huge.page, SGC_HUGE_SAMPLE * sgc_heap.os_page);
+    sgc_huge_page_tried(&huge.trials, arena, touch(large, 1), huge.page, SGC_HUGE_SAMPLE * sgc_heap.os_page);
     if (!huge.trials.trusted)
         sgc_mem_use_huge(large, SGC_ARENA / 2, false);
     return huge.trials.trusted;
@@ -70,7 +70,7 @@ static bool wanted(uint32_t arena)
 {
     if (huge.wish == SGC_HUGE_OFF || !available())
         return false;
-    return huge.wish == SGC_HUGE_ON || (huge.trials.refused < SGC_HUGE_REFUSED_MOST && trial(arena));
+    return huge.wish == SGC_HUGE_ON || (arena >= huge.trials.next && trial(arena));
 }
 
 void sgc_huge_pages_grown(uint32_t first, uint32_t count)
