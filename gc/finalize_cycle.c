@@ -239,6 +239,9 @@ void sgc_finalization_roots(struct sgc_marker *marker)
 
 static void clear_first(struct sgc_team *team)
 {
+    if (sgc_links_ask_targets())
+        round_of(team, &sgc_links_targets_dead);
+    sgc_links_asked();
     round_begin();
     round_add(&sgc_links_short_dead);
     if (sgc_a32_load(&all->freed) != 0)

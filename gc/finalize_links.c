@@ -6,20 +6,29 @@
  *   what    written by                            read by                 ordering
  *   idle    markers: add; the collecting thread,  the collecting thread   rounds: see mark/team.h
  *           before the rounds: 0
+ *   dead    markers: 1; likewise 0                the same and markers    rounds; markers that look on: a hint
+ *   spared  the collecting thread                 markers                 rounds
+ *   prune   the collecting thread                 same
  */
 #include "gc/finalize_rounds.h"
 
 enum {
-    LINKS_LEFT = 1,             /* mark of a block of short links: not all of them have been cleared */
+    LINKS_LEFT = 1,             /* marks of a block of short links: not all of them have been cleared */
+    LINKS_IN_ONE = 2,           /* all lie in one large object, or outside the heap */
     DENSE = 4,                  /* a leaf that had so many links may soon have as many again: it stays for a cycle */
+    SPARED_MOST = 8,            /* cycles: empty leaves go back in a round that looks at all */
 };
 
 SGC_STATE static sgc_aw_t idle;
+SGC_STATE static sgc_a32_t dead;        /* a target may be */
+SGC_STATE static uint32_t spared;       /* cycles in a row, this one included, in which no target was dead */
+SGC_STATE static bool prune;            /* the last cycle has left blocks without a link */
 
 static struct sgc_finalization *const all = &sgc_finalization;
 
 void sgc_links_begin(void)
 {
+    prune = sgc_aw_load(&idle) != 0;
     sgc_aw_store(&idle, 0);
 }
 
@@ -79,10 +88,21 @@ static bool lies_in_one(uintptr_t link, size_t bytes)
 }
 
 /* Of round 1. */
+static bool spare_links(struct sgc_tree_block *block, uintptr_t marks)
+{
+    sgc_aw_store(&block->marks, marks | LINKS_LEFT);
+    return false;
+}
+
 static bool begin_links(struct sgc_marker *marker, struct sgc_tree_block *block)
 {
+    size_t bytes = (size_t)sizeof(struct sgc_tree_leaf) << SGC_TREE_BLOCK_LOG;
+    uintptr_t marks = lies_in_one(block->base, bytes) ? LINKS_IN_ONE : 0;
+
     (void)marker;
-    sgc_aw_store(&block->marks, 0);
+    if (spared != 0)
+        return spare_links(block, marks);
+    sgc_aw_store(&block->marks, marks);
     return true;
 }
 
@@ -91,7 +111,8 @@ static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_block *block, 
                        struct sgc_tree_leaf *leaf)
 {
     const uintptr_t word = (uintptr_t)1 << SGC_LINKS_LOG;
-    bool plain = sgc_a32_load(&all->freed) == 0 && lies_in_one(address, sizeof leaf->unit);
+    bool in_one = (sgc_aw_load(&block->marks) & LINKS_IN_ONE) != 0 || lies_in_one(address, sizeof leaf->unit);
+    bool plain = in_one && sgc_a32_load(&all->freed) == 0;
     uint32_t links = 0;
     uintptr_t left = 0;
 
@@ -108,19 +129,19 @@ static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_block *block, 
         left |= sgc_aw_load(&leaf->unit[i]);
     }
     if (left != 0)
-        sgc_aw_store(&block->marks, LINKS_LEFT);
+        sgc_aw_store(&block->marks, sgc_aw_load(&block->marks) | LINKS_LEFT);
     return left != 0 || links >= DENSE;
 }
 
-/* Of round 7: it need not look at what round 1 has emptied. */
+/* Of round 7: it need not look at what round 1 has emptied, or at what lies in something that lives. */
 static bool links_left(struct sgc_marker *marker, struct sgc_tree_block *block)
 {
-    bool any = sgc_aw_load(&block->marks) != 0;
+    bool any = (sgc_aw_load(&block->marks) & LINKS_LEFT) != 0;
 
     (void)marker;
     if (!any)
         sgc_aw_add_relaxed(&idle, 1);
-    return any;
+    return any && !((sgc_aw_load(&block->marks) & LINKS_IN_ONE) != 0 && usable(block->base));
 }
 
 static void clear_if_stale(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
@@ -186,6 +207,53 @@ static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *
         drop_unmarked(unit, address, marks);
 }
 
+/* Before round 1.  Of the granules of a unit those that begin an object without a mark, if a flag stands for them. */
+static bool dead_in_unit(uintptr_t flags, uintptr_t unmarked)
+{
+    const uint32_t bits = SGC_FLAGGED / SGC_GRANULE;
+
+    for (; flags != 0 && unmarked != 0; flags >>= 8, unmarked >>= bits)
+        if ((flags & 0xff) != 0 && (unmarked & ((1 << bits) - 1)) != 0)
+            return true;
+    return false;
+}
+
+static void look_for_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+{
+    size_t granule = sgc_granule_number(address);
+    bool any;
+
+    (void)marker, (void)block;
+    if (sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL)
+        any = dead_in_unit(sgc_aw_load(unit), (sgc_aw_load(sgc_alloc_word(granule)) & ~sgc_aw_load(sgc_mark_word(granule))) >>
+                           granule % 64 & UINT32_MAX);
+    else
+        any = !sgc_finalize_marked(address);
+    if (any)
+        sgc_a32_store(&dead, 1);
+}
+
+static bool none_dead_yet(struct sgc_marker *marker, struct sgc_tree_block *block)
+{
+    (void)marker, (void)block;
+    return sgc_a32_load(&dead) == 0;
+}
+
+/* Targets lie closer together than links to them if these are many, and are flags. */
+bool sgc_links_ask_targets(void)
+{
+    const sgc_aw_t *links = &all->links[SGC_LINK_SHORT].count, *targets = &all->targets.count;
+
+    sgc_a32_store(&dead, sgc_a32_load(&all->freed) != 0 || prune || spared == SPARED_MOST ||
+                         sgc_aw_load(links) <= sgc_aw_load(targets));
+    return sgc_a32_load(&dead) == 0;
+}
+
+void sgc_links_asked(void)
+{
+    spared = sgc_a32_load(&dead) == 0 ? spared + 1 : 0;
+}
+
 /* ---- visits ---- */
 
 const struct sgc_tree_visit
@@ -195,4 +263,5 @@ const struct sgc_tree_visit
     sgc_links_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .block = links_left,
                              .leaf = drop_unusable_in_leaf },
     sgc_links_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
+    sgc_links_targets_dead = { .tree = &sgc_finalization.targets, .block = none_dead_yet, .unit = look_for_dead },
     sgc_links_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true };

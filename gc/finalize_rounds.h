@@ -29,6 +29,12 @@ static inline bool sgc_finalize_marked(uintptr_t object)
 /* Before the first round; on the collecting thread. */
 void sgc_links_begin(void);
 
+/* Before round 1: is it worth asking whether any target is dead, by a round of sgc_links_targets_dead?  Afterwards, in any
+ * case; on the collecting thread.  If none is, round 1 looks at no short link. */
+bool sgc_links_ask_targets(void);
+void sgc_links_asked(void);
+extern const struct sgc_tree_visit sgc_links_targets_dead;
+
 /* Round 1: links whose targets are dead, and long ones to what was freed explicitly. */
 extern const struct sgc_tree_visit sgc_links_short_dead, sgc_links_long_stale;
 

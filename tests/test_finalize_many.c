@@ -207,6 +207,51 @@ static int leaves(void)
     return !died(APART) || (links() == 0 && leaves_left()) ? 4 : 0;
 }
 
+/* Links to live objects are spared a look; the one that is dead is cleared, and when all are unregistered nothing stays. */
+static void *make_live(void *unused)
+{
+    for (size_t i = 0; i < LINKS; i++) {
+        keep[i] = GC_malloc(sizeof(struct node));
+        GC_general_register_disappearing_link((void **)&words[i], keep[i]);
+        words[i] = GC_HIDE_POINTER(keep[i]);
+    }
+    return unused;
+}
+
+static size_t words_left(void)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < LINKS; i++)
+        left += words[i] != 0;
+    return left;
+}
+
+static int spared(void)
+{
+    size_t left = LINKS;
+    pthread_t thread;
+
+    words = calloc(LINKS, sizeof *words);
+    GC_INIT();
+    keep = GC_malloc_uncollectable(LINKS * sizeof *keep);
+    if (GC_pthread_create(&thread, NULL, make_live, NULL) != 0 || GC_pthread_join(thread, NULL) != 0)
+        return 2;
+    for (size_t i = 0; i < 30; i++) {
+        if (i % 3 == 2)
+            keep[i * 97] = NULL;
+        left -= i % 3 == 2;
+        GC_gcollect();
+        if (words_left() != left || links() != left)
+            return 3;
+    }
+    for (size_t i = 0; i < LINKS; i++)
+        GC_unregister_disappearing_link((void **)&words[i]);
+    for (int i = 0; i < 10; i++)
+        GC_gcollect();
+    return leaves_left() ? 4 : 0;
+}
+
 static int in_child(int (*run)(void), const char *name, const char *value, const char *markers, long count)
 {
     int status = -1;
@@ -228,7 +273,7 @@ int main(void)
     static const char *const markers[] = { "1", "2", "8" };
     int status;
 
-    tap_plan(9);
+    tap_plan(11);
     for (int i = 0; i < 3; i++) {
         status = in_child(scenario, "SGC_TORTURE", "0", markers[i], 60000);
         tap_ok(status == 0, "60000 objects with %s markers (status %#x)", markers[i], status);
@@ -240,6 +285,8 @@ int main(void)
     for (int i = 0; i < 2; i++) {
         status = in_child(leaves, "SGC_TORTURE", "0", markers[i], 0);
         tap_ok(status == 0, "leaves of links, with %s markers (status %#x)", markers[i], status);
+        status = in_child(spared, "SGC_TORTURE", "0", markers[i], 0);
+        tap_ok(status == 0, "links to what lives, with %s markers (status %#x)", markers[i], status);
     }
     return tap_done();
 }
