@@ -78,9 +78,9 @@ static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section
     return done;
 }
 
-static uint32_t arenas_left(void)
+static uint32_t arenas_beyond(uint32_t these)
 {
-    return (uint32_t)(sgc_heap.reserved / SGC_ARENA) - sgc_pool.committed;
+    return (uint32_t)(sgc_heap.reserved / SGC_ARENA) - these;
 }
 
 /* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas. */
@@ -88,13 +88,14 @@ static uint32_t growth_for(uint32_t need)
 {
     uint32_t step = sgc_pool.committed / 8 < 64 ? sgc_pool.committed / 8 : 64;
     uint32_t want = need > step ? need : step;
+    uint32_t left = arenas_beyond(sgc_pool.committed);
 
-    return want < arenas_left() ? want : arenas_left();
+    return want < left ? want : left;
 }
 
 bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self)
 {
-    if (need > arenas_left())
+    if (need > arenas_beyond(sgc_pool.committed))
         return false;
     return !begin_growing(self) || grow(need, growth_for(need), huge && need == 1, self) != 0;
 }
@@ -110,9 +111,9 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
     if (sgc_pool_within_limit((uint32_t)pages)) {
         while (!begin_growing(self))
             continue;
-        if (want <= arenas_left()) {
+        if (want <= arenas_beyond(sgc_pool.promised)) {
             sgc_unlock(&sgc_pool.lock, self);
-            granted = commit_upto(sgc_pool.committed + want);
+            granted = commit_upto(sgc_pool.promised + want);
             sgc_lock(&sgc_pool.lock, self);
         }
         end_growing();

@@ -220,6 +220,8 @@ static int expand(void)
     struct sgc_section *s = &sgc_self->section;
     if (!sgc_pool_expand(2 * SGC_ARENA_PAGES, s) || sgc_pool.promised != 3 || sgc_pool.committed != 1)
         return 1;
+    if (!sgc_pool_expand(SGC_ARENA_PAGES, s) || sgc_pool.promised != 4)     /* beyond what it was granted before */
+        return 5;
     if (sgc_pool_expand(8 * SGC_ARENA_PAGES, s))
         return 2;
     sgc_pool_set_limit(SGC_ARENA);
