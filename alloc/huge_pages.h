@@ -14,7 +14,7 @@
  *   wish         the starting thread                any                        thread creation
  *   looked,      the thread that grows the heap     same                       one at a time, by the pool's lock
  *   page, trials
- *   asked: ever  the thread that grows the heap     same; who gives memory     relaxed
+ *   asked        the thread that grows the heap     same; who gives memory     relaxed
  *                                                   back: a hint
  */
 #ifndef SGC_ALLOC_HUGE_PAGES_H

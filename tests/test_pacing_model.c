@@ -388,7 +388,7 @@ static void test_limit(void)
 static void test_markers(void)
 {
     tap_ok(sgc_pace_markers(0, 8) == 1 && sgc_pace_markers(8999999, 8) == 1, "less than nine milliseconds: alone");
-    tap_ok(sgc_pace_markers(9000000, 8) == 8 && sgc_pace_markers(9000000, 4) == 4, "else one for each, at most all");
+    tap_ok(sgc_pace_markers(9000000, 16) == 10 && sgc_pace_markers(9000000, 4) == 4, "else one for each, and one more");
     tap_ok(sgc_pace_markers(1e12, 8) == 8 && sgc_pace_markers(1e300, 4096) == 4096, "up to all of them");
     tap_ok(sgc_pace_markers(1e12, 1) == 1 && sgc_pace_markers(1e12, 0) == 1 && sgc_pace_markers(0, -1) == 1, "at least one");
 }
