@@ -168,7 +168,8 @@ static bool reuses(size_t allocated)
 {
     size_t ceiling = sgc_aw_load(&pacing.ceiling);
 
-    return ceiling != 0 && sgc_pace_reuses(sgc_pool_dirty_bytes(), sgc_pool_heap_bytes(), ceiling) &&
+    return ceiling != 0 &&
+           sgc_pace_reuses(sgc_pool_dirty_bytes(), sgc_pace_left(sgc_pacing_kept()), sgc_pool_heap_bytes(), ceiling) &&
            allocated < sgc_aw_load(&pacing.most_reused) + sgc_aw_load(&pacing.freed);
 }
 

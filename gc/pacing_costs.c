@@ -151,6 +151,11 @@ size_t sgc_pacing_pointer_free(void)
     return sgc_aw_load(&costs.pointer_free);
 }
 
+size_t sgc_pacing_kept(void)
+{
+    return sgc_aw_load(&costs.kept);
+}
+
 size_t sgc_pacing_roots(void)
 {
     return sgc_aw_load(&costs.root_bytes);
@@ -172,7 +177,7 @@ void sgc_pacing_limit_paid(void)
 int sgc_pacing_markers(int most)
 {
     double bytes = (double)sgc_pacing_live() +
-                   (double)sgc_pacing_allocated_since() * (double)sgc_aw_load(&costs.kept) / 256;
+                   (double)sgc_pacing_allocated_since() * (double)sgc_pacing_kept() / 256;
     double marking_ns = (double)sgc_aw_load(&costs.root_ns) + bytes * (double)sgc_aw_load(&costs.marker_ps) / 1000;
 
     return sgc_pace_markers(marking_ns, most);

@@ -27,4 +27,7 @@ size_t sgc_pacing_pointer_free(void);
 /* Bytes that it has kept only for finalizers to run. */
 size_t sgc_pacing_finalizable(void);
 
+/* Of what was allocated before it, in 256ths: how much it has found alive. */
+size_t sgc_pacing_kept(void);
+
 #endif

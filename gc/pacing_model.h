@@ -32,7 +32,8 @@ enum {
     SGC_PACE_SHARE = 128,           /* a small heap is not filled before the program has allocated 128 times as much */
     SGC_PACE_MARKER_NS = 1000000,   /* what each of several markers must have to do to be worth waking */
     SGC_PACE_ALONE_NS = 9000000,    /* what one marker does alone, since several take more time of the processors */
-    SGC_PACE_REUSED = 3,            /* memory that is touched already serves for up to three budgets */
+    SGC_PACE_REUSED = 3,            /* memory that is touched already serves for up to three budgets ... */
+    SGC_PACE_GROWS = 16,            /* ... to the last bit if less than a sixteenth of what was allocated had died */
 };
 
 static const size_t SGC_PACE_SMALL_HEAP = (size_t)16 << 20;     /* so little memory is not worth saving */
@@ -316,10 +317,17 @@ static inline bool sgc_pace_may_reuse(size_t budget, size_t most, size_t touched
     return most >= budget + SGC_PACE_LEAST && touched >= SGC_PACE_TOUCHED;
 }
 
-/* Is it still?  Not once the heap has grown for a request that found no place. */
-static inline bool sgc_pace_reuses(size_t touched, size_t heap, size_t ceiling)
+/* What is left of it when the cycle comes.  `kept`, in 256ths: how much of what was allocated before the last cycle that has found
+ * alive.  If that was nearly all, the next one is not likely to spare the heap its growth. */
+static inline size_t sgc_pace_left(size_t kept)
 {
-    return heap <= ceiling && touched >= SGC_PACE_LEFT;
+    return SGC_PACE_LEFT / SGC_PACE_GROWS * sgc_pace_smaller(sgc_pace_less(256, kept), SGC_PACE_GROWS);
+}
+
+/* Is it still?  Not once the heap has grown for a request that found no place. */
+static inline bool sgc_pace_reuses(size_t touched, size_t left, size_t heap, size_t ceiling)
+{
+    return heap <= ceiling && touched >= left;
 }
 
 /* ---- at the limit ---- */

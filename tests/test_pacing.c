@@ -132,10 +132,11 @@ static int near_the_limit(void)
     return mb(until_collection(1000, false)) <= 10 && hits() == 0 && sgc_heap_most() <= (size_t)50 << 20 ? 0 : 1;
 }
 
-static void pretend_cycles(uint64_t ns)
+/* Cycles that took so long, and freed so much of a megabyte. */
+static void pretend_cycles(uint64_t ns, size_t freed)
 {
     for (int i = 0; i < SGC_PACE_SAMPLES; i++) {
-        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT };
+        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT, .allocated_bytes = 1 << 20, .live_bytes_before = freed };
         uint64_t now = sgc_clock_ns();
 
         record.request_ns = record.stop_begin_ns = now;
@@ -148,7 +149,7 @@ static void pretend_cycles(uint64_t ns)
 /* So dear that no budget is too large, whatever the machine. */
 static void pretend_dear_cycles(void)
 {
-    pretend_cycles(UINT64_C(1000000000));
+    pretend_cycles(UINT64_C(1000000000), 1 << 20);
 }
 
 /* After 60 MB of dead objects and cycles that were dear. */
@@ -203,8 +204,42 @@ static int cheap_with_touched_memory(void)
     white_init();
     make_live(40);
     drop_live();
-    pretend_cycles(1);
+    pretend_cycles(1, 1 << 20);
     return until_collection(1000, false) <= (size_t)2 << 20 ? 0 : 1;
+}
+
+/* 20 MB live and 20 MB have died: how much is left of these when the next cycle comes. */
+static size_t left_for_cycle(size_t freed)
+{
+    uint64_t before;
+    size_t left = 0;
+    void **kept;
+
+    setenv("SGC_SERVICE", "off", 1);
+    white_init();
+    make_live(20);
+    kept = live;
+    make_live(20);
+    live = kept;
+    white_collect();
+    pretend_cycles(UINT64_C(1000000000), freed);
+    before = sgc_cycles_finished();
+    while (sgc_cycles_finished() == before) {
+        left = sgc_pool_dirty_bytes();
+        sgc_allocate(1000, WHITE_KIND);
+    }
+    return left;
+}
+
+/* A thread does not look for every page. */
+static int little_left(void)
+{
+    return left_for_cycle(1 << 20) >= SGC_PACE_LEFT / 4 ? 0 : 1;
+}
+
+static int nothing_left(void)
+{
+    return left_for_cycle(0) <= 64 << 10 ? 0 : 1;
 }
 
 static int dear_without_limit(void)
@@ -273,6 +308,8 @@ static void test_heaps(void)
     tap_ok(run_in_child(dear_below_own_limit) == 0, "not so one that the program has set for itself");
     tap_ok(run_in_child(dear_with_touched_memory) == 0, "but memory that is touched already is used first");
     tap_ok(run_in_child(cheap_with_touched_memory) == 0, "unless cycles are cheap");
+    tap_ok(run_in_child(little_left) == 0, "but for a little of it");
+    tap_ok(run_in_child(nothing_left) == 0, "but where next to nothing dies, all of it");
     tap_ok(run_in_child(dear_without_limit) == 0, "without one some megabytes have to do");
     tap_ok(run_in_child(near_the_limit) == 0, "near the limit collections are denser");
     white_exact_ok(run_in_child(finalize_all) == 0, "what finalizers alone keep gives no more room for the next cycle");

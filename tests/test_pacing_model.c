@@ -304,9 +304,11 @@ static void test_reuse(void)
            "not if cycles are cheap");
     tap_ok(!sgc_pace_may_reuse(4 * MB, 10 * MB, MB), "nor for too little");
     tap_ok(!sgc_pace_may_reuse(SGC_PACE_NEVER, SGC_PACE_NEVER, SIZE_MAX), "never stays never");
-    tap_ok(sgc_pace_reuses(MB, 9 * MB, 9 * MB), "it is used as long as there is some");
-    tap_ok(!sgc_pace_reuses(511 * KB, 9 * MB, 9 * MB), "but for a little");
-    tap_ok(!sgc_pace_reuses(MB, 9 * MB + 1, 9 * MB), "and the heap does not grow meanwhile");
+    tap_ok(sgc_pace_reuses(MB, 512 * KB, 9 * MB, 9 * MB), "it is used as long as there is some");
+    tap_ok(!sgc_pace_reuses(511 * KB, 512 * KB, 9 * MB, 9 * MB), "but for what is to be left");
+    tap_ok(!sgc_pace_reuses(MB, 512 * KB, 9 * MB + 1, 9 * MB), "and the heap does not grow meanwhile");
+    tap_ok(sgc_pace_left(0) == 512 * KB && sgc_pace_left(240) == 512 * KB, "half a megabyte is left");
+    tap_ok(sgc_pace_left(248) == 256 * KB && sgc_pace_left(256) == 0 && sgc_pace_left(300) == 0, "less where little dies");
 }
 
 static size_t most_reused(struct sgc_pace_costs costs, size_t live, struct sgc_pace_bounds bounds)
@@ -336,7 +338,7 @@ static size_t budget_with(const struct run *run, const struct sgc_pace_heap *h, 
 
     if (!sgc_pace_may_reuse(budget, most, sgc_pace_less(touched, h->live + budget)))
         return budget;
-    return sgc_pace_smaller(most, touched - h->live - SGC_PACE_LEFT);
+    return sgc_pace_smaller(most, touched - h->live - sgc_pace_left(0));
 }
 
 /* Builds `tooth` bytes, all of which live, drops them, and so on. */
