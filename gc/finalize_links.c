@@ -15,7 +15,9 @@
 enum {
     LINKS_LEFT = 1,             /* marks of a block of short links: not all of them have been cleared */
     LINKS_IN_ONE = 2,           /* all lie in one large object, or outside the heap */
-    DENSE = 4,                  /* a leaf that had so many links may soon have as many again: it stays for a cycle */
+    DENSE = 4,                  /* a leaf that had so many links may soon have as many again: the leaves of its block stay ... */
+    STAY = 4,                   /* ... until the fourth cycle after it that finds none such */
+    STAY_SHIFT = 8,             /* in marks: how many such cycles are to come */
     SPARED_MOST = 8,            /* cycles: empty leaves go back in a round that looks at all */
 };
 
@@ -98,12 +100,20 @@ static bool begin_links(struct sgc_marker *marker, struct sgc_tree_block *block)
 {
     size_t bytes = (size_t)sizeof(struct sgc_tree_leaf) << SGC_TREE_BLOCK_LOG;
     uintptr_t marks = lies_in_one(block->base, bytes) ? LINKS_IN_ONE : 0;
+    uintptr_t stay = sgc_aw_load(&block->marks) >> STAY_SHIFT;
 
     (void)marker;
     if (spared != 0)
-        return spare_links(block, marks);
-    sgc_aw_store(&block->marks, marks);
+        return spare_links(block, marks | stay << STAY_SHIFT);
+    sgc_aw_store(&block->marks, marks | (stay != 0 ? stay - 1 : 0) << STAY_SHIFT);
     return true;
+}
+
+static uintptr_t marks_after(uintptr_t marks, uintptr_t left, uint32_t links)
+{
+    if (links >= DENSE)
+        marks = (marks & (((uintptr_t)1 << STAY_SHIFT) - 1)) | (uintptr_t)STAY << STAY_SHIFT;
+    return left != 0 ? marks | LINKS_LEFT : marks;
 }
 
 /* All links of a leaf.  True if it is to stay. */
@@ -111,7 +121,8 @@ static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_block *block, 
                        struct sgc_tree_leaf *leaf)
 {
     const uintptr_t word = (uintptr_t)1 << SGC_LINKS_LOG;
-    bool in_one = (sgc_aw_load(&block->marks) & LINKS_IN_ONE) != 0 || lies_in_one(address, sizeof leaf->unit);
+    uintptr_t marks = sgc_aw_load(&block->marks);
+    bool in_one = (marks & LINKS_IN_ONE) != 0 || lies_in_one(address, sizeof leaf->unit);
     bool plain = in_one && sgc_a32_load(&all->freed) == 0;
     uint32_t links = 0;
     uintptr_t left = 0;
@@ -128,9 +139,9 @@ static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_block *block, 
             clear_link(address, &leaf->unit[i]);
         left |= sgc_aw_load(&leaf->unit[i]);
     }
-    if (left != 0)
-        sgc_aw_store(&block->marks, sgc_aw_load(&block->marks) | LINKS_LEFT);
-    return left != 0 || links >= DENSE;
+    marks = marks_after(marks, left, links);
+    sgc_aw_store(&block->marks, marks);
+    return left != 0 || marks >> STAY_SHIFT != 0;
 }
 
 /* Of round 7: it need not look at what round 1 has emptied, or at what lies in something that lives. */

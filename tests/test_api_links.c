@@ -294,7 +294,7 @@ static void *make_again(void *unused)
     return unused;
 }
 
-/* Containers die; in their pages are others, which are freed.  One collection: the table keeps leaves for one. */
+/* Containers die; in their pages are others, which are freed.  One collection: the table keeps leaves for some. */
 static void check_used_pages(void)
 {
     wrong = 0;
