@@ -5,7 +5,7 @@
  * Why 64 KB pages: a descriptor table of 16 bytes a page then covers 256 MB with 64 KB, which stays
  * in the first- and second-level caches while marking; a thread refills rarely; and every class up
  * to a third of a page can share pages.  A page that is used only in part costs only the OS pages
- * touched, since objects are handed out in ascending order.
+ * touched, since objects are handed out in ascending order, unless its class is in great demand.
  */
 #ifndef SGC_ALLOC_GEOMETRY_H
 #define SGC_ALLOC_GEOMETRY_H

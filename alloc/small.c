@@ -14,7 +14,8 @@
 
 enum {
     SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
-    WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages */
+    WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages, */
+    POPULATED_PAGES = 4,        /* and by one that has the system back them as a whole */
     TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused, */
     ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
     LINE = 64,
@@ -176,24 +177,33 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
 }
 
+/* A bin in great demand will soon have used all of a page, and the faults cost more than what they bring: 1.3 us each where one
+ * call for a page takes 1.0 us for each 4 KB.  In others most of it may stay untouched. */
+static void populate(const struct sgc_bin *bin, char *from, char *end)
+{
+    if (bin->taken >= POPULATED_PAGES && from >= never_used(bin->page) && end - from >= SGC_PAGE / 2)
+        sgc_mem_populate(from, end);
+}
+
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
  * the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
     uint32_t granules = sgc_size_classes.of[cls].granules;
     struct sgc_slots s;
-    char *start;
+    char *from, *end;
 
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
-    start = (char *)sgc_page_start(bin->page);
-    sgc_count_add(&cache->claimed, (size_t)(s.end - s.first) * granules * SGC_GRANULE);
+    from = (char *)sgc_page_start(bin->page) + (size_t)s.first * granules * SGC_GRANULE;
+    end = (char *)sgc_page_start(bin->page) + (size_t)s.end * granules * SGC_GRANULE;
+    sgc_count_add(&cache->claimed, (size_t)(end - from));
     sgc_bin_activate(cache, kind, cls);
-    give_run(bin, start + (size_t)s.first * granules * SGC_GRANULE, start + (size_t)s.end * granules * SGC_GRANULE,
-             dirty_until(bin->page, s.end * granules), sgc_kind_cleared(kind));
+    populate(bin, from, end);
+    give_run(bin, from, end, dirty_until(bin->page, s.end * granules), sgc_kind_cleared(kind));
     return true;
 }
 

@@ -120,6 +120,25 @@ bool sgc_mem_discard(void *start, size_t bytes)
     return done;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23          /* headers may be older than the system */
+#endif
+
+static SGC_STATE sgc_a32_t cannot_populate;     /* relaxed: who does not know it yet asks the system once more */
+
+void sgc_mem_populate(void *start, void *end)
+{
+    size_t page = sgc_os_page_size();
+    uintptr_t from = (uintptr_t)start & ~(page - 1), to = ((uintptr_t)end + page - 1) & ~(page - 1);
+    int saved = errno;
+
+    if (sgc_a32_load(&cannot_populate) != 0)
+        return;
+    if (madvise((void *)from, to - from, MADV_POPULATE_WRITE) != 0 && errno == EINVAL)
+        sgc_a32_store(&cannot_populate, 1);
+    errno = saved;
+}
+
 void sgc_mem_release(void *start, size_t bytes)
 {
     int saved = errno;

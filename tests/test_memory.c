@@ -118,6 +118,24 @@ static void test_commit(void)
     sgc_mem_release(start, bytes);
 }
 
+static void test_populate(void)
+{
+    char *start = sgc_mem_reserve(16 * page, page);
+
+    sgc_mem_commit(start, 8 * page);
+    start[3 * page] = 7;
+    errno = EDOM;
+    sgc_mem_populate(start + page + 1, start + 4 * page + 1);
+    sgc_mem_populate(start + 12 * page, start + 13 * page);
+    tap_ok(errno == EDOM, "populating fails in silence");
+    if (madvise(start + 6 * page, page, 23) != 0)
+        tap_skip("Linux before 5.14 cannot populate memory");
+    else
+        tap_ok(sgc_mem_resident(start, 6 * page) == 4 * page, "what is populated is resident, bounds are rounded outward");
+    tap_ok(start[3 * page] == 7 && all_zero(start, 3 * page) && all_zero(start + 4 * page, 2 * page), "contents stay");
+    sgc_mem_release(start, 16 * page);
+}
+
 /* ---- core dumps ---------------------------------------------------------------------------------------- */
 
 /* The flag "dd" in /proc/self/smaps is MADV_DONTDUMP: 1 set, 0 not, -1 unknown. */
@@ -320,6 +338,7 @@ int main(void)
     test_above_integers();
     test_impossible();
     test_commit();
+    test_populate();
     test_dumps();
     test_mapped_from();
     test_mapping_of();

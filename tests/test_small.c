@@ -41,6 +41,38 @@ static void test_ascending(void)
     sgc_heap_check();
 }
 
+static bool can_populate(void)
+{
+    char *memory = heap_map(sgc_os_page_size());
+
+    sgc_mem_populate(memory, memory + 1);
+    return sgc_mem_resident(memory, 1) != 0;
+}
+
+/* Of pages that were never used, as soon as their first object is there: the first few have what was touched, the later ones are
+ * there as a whole. */
+static void test_populated(void)
+{
+    enum { PAGES = 12, BYTES = 64 };
+    size_t resident[PAGES] = { 0 }, whole = 0;
+    int pages = 0;
+
+    heap_collect(NULL, 0);
+    while (pages < PAGES) {
+        char *object = heap_small(cache, BYTES, SGC_KIND_POINTER_FREE);
+
+        if ((uintptr_t)object % SGC_PAGE == 0)
+            resident[pages++] = sgc_mem_resident(object, SGC_PAGE);
+    }
+    for (int i = 4; i < PAGES; i++)
+        whole += resident[i] == SGC_PAGE;
+    tap_ok(resident[0] < SGC_PAGE && resident[1] < SGC_PAGE, "pages get their memory as it is touched (%zu bytes)", resident[0]);
+    if (!can_populate())
+        tap_skip("Linux before 5.14 cannot populate memory");
+    else
+        tap_ok(whole == PAGES - 4, "the pages of a class in demand at once (%zu of %d)", whole, PAGES - 4);
+}
+
 /* Everything dies; the slots, full of old words, are handed out again. */
 static void test_reuse(void)
 {
@@ -331,6 +363,7 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
+    test_populated();
     test_ascending();
     test_reuse();
     test_holes();
