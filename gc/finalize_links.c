@@ -16,7 +16,7 @@ enum {
     LINKS_LEFT = 1,             /* marks of a block of short links: not all of them have been cleared */
     LINKS_IN_ONE = 2,           /* all lie in one large object, or outside the heap */
     DENSE = 4,                  /* a leaf that had so many links may soon have as many again: the leaves of its block stay ... */
-    STAY = 4,                   /* ... until the fourth cycle after it that finds none such */
+    STAY = 2,                   /* ... until the second cycle after it that finds none such */
     STAY_SHIFT = 8,             /* in marks: how many such cycles are to come */
     SPARED_MOST = 8,            /* cycles: empty leaves go back in a round that looks at all */
 };

@@ -193,7 +193,7 @@ static bool leaves_left(void)
     return !sgc_tree_empty(&sgc_finalization.links[0]);
 }
 
-/* Leaves that were full of links stay for three cycles, others do not. */
+/* Leaves that were full of links stay for a cycle more, others do not. */
 static int leaves(void)
 {
     words = calloc(LINKS, sizeof *words);
@@ -201,7 +201,7 @@ static int leaves(void)
     for (int i = 0; i < 5; i++)
         if (!died(1) || !leaves_left())
             return 2;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         if (!leaves_left())
             return 5;
         GC_gcollect();
@@ -251,7 +251,7 @@ static int spared(void)
     }
     for (size_t i = 0; i < LINKS; i++)
         GC_unregister_disappearing_link((void **)&words[i]);
-    for (int i = 0; i < 13; i++)        /* the ninth looks at them, and so do the next ones */
+    for (int i = 0; i < 11; i++)        /* the ninth looks at them, and so do the next two */
         GC_gcollect();
     return leaves_left() ? 4 : 0;
 }
