@@ -16,6 +16,7 @@
  *   active, next_ready,
  *   ready_end, ready, taken
  *   tag, counted
+ *   unbacked, unbacked_end   its thread, inside a section or not same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
@@ -91,6 +92,7 @@ struct sgc_cache {
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t pages_most;            /* made ready at a time: SGC_READY_MOST, or 1 under torture */
+    char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */

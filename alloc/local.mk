@@ -3,6 +3,7 @@
 
 alloc_sources = \
 	alloc/ahead.c \
+	alloc/ahead_of_use.h \
 	alloc/bits.h \
 	alloc/cache.c \
 	alloc/cache.h \

@@ -6,6 +6,7 @@
  */
 #include "alloc/claim_short.h"
 
+#include "alloc/ahead_of_use.h"
 #include "alloc/orphan.h"
 #include "alloc/policy.h"
 #include "alloc/pool.h"
@@ -15,77 +16,18 @@
 enum {
     SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages, */
-    POPULATED_PAGES = 4,        /* and by one that has the system back them as a whole */
+    BACKED_PAGES = 4,           /* and by one that has the system back new ones as a whole */
     TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused, */
     ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
-    LINE = 64,
-    FETCH_SLOTS = 16,           /* whose beginnings are fetched at a time: what a processor can wait for at once */
 };
 
 /* ---- claiming ---- */
-
-static char *lower(char *a, char *b)
-{
-    return a < b ? a : b;
-}
-
-/*
- * What is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead by
- * themselves, but not beyond 4 KB, and not objects of which only the beginnings are written.  Inline: gcc finds that such a
- * function by itself has no effect, and drops the calls.
- */
-__attribute__((always_inline))
-static inline void fetch_lines(const char *from, const char *end)
-{
-    for (; from < end; from += 4 * LINE) {
-        __builtin_prefetch(from, 1);
-        __builtin_prefetch(from + LINE, 1);
-        __builtin_prefetch(from + 2 * LINE, 1);
-        __builtin_prefetch(from + 3 * LINE, 1);
-    }
-}
-
-__attribute__((always_inline))
-static inline void fetch_slots(const struct sgc_bin *bin, char *from)
-{
-    char *end = lower(from + (size_t)bin->size * FETCH_SLOTS, bin->end);
-
-    for (; from < end; from += bin->size)
-        __builtin_prefetch(from, 1);
-}
-
-/* Of what is to be zeroed, a piece; a little more is no piece of its own. */
-static char *piece_end(char *from, char *end)
-{
-    return end - from < 2 * SGC_ZERO_BYTES ? end : from + SGC_ZERO_BYTES;
-}
-
-/* Zeroes what may hold something below `upto`, and fetches as much of what comes then. */
-static char *zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
-{
-    char *dirty_to = lower(upto, bin->dirty), *fetch_to = lower(bin->end, bin->dirty);
-
-    while (from < dirty_to) {
-        char *to = piece_end(from, dirty_to);
-
-        memset(from, 0, (size_t)(to - from));
-        fetch_lines(to, lower(to + SGC_ZERO_BYTES, fetch_to));
-        from = to;
-    }
-    return upto;
-}
-
-static char *fetched_until(const struct sgc_bin *bin, char *upto)
-{
-    fetch_slots(bin, upto);
-    return upto;
-}
 
 static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 {
     if (cleared)
         return SGC_ZERO_BYTES / bin->size + 1;
-    return bin->size >= SGC_FETCH_LEAST ? FETCH_SLOTS : SGC_PAGE_GRANULES;
+    return bin->size >= SGC_FETCH_LEAST ? SGC_FETCH_SLOTS : SGC_PAGE_GRANULES;
 }
 
 /* Makes the next claimed slots ready to be handed out: all that were never used, else a few. */
@@ -94,7 +36,7 @@ static void open_run(struct sgc_bin *bin, char *from, bool cleared)
     size_t most = (size_t)slots_opened(bin, cleared) * bin->size;
     char *upto = from >= bin->dirty || (size_t)(bin->end - from) <= most ? bin->end : from + most;
 
-    bin->limit = cleared ? zeroed_until(bin, from, upto) : fetched_until(bin, upto);
+    bin->limit = cleared ? sgc_zeroed_until(bin, from, upto) : sgc_fetched_until(bin, upto);
 }
 
 /* From here on the page was never used. */
@@ -124,7 +66,7 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bo
     sgc_compiler_barrier();
     bin->end = end;
     if (!cleared && bin->size >= SGC_FETCH_LEAST && from < dirty)
-        fetch_slots(bin, from);
+        sgc_fetch_slots(bin, from);
     open_run(bin, from, cleared);
 }
 
@@ -179,10 +121,21 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
 
 /* A bin in great demand will soon have used all of a page, and the faults cost more than what they bring: 1.3 us each where one
  * call for a page takes 1.0 us for each 4 KB.  In others most of it may stay untouched. */
-static void populate(const struct sgc_bin *bin, char *from, char *end)
+static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const char *end, const char *dirty)
 {
-    if (bin->taken >= POPULATED_PAGES && from >= never_used(bin->page) && end - from >= SGC_PAGE / 2)
-        sgc_mem_populate(from, end);
+    return bin->taken >= BACKED_PAGES && from >= dirty && end - from >= SGC_PAGE / 2;
+}
+
+/* What a claim has left to back.  Outside sections, since it is a system call.  Its slots count as used, so should they be given
+ * back meanwhile, their page counts as one with contents. */
+static void back_claimed(struct sgc_cache *cache)
+{
+    char *end = cache->unbacked_end;
+
+    if (end == NULL)
+        return;
+    cache->unbacked_end = NULL;
+    sgc_mem_populate(cache->unbacked, end);
 }
 
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
@@ -191,7 +144,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
 {
     uint32_t granules = sgc_size_classes.of[cls].granules;
     struct sgc_slots s;
-    char *from, *end;
+    char *from, *end, *dirty;
 
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
@@ -202,8 +155,10 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     end = (char *)sgc_page_start(bin->page) + (size_t)s.end * granules * SGC_GRANULE;
     sgc_count_add(&cache->claimed, (size_t)(end - from));
     sgc_bin_activate(cache, kind, cls);
-    populate(bin, from, end);
-    give_run(bin, from, end, dirty_until(bin->page, s.end * granules), sgc_kind_cleared(kind));
+    dirty = dirty_until(bin->page, s.end * granules);
+    cache->unbacked = from;
+    cache->unbacked_end = is_worth_backing(bin, from, end, dirty) ? end : NULL;
+    give_run(bin, from, end, dirty, sgc_kind_cleared(kind));
     return true;
 }
 
@@ -233,6 +188,7 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (object == NULL && claim(cache, bin, kind, cls))
         object = sgc_bin_bump(bin);
     sgc_section_leave(&cache->section);
+    back_claimed(cache);
     return object;
 }
 
@@ -427,6 +383,7 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
     sgc_section_enter(&cache->section);
     link_others(cache, kind, cls, (size_t)most * cache->bin[kind][cls].size, first);
     sgc_section_leave(&cache->section);
+    back_claimed(cache);
     return first;
 }
 

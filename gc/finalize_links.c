@@ -15,8 +15,8 @@
 enum {
     LINKS_LEFT = 1,             /* marks of a block of short links: not all of them have been cleared */
     LINKS_IN_ONE = 2,           /* all lie in one large object, or outside the heap */
-    DENSE = 4,                  /* a leaf that had so many links may soon have as many again: the leaves of its block stay ... */
-    STAY = 2,                   /* ... until the second cycle after it that finds none such */
+    DENSE = 4,                  /* where a leaf lost so many links there may soon be as many: the leaves of its block stay ... */
+    STAY = 2,                   /* ... until the second cycle after it that looks and finds none such */
     STAY_SHIFT = 8,             /* in marks: how many such cycles are to come */
     SPARED_MOST = 8,            /* cycles: empty leaves go back in a round that looks at all */
 };
@@ -109,11 +109,14 @@ static bool begin_links(struct sgc_marker *marker, struct sgc_tree_block *block)
     return true;
 }
 
+/* Of the block, when a leaf has been gone through that had so many links. */
 static uintptr_t marks_after(uintptr_t marks, uintptr_t left, uint32_t links)
 {
-    if (links >= DENSE)
-        marks = (marks & (((uintptr_t)1 << STAY_SHIFT) - 1)) | (uintptr_t)STAY << STAY_SHIFT;
-    return left != 0 ? marks | LINKS_LEFT : marks;
+    if (left != 0)
+        return marks | LINKS_LEFT;
+    if (links < DENSE)
+        return marks;
+    return (marks & (((uintptr_t)1 << STAY_SHIFT) - 1)) | (uintptr_t)STAY << STAY_SHIFT;
 }
 
 /* All links of a leaf.  True if it is to stay. */

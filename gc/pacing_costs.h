@@ -5,7 +5,9 @@
  *   what               written by                              read by                 ordering
  *   samples            the collecting thread, under the gate   same                    the gate
  *   medians, last_...  the collecting thread, under the gate   any thread on the slow  relaxed: each is an estimate
- *                                                              path of allocation, API by itself
+ *   of the last cycle                                          path of allocation, API by itself
+ *   (root_bytes, kept,
+ *   finalizable, ...)
  *   useless            same; also who frees what waited: 0     same                    relaxed: a lost update costs a
  *                                                                                      cycle, or a try at the limit
  */
@@ -27,7 +29,7 @@ size_t sgc_pacing_pointer_free(void);
 /* Bytes that it has kept only for finalizers to run. */
 size_t sgc_pacing_finalizable(void);
 
-/* Of what was allocated before it, in 256ths: how much it has found alive. */
+/* Of what was allocated before it, in 256ths: how much it has found alive.  If that was too little to say anything, the cycle before. */
 size_t sgc_pacing_kept(void);
 
 #endif

@@ -317,17 +317,17 @@ static inline bool sgc_pace_may_reuse(size_t budget, size_t most, size_t touched
     return most >= budget + SGC_PACE_LEAST && touched >= SGC_PACE_TOUCHED;
 }
 
-/* What is left of it when the cycle comes.  `kept`, in 256ths: how much of what was allocated before the last cycle that has found
- * alive.  If that was nearly all, the next one is not likely to spare the heap its growth. */
+/* What is left of it when the cycle comes.  `kept`, in 256ths: how much the last cycle has found alive of what was allocated before
+ * it.  If that was nearly all, the next one is not likely to spare the heap its growth. */
 static inline size_t sgc_pace_left(size_t kept)
 {
     return SGC_PACE_LEFT / SGC_PACE_GROWS * sgc_pace_smaller(sgc_pace_less(256, kept), SGC_PACE_GROWS);
 }
 
-/* Is it still?  Not once the heap has grown for a request that found no place. */
+/* Is it still?  Not once the heap has grown for a request that found no place, or all of it has gone back to the system. */
 static inline bool sgc_pace_reuses(size_t touched, size_t left, size_t heap, size_t ceiling)
 {
-    return heap <= ceiling && touched >= left;
+    return heap <= ceiling && touched > left;
 }
 
 /* ---- at the limit ---- */

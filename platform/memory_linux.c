@@ -3,7 +3,7 @@
  * Address space and its backing.
  *
  * Owns the OS page size, written once by sgc_platform_init before there are other callers and
- * constant from then on.  Everything else belongs to the caller, who also sees to it that two
+ * constant from then on, and whether the system can populate memory (below).  Everything else belongs to the caller, who also sees to it that two
  * threads never work on one range.  Runs on any thread, with the world stopped or not.
  */
 #include <errno.h>
@@ -134,7 +134,7 @@ void sgc_mem_populate(void *start, void *end)
 
     if (sgc_a32_load(&cannot_populate) != 0)
         return;
-    if (madvise((void *)from, to - from, MADV_POPULATE_WRITE) != 0 && errno == EINVAL)
+    if (madvise((void *)from, to - from, MADV_POPULATE_WRITE) != 0 && (errno == EINVAL || errno == EPERM || errno == ENOSYS))
         sgc_a32_store(&cannot_populate, 1);
     errno = saved;
 }

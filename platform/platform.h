@@ -52,8 +52,8 @@ size_t sgc_mem_huge_page(const char *root);
 /* From now on the system is to make huge pages of a part of a reservation when it is touched, or none.  A hint.  [any] */
 void sgc_mem_use_huge(void *start, size_t bytes, bool wanted);
 
-/* Has the system back the OS pages of [start, end) now, in one call instead of a fault for each.  A hint: old systems (Linux before
- * 5.14) and those without memory back them when they are touched.  The contents stay.  [any] */
+/* Has the system back the OS pages of [start, end) now, which is committed: in one call instead of a fault for each.  A hint: old
+ * systems (Linux before 5.14) and those without memory back them when they are touched.  The contents stay.  [any] */
 void sgc_mem_populate(void *start, void *end);
 
 /* Zeroes memory that nobody is about to look at: where the processor can, without bringing it into the caches.  Both

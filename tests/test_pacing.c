@@ -132,11 +132,11 @@ static int near_the_limit(void)
     return mb(until_collection(1000, false)) <= 10 && hits() == 0 && sgc_heap_most() <= (size_t)50 << 20 ? 0 : 1;
 }
 
-/* Cycles that took so long, and freed so much of a megabyte. */
-static void pretend_cycles(uint64_t ns, size_t freed)
+/* Cycles that took so long, and freed so much of what was allocated before them. */
+static void pretend_cycles(uint64_t ns, size_t allocated, size_t freed)
 {
     for (int i = 0; i < SGC_PACE_SAMPLES; i++) {
-        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT, .allocated_bytes = 1 << 20, .live_bytes_before = freed };
+        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT, .allocated_bytes = allocated, .live_bytes_before = freed };
         uint64_t now = sgc_clock_ns();
 
         record.request_ns = record.stop_begin_ns = now;
@@ -149,7 +149,7 @@ static void pretend_cycles(uint64_t ns, size_t freed)
 /* So dear that no budget is too large, whatever the machine. */
 static void pretend_dear_cycles(void)
 {
-    pretend_cycles(UINT64_C(1000000000), 1 << 20);
+    pretend_cycles(UINT64_C(1000000000), 0, 0);
 }
 
 /* After 60 MB of dead objects and cycles that were dear. */
@@ -204,7 +204,7 @@ static int cheap_with_touched_memory(void)
     white_init();
     make_live(40);
     drop_live();
-    pretend_cycles(1, 1 << 20);
+    pretend_cycles(1, 0, 0);
     return until_collection(1000, false) <= (size_t)2 << 20 ? 0 : 1;
 }
 
@@ -222,7 +222,7 @@ static size_t left_for_cycle(size_t freed)
     make_live(20);
     live = kept;
     white_collect();
-    pretend_cycles(UINT64_C(1000000000), freed);
+    pretend_cycles(UINT64_C(1000000000), 1 << 20, freed);
     before = sgc_cycles_finished();
     while (sgc_cycles_finished() == before) {
         left = sgc_pool_dirty_bytes();

@@ -307,6 +307,7 @@ static void test_reuse(void)
     tap_ok(sgc_pace_reuses(MB, 512 * KB, 9 * MB, 9 * MB), "it is used as long as there is some");
     tap_ok(!sgc_pace_reuses(511 * KB, 512 * KB, 9 * MB, 9 * MB), "but for what is to be left");
     tap_ok(!sgc_pace_reuses(MB, 512 * KB, 9 * MB + 1, 9 * MB), "and the heap does not grow meanwhile");
+    tap_ok(sgc_pace_reuses(1, 0, 9 * MB, 9 * MB) && !sgc_pace_reuses(0, 0, 9 * MB, 9 * MB), "nothing is nothing to use");
     tap_ok(sgc_pace_left(0) == 512 * KB && sgc_pace_left(240) == 512 * KB, "half a megabyte is left");
     tap_ok(sgc_pace_left(248) == 256 * KB && sgc_pace_left(256) == 0 && sgc_pace_left(300) == 0, "less where little dies");
 }

@@ -70,10 +70,10 @@ static int gives_back(void)
  * cycle, on a loaded machine. */
 static int shrinks_meanwhile(size_t bytes, int patience, uint64_t began, uint64_t *longest)
 {
-    uint64_t last = sgc_clock_ns(), now = last;
+    uint64_t first = sgc_clock_ns(), last = first, now = first;
 
     *longest = 0;
-    while (now - began < (uint64_t)patience * WHITE_MS && sgc_pool_heap_bytes() >= bytes) {
+    while (now - first < (uint64_t)patience * WHITE_MS && sgc_pool_heap_bytes() >= bytes) {
         white_collect();
         sgc_sleep_ns(5 * WHITE_MS);
         now = sgc_clock_ns();

@@ -66,7 +66,7 @@ static void test_populated(void)
     }
     for (int i = 4; i < PAGES; i++)
         whole += resident[i] == SGC_PAGE;
-    tap_ok(resident[0] < SGC_PAGE && resident[1] < SGC_PAGE, "pages get their memory as it is touched (%zu bytes)", resident[0]);
+    tap_ok(sgc_os_page_size() == SGC_PAGE || (resident[0] < SGC_PAGE && resident[1] < SGC_PAGE), "pages get their memory as it is touched (%zu bytes)", resident[0]);
     if (!can_populate())
         tap_skip("Linux before 5.14 cannot populate memory");
     else

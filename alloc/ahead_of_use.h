@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Just ahead of use: what is handed out next is zeroed, and fetched into the cache.  In sections of the bin's own thread.
+ */
+#ifndef SGC_ALLOC_AHEAD_OF_USE_H
+#define SGC_ALLOC_AHEAD_OF_USE_H
+
+#include <string.h>
+
+#include "alloc/cache.h"
+
+enum {
+    SGC_LINE = 64,
+    SGC_FETCH_SLOTS = 16,       /* whose beginnings are fetched at a time: what a processor can wait for at once */
+};
+
+static inline char *sgc_lower(char *a, char *b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * What is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead by
+ * themselves, but not beyond 4 KB, and not objects of which only the beginnings are written.  Inline: gcc finds that such a
+ * function by itself has no effect, and drops the calls.
+ */
+__attribute__((always_inline))
+static inline void sgc_fetch_lines(const char *from, const char *end)
+{
+    for (; from < end; from += 4 * SGC_LINE) {
+        __builtin_prefetch(from, 1);
+        __builtin_prefetch(from + SGC_LINE, 1);
+        __builtin_prefetch(from + 2 * SGC_LINE, 1);
+        __builtin_prefetch(from + 3 * SGC_LINE, 1);
+    }
+}
+
+__attribute__((always_inline))
+static inline void sgc_fetch_slots(const struct sgc_bin *bin, char *from)
+{
+    char *end = sgc_lower(from + (size_t)bin->size * SGC_FETCH_SLOTS, bin->end);
+
+    for (; from < end; from += bin->size)
+        __builtin_prefetch(from, 1);
+}
+
+/* Of what is to be zeroed, a piece; a little more is no piece of its own. */
+static inline char *sgc_piece_end(char *from, char *end)
+{
+    return end - from < 2 * SGC_ZERO_BYTES ? end : from + SGC_ZERO_BYTES;
+}
+
+/* Zeroes what may hold something below `upto`, and fetches as much of what comes then. */
+static inline char *sgc_zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
+{
+    char *dirty_to = sgc_lower(upto, bin->dirty), *fetch_to = sgc_lower(bin->end, bin->dirty);
+
+    while (from < dirty_to) {
+        char *to = sgc_piece_end(from, dirty_to);
+
+        memset(from, 0, (size_t)(to - from));
+        sgc_fetch_lines(to, sgc_lower(to + SGC_ZERO_BYTES, fetch_to));
+        from = to;
+    }
+    return upto;
+}
+
+static inline char *sgc_fetched_until(const struct sgc_bin *bin, char *upto)
+{
+    sgc_fetch_slots(bin, upto);
+    return upto;
+}
+
+#endif
