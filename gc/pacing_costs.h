@@ -29,7 +29,8 @@ size_t sgc_pacing_pointer_free(void);
 /* Bytes that it has kept only for finalizers to run. */
 size_t sgc_pacing_finalizable(void);
 
-/* Of what was allocated before it, in 256ths: how much it has found alive.  If that was too little to say anything, the cycle before. */
+/* Of what was allocated before it, in 256ths: how much it has found alive.  If that was too little to say anything, what an
+ * earlier cycle has. */
 size_t sgc_pacing_kept(void);
 
 #endif

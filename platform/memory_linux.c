@@ -3,8 +3,9 @@
  * Address space and its backing.
  *
  * Owns the OS page size, written once by sgc_platform_init before there are other callers and
- * constant from then on, and whether the system can populate memory (below).  Everything else belongs to the caller, who also sees to it that two
- * threads never work on one range.  Runs on any thread, with the world stopped or not.
+ * constant from then on, and whether the system can populate memory (below).  Everything else belongs to
+ * the caller, who also sees to it that two threads never work on one range.  Runs on any thread, with the
+ * world stopped or not.
  */
 #include <errno.h>
 #include <stdio.h>
