@@ -211,7 +211,6 @@ static int leaves(void)
     return !died(APART) || (links() == 0 && leaves_left()) ? 4 : 0;
 }
 
-/* Links to live objects are spared a look; the one that is dead is cleared, and when all are unregistered nothing stays. */
 static void *make_live(void *unused)
 {
     for (size_t i = 0; i < LINKS; i++) {
@@ -231,6 +230,7 @@ static size_t words_left(void)
     return left;
 }
 
+/* Links to live objects are spared a look; the one that is dead is cleared, and when all are unregistered nothing stays. */
 static int spared(void)
 {
     size_t left = LINKS;

@@ -176,21 +176,27 @@ static int dear_below_own_limit(void)
     return budget_when_dear() <= 17 ? 0 : 1;
 }
 
-/* Cycles are dear, 20 MB live and 40 MB have died: of these as many are used before the next cycle as three budgets have.  In
- * one size class, so that nothing is free for the budget to find unless it sweeps; and without the service thread, so that
- * nobody else does. */
-static int dear_with_touched_memory(void)
+/* 20 MB live and so many have died.  In one size class, so that nothing is free for the budget to find unless it sweeps; and
+ * without the service thread, so that nobody else does. */
+static void start_with_touched_memory(size_t megabytes)
 {
-    size_t most, sum;
     void **kept;
 
     setenv("SGC_SERVICE", "off", 1);
     white_init();
     make_live(20);
     kept = live;
-    make_live(40);
+    make_live(megabytes);
     live = kept;
     white_collect();
+}
+
+/* Cycles are dear: as many of 40 MB are used before the next cycle as three budgets have. */
+static int dear_with_touched_memory(void)
+{
+    size_t most, sum;
+
+    start_with_touched_memory(40);
     most = sgc_heap_most();
     pretend_dear_cycles();
     sum = until_collection(1000, false);
@@ -208,20 +214,13 @@ static int cheap_with_touched_memory(void)
     return until_collection(1000, false) <= (size_t)2 << 20 ? 0 : 1;
 }
 
-/* 20 MB live and 20 MB have died: how much is left of these when the next cycle comes. */
+/* How much is left of 20 MB when the next cycle comes. */
 static size_t left_for_cycle(size_t freed)
 {
     uint64_t before;
     size_t left = 0;
-    void **kept;
 
-    setenv("SGC_SERVICE", "off", 1);
-    white_init();
-    make_live(20);
-    kept = live;
-    make_live(20);
-    live = kept;
-    white_collect();
+    start_with_touched_memory(20);
     pretend_cycles(UINT64_C(1000000000), 1 << 20, freed);
     before = sgc_cycles_finished();
     while (sgc_cycles_finished() == before) {
