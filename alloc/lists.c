@@ -14,7 +14,7 @@ static struct sgc_page_record *record(uint32_t page)
 
 /*
  * A page's label says which list it is on, and since which epoch of the lists.  When the lists are
- * renewed, everything on `usable` and `done` is appended to `todo` in O(1): labels of an older epoch
+ * renewed, everything on `usable` and `done` is put before `todo` in O(1): labels of an older epoch
  * then mean `todo`.  (The epoch is kept in 30 bits; a page would have to stay unswept for 2^30 cycles to be
  * mistaken.)
  */
@@ -68,19 +68,19 @@ void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t
     sgc_list_push(lists, to, page);
 }
 
-static void append_to_todo(struct sgc_page_lists *lists, enum sgc_page_list from)
+/* What was used last is in the caches, if anything is, so it comes first. */
+static void put_before_todo(struct sgc_page_lists *lists, enum sgc_page_list from)
 {
-    uint32_t head = lists->head[from];
+    uint32_t head = lists->head[from], tail = lists->tail[from], todo = lists->head[SGC_LIST_TODO];
 
     if (head == SGC_NO_PAGE)
         return;
-    if (lists->tail[SGC_LIST_TODO] != SGC_NO_PAGE) {
-        record(lists->tail[SGC_LIST_TODO])->next = head;
-        record(head)->prev = lists->tail[SGC_LIST_TODO];
-    } else {
-        lists->head[SGC_LIST_TODO] = head;
-    }
-    lists->tail[SGC_LIST_TODO] = lists->tail[from];
+    record(tail)->next = todo;
+    if (todo != SGC_NO_PAGE)
+        record(todo)->prev = tail;
+    else
+        lists->tail[SGC_LIST_TODO] = tail;
+    lists->head[SGC_LIST_TODO] = head;
     lists->head[from] = lists->tail[from] = SGC_NO_PAGE;
 }
 
@@ -88,8 +88,8 @@ void sgc_lists_renew(struct sgc_page_lists *lists)
 {
     if (lists->epoch == sgc_heap.epoch)
         return;
-    append_to_todo(lists, SGC_LIST_USABLE);
-    append_to_todo(lists, SGC_LIST_DONE);
+    put_before_todo(lists, SGC_LIST_USABLE);
+    put_before_todo(lists, SGC_LIST_DONE);
     lists->epoch = sgc_heap.epoch;
 }
 
