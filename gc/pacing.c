@@ -52,12 +52,21 @@ static const size_t CACHE_UNKNOWN = (size_t)4 << 20;
 
 /* ---- how much before the next cycle ---- */
 
-/* Each thread that allocates does so in the cache of its own processor. */
+/* Has the user named the limit?  What a cgroup allows is not all for us, and what a program sets for itself is to hold for
+ * whatever is done with it. */
+static bool declared(void)
+{
+    return sgc_aw_load(&sgc_pool.limit) < pacing.undeclared &&
+           sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
+}
+
+/* Each thread that allocates does so in the cache of its own processor.  Who has named a limit does not mind that memory, and stops
+ * all threads no more often than one. */
 static size_t all_caches(size_t one)
 {
     size_t threads = sgc_pace_between(sgc_aw_load(&pacing.threads), 1, (size_t)pacing.processors);
 
-    return sgc_pace_smaller(one * threads, sgc_pace_larger(one, CACHE_MOST));
+    return declared() ? one * threads : sgc_pace_smaller(one * threads, sgc_pace_larger(one, CACHE_MOST));
 }
 
 static bool use_limit(void)
@@ -74,14 +83,6 @@ static size_t limit(void)
     if (pages < pacing.memory / SGC_PAGE)
         return pages * SGC_PAGE;
     return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
-}
-
-/* Has the user named the limit?  What a cgroup allows is not all for us, and what a program sets for itself is to hold for
- * whatever is done with it. */
-static bool declared(void)
-{
-    return sgc_aw_load(&sgc_pool.limit) < pacing.undeclared &&
-           sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
 }
 
 static void set_budget(size_t bytes)

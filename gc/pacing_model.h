@@ -275,11 +275,20 @@ static inline size_t sgc_pace_within(size_t budget, const struct sgc_pace_heap *
     return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(h->live / 16, SGC_PACE_LEAST)));
 }
 
+/* What keeps cycles to a twentieth of the time; but the program itself gets slower when its memory leaves the caches, so if they
+ * suffice for a tenth, no more than they hold.  Beyond that it grows until it is a twentieth again. */
+static inline size_t sgc_pace_worth(const struct sgc_pace_costs *c, size_t live, const struct sgc_pace_bounds *b)
+{
+    size_t cheap = sgc_pace_for_time(c, live, SGC_PACE_TIMES), bearable = sgc_pace_for_time(c, live, SGC_PACE_BEARABLE);
+
+    return sgc_pace_smaller(cheap, sgc_pace_larger(b->cache, bearable + sgc_pace_less(bearable, b->cache)));
+}
+
 static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                    const struct sgc_pace_bounds *b)
 {
     size_t room = sgc_pace_less(h->size, h->live);
-    size_t wish = sgc_pace_for_time(c, sgc_pace_staying(h), SGC_PACE_TIMES);
+    size_t wish = sgc_pace_worth(c, sgc_pace_staying(h), b);
 
     if (b->dont_expand)
         return sgc_pace_larger(room, b->cache);
@@ -299,13 +308,12 @@ static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struc
     return sgc_pace_smaller(budget, SGC_PACE_NEVER);
 }
 
-/* What the program may allocate before the next cycle as long as that takes no new memory: what it costs decides alone.  But
+/* What the program may allocate before the next cycle as long as that takes no new memory: what is worth it decides alone.  But
  * no more than some budgets, so that what a peak has left behind goes back to the system in the end. */
 static inline size_t sgc_pace_most_reused(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                           const struct sgc_pace_bounds *b)
 {
-    size_t most = sgc_pace_smaller(sgc_pace_for_time(c, sgc_pace_staying(h), SGC_PACE_TIMES),
-                                   sgc_pace_budget(c, h, b) * SGC_PACE_REUSED);
+    size_t most = sgc_pace_smaller(sgc_pace_worth(c, sgc_pace_staying(h), b), sgc_pace_budget(c, h, b) * SGC_PACE_REUSED);
 
     return b->dont_expand || b->use_limit ? 0 : sgc_pace_within(most, h, b->limit);
 }

@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gc/pacing.c, gc/pacing_costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
- * follows from which figures is in tests/test_pacing_model.c.)
+ * follows from which figures is in tests/test_pacing_model.c, several threads in tests/test_pacing_threads.c.)
  */
-#include "gc/pacing.h"
-#include "alloc/free.h"
 #include "gc/finalize.h"
 #include "gc/heap_size.h"
 #include "gc/pacing_costs.h"
-#include "gc/stats.h"
 #include "tests/child.h"
-#include "tests/white.h"
+#include "tests/pacing.h"
 
 static void **live;                 /* static data */
-
-enum { PATIENCE_MB = 256 };
-
-static size_t mb(size_t bytes)
-{
-    return bytes >> 20;
-}
-
-/* Bytes that can be allocated until a collection happens by itself. */
-static size_t until_collection(size_t bytes, bool freeing)
-{
-    uint64_t before = sgc_cycles_finished();
-    size_t sum = 0;
-
-    while (sgc_cycles_finished() == before && sum < (size_t)PATIENCE_MB << 20) {
-        void *object = sgc_allocate(bytes, WHITE_KIND);
-        sum += bytes;
-        if (freeing)
-            sgc_object_free(sgc_self, object);
-    }
-    return sum;
-}
 
 /* Collections while so much is allocated that dies at once. */
 static unsigned collections(size_t megabytes)
@@ -130,20 +105,6 @@ static int near_the_limit(void)
     make_live(40);
     white_collect();
     return mb(until_collection(1000, false)) <= 10 && hits() == 0 && sgc_heap_most() <= (size_t)50 << 20 ? 0 : 1;
-}
-
-/* Cycles that took so long, and freed so much of what was allocated before them. */
-static void pretend_cycles(uint64_t ns, size_t allocated, size_t freed)
-{
-    for (int i = 0; i < SGC_PACE_SAMPLES; i++) {
-        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT, .allocated_bytes = allocated, .live_bytes_before = freed };
-        uint64_t now = sgc_clock_ns();
-
-        record.request_ns = record.stop_begin_ns = now;
-        record.phase_ns[SGC_PHASE_STOP] = ns;
-        record.stopped_ns = record.resumed_ns = now + record.phase_ns[SGC_PHASE_STOP];
-        SGC_EVENT(cycle_end, &record);
-    }
 }
 
 /* So dear that no budget is too large, whatever the machine. */
@@ -335,54 +296,6 @@ static void test_freed(void)
     tap_ok(sum >= (size_t)PATIENCE_MB << 20, "large objects likewise");
 }
 
-/* One thread allocates, another frees, through a ring; the one that frees never comes by the slow path. */
-enum { RING = 64 };
-
-static struct {
-    sgc_aw_t slot[RING];
-    sgc_a32_t over, ready;
-} ring;
-
-static void *free_all(void *unused)
-{
-    struct sgc_mutator *self = sgc_mutator_register(0);
-
-    (void)unused;
-    sgc_a32_store_rel(&ring.ready, 1);
-    while (sgc_a32_load_acq(&ring.over) == 0)
-        for (int i = 0; i < RING; i++) {
-            void *object = (void *)sgc_aw_load_acq(&ring.slot[i]);
-
-            if (object != NULL) {
-                sgc_object_free(sgc_self, object);
-                sgc_aw_store_rel(&ring.slot[i], 0);
-            }
-        }
-    sgc_mutator_unregister(self);
-    return NULL;
-}
-
-static void test_freed_elsewhere(void)
-{
-    pthread_t thread;
-    uint64_t before;
-
-    white_collect();
-    thread = white_start(free_all, NULL);
-    tap_ok(white_reached(&ring.ready, 1), "a thread that frees is there");
-    before = sgc_cycles_finished();
-    for (size_t i = 0; i < (64 << 10) && sgc_cycles_finished() == before; i++) {
-        while (sgc_aw_load_acq(&ring.slot[i % RING]) != 0)
-            sgc_yield();
-        sgc_aw_store_rel(&ring.slot[i % RING], (uintptr_t)sgc_allocate(1000, WHITE_KIND));
-    }
-    tap_ok(sgc_cycles_finished() == before, "what another thread frees is not collected for either");
-    sgc_a32_store_rel(&ring.over, 1);
-    white_join(thread);
-    white_collect();
-    tap_ok(sgc_pacing_freed_since() < (size_t)1 << 20, "nor does it count for the time after the next collection");
-}
-
 /* ---- settings ---- */
 
 /* A thread adds up what it has claimed before it tells the others: with a large budget more. */
@@ -447,29 +360,6 @@ static void test_counts(void)
            "and taken over by the next cycle");
 }
 
-/* Each thread that allocates has a processor's cache to itself. */
-static void *allocate_some(void *unused)
-{
-    struct sgc_mutator *self = sgc_mutator_register(0);
-
-    (void)unused;
-    for (int i = 0; i < 1000; i++)
-        sgc_allocate(1000, WHITE_KIND);
-    tap_ok(sgc_a32_load(&self->allocates) == 1, "a thread that allocates is known as one");
-    white_collect();
-    tap_ok(sgc_a32_load(&self->allocates) == 0, "until the next collection");
-    sgc_allocate(1000, WHITE_KIND);
-    tap_ok(sgc_a32_load(&self->allocates) == 0, "and a single object does not make it one");
-    sgc_mutator_unregister(self);
-    return NULL;
-}
-
-static void test_threads(void)
-{
-    white_collect();
-    white_join(white_start(allocate_some, NULL));
-}
-
 /* ---- what is learnt ---- */
 
 static void test_costs(void)
@@ -531,11 +421,9 @@ int main(void)
     test_budget();
     test_phases();
     test_freed();
-    test_freed_elsewhere();
     test_unseen();
     test_settings();
     test_counts();
-    test_threads();
     test_costs();
     test_markers();
     test_limit_pays();

@@ -104,7 +104,11 @@ static const struct budget_row budgets[] = {
       400 * 1000, 400 * 1000 },
     { "cycles that may be noticed: half a megabyte", { 22000, 500, 1000 }, { .allocated = 64 * MB }, { 0 }, 512 * KB, 512 * KB },
     { "but not at once", { 22000, 500, 1000 }, { .allocated = 300 * KB }, { 0 }, 300 * KB, 300 * KB },
-    { "stopping takes 0.5 ms: 19 times as long between cycles", { 500000, 500, 1000 }, { 0 }, { 0 }, 9499000, 9501000 },
+    { "stopping takes 0.1 ms: 19 times as long between cycles", { 100000, 500, 1000 }, { 0 }, { 0 }, 1899000, 1901000 },
+    { "0.4 ms: less than a tenth of the time, so within the caches", { 400000, 500, 1000 }, { 0 }, { 0 }, 4 * MB, 4 * MB },
+    { "0.5 ms: a little more than they hold", { 500000, 500, 1000 }, { 0 }, { 0 }, 9000000 - 4 * MB, 9000000 - 4 * MB },
+    { "0.5 ms and larger caches: 19 times as long", { 500000, 500, 1000 }, { 0 }, { .cache = 16 * MB, .near = 1 * MB },
+      9499000, 9501000 },
     { "stopping takes a second: still a small heap", { 1000000000, 500, 1000 }, { 0 }, { 0 }, 16 * MB, 16 * MB },
     { "but a 128th of what the program has allocated so far", { 1000000000, 500, 1000 }, { .allocated = 800 * MB }, { 0 },
       6 * MB, 6 * MB },
@@ -151,7 +155,7 @@ static const struct budget_row budgets[] = {
     { "a little in any case", DEAR, { .live = 1 * MB, .allocated = 512 * KB }, { .limit = 64 * MB, .declared = true },
       4 * MB, 4 * MB },
     { "less if cycles are cheap then", USUAL, { .live = 4 * MB, .allocated = GB }, { .limit = 64 * MB, .declared = true },
-      38 * MB, 40 * MB },
+      32 * MB, 33 * MB },
     { "nothing lives: the cache, whatever the limit", USUAL, { .allocated = GB }, { .limit = 64 * MB, .declared = true },
       4 * MB, 4 * MB },
     { "100 MB live and 1 GB allowed: a heap of it", USUAL, { .live = 100 * MB, .allocated = 4 * GB },
@@ -323,9 +327,11 @@ static size_t most_reused(struct sgc_pace_costs costs, size_t live, struct sgc_p
 static void test_most_reused(void)
 {
     const struct sgc_pace_costs dear = { 1000000000, 500, 1000 }, cheap = { 50000, 0, 1000 };
+    const struct sgc_pace_costs bearable = { 400000, 0, 1000 };
 
     tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ 0 }) / MB == 112, "dear cycles: up to three budgets");
     tap_ok(most_reused(cheap, 100 * MB, (struct sgc_pace_bounds){ 0 }) < MB, "cheap ones: what they cost");
+    tap_ok(most_reused(bearable, 0, (struct sgc_pace_bounds){ 0 }) == 4 * MB, "bearable ones: no more than the caches hold");
     tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ .limit = 200 * MB }) <= 100 * MB, "within the limit");
     tap_ok(most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ .dont_expand = true }) == 0 &&
            most_reused(dear, 100 * MB, (struct sgc_pace_bounds){ .use_limit = true, .limit = GB }) == 0,
