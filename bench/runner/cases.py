@@ -135,11 +135,13 @@ def thread_cases():
                    "marking_scaling", 640, ("limit",), less_is_better=False)
     for kind, size in (("conservative", 16), ("conservative", 64), ("conservative", 256), ("conservative", 1024),
                        ("pointer-free", 64), ("pointer-free", 1024)):
-        # MB, and how many: of many cycles, since the first finds the caches full of the other side's memory, and as long as a
-        # thread takes to be woken many times over, which is soon done where nothing is zeroed.
-        slices, rounds = (max(128, size // 4), 21) if kind == "conservative" else (max(256, size * 4), 5)
+        # MB, and how many: of many cycles, since the first few find the caches full of the other side's memory, and as long as
+        # a thread takes to be woken many times over, which is soon done where nothing is zeroed.  A heap of 256 MB is
+        # larger than what a processor has of the third-level cache, alone or together; where half of it would fit, two threads
+        # that write their halves gain more than two.
+        slices, rounds = (min(size * 8, 512), 11) if kind == "conservative" else (max(1024, size * 4), 5)
         yield Case(f"scaling/{kind}/{size}", "scaling to 2 threads", "scaling", words(size, kind, 2, slices, rounds),
-                   words(size, kind, 2, 1, 1), "scaling_relative", 128, ("limit", "default"), less_is_better=False)
+                   words(size, kind, 2, 1, 1), "scaling_relative", 256, ("limit", "default"), less_is_better=False)
 
 
 def all_cases():
