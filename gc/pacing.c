@@ -60,8 +60,8 @@ static bool declared(void)
            sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
 }
 
-/* Each thread that allocates does so in the cache of its own processor.  Who has named a limit does not mind that memory, and stops
- * all threads no more often than one. */
+/* Each thread that allocates does so in the cache of its own processor.  Who has named a limit does not mind that all of these
+ * are filled; for others several threads share what one may have at most. */
 static size_t all_caches(size_t one)
 {
     size_t threads = sgc_pace_between(sgc_aw_load(&pacing.threads), 1, (size_t)pacing.processors);

@@ -53,15 +53,20 @@ static void test_freed_elsewhere(void)
     tap_ok(sgc_pacing_freed_since() < (size_t)1 << 20, "nor does it count for the time after the next collection");
 }
 
-/* ---- caches ---- */
+/* ---- caches: each thread that allocates has those of a processor ---- */
+
+static void allocate_megabyte(void)
+{
+    for (int i = 0; i < 1000; i++)
+        sgc_allocate(1000, WHITE_KIND);
+}
 
 static void *allocate_some(void *unused)
 {
     struct sgc_mutator *self = sgc_mutator_register(0);
 
     (void)unused;
-    for (int i = 0; i < 1000; i++)
-        sgc_allocate(1000, WHITE_KIND);
+    allocate_megabyte();
     tap_ok(sgc_a32_load(&self->allocates) == 1, "a thread that allocates is known as one");
     white_collect();
     tap_ok(sgc_a32_load(&self->allocates) == 0, "until the next collection");
@@ -77,15 +82,7 @@ static void test_threads(void)
     white_join(white_start(allocate_some, NULL));
 }
 
-/* Each thread that allocates has the caches of a processor to itself. */
-
 static sgc_a32_t allocated, enough;
-
-static void allocate_megabyte(void)
-{
-    for (int i = 0; i < 1000; i++)
-        sgc_allocate(1000, WHITE_KIND);
-}
 
 static void *allocate_and_stay(void *unused)
 {
