@@ -5,7 +5,7 @@
 
 enum { DEEP = 8 };          /* so many pieces left on the stack by an only marker are worth a batch */
 
-/* ---- several markers: marks that are kept back ---- */
+/* ---- several markers without pages of their own: marks that are kept back ---- */
 
 /* False if the last of them is another marker's, who then goes on from there. */
 static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
@@ -117,7 +117,7 @@ static void chain_shared(struct sgc_marker *marker, struct sgc_words object)
         sgc_push_piece(marker, next, chain.bytes);
 }
 
-/* ---- an only marker ---- */
+/* ---- an only marker, or one with pages of its own ---- */
 
 _Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_WEIGHT_MOST, "no sum of weights overflows");
 
@@ -134,11 +134,12 @@ static uintptr_t start_of_stray(struct sgc_marker *marker, uintptr_t edge)
 
 /* Marks what an edge leads to.  As a piece of work, if it is a small object that was not marked and has words to scan, else
  * all 0. */
-SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight)
+SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight, enum sgc_markbit how)
 {
     static const struct sgc_words nothing = { 0, 0 };
     uintptr_t marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
     const struct sgc_page *d;
+    uintptr_t bit;
 
     if (sgc_bit_of(marked, sgc_edge_granule(edge)))
         return nothing;
@@ -152,8 +153,13 @@ SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge,
     d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
     if (sgc_edge_is_freed(d, edge))
         return nothing;
-    sgc_set_marks(&marker->marks[sgc_edge_word(edge)], marked, (uintptr_t)1 << sgc_edge_granule(edge) % 64,
-                  SGC_MARKBIT_PLAIN);
+    bit = (uintptr_t)1 << sgc_edge_granule(edge) % 64;
+    if (how == SGC_MARKBIT_OWN) {
+        how = sgc_mark_how(marker, edge >> SGC_PAGE_LOG);
+        marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
+    }
+    if ((sgc_set_marks(&marker->marks[sgc_edge_word(edge)], marked, bit, how) & ~marked) == 0)
+        return nothing;
     *weight += d->weight;
     if (!sgc_weight_pushes(d->weight))
         return nothing;
@@ -164,7 +170,8 @@ SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge,
 
 /* Marks what the object leads to.  The last new one is the next, the others go on the stack: of a list's cells that is the
  * rest of the list. */
-SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
+SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight,
+                                              enum sgc_markbit how)
 {
     const uintptr_t *p = (const uintptr_t *)object.start, *end = p + object.bytes / sizeof *p;
     uintptr_t base = marker->base, limit = marker->limit;
@@ -176,7 +183,7 @@ SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct 
 
         if (edge >= limit)
             continue;
-        found = mark_next(marker, edge, weight);
+        found = mark_next(marker, edge, weight, how);
         if (found.start == 0)
             continue;
         if (next.start != 0)
@@ -191,13 +198,13 @@ SGC_INLINE bool goes_on(const struct sgc_words *object)
     return object->bytes <= SGC_CHAIN_BYTES && object->start % SGC_GRANULE == 0 && object->start != 0;
 }
 
-SGC_BLIND static void chain_alone(struct sgc_marker *marker, struct sgc_words object)
+SGC_BLIND SGC_INLINE void chain_alone(struct sgc_marker *marker, struct sgc_words object, enum sgc_markbit how)
 {
     size_t deep = sgc_deque_private(&marker->stack) + DEEP;
     uint64_t weight = 0;
 
     while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0)
-        object = next_of(marker, object, &weight);
+        object = next_of(marker, object, &weight, how);
     if (object.start != 0)
         sgc_push_piece(marker, object.start, object.bytes);
     sgc_count_weight(marker, weight);
@@ -205,8 +212,15 @@ SGC_BLIND static void chain_alone(struct sgc_marker *marker, struct sgc_words ob
 
 void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
 {
-    if (marker->how == SGC_MARKBIT_PLAIN)
-        chain_alone(marker, object);
-    else
+    switch (marker->how) {
+    case SGC_MARKBIT_PLAIN:
+        chain_alone(marker, object, SGC_MARKBIT_PLAIN);
+        break;
+    case SGC_MARKBIT_OWN:
+        sgc_owners_answer(marker->owners, marker->index);
+        chain_alone(marker, object, SGC_MARKBIT_OWN);
+        break;
+    default:
         chain_shared(marker, object);
+    }
 }

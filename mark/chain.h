@@ -18,9 +18,9 @@ enum {
 /* Does that go for these? */
 static inline bool sgc_chain_takes(const struct sgc_marker *marker, const struct sgc_batch *batch)
 {
-    if (marker->how != SGC_MARKBIT_PLAIN)
+    if (marker->how != SGC_MARKBIT_PLAIN && marker->how != SGC_MARKBIT_OWN)
         return batch->count == 1;
-    if (batch->count > SGC_CHAIN_FEW)
+    if (batch->count > (marker->how == SGC_MARKBIT_PLAIN ? SGC_CHAIN_FEW : 1))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         if (batch->object[i].bytes > SGC_CHAIN_BYTES)

@@ -10,6 +10,7 @@ enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
+    OWN_NEIGHBOURS = 8,         /* in a page that is the marker's own */
     APART = 32,                 /* edges that are marked before these are looked for again */
     SIFT_SHARE = 4,             /* where one edge in so many leads to what is marked, these are sifted out first */
 };
@@ -181,10 +182,26 @@ SGC_INLINE bool has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum
     return end - edge >= neighbours && in_one_word(edge[0], edge[neighbours - 1]);
 }
 
-/* Edges one by one; where several mark, up to one that goes together with the next.  Many lead to what is marked already: that is
- * asked first, for only what is allocated has a mark.  The edges that are left. */
+/* Is the edge one for mark_apart?  On an only marker all are, in pages of the marker's own those that stay in such pages; where
+ * several mark, up to one that goes together with the next. */
+SGC_INLINE bool goes_on(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, bool own,
+                        enum sgc_markbit how)
+{
+    if (how == SGC_MARKBIT_PLAIN)
+        return !own || sgc_owners_has(marker->owners, marker->index, *edge >> SGC_PAGE_LOG);
+    return !has_neighbours(edge, end, how);
+}
+
+/* May the marker set a bit there by that operation? */
+SGC_INLINE bool may_mark(const struct sgc_marker *marker, uintptr_t edge, enum sgc_markbit how)
+{
+    return how != SGC_MARKBIT_OWN || __builtin_expect(sgc_owners_everybodys(marker->owners, edge >> SGC_PAGE_LOG), 1);
+}
+
+/* Edges one by one.  Many lead to what is marked already: that is asked first, for only what is allocated has a mark.  The edges
+ * that are left. */
 SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                                       uint32_t near, struct found *found, enum sgc_markbit how)
+                                       uint32_t near, struct found *found, bool own, enum sgc_markbit how)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     const sgc_aw_t *allocated = marker->allocated;
@@ -203,6 +220,8 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
             *now.stray++ = target;
             continue;
         }
+        if (!may_mark(marker, target, how))
+            break;
         d = &pages[target >> SGC_PAGE_LOG];
         if (sgc_edge_is_freed(d, target))
             continue;
@@ -213,7 +232,7 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
         now.weight += d->weight;
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place = place_after(now.place, d->weight);
-    } while (++edge < end && (how == SGC_MARKBIT_PLAIN || !has_neighbours(edge, end, how)));
+    } while (++edge < end && goes_on(marker, edge, end, own, how));
     *found = now;
     return edge;
 }
@@ -228,8 +247,87 @@ SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, con
         if (has_neighbours(edge, end, how))
             edge = mark_run(marker, edge, end, near, found, how);
         else
-            edge = mark_apart(marker, edge, some, near, found, how);
+            edge = mark_apart(marker, edge, some, near, found, false, how);
     }
+}
+
+/* Are the next few in one page? */
+SGC_INLINE bool is_dense(const uintptr_t *edge, const uintptr_t *end)
+{
+    size_t page = edge[0] >> SGC_PAGE_LOG;
+
+    return end - edge > 2 && edge[1] >> SGC_PAGE_LOG == page && edge[2] >> SGC_PAGE_LOG == page;
+}
+
+/* Of an edge to an object: is it to be marked, in a page of the marker's own?  Otherwise, if it is to be marked, the page is
+ * everybody's. */
+SGC_INLINE bool is_own(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end)
+{
+    size_t page = *edge >> SGC_PAGE_LOG;
+
+    if (sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(*edge)]), sgc_edge_granule(*edge)) ||
+        sgc_owners_everybodys(marker->owners, page))
+        return false;
+    return sgc_owners_has(marker->owners, marker->index, page) ||
+           sgc_owners_get(marker->owners, marker->index, page, is_dense(edge, end));
+}
+
+/* In a page of the marker's own. */
+SGC_INLINE const uintptr_t *mark_own(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
+                                     struct found *found)
+{
+    const uintptr_t *some = end - edge > APART ? edge + APART : end;
+
+    if (end - edge >= OWN_NEIGHBOURS && in_one_word(edge[0], edge[OWN_NEIGHBOURS - 1]))
+        return mark_run(marker, edge, end, near, found, SGC_MARKBIT_PLAIN);
+    return mark_apart(marker, edge, some, near, found, true, SGC_MARKBIT_PLAIN);
+}
+
+/* In others, of which what is white is in everybody's. */
+SGC_INLINE const uintptr_t *mark_others(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
+                                        struct found *found)
+{
+    if (has_neighbours(edge, end, SGC_MARKBIT_OWN) && may_mark(marker, *edge, SGC_MARKBIT_OWN))
+        return mark_run(marker, edge, end, near, found, SGC_MARKBIT_OWN);
+    return mark_apart(marker, edge, end, near, found, false, SGC_MARKBIT_OWN);
+}
+
+/* Edges into spans often come many at a time.  The first that is none of these strays. */
+SGC_INLINE const uintptr_t *put_leading_strays(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
+                                               struct found *found)
+{
+    uintptr_t *stray = found->stray;
+
+    for (; edge < end && !sgc_bit_of(sgc_edge_allocated(marker, *edge), sgc_edge_granule(*edge)); edge++)
+        *stray++ = *edge;
+    found->stray = stray;
+    return edge;
+}
+
+SGC_INLINE void mark_owned(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
+                           struct found *found)
+{
+    sgc_owners_answer(marker->owners, marker->index);
+    while ((edge = put_leading_strays(marker, edge, end, found)) < end) {
+        if (is_own(marker, edge, end))
+            edge = mark_own(marker, edge, end, near, found);
+        else
+            edge = mark_others(marker, edge, end, near, found);
+    }
+}
+
+/* Apart, so that the other ways stay small. */
+__attribute__((noinline))
+static void mark_owned_any(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, struct found *found)
+{
+    mark_owned(marker, edge, end, UINT32_MAX, found);
+}
+
+__attribute__((noinline))
+static void mark_owned_near(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
+                            struct found *found)
+{
+    mark_owned(marker, edge, end, near, found);
 }
 
 /* Nearly all programs have interior pointers on. */
@@ -245,7 +343,11 @@ static void mark_plain(struct sgc_marker *marker, const uintptr_t *edge, const u
 static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                         struct found *found)
 {
-    if (marker->how == SGC_MARKBIT_OR)
+    if (marker->how == SGC_MARKBIT_OWN && near == UINT32_MAX)
+        mark_owned_any(marker, edge, end, found);
+    else if (marker->how == SGC_MARKBIT_OWN)
+        mark_owned_near(marker, edge, end, near, found);
+    else if (marker->how == SGC_MARKBIT_OR)
         mark_found(marker, edge, end, near, found, SGC_MARKBIT_OR);
     else
         mark_found(marker, edge, end, near, found, marker->how);
@@ -253,7 +355,9 @@ static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const 
 
 static bool mark_one(struct sgc_marker *marker, const struct sgc_page *d, size_t granule)
 {
-    return mark(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, marker->how) != 0;
+    enum sgc_markbit how = sgc_mark_how(marker, granule / SGC_PAGE_GRANULES);
+
+    return mark(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, how) != 0;
 }
 
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule)

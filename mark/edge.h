@@ -68,7 +68,7 @@ SGC_INLINE uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bit
         sgc_aw_store(mark, seen | bits);
         return bits;
     }
-    if (how == SGC_MARKBIT_OR)
+    if (how == SGC_MARKBIT_OR || how == SGC_MARKBIT_OWN)
         return bits & ~sgc_aw_or_relaxed(mark, bits);
     return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
 }

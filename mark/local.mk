@@ -16,6 +16,8 @@ mark_sources = \
 	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
+	mark/owners.c \
+	mark/owners.h \
 	mark/pages.c \
 	mark/pages.h \
 	mark/procs.c \
@@ -25,6 +27,7 @@ mark_sources = \
 	mark/spans.c \
 	mark/team.c \
 	mark/team.h \
+	mark/team_make.c \
 	mark/termination.c \
 	mark/termination.h \
 	mark/visit_words.c \

@@ -8,8 +8,8 @@
 
 #include "platform/atomics.h"
 
-/* Plain: no other marker is at work. */
-enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
+/* Own: by plain stores in pages that are the marker's, else by one atomic or (mark/owners.h).  Plain: no other marker is at work. */
+enum sgc_markbit { SGC_MARKBIT_OWN, SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
 
 /* The ways that are there to be compared: of the bits, those that were not set. */
 uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits);

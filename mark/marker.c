@@ -254,7 +254,7 @@ static bool pause_marker(struct sgc_marker *marker)
 }
 
 /* What other markers may take is seen to after each batch: it is one look when nothing is to be done. */
-bool sgc_mark_drain(struct sgc_marker *marker)
+static bool drain(struct sgc_marker *marker)
 {
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
@@ -270,4 +270,13 @@ bool sgc_mark_drain(struct sgc_marker *marker)
         now = next;
         next = other;
     }
+}
+
+bool sgc_mark_drain(struct sgc_marker *marker)
+{
+    bool done = drain(marker);
+
+    if (marker->how == SGC_MARKBIT_OWN)
+        sgc_owners_leave(marker->owners, marker->index);
+    return done;
 }

@@ -19,6 +19,7 @@
 #include "alloc/page.h"
 #include "mark/deque.h"
 #include "mark/markbit.h"
+#include "mark/owners.h"
 #include "mark/procs.h"
 #include "platform/words.h"
 
@@ -67,6 +68,7 @@ struct sgc_marker {
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */
     enum sgc_markbit how;
+    struct sgc_owners *owners;  /* the team's: whose pages are whose, if `how` says so */
     bool sifts;                 /* many of the last edges led to what was marked */
     int until_pause;            /* pieces of work until the team is asked whether to go on */
     struct sgc_team *team;      /* NULL: alone */
@@ -85,6 +87,17 @@ static inline void sgc_count_marked(struct sgc_marker *marker, size_t count, siz
     marker->objects += count;
     marker->bytes += count * bytes;
     marker->pointer_free += pointer_free ? count * bytes : 0;
+}
+
+/* How the marker may set bits of the page, of which it has few. */
+static inline enum sgc_markbit sgc_mark_how(const struct sgc_marker *marker, size_t page)
+{
+    if (marker->how != SGC_MARKBIT_OWN || sgc_owners_everybodys(marker->owners, page))
+        return marker->how;
+    if (sgc_owners_has(marker->owners, marker->index, page) ||
+        sgc_owners_get(marker->owners, marker->index, page, false))
+        return SGC_MARKBIT_PLAIN;
+    return SGC_MARKBIT_OWN;
 }
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);

@@ -42,11 +42,23 @@ static void leave(struct sgc_team *team, struct sgc_marker *m)
 
 /* ---- opening and closing: the collecting thread ---- */
 
+/* From the first call on marker 0 is one of several. */
+static void choose_markbit(struct sgc_team *team)
+{
+    enum sgc_markbit how = team->config.markbit;
+
+    if (how == SGC_MARKBIT_OWN && !sgc_owners_begin(&team->owners, (size_t)sgc_pool.committed * SGC_ARENA_PAGES))
+        how = SGC_MARKBIT_OR;
+    for (uint32_t i = 0; i < team->markers; i++)
+        team->marker[i]->how = how;
+}
+
 /* Everything that helpers read is written. */
 static void open_to(struct sgc_team *team, uint32_t helpers)
 {
+    if (!team->called)
+        choose_markbit(team);
     team->called = true;
-    sgc_team_first(team)->how = team->config.markbit;
     sgc_a32_or(&team->state, OPEN);
     sgc_a32_add(&team->call, 1);
     sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
@@ -253,10 +265,8 @@ void sgc_team_begin(struct sgc_team *team, uint32_t want)
     team->markers = team->made;
     team->called = team->rescanning = team->again = false;
     team->next_root = 0;
-    for (uint32_t i = 0; i < team->markers; i++) {
+    for (uint32_t i = 0; i < team->markers; i++)
         sgc_marker_begin(team->marker[i]);
-        team->marker[i]->how = team->config.markbit;
-    }
     sgc_team_first(team)->how = SGC_MARKBIT_PLAIN;
     begin_round(team);
     sgc_team_call(team, want);
@@ -388,114 +398,4 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
         }
         sgc_wait(&team->call, seen, -1);
     }
-}
-
-/* ---- making and checking ---- */
-
-static size_t marker_bytes(void)
-{
-    return sgc_round_up(sizeof(struct sgc_marker), sgc_os_page_size());
-}
-
-static size_t array_bytes(uint32_t markers)
-{
-    return sgc_round_up(markers * sizeof(struct sgc_marker *), sgc_os_page_size());
-}
-
-static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
-{
-    struct sgc_marker *m = sgc_mem_obtain(marker_bytes());
-
-    if (m == NULL)
-        return NULL;
-    if (!sgc_marker_init(m, &team->config.mark)) {
-        sgc_mem_release(m, marker_bytes());
-        return NULL;
-    }
-    m->team = team;
-    m->index = i;
-    m->random = i * UINT32_C(2654435761) + 1;
-    return m;
-}
-
-bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
-{
-    sgc_assert(config->most > 0);
-    *team = (struct sgc_team){ .config = *config };
-    team->marker = sgc_mem_obtain(array_bytes(config->most));
-    if (team->marker == NULL || !sgc_termination_init(&team->termination, config->most))
-        return false;
-    sgc_idle_init(&team->idle);
-    team->marker[0] = make_marker(team, 0);
-    team->made = team->markers = 1;
-    return team->marker[0] != NULL;
-}
-
-void sgc_team_release(struct sgc_team *team)
-{
-    for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++) {
-        sgc_deque_release(&team->marker[i]->stack);
-        sgc_mem_release(team->marker[i], marker_bytes());
-    }
-    sgc_termination_release(&team->termination);
-    sgc_mem_release(team->marker, array_bytes(team->config.most));
-    team->marker = NULL;
-}
-
-struct sgc_marker *sgc_team_first(struct sgc_team *team)
-{
-    return team->marker[0];
-}
-
-/* A marker whose thread is gone (after a fork) serves another. */
-uint32_t sgc_team_add(struct sgc_team *team)
-{
-    uint32_t i = team->made;
-
-    if (i == team->config.most)
-        return 0;
-    if (team->marker[i] == NULL)
-        team->marker[i] = make_marker(team, i);
-    if (team->marker[i] == NULL)
-        return 0;
-    team->made++;
-    return i;
-}
-
-void sgc_team_drop(struct sgc_team *team)
-{
-    sgc_assert(team->made > 1);
-    team->made--;
-}
-
-void sgc_team_trim(struct sgc_team *team)
-{
-    for (uint32_t i = 0; i < team->markers; i++)
-        sgc_deque_trim(&team->marker[i]->stack);
-}
-
-size_t sgc_team_stacks_resident(const struct sgc_team *team)
-{
-    size_t bytes = 0;
-
-    for (uint32_t i = 0; i < team->made; i++)
-        bytes += sgc_deque_resident(&team->marker[i]->stack);
-    return bytes;
-}
-
-void sgc_team_check(const struct sgc_team *team)
-{
-    sgc_assert(sgc_a32_load(&team->state) == 0);
-    sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
-    for (uint32_t i = 0; i < team->made; i++) {
-        sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
-        sgc_deque_check(&team->marker[i]->stack);
-    }
-}
-
-void sgc_team_after_fork(struct sgc_team *team)
-{
-    team->made = team->markers = 1;
-    sgc_a32_store(&team->state, 0);
-    sgc_idle_init(&team->idle);
 }

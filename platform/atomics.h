@@ -15,8 +15,9 @@
  *   bool sgc_T_cas(p, expected, desired)          strong; true when exchanged, an acquire when not
  *
  * For words also the relaxed forms sgc_aw_or_relaxed, sgc_aw_and_relaxed, sgc_aw_add_relaxed, and
- * sgc_aw_swap_sc and sgc_aw_cas_sc (sequentially consistent).  sgc_compiler_barrier() orders only
- * the compiler against a signal handler of the same thread.  Pointers are kept as words.
+ * sgc_aw_swap_sc, sgc_aw_cas_sc and, for bytes, sgc_a8_cas_sc (sequentially consistent).
+ * sgc_compiler_barrier() orders only the compiler against a signal handler of the same thread.
+ * Pointers are kept as words.
  *
  * The types are structures, so that nothing reads or writes one by accident: static ones begin at zero
  * or with SGC_ATOMIC_INIT(v).  SGC_ATOMICS_NAME says which implementation this is.

@@ -90,13 +90,17 @@ static inline uintptr_t sgc_aw_swap_sc(sgc_aw_t *p, uintptr_t v)
     return old;
 }
 
-static inline bool sgc_aw_cas_sc(sgc_aw_t *p, uintptr_t expected, uintptr_t desired)
-{
-    AO_nop_full();
-    bool exchanged = sgc_aw_cas(p, expected, desired);
-    AO_nop_full();
-    return exchanged;
-}
+#define SGC_DEFINE_CAS_SC(T, V) \
+    static inline bool sgc_##T##_cas_sc(sgc_##T##_t *p, V expected, V desired) \
+    { \
+        AO_nop_full(); \
+        bool exchanged = sgc_##T##_cas(p, expected, desired); \
+        AO_nop_full(); \
+        return exchanged; \
+    }
+
+SGC_DEFINE_CAS_SC(aw, uintptr_t)
+SGC_DEFINE_CAS_SC(a8, uint8_t)
 
 static inline void sgc_compiler_barrier(void)
 {
@@ -106,6 +110,7 @@ static inline void sgc_compiler_barrier(void)
 #undef SGC_DEFINE_LOAD
 #undef SGC_DEFINE_STORE
 #undef SGC_DEFINE_CAS
+#undef SGC_DEFINE_CAS_SC
 #undef SGC_DEFINE_LOOP
 #undef SGC_DEFINE_ATOMIC
 

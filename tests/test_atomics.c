@@ -39,15 +39,18 @@ DEFINE_SINGLE_TEST(aw, uintptr_t)
 DEFINE_SINGLE_TEST(a32, uint32_t)
 DEFINE_SINGLE_TEST(a8, uint8_t)
 
-static void test_word_forms(void)
+static void test_special_forms(void)
 {
     sgc_aw_t word = SGC_ATOMIC_INIT(0xf0);
+    sgc_a8_t byte = SGC_ATOMIC_INIT(3);
     tap_ok(sgc_aw_or_relaxed(&word, 0x0f) == 0xf0 && sgc_aw_load(&word) == 0xff, "or_relaxed");
     tap_ok(sgc_aw_and_relaxed(&word, 0x3c) == 0xff && sgc_aw_load(&word) == 0x3c, "and_relaxed");
     tap_ok(sgc_aw_add_relaxed(&word, 4) == 0x3c && sgc_aw_load(&word) == 0x40, "add_relaxed");
     tap_ok(sgc_aw_swap_sc(&word, 3) == 0x40 && sgc_aw_load(&word) == 3, "swap_sc");
     tap_ok(!sgc_aw_cas_sc(&word, 4, 5) && sgc_aw_load(&word) == 3, "cas_sc of another value");
     tap_ok(sgc_aw_cas_sc(&word, 3, 5) && sgc_aw_load(&word) == 5, "cas_sc");
+    tap_ok(!sgc_a8_cas_sc(&byte, 4, 5) && sgc_a8_load(&byte) == 3, "cas_sc of another byte");
+    tap_ok(sgc_a8_cas_sc(&byte, 3, 5) && sgc_a8_load(&byte) == 5, "cas_sc of a byte");
 }
 
 /* ---- several threads: nothing is lost ------------------------------------------------------------------ */
@@ -206,7 +209,7 @@ int main(void)
     test_single_aw(UINTPTR_MAX);
     test_single_a32(UINT32_MAX);
     test_single_a8(UINT8_MAX);
-    test_word_forms();
+    test_special_forms();
     test_updates();
     test_message_passing();
     test_store_buffering();

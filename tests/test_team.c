@@ -66,13 +66,14 @@ struct variant {
 #define LARGE ((size_t)16 << 20)
 
 static const struct variant variants[] = {
+    { "split, half, flags, own", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OWN, true, 16, 4096, LARGE },
     { "split, half, flags, or", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OR, true, 16, 4096, LARGE },
     { "split, one, counter, cas", SGC_STACK_SPLIT, SGC_STEAL_ONE, SGC_TERMINATION_COUNTER, SGC_MARKBIT_CAS, true, 16, 4096, LARGE },
     { "locked, half, counter, or", SGC_STACK_LOCKED, SGC_STEAL_HALF, SGC_TERMINATION_COUNTER, SGC_MARKBIT_OR, true, 64, 512, LARGE },
     { "locked, one, flags, lock", SGC_STACK_LOCKED, SGC_STEAL_ONE, SGC_TERMINATION_FLAGS, SGC_MARKBIT_LOCK, true, 16, 4096, LARGE },
     { "not balanced", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_COUNTER, SGC_MARKBIT_OR, false, 16, 4096, LARGE },
     { "no prefetch, not split", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OR, true, 0, 0, LARGE },
-    { "a stack of 64 KB", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OR, true, 16, 0, 64 << 10 },
+    { "a stack of 64 KB", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OWN, true, 16, 0, 64 << 10 },
 };
 
 static struct sgc_team_config config_of(const struct variant *v)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages that belong to markers: see mark/owners.h, which also says what the letters mean.  On any marker. */
+#include "mark/owners.h"
+
+#include "alloc/geometry.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+
+enum { PATIENCE = 2000 };       /* spins: some 50 to 100 microseconds; who has a processor answers much sooner */
+
+static size_t page_bytes(const struct sgc_owners *o)
+{
+    return sgc_round_up(o->pages * sizeof *o->page, sgc_os_page_size());
+}
+
+static size_t marker_bytes(const struct sgc_owners *o)
+{
+    return sgc_round_up(o->markers * sizeof *o->marker, sgc_os_page_size());
+}
+
+bool sgc_owners_init(struct sgc_owners *o, size_t pages, size_t markers)
+{
+    *o = (struct sgc_owners){ .pages = pages, .markers = markers };
+    if (markers > SGC_OWNERS_MOST)
+        return false;
+    o->marker = sgc_mem_obtain(marker_bytes(o));
+    if (o->marker == NULL)
+        return false;
+    o->page = sgc_mem_obtain(page_bytes(o));
+    if (o->page == NULL)
+        sgc_owners_release(o);
+    return o->page != NULL;
+}
+
+void sgc_owners_release(struct sgc_owners *o)
+{
+    if (o->page != NULL)
+        sgc_mem_release(o->page, page_bytes(o));
+    if (o->marker != NULL)
+        sgc_mem_release(o->marker, marker_bytes(o));
+    *o = (struct sgc_owners){ .page = NULL };
+}
+
+bool sgc_owners_begin(struct sgc_owners *o, size_t pages)
+{
+    if (o->page == NULL)
+        return false;
+    if (sgc_a32_load(&o->given_up) != 0) {
+        sgc_a32_store(&o->given_up, 0);
+        o->without = SGC_OWNERS_WITHOUT;
+    }
+    if (o->without != 0) {
+        o->without--;
+        return false;
+    }
+    sgc_assert(pages <= o->pages);
+    o->begun = pages;
+    for (size_t p = 0; p < pages; p++)
+        sgc_a8_store(&o->page[p], 0);
+    return true;
+}
+
+static bool gives_up(const struct sgc_owners *o)
+{
+    return sgc_a32_load(&o->given_up) != 0;
+}
+
+void sgc_owners_leave(struct sgc_owners *o, uint32_t i)
+{
+    sgc_aw_t *turn = &o->marker[i].turn;
+
+    if (sgc_owners_inside(o, i))
+        sgc_aw_store_rel(turn, sgc_aw_load(turn) + 1);                                      /* [O] */
+}
+
+void sgc_owners_let_go(struct sgc_owners *o, uint32_t i)
+{
+    sgc_aw_t *turn = &o->marker[i].turn;
+
+    sgc_a32_store(&o->marker[i].asked, 0);                                                  /* [Z] */
+    if (gives_up(o))
+        sgc_owners_leave(o, i);
+    else if (sgc_owners_inside(o, i))
+        sgc_aw_swap_sc(turn, sgc_aw_load(turn) + 2);                                        /* [I] */
+}
+
+/* Goes in, if the page is still its own then. */
+static bool go_in(struct sgc_owners *o, uint32_t i, size_t page)
+{
+    sgc_aw_t *turn = &o->marker[i].turn;
+
+    if (!sgc_owners_inside(o, i))
+        sgc_aw_swap_sc(turn, sgc_aw_load(turn) + 1);                                        /* [I] */
+    return sgc_a8_load_sc(&o->page[page]) == i + 1;                              /* [L] */
+}
+
+static void pause_between(struct sgc_owners *o, uint32_t *spins)
+{
+    if (++*spins < PATIENCE) {
+        sgc_spin_hint();
+        return;
+    }
+    sgc_a32_store(&o->given_up, 1);                                                         /* [G] */
+    sgc_yield();
+}
+
+/* Until the marker that a page has been taken from writes it no more. */
+static void wait_for_owner(struct sgc_owners *o, struct sgc_owner *other)
+{
+    uintptr_t turn = sgc_aw_load_sc(&other->turn);                                          /* [T] */
+    uint32_t spins = 0;
+
+    if ((turn & 1) == 0)
+        return;
+    sgc_a32_store(&other->asked, 1);                                                        /* [A] */
+    while (sgc_aw_load_acq(&other->turn) == turn)                                           /* [W] */
+        pause_between(o, &spins);
+}
+
+static void wait_for_page(struct sgc_owners *o, size_t page)
+{
+    uint32_t spins = 0;
+
+    while (sgc_a8_load_sc(&o->page[page]) == SGC_BETWEEN)
+        pause_between(o, &spins);
+}
+
+/* From its owner to another, or to everybody; unless somebody is faster. */
+static void take_from(struct sgc_owners *o, size_t page, uint8_t owner, uint8_t to)
+{
+    if (!sgc_a8_cas_sc(&o->page[page], owner, SGC_BETWEEN))                                 /* [C] */
+        return;
+    wait_for_owner(o, &o->marker[owner - 1]);
+    sgc_a8_store_sc(&o->page[page], to);                                                    /* [S] */
+}
+
+/* Of a page that is another's, or in between.  Marker i must be out before it waits. */
+static void settle(struct sgc_owners *o, uint32_t i, size_t page, uint8_t owner, uint8_t to)
+{
+    sgc_owners_leave(o, i);
+    if (owner == SGC_BETWEEN)
+        wait_for_page(o, page);
+    else
+        take_from(o, page, owner, to);
+}
+
+bool sgc_owners_get(struct sgc_owners *o, uint32_t i, size_t page, bool many)
+{
+    uint8_t me = (uint8_t)(i + 1), owner;
+
+    while ((owner = sgc_a8_load_sc(&o->page[page])) != SGC_EVERYBODY) {                     /* [L] */
+        uint8_t to = gives_up(o) ? SGC_EVERYBODY : me;
+
+        if (owner == to && go_in(o, i, page))
+            return true;
+        if (owner == 0 || (owner == me && to != me))
+            sgc_a8_cas_sc(&o->page[page], owner, to);                                       /* [C] */
+        else if (owner != me)
+            settle(o, i, page, owner, many ? to : SGC_EVERYBODY);
+    }
+    return false;
+}
+
+void sgc_owners_check(const struct sgc_owners *o)
+{
+    for (size_t p = 0; p < o->begun; p++) {
+        uint8_t owner = sgc_a8_load(&o->page[p]);
+
+        sgc_assert(owner <= o->markers || owner == SGC_EVERYBODY);
+    }
+    for (uint32_t i = 0; o->page != NULL && i < o->markers; i++)
+        sgc_assert(!sgc_owners_inside(o, i));
+}

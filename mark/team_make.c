@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Teams of markers: making them, giving them back, checking them.  Outside pauses, while the team is closed. */
+#include "mark/team.h"
+
+#include "platform/platform.h"
+#include "platform/report.h"
+
+static size_t marker_bytes(void)
+{
+    return sgc_round_up(sizeof(struct sgc_marker), sgc_os_page_size());
+}
+
+static size_t array_bytes(uint32_t markers)
+{
+    return sgc_round_up(markers * sizeof(struct sgc_marker *), sgc_os_page_size());
+}
+
+static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
+{
+    struct sgc_marker *m = sgc_mem_obtain(marker_bytes());
+
+    if (m == NULL)
+        return NULL;
+    if (!sgc_marker_init(m, &team->config.mark)) {
+        sgc_mem_release(m, marker_bytes());
+        return NULL;
+    }
+    m->team = team;
+    m->index = i;
+    m->owners = &team->owners;
+    m->random = i * UINT32_C(2654435761) + 1;
+    return m;
+}
+
+bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
+{
+    sgc_assert(config->most > 0);
+    *team = (struct sgc_team){ .config = *config };
+    team->marker = sgc_mem_obtain(array_bytes(config->most));
+    if (team->marker == NULL || !sgc_termination_init(&team->termination, config->most))
+        return false;
+    sgc_idle_init(&team->idle);
+    team->marker[0] = make_marker(team, 0);
+    team->made = team->markers = 1;
+    return team->marker[0] != NULL;
+}
+
+void sgc_team_release(struct sgc_team *team)
+{
+    for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++) {
+        sgc_deque_release(&team->marker[i]->stack);
+        sgc_mem_release(team->marker[i], marker_bytes());
+    }
+    sgc_termination_release(&team->termination);
+    sgc_owners_release(&team->owners);
+    sgc_mem_release(team->marker, array_bytes(team->config.most));
+    team->marker = NULL;
+}
+
+struct sgc_marker *sgc_team_first(struct sgc_team *team)
+{
+    return team->marker[0];
+}
+
+/* A marker whose thread is gone (after a fork) serves another. */
+uint32_t sgc_team_add(struct sgc_team *team)
+{
+    uint32_t i = team->made;
+
+    if (i == team->config.most)
+        return 0;
+    if (team->marker[i] == NULL)
+        team->marker[i] = make_marker(team, i);
+    if (team->marker[i] == NULL)
+        return 0;
+    if (team->config.markbit == SGC_MARKBIT_OWN && team->owners.page == NULL)
+        sgc_owners_init(&team->owners, sgc_heap.reserved / SGC_PAGE, team->config.most);
+    team->made++;
+    return i;
+}
+
+void sgc_team_drop(struct sgc_team *team)
+{
+    sgc_assert(team->made > 1);
+    team->made--;
+}
+
+void sgc_team_trim(struct sgc_team *team)
+{
+    for (uint32_t i = 0; i < team->markers; i++)
+        sgc_deque_trim(&team->marker[i]->stack);
+}
+
+size_t sgc_team_stacks_resident(const struct sgc_team *team)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < team->made; i++)
+        bytes += sgc_deque_resident(&team->marker[i]->stack);
+    return bytes;
+}
+
+void sgc_team_check(const struct sgc_team *team)
+{
+    sgc_assert(sgc_a32_load(&team->state) == 0);
+    sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
+    sgc_owners_check(&team->owners);
+    for (uint32_t i = 0; i < team->made; i++) {
+        sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
+        sgc_deque_check(&team->marker[i]->stack);
+    }
+}
+
+void sgc_team_after_fork(struct sgc_team *team)
+{
+    team->made = team->markers = 1;
+    sgc_a32_store(&team->state, 0);
+    sgc_idle_init(&team->idle);
+}
