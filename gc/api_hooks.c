@@ -235,10 +235,8 @@ void GC_set_mark_bit(const void *object)
     if (marker == NULL || !sgc_object_find((uintptr_t)object, &o))
         return;
     word = mark_word(&o, &bit);
-    sgc_mark_how(marker, o.page);
-    if ((sgc_aw_or_relaxed(word, bit) & bit) != 0)
-        return;
-    sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
+    if (sgc_mark_by_hand(marker, &o, word, bit))
+        sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
 }
 
 void GC_clear_mark_bit(const void *object)

@@ -59,5 +59,5 @@ void sgc_preset_apply(void)
         say_useless(SGC_OPT_SGC_STACK, "no stack is shared with SGC_BALANCE=off; leave it out");
     }
     if (sgc_options.markers == 1)
-        say_useless(SGC_OPT_SGC_MARKBIT, "GC_MARKERS=1 needs no atomic mark bits; leave it out or use more markers");
+        say_useless(SGC_OPT_SGC_MARKBIT, "with GC_MARKERS=1 nobody sets mark bits at the same time; leave it out or use more markers");
 }

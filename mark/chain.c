@@ -3,7 +3,7 @@
 
 #include "mark/edge_bits.h"
 
-enum { DEEP = 8 };          /* so many pieces left on the stack by an only marker are worth a batch */
+enum { DEEP = 8 };          /* so many pieces left on the stack by chain_alone are worth a batch */
 
 /* ---- several markers without pages of their own: marks that are kept back ---- */
 
@@ -155,7 +155,7 @@ SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge,
         return nothing;
     bit = (uintptr_t)1 << sgc_edge_granule(edge) % 64;
     if (how == SGC_MARKBIT_OWN) {
-        how = sgc_mark_how(marker, edge >> SGC_PAGE_LOG);
+        how = sgc_mark_how(marker, edge >> SGC_PAGE_LOG, false);
         marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
     }
     if ((sgc_set_marks(&marker->marks[sgc_edge_word(edge)], marked, bit, how) & ~marked) == 0)
@@ -203,8 +203,11 @@ SGC_BLIND SGC_INLINE void chain_alone(struct sgc_marker *marker, struct sgc_word
     size_t deep = sgc_deque_private(&marker->stack) + DEEP;
     uint64_t weight = 0;
 
-    while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0)
+    while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0) {
         object = next_of(marker, object, &weight, how);
+        if (how == SGC_MARKBIT_OWN)
+            sgc_owners_answer(marker->owners, marker->index);
+    }
     if (object.start != 0)
         sgc_push_piece(marker, object.start, object.bytes);
     sgc_count_weight(marker, weight);
@@ -217,7 +220,6 @@ void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
         chain_alone(marker, object, SGC_MARKBIT_PLAIN);
         break;
     case SGC_MARKBIT_OWN:
-        sgc_owners_answer(marker->owners, marker->index);
         chain_alone(marker, object, SGC_MARKBIT_OWN);
         break;
     default:

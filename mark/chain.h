@@ -32,7 +32,7 @@ static inline bool sgc_chain_takes(const struct sgc_marker *marker, const struct
  * it is on the stack. */
 void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object);
 
-/* With several markers.  While the objects have their marks in one word, these are kept back, to be
+/* With several markers that have no pages of their own.  While the objects have their marks in one word, these are kept back, to be
  * set together: an atomic operation for each would cost more than all the rest.  Another marker that comes
  * upon one of them meanwhile scans it, too; who sets the mark counts it and goes on. */
 struct sgc_chain {

@@ -147,6 +147,7 @@ static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t st
     bool alone = marker->team == NULL || !marker->team->again;
     entry *result;
 
+    sgc_marker_goes_out(marker);
     if (!alone)
         sgc_futex_lock(&again_lock);
     sgc_marker_here = marker;
@@ -376,4 +377,12 @@ bool sgc_mark_for_procedure(uintptr_t word)
         return false;
     sgc_scan_heap(sgc_marker_here, (uintptr_t)&word, sizeof word);
     return true;
+}
+
+bool sgc_mark_by_hand(struct sgc_marker *marker, const struct sgc_object *o, sgc_aw_t *word, uintptr_t bit)
+{
+    enum sgc_markbit how = o->span ? marker->how : sgc_mark_how(marker, o->page, false);
+    uintptr_t seen = sgc_aw_load(word);
+
+    return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, how) != 0;
 }

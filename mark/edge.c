@@ -182,13 +182,12 @@ SGC_INLINE bool has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum
     return end - edge >= neighbours && in_one_word(edge[0], edge[neighbours - 1]);
 }
 
-/* Is the edge one for mark_apart?  On an only marker all are, in pages of the marker's own those that stay in such pages; where
- * several mark, up to one that goes together with the next. */
-SGC_INLINE bool goes_on(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, bool own,
-                        enum sgc_markbit how)
+/* Is the edge one for mark_apart?  On an only marker (own: NULL) all are, in pages of the marker's own those that stay in such
+ * pages; where several mark, up to one that goes together with the next. */
+SGC_INLINE bool goes_on(const uintptr_t *edge, const uintptr_t *end, const sgc_a8_t *own, uint32_t index, enum sgc_markbit how)
 {
     if (how == SGC_MARKBIT_PLAIN)
-        return !own || sgc_owners_has(marker->owners, marker->index, *edge >> SGC_PAGE_LOG);
+        return own == NULL || sgc_owners_own(own, index, *edge >> SGC_PAGE_LOG);
     return !has_neighbours(edge, end, how);
 }
 
@@ -201,12 +200,13 @@ SGC_INLINE bool may_mark(const struct sgc_marker *marker, uintptr_t edge, enum s
 /* Edges one by one.  Many lead to what is marked already: that is asked first, for only what is allocated has a mark.  The edges
  * that are left. */
 SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                                       uint32_t near, struct found *found, bool own, enum sgc_markbit how)
+                                       uint32_t near, struct found *found, const sgc_a8_t *own, enum sgc_markbit how)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     const sgc_aw_t *allocated = marker->allocated;
     sgc_aw_t *marks = marker->marks;
     uintptr_t base = marker->base;
+    uint32_t index = marker->index;
     struct found now = *found;
 
     do {
@@ -232,7 +232,7 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
         now.weight += d->weight;
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place = place_after(now.place, d->weight);
-    } while (++edge < end && goes_on(marker, edge, end, own, how));
+    } while (++edge < end && goes_on(edge, end, own, index, how));
     *found = now;
     return edge;
 }
@@ -247,7 +247,7 @@ SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, con
         if (has_neighbours(edge, end, how))
             edge = mark_run(marker, edge, end, near, found, how);
         else
-            edge = mark_apart(marker, edge, some, near, found, false, how);
+            edge = mark_apart(marker, edge, some, near, found, NULL, how);
     }
 }
 
@@ -263,13 +263,8 @@ SGC_INLINE bool is_dense(const uintptr_t *edge, const uintptr_t *end)
  * everybody's. */
 SGC_INLINE bool is_own(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end)
 {
-    size_t page = *edge >> SGC_PAGE_LOG;
-
-    if (sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(*edge)]), sgc_edge_granule(*edge)) ||
-        sgc_owners_everybodys(marker->owners, page))
-        return false;
-    return sgc_owners_has(marker->owners, marker->index, page) ||
-           sgc_owners_get(marker->owners, marker->index, page, is_dense(edge, end));
+    return !sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(*edge)]), sgc_edge_granule(*edge)) &&
+           sgc_mark_how(marker, *edge >> SGC_PAGE_LOG, is_dense(edge, end)) == SGC_MARKBIT_PLAIN;
 }
 
 /* In a page of the marker's own. */
@@ -280,7 +275,7 @@ SGC_INLINE const uintptr_t *mark_own(struct sgc_marker *marker, const uintptr_t 
 
     if (end - edge >= OWN_NEIGHBOURS && in_one_word(edge[0], edge[OWN_NEIGHBOURS - 1]))
         return mark_run(marker, edge, end, near, found, SGC_MARKBIT_PLAIN);
-    return mark_apart(marker, edge, some, near, found, true, SGC_MARKBIT_PLAIN);
+    return mark_apart(marker, edge, some, near, found, marker->owners->page, SGC_MARKBIT_PLAIN);
 }
 
 /* In others, of which what is white is in everybody's. */
@@ -289,7 +284,7 @@ SGC_INLINE const uintptr_t *mark_others(struct sgc_marker *marker, const uintptr
 {
     if (has_neighbours(edge, end, SGC_MARKBIT_OWN) && may_mark(marker, *edge, SGC_MARKBIT_OWN))
         return mark_run(marker, edge, end, near, found, SGC_MARKBIT_OWN);
-    return mark_apart(marker, edge, end, near, found, false, SGC_MARKBIT_OWN);
+    return mark_apart(marker, edge, end, near, found, NULL, SGC_MARKBIT_OWN);
 }
 
 /* Edges into spans often come many at a time.  The first that is none of these strays. */
@@ -355,7 +350,7 @@ static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const 
 
 static bool mark_one(struct sgc_marker *marker, const struct sgc_page *d, size_t granule)
 {
-    enum sgc_markbit how = sgc_mark_how(marker, granule / SGC_PAGE_GRANULES);
+    enum sgc_markbit how = sgc_mark_how(marker, granule / SGC_PAGE_GRANULES, false);
 
     return mark(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, how) != 0;
 }

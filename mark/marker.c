@@ -262,6 +262,7 @@ static bool drain(struct sgc_marker *marker)
         if (!fill(marker, next, now->count != 0))
             return true;
         scan_either(marker, now, next);
+        sgc_marker_answers(marker);
         if (marker->how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
             sgc_idle_wake(&marker->team->idle, 1);
         if (marker->until_pause <= 0 && !pause_marker(marker))
@@ -276,7 +277,6 @@ bool sgc_mark_drain(struct sgc_marker *marker)
 {
     bool done = drain(marker);
 
-    if (marker->how == SGC_MARKBIT_OWN)
-        sgc_owners_leave(marker->owners, marker->index);
+    sgc_marker_goes_out(marker);
     return done;
 }

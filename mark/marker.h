@@ -9,9 +9,10 @@
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.
  *
- * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques.  World
- * stopped.  Mark bits and rescan flags are written by all, with no order needed: what a marker learns from a mark
- * bit is only that somebody marked.  While a marker is known to be alone it sets bits by plain stores.
+ * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques, and what
+ * mark/owners.h says.  World stopped.  Mark bits and rescan flags are written by all, with no order needed: what a marker learns
+ * from a mark bit is only that somebody marked.  While a marker is known to be alone, and in pages that are its own, it
+ * sets bits by plain stores.
  */
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H
@@ -89,15 +90,29 @@ static inline void sgc_count_marked(struct sgc_marker *marker, size_t count, siz
     marker->pointer_free += pointer_free ? count * bytes : 0;
 }
 
-/* How the marker may set bits of the page, of which it has few. */
-static inline enum sgc_markbit sgc_mark_how(const struct sgc_marker *marker, size_t page)
+/* How the marker may set bits of small objects of the page, of which it has few or many there: SGC_MARKBIT_OWN says that the
+ * page is everybody's.  May wait for another marker; whoever reads a mark word first reads it again. */
+static inline enum sgc_markbit sgc_mark_how(const struct sgc_marker *marker, size_t page, bool many)
 {
     if (marker->how != SGC_MARKBIT_OWN || sgc_owners_everybodys(marker->owners, page))
         return marker->how;
     if (sgc_owners_has(marker->owners, marker->index, page) ||
-        sgc_owners_get(marker->owners, marker->index, page, false))
+        sgc_owners_get(marker->owners, marker->index, page, many))
         return SGC_MARKBIT_PLAIN;
     return SGC_MARKBIT_OWN;
+}
+
+/* Before it does what may take long, or waits: others need not wait for it then.  It marks on when it likes. */
+static inline void sgc_marker_goes_out(const struct sgc_marker *marker)
+{
+    if (marker->how == SGC_MARKBIT_OWN)
+        sgc_owners_leave(marker->owners, marker->index);
+}
+
+static inline void sgc_marker_answers(const struct sgc_marker *marker)
+{
+    if (marker->how == SGC_MARKBIT_OWN)
+        sgc_owners_answer(marker->owners, marker->index);
 }
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);

@@ -6,7 +6,10 @@
 #include "platform/platform.h"
 #include "platform/report.h"
 
-enum { PATIENCE = 2000 };       /* spins: some 50 to 100 microseconds; who has a processor answers much sooner */
+enum {
+    PATIENCE_NS = 200000,           /* who has a processor answers much sooner */
+    SPINS = 64,                     /* between two looks at the clock */
+};
 
 static size_t page_bytes(const struct sgc_owners *o)
 {
@@ -21,8 +24,6 @@ static size_t marker_bytes(const struct sgc_owners *o)
 bool sgc_owners_init(struct sgc_owners *o, size_t pages, size_t markers)
 {
     *o = (struct sgc_owners){ .pages = pages, .markers = markers };
-    if (markers > SGC_OWNERS_MOST)
-        return false;
     o->marker = sgc_mem_obtain(marker_bytes(o));
     if (o->marker == NULL)
         return false;
@@ -60,6 +61,11 @@ bool sgc_owners_begin(struct sgc_owners *o, size_t pages)
     return true;
 }
 
+static uint32_t whose(uint8_t said)
+{
+    return said & SGC_OWNERS_MARKER;
+}
+
 static bool gives_up(const struct sgc_owners *o)
 {
     return sgc_a32_load(&o->given_up) != 0;
@@ -91,15 +97,23 @@ static bool go_in(struct sgc_owners *o, uint32_t i, size_t page)
 
     if (!sgc_owners_inside(o, i))
         sgc_aw_swap_sc(turn, sgc_aw_load(turn) + 1);                                        /* [I] */
-    return sgc_a8_load_sc(&o->page[page]) == i + 1;                              /* [L] */
+    return sgc_owners_own(o->page, i, page);                                                /* [L] */
 }
 
-static void pause_between(struct sgc_owners *o, uint32_t *spins)
+struct wait {
+    uint32_t spins;
+    uint64_t since;                 /* when the first of them was over */
+};
+
+static void go_on_waiting(struct sgc_owners *o, struct wait *wait)
 {
-    if (++*spins < PATIENCE) {
-        sgc_spin_hint();
+    sgc_spin_hint();
+    if (++wait->spins % SPINS != 0)
         return;
-    }
+    if (wait->since == 0)
+        wait->since = sgc_clock_ns();
+    if (sgc_clock_ns() - wait->since < PATIENCE_NS)
+        return;
     sgc_a32_store(&o->given_up, 1);                                                         /* [G] */
     sgc_yield();
 }
@@ -108,55 +122,65 @@ static void pause_between(struct sgc_owners *o, uint32_t *spins)
 static void wait_for_owner(struct sgc_owners *o, struct sgc_owner *other)
 {
     uintptr_t turn = sgc_aw_load_sc(&other->turn);                                          /* [T] */
-    uint32_t spins = 0;
+    struct wait wait = { 0 };
 
     if ((turn & 1) == 0)
         return;
     sgc_a32_store(&other->asked, 1);                                                        /* [A] */
     while (sgc_aw_load_acq(&other->turn) == turn)                                           /* [W] */
-        pause_between(o, &spins);
+        go_on_waiting(o, &wait);
 }
 
 static void wait_for_page(struct sgc_owners *o, size_t page)
 {
-    uint32_t spins = 0;
+    struct wait wait = { 0 };
 
     while (sgc_a8_load_sc(&o->page[page]) == SGC_BETWEEN)
-        pause_between(o, &spins);
+        go_on_waiting(o, &wait);
 }
 
 /* From its owner to another, or to everybody; unless somebody is faster. */
-static void take_from(struct sgc_owners *o, size_t page, uint8_t owner, uint8_t to)
+static void take_from(struct sgc_owners *o, size_t page, uint8_t said, uint8_t to)
 {
-    if (!sgc_a8_cas_sc(&o->page[page], owner, SGC_BETWEEN))                                 /* [C] */
+    if (!sgc_a8_cas_sc(&o->page[page], said, SGC_BETWEEN))                                  /* [C] */
         return;
-    wait_for_owner(o, &o->marker[owner - 1]);
+    wait_for_owner(o, &o->marker[whose(said) - 1]);
     sgc_a8_store_sc(&o->page[page], to);                                                    /* [S] */
 }
 
-/* Of a page that is another's, or in between.  Marker i must be out before it waits. */
-static void settle(struct sgc_owners *o, uint32_t i, size_t page, uint8_t owner, uint8_t to)
+/* What is to be said of a page, of which that is said, after marker i has asked for it. */
+static uint8_t wanted(const struct sgc_owners *o, uint32_t i, uint8_t said, bool many)
 {
-    sgc_owners_leave(o, i);
-    if (owner == SGC_BETWEEN)
-        wait_for_page(o, page);
-    else
-        take_from(o, page, owner, to);
+    if (i >= SGC_OWNERS_MOST || gives_up(o))
+        return SGC_EVERYBODY;
+    if (said == 0)
+        return (uint8_t)(i + 1);
+    if (whose(said) == i + 1)
+        return said;
+    return many && (said & SGC_TAKEN) == 0 ? (uint8_t)((i + 1) | SGC_TAKEN) : SGC_EVERYBODY;
 }
 
+/* Marker i is out before it waits. */
 bool sgc_owners_get(struct sgc_owners *o, uint32_t i, size_t page, bool many)
 {
-    uint8_t me = (uint8_t)(i + 1), owner;
+    uint8_t said;
 
-    while ((owner = sgc_a8_load_sc(&o->page[page])) != SGC_EVERYBODY) {                     /* [L] */
-        uint8_t to = gives_up(o) ? SGC_EVERYBODY : me;
+    while ((said = sgc_a8_load_sc(&o->page[page])) != SGC_EVERYBODY) {                      /* [L] */
+        uint8_t to = wanted(o, i, said, many);
 
-        if (owner == to && go_in(o, i, page))
+        if (said == to && go_in(o, i, page))
             return true;
-        if (owner == 0 || (owner == me && to != me))
-            sgc_a8_cas_sc(&o->page[page], owner, to);                                       /* [C] */
-        else if (owner != me)
-            settle(o, i, page, owner, many ? to : SGC_EVERYBODY);
+        if (said == to)
+            continue;
+        if (said == 0 || whose(said) == i + 1) {
+            sgc_a8_cas_sc(&o->page[page], said, to);                                        /* [C] */
+            continue;
+        }
+        sgc_owners_leave(o, i);
+        if (said == SGC_BETWEEN)
+            wait_for_page(o, page);
+        else
+            take_from(o, page, said, to);
     }
     return false;
 }
@@ -164,9 +188,9 @@ bool sgc_owners_get(struct sgc_owners *o, uint32_t i, size_t page, bool many)
 void sgc_owners_check(const struct sgc_owners *o)
 {
     for (size_t p = 0; p < o->begun; p++) {
-        uint8_t owner = sgc_a8_load(&o->page[p]);
+        uint8_t said = sgc_a8_load(&o->page[p]);
 
-        sgc_assert(owner <= o->markers || owner == SGC_EVERYBODY);
+        sgc_assert(said == SGC_EVERYBODY || (whose(said) <= o->markers && whose(said) <= SGC_OWNERS_MOST));
     }
     for (uint32_t i = 0; o->page != NULL && i < o->markers; i++)
         sgc_assert(!sgc_owners_inside(o, i));

@@ -4,9 +4,10 @@
  *
  * Setting a bit by an atomic operation costs a marker as much as all else it does for a small object.  But what a marker has in
  * hand mostly lies close together: of 46 edges of a tree there are two pages.  So the first marker that sets a bit in a page
- * owns it, and writes its mark words by plain stores.  Another one that has many edges there takes the page over; if it has few, the
- * page becomes everybody's for the rest of the mark, and its bits are set by atomic operations.  (As in biased locking: Kawachiya,
- * Koseki, Onodera 2002; that a page changes hands while its owner works is settled as by their "stop", but without stopping.)
+ * owns it, and writes its mark words by plain stores.  Another that has many edges there takes the page over, once; if it has
+ * few, or the page was taken before, the page becomes everybody's for the rest of the mark, and its bits are set by atomic
+ * operations.  (As in biased locking: Kawachiya, Koseki, Onodera 2002; that a page changes hands while its owner works is
+ * settled as by their "stop", but without stopping.)
  *
  *   what       written by                                    read by              ordering
  *   page[p]    any marker: compare-and-swap [C]; who has     any marker [L], [E]  C, S, L seq. consistent; E, which
@@ -19,20 +20,22 @@
  *                                                                                 is worth while
  *   mark word  its page's owner, inside: load and store;     any marker           relaxed; W takes over what O or I
  *              everybody's: atomic or                                             have released
+ * The collecting thread writes pages and given_up, too, before it calls others to a mark.
  *
- * Why no mark is lost.  A marker stores plainly only between I, by which its turn becomes odd, and O, and only after L, since the
- * last I, has said that the page is its own.  Who takes the page from it (C) looks at the turn (T).  If T comes before I in the order
- * of all seq. consistent operations, so does C before L, and the marker finds its page gone.  Otherwise T finds that it is out
- * again (O), or an odd turn, and waits until it is another (W): an I or O after the last plain store, which W or T therefore sees.
- * Meanwhile the page is in between: nobody else sets bits there before S, by which it is the taker's or everybody's; who learns
- * that by L or E sees what W has seen.
+ * Why no mark is lost.  A marker stores plainly only between I, by which its turn becomes odd, and O, and only after L, since
+ * the last I, has said that the page is its own; it reads the mark word after L, too.  Who takes the page from it (C) looks at
+ * the turn (T).  If T comes before I in the order of all seq. consistent operations, so does C before L, and the marker finds
+ * its page gone.  Otherwise T finds that it is out again (O), or an odd turn, and waits until it is another (W): an I or O
+ * after the last plain store, which W or T therefore sees.  Meanwhile the page is in between: nobody else sets bits there
+ * before S, by which it is the taker's or everybody's; who learns that by L or E sees what W has seen.
  *
- * Why nobody waits forever.  Who waits, for a marker or for a page in between, is out itself, so those who are waited for do not
- * wait.  They answer before the next edges they mark (Q), and go out before they rest.  A is set after T; if Z erases it, an I
- * or O follows that ends the wait.
+ * Why nobody waits forever.  Who waits, for a marker or for a page in between, is out itself, so those who are waited for do
+ * not wait.  A marker that is inside answers after each batch of objects and each object of a chain (Q), and goes out before
+ * it rests, runs a client's procedure or waits for a lock.  A is set after T; if Z erases it, an I or O follows that ends the
+ * wait.  A page changes hands at most once before it is everybody's, so that who asks for it is done after a few rounds.
  *
- * Who is waited for may have lost its processor.  A wait that takes long gives the matter up (G): in this mark nobody gets a page
- * any more that is not his already, who is asked goes out, and the next marks do without.
+ * Who is waited for may have lost its processor; then there is nothing for it but to wait until it runs again.  But a wait that
+ * takes long has the rest of this mark (G) and the next ones do without: whatever page somebody asks for becomes everybody's.
  *
  * Model: tests/model/owners.pml.  World stopped; nothing here sleeps.
  */
@@ -48,6 +51,15 @@ enum {
     SGC_OWNERS_WITHOUT = 16,    /* marks, after one that gave up */
 };
 
+/* What is said of a page.  0: it is nobody's. */
+enum {
+    SGC_OWNERS_MOST = 120,          /* so many markers can have pages: 1 to that is an owner's number and 1 */
+    SGC_OWNERS_MARKER = 127,        /* the mask for that */
+    SGC_TAKEN = 128,                /* and this, that it is the second owner */
+    SGC_BETWEEN = 254,              /* somebody has taken the page, and waits for who had it */
+    SGC_EVERYBODY = 255,            /* its bits are set by atomic operations */
+};
+
 /* What a marker has: a line for what it writes, and one that others write. */
 struct sgc_owner {
     _Alignas(SGC_OWNERS_LINE) sgc_aw_t turn;        /* odd: it is inside */
@@ -55,8 +67,7 @@ struct sgc_owner {
 };
 
 struct sgc_owners {
-    sgc_a8_t *page;                 /* the number of its owner and 1; 0: nobody's; SGC_BETWEEN, SGC_EVERYBODY;
-                                     * NULL: there is no such table */
+    sgc_a8_t *page;                 /* whose it is; NULL: there is no such table */
     size_t pages, begun;            /* there are; that were nobody's when the last mark began, and may be somebody's now */
     struct sgc_owner *marker;
     size_t markers;
@@ -64,13 +75,8 @@ struct sgc_owners {
     _Alignas(SGC_OWNERS_LINE) sgc_a32_t given_up;
 };
 
-enum {
-    SGC_OWNERS_MOST = 250,          /* markers, since a page has a byte: few lines, in which each has what concerns it */
-    SGC_BETWEEN = 254,              /* somebody has taken the page, and waits for who had it */
-    SGC_EVERYBODY = 255,            /* its bits are set by atomic operations */
-};
 
-/* For so many pages and markers.  False when the system has no memory, or for too many markers.  Outside pauses. */
+/* For so many pages and markers.  False when the system has no memory.  Outside pauses. */
 bool sgc_owners_init(struct sgc_owners *o, size_t pages, size_t markers);
 void sgc_owners_release(struct sgc_owners *o);
 
@@ -102,10 +108,16 @@ static inline bool sgc_owners_everybodys(const struct sgc_owners *o, size_t page
     return sgc_a8_load_acq(&o->page[page]) == SGC_EVERYBODY;                                        /* [E] */
 }
 
-/* The common cases of sgc_owners_get: it was known to be so, and still is. */
+/* Is the page marker i's, which is inside?  `pages` as the table's: loops have copies of both in registers. */
+static inline bool sgc_owners_own(const sgc_a8_t *pages, uint32_t i, size_t page)
+{
+    return (sgc_a8_load_sc(&pages[page]) & SGC_OWNERS_MARKER) == i + 1;                             /* [L] */
+}
+
+/* The common case of sgc_owners_get: it has the page already. */
 static inline bool sgc_owners_has(const struct sgc_owners *o, uint32_t i, size_t page)
 {
-    return sgc_a8_load_sc(&o->page[page]) == i + 1 && sgc_owners_inside(o, i);           /* [L] */
+    return sgc_owners_own(o->page, i, page) && sgc_owners_inside(o, i);
 }
 
 /* Now and then, by marker i. */

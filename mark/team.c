@@ -227,8 +227,10 @@ bool sgc_team_pause(struct sgc_marker *m)
 {
     struct sgc_team *team = m->team;
 
-    if (m->index == 0)
+    if (m->index == 0) {
+        sgc_marker_goes_out(m);
         ask_to_stop(team);
+    }
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
         open_to(team, team->markers - 1);
     return !sgc_termination_abandoned(&team->termination);

@@ -15,7 +15,7 @@
  *   marker[i]         the collecting thread, once, before    its markers      release of `state`
  *                     helper i exists
  *   the other fields  the collecting thread, while closed    its markers      release of `state`
- *   owners            see mark/owners.h; begun by the collecting thread, while closed
+ *   owners            see mark/owners.h; begun by the collecting thread before the first call of a mark
  *   a marker's own    that marker while inside; the          others: only     see mark/deque.h for its deque
  *   fields            collecting thread while closed         its deque
  */

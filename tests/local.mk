@@ -413,7 +413,7 @@ aarch64_tests += tests/test_side_tree
 unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
 
 # Kinds and mark procedures of clients.
-unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs
+unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs tests/test_api_procs_team
 
 # Typed objects, those of gcj and those with a disclaim procedure.
 unit_tests += tests/test_api_disclaim tests/test_api_disclaim_coroutine tests/test_api_disclaim_free \

@@ -206,9 +206,20 @@ static void test_abandon(void)
 static const struct {
     enum sgc_markbit how;
     const char *name;
-} hows[] = { { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" } };
+} hows[] = { { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" },
+             { SGC_MARKBIT_OWN, "own" } };
 
-enum { HOWS = 4, NEIGHBOURS = 96 };
+enum { HOWS = 5, NEIGHBOURS = 96 };
+
+/* Pages for a marker that has no team mates. */
+static struct sgc_owners owners;
+
+static void begin_alone(const struct sgc_mark_config *config)
+{
+    sgc_team_begin(heap_alone(config), 1);
+    heap_marker()->owners = &owners;
+    sgc_owners_begin(&owners, (size_t)sgc_pool.committed * SGC_ARENA_PAGES);
+}
 
 static size_t objects_found(void *const *words, size_t count, enum sgc_markbit how)
 {
@@ -234,7 +245,7 @@ static void test_neighbours(enum sgc_markbit how, const char *name)
         words[n++] = object[i];
         words[n++] = object[i] + 7;
     }
-    sgc_team_begin(heap_alone(&HEAP_MARK), 1);
+    begin_alone(&HEAP_MARK);
     first = objects_found(words, n / 2, how);
     all = objects_found(words, n, how);
     again = objects_found(words, n, how);
@@ -271,7 +282,7 @@ static void test_near_neighbours(enum sgc_markbit how, const char *name)
     array[1] = lead_to(object);
     heap_retire();
     heap_marker_end();
-    sgc_team_begin(heap_alone(&config), 1);
+    begin_alone(&config);
     first = objects_found(array, 1, how);
     again = objects_found(array + 1, 1, how);
     sgc_team_mark(heap_alone(&config), NULL);
@@ -344,7 +355,7 @@ static void test_kept_back(bool rival, enum sgc_markbit how, const char *name)
     while (granule_of(object[i]) / 64 != granule_of(object[i + 1]) / 64)
         i++;
     heap_retire();
-    sgc_team_begin(heap_alone(&HEAP_MARK), 1);
+    begin_alone(&HEAP_MARK);
     heap_marker()->how = how;
     two = follow(&chain, object[i]) && follow(&chain, object[i + 1]) && !follow(&chain, object[i]) &&
           !heap_marked(object[i]) && heap_marker()->objects == 0;
@@ -364,7 +375,7 @@ static void test_kept_back(bool rival, enum sgc_markbit how, const char *name)
 enum { LINKS = 2000 };
 
 /* Ends at a pointer-free object; on the way there are interior pointers, objects of several sizes, a span. */
-static void test_chain(void)
+static void test_chain(enum sgc_markbit how, const char *name)
 {
     static const size_t sizes[] = { 16, 48, 256, 272, 512, 4000, 100000 };
     static char *link[LINKS];
@@ -381,12 +392,14 @@ static void test_chain(void)
     char *beyond = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
     memcpy(link[LINKS - 1], &beyond, sizeof beyond);
     heap_retire();
-    heap_mark(&HEAP_MARK, link, 1);
+    begin_alone(&HEAP_MARK);
+    objects_found((void *const *)link, 1, how);
+    sgc_team_mark(heap_alone(&HEAP_MARK), NULL);
     for (int i = 0; i < LINKS; i++)
         wrong += !heap_marked(link[i]);
     sgc_object_slot((uintptr_t)link[LINKS - 1], &last);
     tap_ok(wrong == 0 && heap_marker()->objects == LINKS && heap_marker()->pointer_free == last.bytes && !heap_marked(beyond),
-           "a chain is followed to its end and no further (%zu not marked, %zu marked, %zu bytes without pointers)", wrong,
+           "%s: a chain is followed to its end and no further (%zu not marked, %zu marked, %zu bytes without pointers)", name, wrong,
            heap_marker()->objects, heap_marker()->pointer_free);
     heap_unmark();
 }
@@ -427,6 +440,8 @@ static void test_half_of_large(void)
 static void test_batches(void)
 {
     heap_marker_end();
+    if (!sgc_owners_init(&owners, sgc_heap.reserved / SGC_PAGE, 1))
+        tap_bail("no memory for a table of pages");
     for (int i = 0; i < HOWS; i++) {
         test_neighbours(hows[i].how, hows[i].name);
         test_near_neighbours(hows[i].how, hows[i].name);
@@ -435,11 +450,12 @@ static void test_batches(void)
         test_kept_back(false, hows[i].how, hows[i].name);
         if (hows[i].how != SGC_MARKBIT_PLAIN)
             test_kept_back(true, hows[i].how, hows[i].name);
+        test_chain(hows[i].how, hows[i].name);
     }
     for (int i = 0; i < 6; i++)
         test_rows((size_t[]){ 16, 48, 112, 128, 144, 1040 }[i]);
-    test_chain();
     test_half_of_large();
+    sgc_owners_release(&owners);
 }
 
 int main(void)

@@ -2,10 +2,11 @@
 /*
  * Pages that belong to markers, as mark/owners.h describes it, for the model checker spin.
  *
- * What is modelled: MARKERS markers and one page with one mark word.  Each sets BITS bits of its own there, one after the
- * other; before each it may answer, and after each it may go out.  In its own page it loads the word and stores it, in two steps;
- * in everybody's it is one.  At the end all bits are set, and nobody waits forever.  One statement is one access to a shared
- * variable.  Whether it is worth while to have a page is left open: at each step any choice may be made.
+ * What is modelled: MARKERS markers, and PAGES pages with one mark word each.  Each marker sets BITS bits of its own, one after
+ * the other, in the pages in turn; the markers begin with different ones.  Before each bit it may answer, and it may run a
+ * client's procedure, one at a time, that sets the bit; after each it may go out.  In a page of its own it loads the word and
+ * stores it, in two steps; in everybody's it is one.  At the end all bits are set, and nobody waits forever.  One statement is
+ * one access to a shared variable.  Whether it is worth while to have a page is left open: any choice may be made.
  *
  * A turn has no number here, of which there would be no end: who looks at an odd one notes whom it waits for, and whoever
  * begins another turn of his strikes himself out of these notes, in the same step.  That is what comparing numbers says.
@@ -21,18 +22,25 @@
 #ifndef BITS
 #define BITS 1
 #endif
+#ifndef PAGES
+#define PAGES 1
+#endif
 
+/* What is said of a page: an owner's number and 1, with TAKEN if it is the second; or these. */
 #define NOBODYS 0
-#define BETWEEN 100
-#define EVERYBODYS 101
+#define TAKEN 128
+#define BETWEEN 254
+#define EVERYBODYS 255
+#define WHOSE(x) (x & 127)
 #define NONE 100
 
 /* ---- the protocol's variables ---- */
-byte page;
+byte page[PAGES];
 bit  inside[MARKERS];
 byte waits_for[MARKERS] = NONE;
 bit  asked[MARKERS];
-int  word;
+bit  client;                /* a procedure runs */
+int  word[PAGES];
 
 /* ---- what only the check sees ---- */
 byte done;
@@ -92,15 +100,15 @@ inline wait_for_owner(i, other)
 #endif
 }
 
-inline take_from(i, owner, to)
+inline take_from(i, to)
 {
     if
 #ifdef BROKEN_AT_ONCE
-    :: d_step { page == owner -> page = to } wait_for_owner(i, owner - 1)
+    :: d_step { page[p] == said -> page[p] = to } wait_for_owner(i, WHOSE(said) - 1)
 #else
-    :: d_step { page == owner -> page = BETWEEN } wait_for_owner(i, owner - 1); page = to
+    :: d_step { page[p] == said -> page[p] = BETWEEN } wait_for_owner(i, WHOSE(said) - 1); page[p] = to
 #endif
-    :: page != owner
+    :: page[p] != said
     fi
 }
 
@@ -110,12 +118,13 @@ inline settle(i)
     leave(i);
 #endif
     if
-    :: owner == BETWEEN -> page != BETWEEN
-    :: else ->
-        if
-        :: take_from(i, owner, i + 1)
-        :: take_from(i, owner, EVERYBODYS)
-        fi
+    :: said == BETWEEN -> page[p] != BETWEEN
+    :: said != BETWEEN -> take_from(i, EVERYBODYS)
+#ifdef BROKEN_TAKES_AGAIN
+    :: said != BETWEEN -> take_from(i, i + 1)
+#else
+    :: said < TAKEN -> take_from(i, (i + 1 | TAKEN))
+#endif
     fi
 }
 
@@ -129,54 +138,83 @@ inline go_in(i)
 #ifdef BROKEN_LOOKS_BEFORE
     own = 1
 #else
-    own = page == i + 1
+    own = WHOSE(page[p]) == i + 1
 #endif
 }
 
-/* In the code the second and the third are a compare-and-swap, which fails if the page is another's. */
+/* The page p.  In the code exchanges are compare-and-swaps, which fail if the page is another's. */
 inline get(i)
 {
     own = 0;
     do
     :: own -> break
     :: else ->
-        owner = page;
+        said = page[p];
         if
-        :: owner == EVERYBODYS -> break
-        :: owner == NOBODYS ->
+        :: said == EVERYBODYS -> break
+        :: said == NOBODYS ->
             if
-            :: d_step { page == NOBODYS -> page = i + 1 }
-            :: d_step { page == NOBODYS -> page = EVERYBODYS }
-            :: page != NOBODYS
+            :: d_step { page[p] == NOBODYS -> page[p] = i + 1 }
+            :: d_step { page[p] == NOBODYS -> page[p] = EVERYBODYS }
+            :: page[p] != NOBODYS
             fi
-        :: owner == i + 1 ->
+        :: WHOSE(said) == i + 1 ->
             if
-            :: d_step { page == i + 1 -> page = EVERYBODYS }
-            :: page != i + 1
+            :: d_step { page[p] == said -> page[p] = EVERYBODYS }
+            :: page[p] != said
             :: go_in(i)
             fi
         :: else -> settle(i)
         fi
-    od
+    od;
+    said = 0
+}
+
+inline set(i)
+{
+#ifdef BROKEN_READS_BEFORE
+    before = word[p];
+#endif
+    get(i);
+    if
+    :: own ->
+#ifndef BROKEN_READS_BEFORE
+        before = word[p];
+#endif
+        word[p] = before | (1 << (i * BITS + n))
+    :: else -> word[p] = word[p] | (1 << (i * BITS + n))
+    fi;
+    before = 0;
+    own = 0
+}
+
+inline run_client(i)
+{
+    skip;                   /* the choice is made before it is known whether another procedure runs */
+#ifndef BROKEN_LOCKS_INSIDE
+    leave(i);
+#endif
+    d_step { !client -> client = 1 }
+    set(i);
+    client = 0
 }
 
 active [MARKERS] proctype marker()
 {
-    byte n, owner, k;
+    byte n, said, k, p;
     bit own;
     int before;
 
     do
     :: n == BITS -> break
     :: n < BITS ->
+        p = (n + _pid) % PAGES;
         answer(_pid);
-        get(_pid);
         if
-        :: own -> before = word; word = before | (1 << (_pid * BITS + n))
-        :: else -> word = word | (1 << (_pid * BITS + n))
+        :: set(_pid)
+        :: run_client(_pid)
         fi;
         n++;
-        own = 0; owner = 0; before = 0;
         if
         :: leave(_pid)
         :: skip
@@ -185,8 +223,15 @@ active [MARKERS] proctype marker()
 #ifndef BROKEN_RESTS_INSIDE
     leave(_pid);
 #endif
-    atomic {
+    skip;
+    d_step {
+        p = 0;
+        k = 0;
         done++;
-        assert(done < MARKERS || word == (1 << (MARKERS * BITS)) - 1)
+        do
+        :: p == PAGES -> break
+        :: p < PAGES -> before = before | word[p]; p++
+        od;
+        assert(done < MARKERS || before == (1 << (MARKERS * BITS)) - 1)
     }
 }
