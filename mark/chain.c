@@ -15,6 +15,7 @@ static bool mark_late(struct sgc_marker *marker, struct sgc_chain *chain)
 
     if (chain->late == 0)
         return true;
+    sgc_assert(marker->how != SGC_MARKBIT_OWN);
     won = sgc_set_marks(mark, sgc_aw_load(mark), chain->late, marker->how);
     sgc_count_marked(marker, sgc_count_bits(won), chain->bytes, chain->pointer_free);
     chain->late = 0;
@@ -134,6 +135,8 @@ static uintptr_t start_of_stray(struct sgc_marker *marker, uintptr_t edge)
 
 /* Marks what an edge leads to.  As a piece of work, if it is a small object that was not marked and has words to scan, else
  * all 0. */
+typedef struct sgc_words mark_next_fn(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight);
+
 SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight, enum sgc_markbit how)
 {
     static const struct sgc_words nothing = { 0, 0 };
@@ -168,10 +171,20 @@ SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge,
     };
 }
 
+static struct sgc_words mark_next_alone(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight)
+{
+    return mark_next(marker, edge, weight, SGC_MARKBIT_PLAIN);
+}
+
+static struct sgc_words mark_next_own(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight)
+{
+    return mark_next(marker, edge, weight, SGC_MARKBIT_OWN);
+}
+
 /* Marks what the object leads to.  The last new one is the next, the others go on the stack: of a list's cells that is the
  * rest of the list. */
 SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight,
-                                              enum sgc_markbit how)
+                                              mark_next_fn *mark)
 {
     const uintptr_t *p = (const uintptr_t *)object.start, *end = p + object.bytes / sizeof *p;
     uintptr_t base = marker->base, limit = marker->limit;
@@ -183,7 +196,7 @@ SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct 
 
         if (edge >= limit)
             continue;
-        found = mark_next(marker, edge, weight, how);
+        found = mark(marker, edge, weight);
         if (found.start == 0)
             continue;
         if (next.start != 0)
@@ -198,13 +211,25 @@ SGC_INLINE bool goes_on(const struct sgc_words *object)
     return object->bytes <= SGC_CHAIN_BYTES && object->start % SGC_GRANULE == 0 && object->start != 0;
 }
 
-SGC_BLIND SGC_INLINE void chain_alone(struct sgc_marker *marker, struct sgc_words object, enum sgc_markbit how)
+typedef struct sgc_words next_fn(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight);
+
+SGC_BLIND static struct sgc_words next_alone(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
+{
+    return next_of(marker, object, weight, mark_next_alone);
+}
+
+SGC_BLIND static struct sgc_words next_own(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
+{
+    return next_of(marker, object, weight, mark_next_own);
+}
+
+SGC_INLINE void chain_alone(struct sgc_marker *marker, struct sgc_words object, next_fn *next, enum sgc_markbit how)
 {
     size_t deep = sgc_deque_private(&marker->stack) + DEEP;
     uint64_t weight = 0;
 
     while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0) {
-        object = next_of(marker, object, &weight, how);
+        object = next(marker, object, &weight);
         if (how == SGC_MARKBIT_OWN)
             sgc_owners_answer(marker->owners, marker->index);
     }
@@ -217,10 +242,10 @@ void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
 {
     switch (marker->how) {
     case SGC_MARKBIT_PLAIN:
-        chain_alone(marker, object, SGC_MARKBIT_PLAIN);
+        chain_alone(marker, object, next_alone, SGC_MARKBIT_PLAIN);
         break;
     case SGC_MARKBIT_OWN:
-        chain_alone(marker, object, SGC_MARKBIT_OWN);
+        chain_alone(marker, object, next_own, SGC_MARKBIT_OWN);
         break;
     default:
         chain_shared(marker, object);

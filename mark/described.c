@@ -82,6 +82,7 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
     for (; words != NULL && most > 0 && s.start < end && !last; words++, most--, s.start += stride) {
         sgc_scan_bitmap(marker, s.start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
         last = (*words & SGC_LAYOUT_MORE) == 0;
+        sgc_marker_answers(marker);
     }
     if (words == NULL)
         scan_all(marker, s, number == SGC_LAYOUT_ALL ? SGC_FINE : SGC_NO_LAYOUT, sgc_ds_proc(SGC_PROC_LAYOUT, number));
@@ -144,17 +145,17 @@ static struct GC_ms_entry *for_client(entry *e)
 /* When objects are looked at again, two markers may have the same one. */
 static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t start, uintptr_t descriptor, entry *top)
 {
-    bool alone = marker->team == NULL || !marker->team->again;
+    bool once = marker->team == NULL || !marker->team->again;
     entry *result;
 
     sgc_marker_goes_out(marker);
-    if (!alone)
+    if (!once)
         sgc_futex_lock(&again_lock);
     sgc_marker_here = marker;
     result = (entry *)(void *)proc((unsigned long *)start, for_client(top), for_client(marker->client + SGC_CLIENT_ENTRIES),
                                    descriptor >> (SGC_DS_TAG_BITS + SGC_DS_PROC_BITS));
     sgc_marker_here = NULL;
-    if (!alone)
+    if (!once)
         sgc_futex_unlock(&again_lock);
     return result;
 }
@@ -303,6 +304,7 @@ static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t byt
 
         if (find_descriptor(marker, s, &descriptor))
             take_over(marker, top, scan_by(marker, s, descriptor, top));
+        sgc_marker_answers(marker);
     }
 }
 
@@ -376,6 +378,7 @@ bool sgc_mark_for_procedure(uintptr_t word)
     if (sgc_marker_here == NULL)
         return false;
     sgc_scan_heap(sgc_marker_here, (uintptr_t)&word, sizeof word);
+    sgc_marker_goes_out(sgc_marker_here);
     return true;
 }
 
@@ -383,6 +386,8 @@ bool sgc_mark_by_hand(struct sgc_marker *marker, const struct sgc_object *o, sgc
 {
     enum sgc_markbit how = o->span ? marker->how : sgc_mark_how(marker, o->page, false);
     uintptr_t seen = sgc_aw_load(word);
+    bool first = (seen & bit) == 0 && sgc_set_marks(word, seen, bit, how) != 0;
 
-    return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, how) != 0;
+    sgc_marker_goes_out(marker);
+    return first;
 }

@@ -278,7 +278,7 @@ SGC_INLINE const uintptr_t *mark_own(struct sgc_marker *marker, const uintptr_t 
     return mark_apart(marker, edge, some, near, found, marker->owners->page, SGC_MARKBIT_PLAIN);
 }
 
-/* In others, of which what is white is in everybody's. */
+/* In others, up to what is white in a page that is not everybody's: the first edge is not. */
 SGC_INLINE const uintptr_t *mark_others(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                                         struct found *found)
 {
@@ -302,7 +302,6 @@ SGC_INLINE const uintptr_t *put_leading_strays(const struct sgc_marker *marker, 
 SGC_INLINE void mark_owned(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                            struct found *found)
 {
-    sgc_owners_answer(marker->owners, marker->index);
     while ((edge = put_leading_strays(marker, edge, end, found)) < end) {
         if (is_own(marker, edge, end))
             edge = mark_own(marker, edge, end, near, found);
@@ -459,6 +458,7 @@ SGC_INLINE void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t
 {
     struct sgc_place *place = sgc_deque_places(&marker->stack, count);
 
+    sgc_marker_answers(marker);
     if (marker->limit >= (marker->how == SGC_MARKBIT_PLAIN ? BITS_APART_ALONE : BITS_APART)) {
         if (marker->limit >= FAR_APART)
             ask_for_descriptors(edge, count);

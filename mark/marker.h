@@ -10,9 +10,9 @@
  * again later: nothing is lost, and the rescans can be shared like any other work.
  *
  * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques, and what
- * mark/owners.h says.  World stopped.  Mark bits and rescan flags are written by all, with no order needed: what a marker learns
- * from a mark bit is only that somebody marked.  While a marker is known to be alone, and in pages that are its own, it
- * sets bits by plain stores.
+ * mark/owners.h says.  World stopped.  Mark bits and rescan flags are read by all, with no order needed: what a marker learns
+ * from a mark bit is only that somebody marked.  Who may write a mark bit by a plain store says mark/owners.h; a marker that is
+ * known to be alone always may.
  */
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H

@@ -42,10 +42,19 @@ void sgc_owners_release(struct sgc_owners *o)
     *o = (struct sgc_owners){ .page = NULL };
 }
 
+static bool all_are_out(const struct sgc_owners *o)
+{
+    for (uint32_t i = 0; i < o->markers; i++)
+        if (sgc_owners_inside(o, i))
+            return false;
+    return true;
+}
+
 bool sgc_owners_begin(struct sgc_owners *o, size_t pages)
 {
     if (o->page == NULL)
         return false;
+    sgc_assert(all_are_out(o));
     if (sgc_a32_load(&o->given_up) != 0) {
         sgc_a32_store(&o->given_up, 0);
         o->without = SGC_OWNERS_WITHOUT;
@@ -95,6 +104,7 @@ static bool go_in(struct sgc_owners *o, uint32_t i, size_t page)
 {
     sgc_aw_t *turn = &o->marker[i].turn;
 
+    sgc_assert(i < SGC_OWNERS_MOST);
     if (!sgc_owners_inside(o, i))
         sgc_aw_swap_sc(turn, sgc_aw_load(turn) + 1);                                        /* [I] */
     return sgc_owners_own(o->page, i, page);                                                /* [L] */
@@ -102,20 +112,23 @@ static bool go_in(struct sgc_owners *o, uint32_t i, size_t page)
 
 struct wait {
     uint32_t spins;
-    uint64_t since;                 /* when the first of them was over */
+    uint64_t since;                 /* when the first of them were over */
+    bool late;
 };
 
+/* What it waits for has been looked at since it was found to be late: it may be this thread that had no processor. */
 static void go_on_waiting(struct sgc_owners *o, struct wait *wait)
 {
+    if (wait->late) {
+        sgc_a32_store(&o->given_up, 1);                                                     /* [G] */
+        sgc_yield();
+    }
     sgc_spin_hint();
     if (++wait->spins % SPINS != 0)
         return;
     if (wait->since == 0)
         wait->since = sgc_clock_ns();
-    if (sgc_clock_ns() - wait->since < PATIENCE_NS)
-        return;
-    sgc_a32_store(&o->given_up, 1);                                                         /* [G] */
-    sgc_yield();
+    wait->late = sgc_clock_ns() - wait->since > PATIENCE_NS;
 }
 
 /* Until the marker that a page has been taken from writes it no more. */
@@ -190,8 +203,7 @@ void sgc_owners_check(const struct sgc_owners *o)
     for (size_t p = 0; p < o->begun; p++) {
         uint8_t said = sgc_a8_load(&o->page[p]);
 
-        sgc_assert(said == SGC_EVERYBODY || (whose(said) <= o->markers && whose(said) <= SGC_OWNERS_MOST));
+        sgc_assert(said == SGC_EVERYBODY || (said != SGC_BETWEEN && whose(said) <= o->markers && whose(said) <= SGC_OWNERS_MOST));
     }
-    for (uint32_t i = 0; o->page != NULL && i < o->markers; i++)
-        sgc_assert(!sgc_owners_inside(o, i));
+    sgc_assert(o->page == NULL || all_are_out(o));
 }

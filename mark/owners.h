@@ -30,9 +30,10 @@
  * before S, by which it is the taker's or everybody's; who learns that by L or E sees what W has seen.
  *
  * Why nobody waits forever.  Who waits, for a marker or for a page in between, is out itself, so those who are waited for do
- * not wait.  A marker that is inside answers after each batch of objects and each object of a chain (Q), and goes out before
- * it rests, runs a client's procedure or waits for a lock.  A is set after T; if Z erases it, an I or O follows that ends the
- * wait.  A page changes hands at most once before it is everybody's, so that who asks for it is done after a few rounds.
+ * not wait, but for a deque: for its lock, whose holders mark nothing meanwhile, or for memory.  A marker that is inside answers
+ * now and then, whatever it finds (Q), and goes out before it rests and wherever clients' code runs, before whose lock it may
+ * wait.  A is set after T; if Z erases it, an I or O follows that ends the wait.  A page changes hands at most once before it
+ * is everybody's, so that who asks for it is done after a few rounds.
  *
  * Who is waited for may have lost its processor; then there is nothing for it but to wait until it runs again.  But a wait that
  * takes long has the rest of this mark (G) and the next ones do without: whatever page somebody asks for becomes everybody's.
@@ -56,7 +57,7 @@ enum {
     SGC_OWNERS_MOST = 120,          /* so many markers can have pages: 1 to that is an owner's number and 1 */
     SGC_OWNERS_MARKER = 127,        /* the mask for that */
     SGC_TAKEN = 128,                /* and this, that it is the second owner */
-    SGC_BETWEEN = 254,              /* somebody has taken the page, and waits for who had it */
+    SGC_BETWEEN = 128,              /* somebody has taken the page, and waits for who had it; no marker's number in it */
     SGC_EVERYBODY = 255,            /* its bits are set by atomic operations */
 };
 

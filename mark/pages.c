@@ -43,8 +43,10 @@ static void each_object(struct sgc_marker *marker, uint32_t page, uint32_t role,
 /* Calls fn for the objects of every page whose bit is set in `pages`. */
 static void each_page(struct sgc_marker *marker, uint32_t arena, uint64_t pages, uint32_t role, slot_fn fn)
 {
-    for (; pages != 0; pages &= pages - 1)
+    for (; pages != 0; pages &= pages - 1) {
         each_object(marker, arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(pages), role, fn);
+        sgc_marker_answers(marker);
+    }
 }
 
 /* ---- uncollectable objects are roots ---- */
@@ -77,6 +79,7 @@ void sgc_mark_uncollectable(struct sgc_marker *marker)
 
     if (marker->team == NULL || !sgc_team_give_roots(marker, all.start, all.bytes))
         sgc_pages_uncollectable(marker, all);
+    sgc_marker_goes_out(marker);
 }
 
 /* ---- rescanning ---- */

@@ -83,6 +83,7 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
 
         n += marker->collect(marker->edge + n, &some, 1, marker->base, marker->limit);
         n = sgc_edges_full(marker, n, distances);
+        sgc_marker_answers(marker);
         start += some.bytes;
         bytes -= some.bytes;
     }
@@ -91,10 +92,8 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
 
 /* Without the end byte a word that equals an object's start may also mean the end of the one
  * before. */
-SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end)
 {
-    size_t n = 0;
-
     for (; p < end; p++) {
         uintptr_t word = *p;
 
@@ -102,6 +101,18 @@ SGC_BLIND static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, c
         if (word % SGC_GRANULE == 0)
             n = sgc_collect(marker->edge, n, word - 1, marker->base, marker->limit);
         n = sgc_edges_full(marker, n, NULL);
+    }
+    return n;
+}
+
+static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+{
+    size_t n = 0;
+
+    for (const uintptr_t *next; p < end; p = next) {
+        next = (size_t)(end - p) < AT_ONCE / sizeof *p ? end : p + AT_ONCE / sizeof *p;
+        n = collect_ends(marker, n, p, next);
+        sgc_marker_answers(marker);
     }
     finish(marker, n, NULL);
 }
@@ -133,8 +144,10 @@ void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end,
 {
     size_t n = 0;
 
-    for (uintptr_t at = start; at < end; at += stride)
+    for (uintptr_t at = start; at < end; at += stride) {
         n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
+        sgc_marker_answers(marker);
+    }
     finish(marker, n, marker->distances);
 }
 
@@ -172,6 +185,7 @@ void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
     marker->root_bytes += end - start;
     if (!leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
         sgc_scan_roots(marker, start, end - start);
+    sgc_marker_goes_out(marker);
 }
 
 /* Static data is looked at like the heap, where interior pointers matter less than on stacks. */
@@ -186,6 +200,7 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
         marker->root_bytes += end - start;
         if (!leave_to_team(marker, start, end - start))
             sgc_scan_heap(marker, start, end - start);
+        sgc_marker_goes_out(marker);
     }
 }
 
@@ -200,21 +215,31 @@ void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
         sgc_scan_object(marker, start, bytes);
 }
 
-/* In stretches without such pointers. */
-SGC_BLIND void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+/* The first word that points at the object that it is in; else the end. */
+SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t start, size_t bytes)
 {
-    uintptr_t from = start, end = start + bytes;
+    while (from < end && *(const uintptr_t *)from - start >= bytes)
+        from += sizeof from;
+    return from;
+}
 
-    for (uintptr_t p = start; p < end; p += sizeof p) {
-        if (*(const uintptr_t *)p - start >= bytes)
-            continue;
-        sgc_scan_heap(marker, from, p - from);
-        from = p + sizeof p;
+/* In stretches without such pointers. */
+void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    uintptr_t end = start + bytes;
+
+    for (uintptr_t from = start; from < end;) {
+        uintptr_t upto = end - from < AT_ONCE ? end : from + AT_ONCE;
+        uintptr_t self = find_self(from, upto, start, bytes);
+
+        sgc_scan_heap(marker, from, self - from);
+        sgc_marker_answers(marker);
+        from = self < upto ? self + sizeof from : upto;
     }
-    sgc_scan_heap(marker, from, end - from);
 }
 
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     finish(marker, sgc_collect(marker->edge, 0, address, marker->base, marker->limit), NULL);
+    sgc_marker_answers(marker);
 }

@@ -361,9 +361,9 @@ EXTRA_DIST += tests/model/deque.pml
 slow_scripts += tests/check_bench
 
 # Pages that belong to markers.
-unit_tests += tests/test_owners
+unit_tests += tests/test_owners tests/test_owners_answers
 thread_tests += tests/test_owners
-aarch64_tests += tests/test_owners
+aarch64_tests += tests/test_owners tests/test_owners_answers
 EXTRA_DIST += tests/model/owners.pml
 
 # The end of marking, and what idle markers do.

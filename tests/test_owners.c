@@ -14,6 +14,7 @@ enum { MARKERS = 4, PAGES = 8, WORDS = 8, BITS = WORDS * 64, ROUNDS = 100, RUN =
 
 static struct sgc_owners owners;
 static sgc_aw_t bits[PAGES * WORDS];
+static bool round_is_patient;
 static sgc_a32_t ready, plain;     /* plain: bits that were set so */
 
 /* ---- one after the other ---- */
@@ -21,6 +22,21 @@ static sgc_a32_t ready, plain;     /* plain: bits that were set so */
 static bool belongs(size_t page, uint8_t owner)
 {
     return sgc_a8_load(&owners.page[page]) == owner;
+}
+
+/* What is said of pages that are in between, or everybody's, is no marker's number. */
+static void test_in_between(void)
+{
+    int taken = 0;
+
+    sgc_a8_store(&owners.page[6], SGC_BETWEEN);
+    sgc_a8_store(&owners.page[7], SGC_EVERYBODY);
+    for (uint32_t i = 0; i < 300; i++)
+        taken += (i < SGC_OWNERS_MOST && (sgc_owners_own(owners.page, i, 6) || sgc_owners_own(owners.page, i, 7))) ||
+                 (SGC_BETWEEN & SGC_OWNERS_MARKER) == i + 1;
+    tap_ok(taken == 0, "a page in between is nobody's (%d)", taken);
+    sgc_a8_store(&owners.page[6], 0);
+    sgc_a8_store(&owners.page[7], 0);
 }
 
 static void test_hands(void)
@@ -42,6 +58,7 @@ static void test_hands(void)
     tap_ok(!sgc_owners_get(&owners, 0, 4, false) && sgc_owners_everybodys(&owners, 4), "for a few bits a page is everybody's at once");
     tap_ok(!sgc_owners_get(&owners, SGC_OWNERS_MOST, 5, true) && sgc_owners_everybodys(&owners, 5),
            "a marker whose number is too high has none");
+    test_in_between();
     sgc_owners_check(&owners);
     sgc_owners_begin(&owners, PAGES);
     tap_ok(belongs(3, 0), "until the next mark");
@@ -137,7 +154,8 @@ static void *set_all(void *arg)
         for (size_t p = 0; p < PAGES; p++) {
             size_t page = (p * (2 * i + 1) + i) % PAGES;
 
-            sgc_a32_store(&owners.given_up, 0);         /* whatever it takes here */
+            if (round_is_patient || bit > BITS / 2)
+                sgc_a32_store(&owners.given_up, !round_is_patient);     /* whatever it takes here */
             sgc_owners_answer(&owners, i);
             for (size_t k = 0; k < RUN; k++)
                 set(i, page, bit + k * MARKERS, page != 0 || bit > BITS / 2);
@@ -167,6 +185,7 @@ static void test_race(void)
     sgc_a32_store(&plain, 0);
     for (int round = 0; round < ROUNDS; round++) {
         sgc_a32_store(&owners.given_up, 0);
+        round_is_patient = round % 4 != 0;
         refused += !sgc_owners_begin(&owners, PAGES);
         sgc_a32_store(&ready, 0);
         for (uintptr_t i = 0; i < MARKERS; i++)

@@ -29,7 +29,7 @@
 /* What is said of a page: an owner's number and 1, with TAKEN if it is the second; or these. */
 #define NOBODYS 0
 #define TAKEN 128
-#define BETWEEN 254
+#define BETWEEN 128
 #define EVERYBODYS 255
 #define WHOSE(x) (x & 127)
 #define NONE 100
@@ -196,6 +196,7 @@ inline run_client(i)
 #endif
     d_step { !client -> client = 1 }
     set(i);
+    leave(i);
     client = 0
 }
 
