@@ -41,7 +41,8 @@ enum {
     SGC_CACHES_MAX = 32768,
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this */
-    SGC_READY_MOST = 8,             /* pages made ready at a time */
+    SGC_READY_MOST = 24,            /* pages made ready at a time, */
+    SGC_READY_FRESH = 8,            /* and of the pool's */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
@@ -82,7 +83,7 @@ struct sgc_bin {
     uint8_t next_ready, ready_end;
     uint16_t taken;                 /* pages made ready so far */
 };
-_Static_assert(sizeof(struct sgc_bin) == 128, "no line for nothing");
+_Static_assert(sizeof(struct sgc_bin) == 192, "no line for nothing");
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */

@@ -54,40 +54,50 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
     return any_page(ours) != SGC_NO_PAGE;
 }
 
-/* The next orphan with free slots becomes ours.  Both locks held. */
-static uint32_t adopt_one(struct sgc_cache *cache, struct sgc_page_lists *theirs, bool *more)
+/* Both locks held. */
+static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t page)
 {
-    uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch),
-                                          ADOPT_STEP, more);
+    sgc_list_remove(theirs, page);
+    sgc_aw_add(&orphans.count, (uintptr_t)-1);
+    sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
+    sgc_seam();
+    sgc_page_merge(page);
+    sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
+    sgc_bin_make_ready(bin, page);
+}
 
-    if (page != SGC_NO_PAGE) {
-        sgc_list_remove(theirs, page);
-        sgc_aw_add(&orphans.count, (uintptr_t)-1);
-        sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
-        sgc_seam();
-        sgc_page_merge(page);
+/* The next orphans with free slots become ours, as many as one short look finds.  Both locks held. */
+static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t most, bool *more)
+{
+    uint32_t found = 0;
+
+    *more = true;
+    for (uint32_t i = 0; i < ADOPT_STEP && found < most && *more; i++) {
+        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), 1, more);
+
+        if (page == SGC_NO_PAGE)
+            continue;
+        adopt_one(cache, bin, theirs, page);
+        found++;
+        *more = true;
     }
-    return page;
+    return found;
 }
 
 /* Both locks are taken, since a page must always be on somebody's list. */
-static bool adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool *more)
+static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, bool *more)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    uint32_t page;
+    uint32_t found;
 
     sgc_lock(&cache->lock, &cache->section);
     sgc_lock(&orphans.lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     sgc_lists_renew(&orphan_lists[kind][cls]);
-    page = adopt_one(cache, &orphan_lists[kind][cls], more);
-    if (page != SGC_NO_PAGE)
-        sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
+    found = adopt_some(cache, bin, &orphan_lists[kind][cls], most, more);
     sgc_unlock(&orphans.lock, &cache->section);
-    if (page != SGC_NO_PAGE)
-        sgc_bin_make_ready(bin, page);
     sgc_unlock(&cache->lock, &cache->section);
-    return page != SGC_NO_PAGE;
+    return found;
 }
 
 static bool has_candidates(const struct sgc_page_lists *lists)
@@ -109,17 +119,14 @@ static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
     return worth;
 }
 
-bool sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    bool more;
+    uint32_t found = 0;
+    bool more = worth_a_look(kind, cls, &cache->section);
 
-    if (!worth_a_look(kind, cls, &cache->section))
-        return false;
-    do {
-        if (adopt_step(cache, kind, cls, &more))
-            return true;
-    } while (more);
-    return false;
+    while (more && found < most)
+        found += adopt_step(cache, kind, cls, most - found, &more);
+    return found;
 }
 
 static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc_section *self)

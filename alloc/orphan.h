@@ -11,8 +11,9 @@
 
 #include "alloc/cache.h"
 
-/* Takes over an ended thread's page with free slots and opens it for claiming.  Outside sections. */
-bool sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+/* Takes over up to `most` pages with free slots of ended threads and makes them ready for claiming; how many.  Outside
+ * sections. */
+uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
 /* Makes the pages of a list orphans, at most `most`; true if there are more.  Under the cache's
  * lock. */

@@ -18,6 +18,8 @@ enum {
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages, */
     BACKED_PAGES = 4,           /* and by one that has the system back new ones as a whole */
     TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused, */
+    FEW_PAGES = 8,              /* up to so many, then */
+    MANY_SHARE = 16,            /* a 16th, */
     ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
 };
 
@@ -262,8 +264,8 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
 
 static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    struct sgc_taken taken[SGC_READY_MOST];
-    uint32_t count = sgc_policy_take_singles(cache, most, taken);
+    struct sgc_taken taken[SGC_READY_FRESH];
+    uint32_t count = sgc_policy_take_singles(cache, most < SGC_READY_FRESH ? most : SGC_READY_FRESH, taken);
 
     if (count == 0)
         return 0;
@@ -272,12 +274,14 @@ static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
     return count;
 }
 
-/* How many pages to get at once: a fourth of what it took since the last cycle, so that few lie unused when the next one
+/* How many pages to get at once: a part of what it took since the last cycle, so that few lie unused when the next one
  * comes. */
 static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    uint32_t share = bin->active_epoch == sgc_heap.epoch ? bin->taken / TAKEN_SHARE : 0;
+    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / TAKEN_SHARE;
 
+    if (share > FEW_PAGES)
+        share = taken < FEW_PAGES * MANY_SHARE ? FEW_PAGES : taken / MANY_SHARE;
     return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
 }
 
@@ -299,8 +303,8 @@ static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
     sgc_guard_enter(&cache->section);
     found = own_pages(cache, bin, most);
-    while (found < most && sgc_orphan_adopt(cache, kind, cls))
-        found++;
+    if (found < most)
+        found += sgc_orphan_adopt(cache, kind, cls, most - found);
     if (found == 0)
         found = fresh_pages(cache, kind, cls, of_the_pool(most));
     sgc_guard_leave(&cache->section);

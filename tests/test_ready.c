@@ -5,7 +5,7 @@
  */
 #include "tests/heap.h"
 
-enum { BYTES = 21840, PER_PAGE = 3, N = 40 * PER_PAGE };
+enum { BYTES = 21840, PER_PAGE = 3, N = 18 * SGC_READY_MOST * PER_PAGE };
 
 static struct sgc_cache *cache;
 static char *object[N];
@@ -40,8 +40,28 @@ static void test_as_many(void)
             most = in_use() - used;
     }
     tap_ok(wrong == 0, "never more pages lie unused than a fourth of those used");
-    tap_ok(most == SGC_READY_MOST - 1, "but several are taken at once (%zu unused)", most);
+    tap_ok(most == SGC_READY_FRESH - 1, "but several are taken at once (%zu unused)", most);
     sgc_heap_check();
+}
+
+static size_t ready(void)
+{
+    return bin()->ready_end - bin()->next_ready;
+}
+
+/* All dead, so each page has room for PER_PAGE. */
+static void test_own(void)
+{
+    size_t most = 0, wrong = 0;
+
+    heap_collect(NULL, 0);
+    for (size_t used = 1; used <= N / PER_PAGE; used++) {
+        for (int i = 0; i < PER_PAGE; i++)
+            one();
+        wrong += ready() >= SGC_READY_FRESH && ready() > used / 16;
+        most = ready() > most ? ready() : most;
+    }
+    tap_ok(wrong == 0 && most == SGC_READY_MOST - 1, "of its own pages a thread gets more, but no more than a 16th (%zu)", most);
 }
 
 static void test_forgotten(void)
@@ -73,6 +93,48 @@ static void test_near_limit(void)
     tap_ok(before >= 32 && wrong == 0, "near the limit pages are taken one by one");
     tap_ok(one() == NULL, "and all of them are to be had");
     sgc_pool_set_limit(0);
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+}
+
+/* ---- pages of a thread that has ended ---- */
+
+/* Every page has one free slot and two that are taken. */
+static void leave_orphans(size_t pages)
+{
+    struct sgc_cache *ended = heap_cache();
+    char *kept[N], *got = NULL;
+
+    for (size_t i = 0; i < pages * PER_PAGE; i++) {
+        got = heap_small(ended, BYTES, SGC_KIND_CONSERVATIVE);
+        kept[i] = i % PER_PAGE == 0 ? NULL : got;
+    }
+    if (got == NULL)
+        tap_bail("no objects for a thread that ends");
+    heap_collect(kept, pages * PER_PAGE);
+    heap_cache_end(ended);
+}
+
+static void test_adopted(void)
+{
+    enum { ORPHANS = 50 };
+    uint32_t cls = sgc_class_for(BYTES / SGC_GRANULE);
+    size_t found, orphans;
+
+    leave_orphans(ORPHANS);
+    orphans = in_use();             /* with some that it did not use */
+    found = sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, 20);
+    tap_ok(found == 20 && ready() == 20, "as many pages of an ended thread are had as are asked for (%zu, %zu ready)", found, ready());
+    sgc_orphan_check();
+    for (int i = 0; i < 20; i++)
+        one();
+    tap_ok(ready() == 0, "each has a free slot");
+    found = sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MOST - 4) + 20;
+    for (size_t i = ready(); i > 0; i--)
+        one();
+    found += sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MOST - 4);
+    tap_ok(found == orphans && orphans >= ORPHANS, "and no more than there are (%zu of %zu)", found, orphans);
+    sgc_heap_check();
     heap_collect(NULL, 0);
     heap_sweep_all();
 }
@@ -126,8 +188,10 @@ int main(void)
     heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
     test_as_many();
+    test_own();
     test_forgotten();
     test_near_limit();
+    test_adopted();
     test_found_twice();
     return tap_done();
 }
