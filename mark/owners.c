@@ -50,20 +50,33 @@ static bool all_are_out(const struct sgc_owners *o)
     return true;
 }
 
+/* A thread that loses its processor once in a while is no reason to do without for long. */
+static void learn(struct sgc_owners *o)
+{
+    if (!o->ran)
+        return;
+    o->ran = false;
+    if (sgc_a32_load(&o->given_up) == 0) {
+        o->pause /= 2;
+        return;
+    }
+    sgc_a32_store(&o->given_up, 0);
+    o->pause = o->pause == 0 ? 1 : o->pause < SGC_OWNERS_WITHOUT ? o->pause * 2 : o->pause;
+    o->without = o->pause;
+}
+
 bool sgc_owners_begin(struct sgc_owners *o, size_t pages)
 {
     if (o->page == NULL)
         return false;
     sgc_assert(all_are_out(o));
-    if (sgc_a32_load(&o->given_up) != 0) {
-        sgc_a32_store(&o->given_up, 0);
-        o->without = SGC_OWNERS_WITHOUT;
-    }
+    learn(o);
     if (o->without != 0) {
         o->without--;
         return false;
     }
     sgc_assert(pages <= o->pages);
+    o->ran = true;
     o->begun = pages;
     for (size_t p = 0; p < pages; p++)
         sgc_a8_store(&o->page[p], 0);

@@ -36,7 +36,8 @@
  * is everybody's, so that who asks for it is done after a few rounds.
  *
  * Who is waited for may have lost its processor; then there is nothing for it but to wait until it runs again.  But a wait that
- * takes long has the rest of this mark (G) and the next ones do without: whatever page somebody asks for becomes everybody's.
+ * takes long has the rest of this mark (G) do without: whatever page somebody asks for becomes everybody's.  So does the next
+ * mark, and if it happens again soon, the next two, four, up to 16.
  *
  * Model: tests/model/owners.pml.  World stopped; nothing here sleeps.
  */
@@ -49,7 +50,7 @@
 
 enum {
     SGC_OWNERS_LINE = 64,
-    SGC_OWNERS_WITHOUT = 16,    /* marks, after one that gave up */
+    SGC_OWNERS_WITHOUT = 16,    /* marks, after one that gave up, if others have lately; the first time one */
 };
 
 /* What is said of a page.  0: it is nobody's. */
@@ -72,7 +73,8 @@ struct sgc_owners {
     size_t pages, begun;            /* there are; that were nobody's when the last mark began, and may be somebody's now */
     struct sgc_owner *marker;
     size_t markers;
-    uint32_t without;               /* so many marks do without; the collecting thread's */
+    uint32_t without, pause;        /* so many marks do without; did after the last that gave up: the collecting thread's */
+    bool ran;                       /* the last mark did not, likewise */
     _Alignas(SGC_OWNERS_LINE) sgc_a32_t given_up;
 };
 

@@ -123,9 +123,30 @@ static void test_given_up(void)
     tap_ok(!sgc_owners_get(&owners, 0, 1, true) && sgc_owners_everybodys(&owners, 1), "own pages become everybody's");
     tap_ok(!sgc_owners_get(&owners, 0, 2, true) && sgc_owners_everybodys(&owners, 2), "those that are nobody's, too");
     sgc_owners_check(&owners);
-    tap_ok(marks_without() == SGC_OWNERS_WITHOUT, "the next marks do without");
+    tap_ok(marks_without() == 1, "the next mark does without");
     tap_ok(sgc_owners_get(&owners, 0, 0, true), "then it is tried again");
     sgc_owners_leave(&owners, 0);
+}
+
+/* Marks that do without after one that gives up, `good` marks after the last time. */
+static size_t give_up_after(size_t good)
+{
+    sgc_a32_store(&owners.given_up, 0);
+    for (size_t i = 0; i < good; i++)
+        marks_without();
+    sgc_a32_store(&owners.given_up, 1);
+    return marks_without();
+}
+
+static void test_again(void)
+{
+    size_t twice = give_up_after(0), often = 0, once = give_up_after(20), again;
+
+    for (int i = 0; i < 20; i++)
+        often = give_up_after(0);
+    again = give_up_after(1);
+    tap_ok(twice == 2 && often == SGC_OWNERS_WITHOUT, "if it happens again soon, more do without (%zu, %zu)", twice, often);
+    tap_ok(once == 1 && again == SGC_OWNERS_WITHOUT, "and less after some that have not (%zu, %zu)", once, again);
 }
 
 /* ---- at once ---- */
@@ -208,6 +229,7 @@ int main(void)
     test_hands();
     test_turns();
     test_given_up();
+    test_again();
     test_race();
     sgc_owners_release(&owners);
     tap_ok(owners.page == NULL, "released");
