@@ -175,7 +175,7 @@ void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
     if (bin->next_ready == bin->ready_end)
         bin->next_ready = bin->ready_end = 0;
     if (bin->ready_end == SGC_READY_MOST)
-        return;         /* a signal handler allocated in between, which it must not: the page waits for the next cycle */
+        return;         /* a page for a stopped thread, or a signal handler's allocation: it waits for the next cycle */
     bin->ready[bin->ready_end++] = page;
     bin->taken += bin->taken < UINT16_MAX;
 }

@@ -47,7 +47,7 @@ enum {
 };
 
 /* The lists of a bin.  Todo: pages not swept since the last cycle.  Usable: swept, have free slots.
- * Done: full, or the active page. */
+ * Done: full, ready, or the active page. */
 enum sgc_page_list { SGC_LIST_TODO, SGC_LIST_USABLE, SGC_LIST_DONE, SGC_LISTS };
 
 struct sgc_page_lists {
@@ -83,7 +83,7 @@ struct sgc_bin {
     uint8_t next_ready, ready_end;
     uint16_t taken;                 /* pages made ready so far */
 };
-_Static_assert(sizeof(struct sgc_bin) == 192, "no line for nothing");
+_Static_assert(sizeof(struct sgc_bin) == 192 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */

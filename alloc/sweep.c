@@ -87,7 +87,8 @@ uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint
         if (page == SGC_NO_PAGE)
             return SGC_NO_PAGE;
         sgc_list_move(lists, SGC_LIST_DONE, page);
-        fetch_bits(lists->head[SGC_LIST_TODO]);
+        if (lists->head[SGC_LIST_TODO] != SGC_NO_PAGE)
+            fetch_bits(lists->head[SGC_LIST_TODO]);
         if (sgc_page_sweep(page, tag) != SGC_FILL_FULL)
             return page;
     }

@@ -57,11 +57,11 @@ static void learn(struct sgc_owners *o)
         return;
     o->ran = false;
     if (sgc_a32_load(&o->given_up) == 0) {
-        o->pause /= 2;
+        o->pause -= o->pause != 0;
         return;
     }
     sgc_a32_store(&o->given_up, 0);
-    o->pause = o->pause == 0 ? 1 : o->pause < SGC_OWNERS_WITHOUT ? o->pause * 2 : o->pause;
+    o->pause = o->pause == 0 ? 1 : o->pause < SGC_OWNERS_WITHOUT / 2 ? o->pause * 2 : SGC_OWNERS_WITHOUT;
     o->without = o->pause;
 }
 

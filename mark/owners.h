@@ -73,7 +73,7 @@ struct sgc_owners {
     size_t pages, begun;            /* there are; that were nobody's when the last mark began, and may be somebody's now */
     struct sgc_owner *marker;
     size_t markers;
-    uint32_t without, pause;        /* so many marks do without; did after the last that gave up: the collecting thread's */
+    uint32_t without, pause;        /* so many marks do without; what the next that gives up doubles: the collecting thread's */
     bool ran;                       /* the last mark did not, likewise */
     _Alignas(SGC_OWNERS_LINE) sgc_a32_t given_up;
 };

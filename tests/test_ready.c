@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages made ready (alloc/small.c): how many at once, forgotten after a cycle, one at a time near the limit, and no slot
- * twice though a page is found twice.
+ * Pages made ready (alloc/small.c): how many at once, of the pool, of its own and of ended threads; forgotten after a cycle, one
+ * at a time near the limit, and no slot twice though a page is found twice.
  */
 #include "tests/heap.h"
 
@@ -66,10 +66,13 @@ static void test_own(void)
 
 static void test_forgotten(void)
 {
-    while (bin()->next_ready == bin()->ready_end)
+    size_t before;
+
+    while (ready() == 0)
         one();
+    before = in_use();
     heap_collect(NULL, 0);
-    tap_ok(one() != NULL && in_use() <= 2 * N / PER_PAGE, "after a cycle the pages that were ready are found by sweeping");
+    tap_ok(one() != NULL && in_use() <= before, "after a cycle the pages that were ready are found by sweeping");
     heap_collect(NULL, 0);
     heap_sweep_all();
     tap_ok(in_use() == 0, "if nothing lives, all go back");
@@ -83,7 +86,7 @@ static void test_near_limit(void)
 
     for (int i = 0; i < 32 * PER_PAGE; i++)
         one();
-    while (bin()->next_ready != bin()->ready_end)
+    while (ready() != 0)
         for (int i = 0; i < PER_PAGE; i++)
             one();
     before = in_use();
@@ -134,6 +137,25 @@ static void test_adopted(void)
         one();
     found += sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MOST - 4);
     tap_ok(found == orphans && orphans >= ORPHANS, "and no more than there are (%zu of %zu)", found, orphans);
+    sgc_heap_check();
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+}
+
+/* A bin in great demand that has ten pages of its own. */
+static void test_own_and_adopted(void)
+{
+    enum { OWN = 10, GREAT = 16 * SGC_READY_MOST };
+
+    for (int i = 0; i < OWN * PER_PAGE; i++)
+        one();
+    leave_orphans(50);
+    one();
+    bin()->taken = GREAT;
+    for (int i = 0; i < PER_PAGE; i++)
+        one();
+    tap_ok(ready() == SGC_READY_MOST - 1 && bin()->taken == GREAT + SGC_READY_MOST,
+           "what its own pages lack those of ended threads make up for (%zu)", ready());
     sgc_heap_check();
     heap_collect(NULL, 0);
     heap_sweep_all();
@@ -192,6 +214,7 @@ int main(void)
     test_forgotten();
     test_near_limit();
     test_adopted();
+    test_own_and_adopted();
     test_found_twice();
     return tap_done();
 }
