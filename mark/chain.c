@@ -133,57 +133,85 @@ static uintptr_t start_of_stray(struct sgc_marker *marker, uintptr_t edge)
     return edge;
 }
 
-/* Marks what an edge leads to.  As a piece of work, if it is a small object that was not marked and has words to scan, else
- * all 0. */
-typedef struct sgc_words mark_next_fn(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight);
+/* A chain of them. */
+struct run {
+    uint64_t weight;            /* of what it has marked */
+    size_t own;                 /* a page in which it may set bits by plain stores until it answers; or NO_PAGE */
+};
 
-SGC_INLINE struct sgc_words mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight, enum sgc_markbit how)
+static const size_t NO_PAGE = SIZE_MAX;
+
+/* The page if the marker may set bits there by plain stores, or NO_PAGE. */
+__attribute__((noinline))
+static size_t ask_for_page(struct sgc_marker *marker, size_t page)
 {
-    static const struct sgc_words nothing = { 0, 0 };
-    uintptr_t marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
-    const struct sgc_page *d;
-    uintptr_t bit;
+    return sgc_mark_how(marker, page, false) == SGC_MARKBIT_PLAIN ? page : NO_PAGE;
+}
 
-    if (sgc_bit_of(marked, sgc_edge_granule(edge)))
-        return nothing;
+/* Asks whose page it is, once in a row of objects there.  False if it is everybody's. */
+SGC_INLINE bool makes_own(struct sgc_marker *marker, struct run *run, size_t page)
+{
+    if (__builtin_expect(run->own != page, 0))
+        run->own = ask_for_page(marker, page);
+    sgc_assert(run->own == NO_PAGE || sgc_owners_still(marker->owners, marker->index, page));
+    return run->own != NO_PAGE;
+}
+
+/* Sets the bit of what an edge leads to, and tells whether it was clear. */
+SGC_INLINE bool sets_bit(struct sgc_marker *marker, struct run *run, uintptr_t edge, enum sgc_markbit how)
+{
+    sgc_aw_t *word = &marker->marks[sgc_edge_word(edge)];
+    uintptr_t bit = (uintptr_t)1 << sgc_edge_granule(edge) % 64, marked;
+
+    if (how == SGC_MARKBIT_OWN && makes_own(marker, run, edge >> SGC_PAGE_LOG))
+        how = SGC_MARKBIT_PLAIN;
+    marked = sgc_aw_load(word);
+    return (sgc_set_marks(word, marked, bit, how) & ~marked) != 0;
+}
+
+/* Marks what an edge leads to.  True, and the object, if it is a small one that was not marked and has words to scan. */
+typedef bool mark_next_fn(struct sgc_marker *marker, uintptr_t edge, struct run *run, struct sgc_words *found);
+
+SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, struct run *run, struct sgc_words *found,
+                          enum sgc_markbit how)
+{
+    const struct sgc_page *d;
+
+    if (sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
+        return false;
     if (__builtin_expect(!sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)), 0) ||
         __builtin_expect(!sgc_edge_is_near(edge, marker->near), 0)) {
         edge = start_of_stray(marker, edge);
         if (edge == SGC_NOWHERE)
-            return nothing;
-        marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
+            return false;
     }
     d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
-    if (sgc_edge_is_freed(d, edge))
-        return nothing;
-    bit = (uintptr_t)1 << sgc_edge_granule(edge) % 64;
-    if (how == SGC_MARKBIT_OWN) {
-        how = sgc_mark_how(marker, edge >> SGC_PAGE_LOG, false);
-        marked = sgc_aw_load(&marker->marks[sgc_edge_word(edge)]);
-    }
-    if ((sgc_set_marks(&marker->marks[sgc_edge_word(edge)], marked, bit, how) & ~marked) == 0)
-        return nothing;
-    *weight += d->weight;
+    if (sgc_edge_is_freed(d, edge) || !sets_bit(marker, run, edge, how))
+        return false;
+    run->weight += d->weight;
     if (!sgc_weight_pushes(d->weight))
-        return nothing;
-    return (struct sgc_words){
-        marker->base + edge / SGC_GRANULE * SGC_GRANULE + d->piece, (size_t)d->granules * SGC_GRANULE,
-    };
+        return false;
+    found->start = marker->base + edge / SGC_GRANULE * SGC_GRANULE;
+    found->bytes = (size_t)d->granules * SGC_GRANULE;
+    if (__builtin_expect(d->piece == 0, 1))
+        return true;
+    sgc_push_piece(marker, found->start + d->piece, found->bytes);     /* apart: no other's address waits for the descriptor */
+    return false;
 }
 
-static struct sgc_words mark_next_alone(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight)
+static bool mark_next_alone(struct sgc_marker *marker, uintptr_t edge, struct run *run, struct sgc_words *found)
 {
-    return mark_next(marker, edge, weight, SGC_MARKBIT_PLAIN);
+    return mark_next(marker, edge, run, found, SGC_MARKBIT_PLAIN);
 }
 
-static struct sgc_words mark_next_own(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight)
+static bool mark_next_own(struct sgc_marker *marker, uintptr_t edge, struct run *run, struct sgc_words *found)
 {
-    return mark_next(marker, edge, weight, SGC_MARKBIT_OWN);
+    return mark_next(marker, edge, run, found, SGC_MARKBIT_OWN);
 }
 
 /* Marks what the object leads to.  The last new one is the next, the others go on the stack: of a list's cells that is the
  * rest of the list. */
-SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight,
+SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, struct run *run,
                                               mark_next_fn *mark)
 {
     const uintptr_t *p = (const uintptr_t *)object.start, *end = p + object.bytes / sizeof *p;
@@ -194,10 +222,7 @@ SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct 
         uintptr_t edge = *p - base;
         struct sgc_words found;
 
-        if (edge >= limit)
-            continue;
-        found = mark(marker, edge, weight);
-        if (found.start == 0)
+        if (edge >= limit || !mark(marker, edge, run, &found))
             continue;
         if (next.start != 0)
             sgc_push_piece(marker, next.start, next.bytes);
@@ -208,34 +233,34 @@ SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct 
 
 SGC_INLINE bool goes_on(const struct sgc_words *object)
 {
-    return object->bytes <= SGC_CHAIN_BYTES && object->start % SGC_GRANULE == 0 && object->start != 0;
+    return object->bytes <= SGC_CHAIN_BYTES && object->start != 0;
 }
 
-typedef struct sgc_words next_fn(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight);
+typedef struct sgc_words next_fn(struct sgc_marker *marker, struct sgc_words object, struct run *run);
 
-SGC_BLIND static struct sgc_words next_alone(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
+SGC_BLIND static struct sgc_words next_alone(struct sgc_marker *marker, struct sgc_words object, struct run *run)
 {
-    return next_of(marker, object, weight, mark_next_alone);
+    return next_of(marker, object, run, mark_next_alone);
 }
 
-SGC_BLIND static struct sgc_words next_own(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight)
+SGC_BLIND static struct sgc_words next_own(struct sgc_marker *marker, struct sgc_words object, struct run *run)
 {
-    return next_of(marker, object, weight, mark_next_own);
+    return next_of(marker, object, run, mark_next_own);
 }
 
 SGC_INLINE void chain_alone(struct sgc_marker *marker, struct sgc_words object, next_fn *next, enum sgc_markbit how)
 {
     size_t deep = sgc_deque_private(&marker->stack) + DEEP;
-    uint64_t weight = 0;
+    struct run run = { 0, NO_PAGE };
 
     while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0) {
-        object = next(marker, object, &weight);
-        if (how == SGC_MARKBIT_OWN)
-            sgc_owners_answer(marker->owners, marker->index);
+        object = next(marker, object, &run);
+        if (how == SGC_MARKBIT_OWN && sgc_owners_answer(marker->owners, marker->index))
+            run.own = NO_PAGE;
     }
     if (object.start != 0)
         sgc_push_piece(marker, object.start, object.bytes);
-    sgc_count_weight(marker, weight);
+    sgc_count_weight(marker, run.weight);
 }
 
 void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)

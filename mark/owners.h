@@ -123,11 +123,21 @@ static inline bool sgc_owners_has(const struct sgc_owners *o, uint32_t i, size_t
     return sgc_owners_own(o->page, i, page) && sgc_owners_inside(o, i);
 }
 
-/* Now and then, by marker i. */
-static inline void sgc_owners_answer(struct sgc_owners *o, uint32_t i)
+/* Of a page that it had, while it has neither answered nor left: others can only have taken it meanwhile, and wait. */
+static inline bool sgc_owners_still(const struct sgc_owners *o, uint32_t i, size_t page)
 {
-    if (__builtin_expect(sgc_a32_load(&o->marker[i].asked) != 0, 0))                                /* [Q] */
-        sgc_owners_let_go(o, i);
+    uint8_t said = sgc_a8_load(&o->page[page]);
+
+    return sgc_owners_inside(o, i) && (said == SGC_BETWEEN || (said & SGC_OWNERS_MARKER) == i + 1);
+}
+
+/* Now and then, by marker i.  True if it has answered: what was its own may not be any more. */
+static inline bool sgc_owners_answer(struct sgc_owners *o, uint32_t i)
+{
+    if (__builtin_expect(sgc_a32_load(&o->marker[i].asked) == 0, 1))                                /* [Q] */
+        return false;
+    sgc_owners_let_go(o, i);
+    return true;
 }
 
 #endif

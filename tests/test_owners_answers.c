@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/owners.h in the loops of a marker: whatever it looks at, it answers who waits for it, also if it finds nothing there; and
- * where a client's code may run next it has gone out.
+ * mark/owners.h in the loops of a marker: whatever it looks at, it answers who waits for it, also if it finds nothing there;
+ * where a client's code may run next it has gone out; and when it has answered in a chain it asks anew whose the page is.
  */
+#include <pthread.h>
+
+#include "mark/chain.h"
 #include "mark/described.h"
 #include "mark/scan.h"
 #include "tests/heap.h"
@@ -90,6 +93,105 @@ static void test_out(void)
     says_out("what a client's procedure has it mark");
 }
 
+/* ---- a page that is taken while its owner follows a chain there ---- */
+
+enum {
+    LOST_ROUNDS = 20,           /* as many as the first arena has pages for */
+    CELL = 32,
+    PATIENCE_NS = 10 * 1000 * 1000,
+};
+
+struct taker {
+    sgc_a32_t ready, go;
+    size_t page;
+    bool took, asked;           /* the page; somebody asked for it then, as the owner must before it sets another bit */
+    size_t late;                /* bits set there meanwhile */
+};
+
+static size_t marks_in(size_t page)
+{
+    size_t words = SGC_PAGE_GRANULES / 64, n = 0;
+
+    for (size_t w = page * words; w < (page + 1) * words; w++)
+        n += (size_t)__builtin_popcountll(sgc_aw_load(&heap_marker()->marks[2 * w]));
+    return n;
+}
+
+static void *take_page(void *arg)
+{
+    struct taker *t = arg;
+    uint64_t since;
+    size_t before;
+
+    sgc_a32_store_rel(&t->ready, 1);
+    while (sgc_a32_load_acq(&t->go) == 0)
+        sgc_spin_hint();
+    t->took = sgc_owners_get(&owners, 1, t->page, true);
+    if (!t->took)
+        return NULL;
+    before = marks_in(t->page);
+    since = sgc_clock_ns();
+    while (sgc_a32_load(&owners.marker[1].asked) == 0 && sgc_clock_ns() - since < PATIENCE_NS)
+        sgc_spin_hint();
+    t->asked = sgc_a32_load(&owners.marker[1].asked) != 0;
+    t->late = marks_in(t->page) - before;
+    sgc_owners_leave(&owners, 1);
+    return NULL;
+}
+
+/* The first of a list of all the cells of a page.  How many they are. */
+static size_t fill_page(char **first)
+{
+    char *cell = heap_alloc(sgc_self, CELL, SGC_KIND_CONSERVATIVE), *next;
+    uint32_t page = sgc_page_number((uintptr_t)cell);
+    size_t n = 1;
+
+    while (sgc_page_number((uintptr_t)cell) == page)
+        cell = heap_alloc(sgc_self, CELL, SGC_KIND_CONSERVATIVE);
+    *first = cell;
+    for (page = sgc_page_number((uintptr_t)cell);; cell = next, n++) {
+        next = heap_alloc(sgc_self, CELL, SGC_KIND_CONSERVATIVE);
+        if (sgc_page_number((uintptr_t)next) != page)
+            return n;
+        memcpy(cell, &next, sizeof next);
+    }
+}
+
+static void lose_page(struct taker *t)
+{
+    pthread_t thread;
+    char *first;
+    size_t cells = fill_page(&first);
+
+    *t = (struct taker){ .page = sgc_page_number((uintptr_t)first) };
+    sgc_mark_address(heap_marker(), (uintptr_t)first);
+    if (!sgc_owners_has(&owners, 0, t->page) || pthread_create(&thread, NULL, take_page, t) != 0)
+        tap_bail("no page, or no thread");
+    while (sgc_a32_load_acq(&t->ready) == 0)
+        sgc_spin_hint();
+    heap_marker()->until_pause = (int)cells + 1;
+    sgc_a32_store_rel(&t->go, 1);
+    sgc_chain_follow(heap_marker(), (struct sgc_words){ (uintptr_t)first, CELL });
+    sgc_owners_leave(&owners, 0);
+    pthread_join(thread, NULL);
+    if (marks_in(t->page) != cells)
+        tap_bail("%zu of %zu cells of a page are marked", marks_in(t->page), cells);
+}
+
+static void test_lost(void)
+{
+    size_t late = 0, under_way = 0;
+    struct taker t;
+
+    for (int i = 0; i < LOST_ROUNDS; i++) {
+        lose_page(&t);
+        late += t.late;
+        under_way += t.took && t.asked;
+    }
+    tap_ok(late == 0, "who has lost a page in a chain asks before it sets another bit there (%zu set; lost on the way %zu times)",
+           late, under_way);
+}
+
 static void begin(const struct sgc_mark_config *config)
 {
     heap_retire();
@@ -114,7 +216,7 @@ int main(void)
 
     starts.interior_pointers = false;
     heap_start((size_t)64 << 20, 0, false);
-    if (!sgc_owners_init(&owners, sgc_heap.reserved / SGC_PAGE, 1))
+    if (!sgc_owners_init(&owners, sgc_heap.reserved / SGC_PAGE, 2))
         tap_bail("no memory for a table of pages");
     begin(&HEAP_MARK);
     test_words();
@@ -122,6 +224,9 @@ int main(void)
     end();
     begin(&starts);
     test_out();
+    end();
+    begin(&HEAP_MARK);
+    test_lost();
     end();
     sgc_owners_check(&owners);
     sgc_owners_release(&owners);
