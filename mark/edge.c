@@ -182,25 +182,22 @@ SGC_INLINE bool has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum
     return end - edge >= neighbours && in_one_word(edge[0], edge[neighbours - 1]);
 }
 
-/* Is the edge one for mark_apart?  On an only marker (own: NULL) all are, in pages of the marker's own those that stay in such
- * pages; where several mark, up to one that goes together with the next. */
-SGC_INLINE bool goes_on(const uintptr_t *edge, const uintptr_t *end, const sgc_a8_t *own, uint32_t index, enum sgc_markbit how)
+/* May the marker set a bit there by that operation?  pages: of sgc_owners; NULL: on an only marker, or with atomic operations
+ * everywhere. */
+SGC_INLINE bool may_mark(const sgc_a8_t *pages, uint32_t index, uintptr_t edge, enum sgc_markbit how)
 {
-    if (how == SGC_MARKBIT_PLAIN)
-        return own == NULL || sgc_owners_own(own, index, *edge >> SGC_PAGE_LOG);
-    return !has_neighbours(edge, end, how);
+    if (pages == NULL)
+        return true;
+    if (how == SGC_MARKBIT_OWN)
+        return __builtin_expect(sgc_owners_everybodys(pages, edge >> SGC_PAGE_LOG), 1);
+    return sgc_owners_own(pages, index, edge >> SGC_PAGE_LOG);
 }
 
-/* May the marker set a bit there by that operation? */
-SGC_INLINE bool may_mark(const struct sgc_marker *marker, uintptr_t edge, enum sgc_markbit how)
-{
-    return how != SGC_MARKBIT_OWN || __builtin_expect(sgc_owners_everybodys(marker->owners, edge >> SGC_PAGE_LOG), 1);
-}
-
-/* Edges one by one.  Many lead to what is marked already: that is asked first, for only what is allocated has a mark.  The edges
+/* Edges one by one.  Many lead to what is marked already: that is asked first, for only what is allocated has a mark.  Up to one
+ * that the marker may not mark in this way, or where bits are not set plainly to one that goes together with the next.  The edges
  * that are left. */
 SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                                       uint32_t near, struct found *found, const sgc_a8_t *own, enum sgc_markbit how)
+                                       uint32_t near, struct found *found, const sgc_a8_t *owned, enum sgc_markbit how)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     const sgc_aw_t *allocated = marker->allocated;
@@ -210,9 +207,12 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
     struct found now = *found;
 
     do {
-        uintptr_t target = *edge, marked = sgc_aw_load(&marks[sgc_edge_word(target)]), start;
+        uintptr_t target = *edge, marked, start;
         const struct sgc_page *d;
 
+        if (how == SGC_MARKBIT_PLAIN && !may_mark(owned, index, target, how))
+            break;
+        marked = sgc_aw_load(&marks[sgc_edge_word(target)]);
         if (sgc_bit_of(marked, sgc_edge_granule(target)))
             continue;
         if (__builtin_expect(!sgc_bit_of(sgc_aw_load(&allocated[sgc_edge_word(target)]), sgc_edge_granule(target)), 0) ||
@@ -220,7 +220,7 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
             *now.stray++ = target;
             continue;
         }
-        if (!may_mark(marker, target, how))
+        if (how != SGC_MARKBIT_PLAIN && !may_mark(owned, index, target, how))
             break;
         d = &pages[target >> SGC_PAGE_LOG];
         if (sgc_edge_is_freed(d, target))
@@ -232,7 +232,7 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
         now.weight += d->weight;
         sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place = place_after(now.place, d->weight);
-    } while (++edge < end && goes_on(edge, end, own, index, how));
+    } while (++edge < end && (how == SGC_MARKBIT_PLAIN || !has_neighbours(edge, end, how)));
     *found = now;
     return edge;
 }
@@ -282,9 +282,11 @@ SGC_INLINE const uintptr_t *mark_own(struct sgc_marker *marker, const uintptr_t 
 SGC_INLINE const uintptr_t *mark_others(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                                         struct found *found)
 {
-    if (has_neighbours(edge, end, SGC_MARKBIT_OWN) && may_mark(marker, *edge, SGC_MARKBIT_OWN))
+    const sgc_a8_t *pages = marker->owners->page;
+
+    if (has_neighbours(edge, end, SGC_MARKBIT_OWN) && may_mark(pages, marker->index, *edge, SGC_MARKBIT_OWN))
         return mark_run(marker, edge, end, near, found, SGC_MARKBIT_OWN);
-    return mark_apart(marker, edge, end, near, found, NULL, SGC_MARKBIT_OWN);
+    return mark_apart(marker, edge, end, near, found, pages, SGC_MARKBIT_OWN);
 }
 
 /* Edges into spans often come many at a time.  The first that is none of these strays. */

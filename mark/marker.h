@@ -94,7 +94,7 @@ static inline void sgc_count_marked(struct sgc_marker *marker, size_t count, siz
  * page is everybody's.  May wait for another marker; whoever reads a mark word first reads it again. */
 static inline enum sgc_markbit sgc_mark_how(const struct sgc_marker *marker, size_t page, bool many)
 {
-    if (marker->how != SGC_MARKBIT_OWN || sgc_owners_everybodys(marker->owners, page))
+    if (marker->how != SGC_MARKBIT_OWN || sgc_owners_everybodys(marker->owners->page, page))
         return marker->how;
     if (sgc_owners_has(marker->owners, marker->index, page) ||
         sgc_owners_get(marker->owners, marker->index, page, many))

@@ -106,12 +106,13 @@ static inline bool sgc_owners_inside(const struct sgc_owners *o, uint32_t i)
     return (sgc_aw_load(&o->marker[i].turn) & 1) != 0;
 }
 
-static inline bool sgc_owners_everybodys(const struct sgc_owners *o, size_t page)
+/* `pages` as the table's: loops have a copy in a register. */
+static inline bool sgc_owners_everybodys(const sgc_a8_t *pages, size_t page)
 {
-    return sgc_a8_load_acq(&o->page[page]) == SGC_EVERYBODY;                                        /* [E] */
+    return sgc_a8_load_acq(&pages[page]) == SGC_EVERYBODY;                                          /* [E] */
 }
 
-/* Is the page marker i's, which is inside?  `pages` as the table's: loops have copies of both in registers. */
+/* Is the page marker i's, which is inside?  Likewise. */
 static inline bool sgc_owners_own(const sgc_a8_t *pages, uint32_t i, size_t page)
 {
     return (sgc_a8_load_sc(&pages[page]) & SGC_OWNERS_MARKER) == i + 1;                             /* [L] */

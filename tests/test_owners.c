@@ -51,12 +51,12 @@ static void test_hands(void)
     tap_ok(sgc_owners_get(&owners, 1, 3, true) && belongs(3, 2 | SGC_TAKEN), "who has many bits to set takes it over");
     tap_ok(!sgc_owners_has(&owners, 0, 3) && sgc_owners_has(&owners, 1, 3), "from who had it");
     sgc_owners_leave(&owners, 1);
-    tap_ok(!sgc_owners_get(&owners, 0, 3, true) && sgc_owners_everybodys(&owners, 3), "the next one does not: it is everybody's");
+    tap_ok(!sgc_owners_get(&owners, 0, 3, true) && sgc_owners_everybodys(owners.page, 3), "the next one does not: it is everybody's");
     tap_ok(!sgc_owners_get(&owners, 1, 3, true), "and stays so");
     tap_ok(sgc_owners_get(&owners, 1, 4, false), "another page");
     sgc_owners_leave(&owners, 1);
-    tap_ok(!sgc_owners_get(&owners, 0, 4, false) && sgc_owners_everybodys(&owners, 4), "for a few bits a page is everybody's at once");
-    tap_ok(!sgc_owners_get(&owners, SGC_OWNERS_MOST, 5, true) && sgc_owners_everybodys(&owners, 5),
+    tap_ok(!sgc_owners_get(&owners, 0, 4, false) && sgc_owners_everybodys(owners.page, 4), "for a few bits a page is everybody's at once");
+    tap_ok(!sgc_owners_get(&owners, SGC_OWNERS_MOST, 5, true) && sgc_owners_everybodys(owners.page, 5),
            "a marker whose number is too high has none");
     test_in_between();
     sgc_owners_check(&owners);
@@ -118,10 +118,10 @@ static size_t marks_without(void)
 
 static void test_given_up(void)
 {
-    tap_ok(!had_after_wait() && sgc_owners_everybodys(&owners, 0), "who has waited for long leaves the page to everybody");
+    tap_ok(!had_after_wait() && sgc_owners_everybodys(owners.page, 0), "who has waited for long leaves the page to everybody");
     tap_ok(!sgc_owners_inside(&owners, 0), "who is asked goes out then");
-    tap_ok(!sgc_owners_get(&owners, 0, 1, true) && sgc_owners_everybodys(&owners, 1), "own pages become everybody's");
-    tap_ok(!sgc_owners_get(&owners, 0, 2, true) && sgc_owners_everybodys(&owners, 2), "those that are nobody's, too");
+    tap_ok(!sgc_owners_get(&owners, 0, 1, true) && sgc_owners_everybodys(owners.page, 1), "own pages become everybody's");
+    tap_ok(!sgc_owners_get(&owners, 0, 2, true) && sgc_owners_everybodys(owners.page, 2), "those that are nobody's, too");
     sgc_owners_check(&owners);
     tap_ok(marks_without() == 1, "the next mark does without");
     tap_ok(sgc_owners_get(&owners, 0, 0, true), "then it is tried again");
