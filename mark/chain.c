@@ -151,7 +151,7 @@ static size_t ask_for_page(struct sgc_marker *marker, size_t page)
     return sgc_mark_how(marker, page, false) == SGC_MARKBIT_PLAIN ? page : NO_PAGE;
 }
 
-/* Asks whose page it is, once in a row of objects there.  False if it is everybody's. */
+/* Asks whose page it is; in a page of its own once in a row of objects there.  False if it is everybody's. */
 SGC_INLINE bool makes_own(struct sgc_marker *marker, struct run *run, size_t page)
 {
     if (__builtin_expect(run->own != page, 0))
@@ -172,7 +172,8 @@ SGC_INLINE bool sets_bit(struct sgc_marker *marker, struct run *run, uintptr_t e
     return (sgc_set_marks(word, marked, bit, how) & ~marked) != 0;
 }
 
-/* Marks what an edge leads to.  True, and the object, if it is a small one that was not marked and has words to scan. */
+/* Marks what an edge leads to.  True, and the object, if it is a small one that was not marked and is scanned word by word; what
+ * has a descriptor is on the stack then. */
 typedef bool mark_next_fn(struct sgc_marker *marker, uintptr_t edge, struct run *run, struct sgc_words *found);
 
 SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, struct run *run, struct sgc_words *found,
@@ -212,7 +213,7 @@ static bool mark_next_own(struct sgc_marker *marker, uintptr_t edge, struct run 
     return mark_next(marker, edge, run, found, SGC_MARKBIT_OWN);
 }
 
-/* Marks what the object leads to.  The last new one is the next, the others go on the stack: of a list's cells that is the
+/* Marks what the object leads to.  The last new one without a descriptor is the next, the others go on the stack: of a list's cells that is the
  * rest of the list. */
 SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, struct run *run,
                                               mark_next_fn *mark)

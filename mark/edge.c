@@ -193,9 +193,9 @@ SGC_INLINE bool may_mark(const sgc_a8_t *pages, uint32_t index, uintptr_t edge, 
     return sgc_owners_own(pages, index, edge >> SGC_PAGE_LOG);
 }
 
-/* Edges one by one.  Many lead to what is marked already: that is asked first, for only what is allocated has a mark.  Up to one
- * that the marker may not mark in this way, or where bits are not set plainly to one that goes together with the next.  The edges
- * that are left. */
+/* Edges one by one.  Many lead to what is marked already: that is asked before all that is about the object, for only what is
+ * allocated has a mark.  Up to one that the marker may not mark in this way, or where bits are not set plainly to one that goes
+ * together with the next.  The edges that are left. */
 SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                        uint32_t near, struct found *found, const sgc_a8_t *owned, enum sgc_markbit how)
 {

@@ -11,7 +11,8 @@
  *
  *   what       written by                                    read by              ordering
  *   page[p]    any marker: compare-and-swap [C]; who has     any marker [L], [E]  C, S, L seq. consistent; E, which
- *              it in between: store [S]                                           asks only for "everybody's", acquire
+ *              it in between: store [S]                                           asks only for "everybody's", acquire;
+ *                                                                                 an assertion, relaxed
  *   turn       its marker: goes in, answers: swap [I];       who took a page      I and T seq. consistent; O release,
  *              goes out: store [O]                           from it [T], [W]     W acquire
  *   asked      who waits for its marker: 1 [A]; the          its marker [Q]       relaxed: a hint, but see below

@@ -362,7 +362,7 @@ slow_scripts += tests/check_bench
 
 # Pages that belong to markers.
 unit_tests += tests/test_owners tests/test_owners_answers
-thread_tests += tests/test_owners
+thread_tests += tests/test_owners tests/test_owners_answers
 aarch64_tests += tests/test_owners tests/test_owners_answers
 EXTRA_DIST += tests/model/owners.pml
 

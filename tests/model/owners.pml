@@ -4,7 +4,8 @@
  *
  * What is modelled: MARKERS markers, and PAGES pages with one mark word each.  Each marker sets BITS bits of its own, one after
  * the other, in the pages in turn; the markers begin with different ones.  Before each bit it may answer, and it may run a
- * client's procedure, one at a time, that sets the bit; after each it may go out.  In a page of its own it loads the word and
+ * client's procedure, one at a time, that sets the bit; after each it may go out.  It asks for the page, or it does not, if it had
+ * it last time and has neither answered nor gone out since, as in a chain.  In a page of its own it loads the word and
  * stores it, in two steps; in everybody's it is one.  At the end all bits are set, and nobody waits forever.  One statement is
  * one access to a shared variable.  Whether it is worth while to have a page is left open: any choice may be made.
  *
@@ -66,6 +67,7 @@ inline turn(i, in)
 
 inline leave(i)
 {
+    kept = NONE;
     if
     :: inside[i] -> turn(i, 0)
     :: else
@@ -77,6 +79,9 @@ inline answer(i)
     if
     :: asked[i] ->
         asked[i] = 0;
+#ifndef BROKEN_KEEPS_THE_PAGE
+        kept = NONE;
+#endif
         if
         :: inside[i] -> turn(i, 1)
         :: inside[i] -> turn(i, 0)
@@ -175,14 +180,18 @@ inline set(i)
 #ifdef BROKEN_READS_BEFORE
     before = word[p];
 #endif
-    get(i);
+    if
+    :: kept == p -> own = 1
+    :: get(i)
+    fi;
     if
     :: own ->
+        kept = p;
 #ifndef BROKEN_READS_BEFORE
         before = word[p];
 #endif
         word[p] = before | (1 << (i * BITS + n))
-    :: else -> word[p] = word[p] | (1 << (i * BITS + n))
+    :: else -> kept = NONE; word[p] = word[p] | (1 << (i * BITS + n))
     fi;
     before = 0;
     own = 0
@@ -202,7 +211,7 @@ inline run_client(i)
 
 active [MARKERS] proctype marker()
 {
-    byte n, said, k, p;
+    byte n, said, k, p, kept = NONE;
     bit own;
     int before;
 
