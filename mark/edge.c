@@ -392,7 +392,7 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uin
 /* Strays become edges to the first bytes of their slots.  With those into spans it is done with at once.  How many are left. */
 static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
-    size_t left = 0;
+    size_t left = 0, spans = 0;
 
     for (size_t i = 0; i < count; i++) {
         size_t offset = edge[i], start;
@@ -400,12 +400,15 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
 
         if (sgc_page_state(d) != SGC_PAGE_SMALL) {
             sgc_mark_span_at(marker, offset, distances);
+            spans++;
             continue;
         }
         start = sgc_slot_granule(d, offset) * SGC_GRANULE;
         edge[left] = start;
         left += sgc_distance_counts(distances, offset - start);
     }
+    if (spans >= SGC_SPANS_MANY)
+        marker->sifts_spans = true;
     return left;
 }
 
@@ -461,6 +464,8 @@ SGC_INLINE void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t
     struct sgc_place *place = sgc_deque_places(&marker->stack, count);
 
     sgc_marker_answers(marker);
+    if (__builtin_expect(marker->sifts_spans, 0))
+        count = sgc_sift_spans(marker, edge, count);
     if (marker->limit >= (marker->how == SGC_MARKBIT_PLAIN ? BITS_APART_ALONE : BITS_APART)) {
         if (marker->limit >= FAR_APART)
             ask_for_descriptors(edge, count);

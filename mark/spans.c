@@ -16,6 +16,24 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
         sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), d->kind);
 }
 
+/* Whether an edge would count does not matter where nothing is left to mark.  The bits of a gigabyte of spans are 4 KB; the mark words
+ * of their first granules, which the edges would be looked up in otherwise, are far apart, and often by the same distance, so that
+ * a cache has few places for them. */
+size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+{
+    const sgc_aw_t *marks = sgc_span_word(0, marker->alloc_role ^ 1);
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t page = edge[i] >> SGC_PAGE_LOG;
+
+        edge[left] = edge[i];
+        left += ~sgc_aw_load(&marks[2 * (page / SGC_ARENA_PAGES)]) >> page % SGC_ARENA_PAGES & 1;
+    }
+    marker->sifts_spans = count - left >= SGC_SPANS_MANY;
+    return left;
+}
+
 /* Some objects are kept only by words that point near their beginning. */
 static bool reached(const struct sgc_page *d, size_t inside)
 {

@@ -242,6 +242,7 @@ heap_tests = \
 	tests/test_heap \
 	tests/test_huge_pages \
 	tests/test_lists \
+	tests/test_mark_spans \
 	tests/test_marker \
 	tests/test_object \
 	tests/test_on_the_way \
@@ -265,6 +266,7 @@ aarch64_tests += \
 	tests/test_claim_short \
 	tests/test_exact \
 	tests/test_lists \
+	tests/test_mark_spans \
 	tests/test_marker \
 	tests/test_remote \
 	tests/test_size_class \
