@@ -134,6 +134,19 @@ def rates(results):
     return found
 
 
+def floors(results):
+    """(case, variant, median, floor, times the floor); the floor is what the program takes without a collector."""
+    found = []
+    for name, by_variant in results.of("cases").items():
+        for variant, runs in by_variant.items():
+            case, good = case_named(name), [run for run in runs if not run.failure]
+            if case.floor and good and len(good) == len(runs):
+                taken, least = numbers(good, case.figure), numbers(good, case.floor)
+                found.append((name, variant, median(taken), median(least),
+                              median(one / other for one, other in zip(taken, least))))
+    return found
+
+
 def preset_rows(results):
     """(case, {preset: Side}, bdwgc's Side)"""
     found = []

@@ -4,7 +4,7 @@ import math
 
 from runner.cases import PEER, PRESETS, SGC
 from runner.goals import goals
-from runner.summary import case_rows, count_rows, groups, preset_rows, rates, ratio, speed_ups
+from runner.summary import case_rows, count_rows, floors, groups, preset_rows, rates, ratio, speed_ups
 
 
 def plain(value):
@@ -51,6 +51,13 @@ def rate_table(results):
             ("case", "collector", "markers", "MB/s", "M objects/s", "M pointers/s"), body)
 
 
+def floor_table(results):
+    body = [(name, variant.side, variant.mode, plain(taken), plain(least), two(times))
+            for name, variant, taken, least, times in floors(results)]
+    return ("Beside the same steps with exact frees, in the same process",
+            ("case", "collector", "mode", "with it", "exact frees", "times these"), body)
+
+
 def preset_table(table):
     heading = ("case", *PRESETS, "bdwgc")
     body = [(case.name, *(preset_cell(presets, p) for p in PRESETS), spread(peer)) for case, presets, peer in table]
@@ -91,7 +98,7 @@ def tables(results):
     """All that have something in them."""
     rows = case_rows(results)
     every = [goal_table(results), group_table(rows), case_table(rows), speed_up_table(rows),
-             rate_table(results), preset_table(preset_rows(results)), count_table(count_rows(results)),
+             floor_table(results), rate_table(results), preset_table(preset_rows(results)), count_table(count_rows(results)),
              failure_table(results), warning_table(results)]
     return [table for table in every if table[2]]
 
