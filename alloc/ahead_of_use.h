@@ -44,24 +44,26 @@ static inline void sgc_fetch_slots(const struct sgc_bin *bin, char *from)
         __builtin_prefetch(from, 1);
 }
 
-/* Of what is to be zeroed, a piece; a little more is no piece of its own. */
-static inline char *sgc_piece_end(char *from, char *end)
+/* The C library zeroes a large object faster than the one instruction that the compiler makes of a bounded piece (16 KB that have
+ * left the caches: 1190 ns instead of 1440), and a piece more slowly (768-byte objects: 71 ns each instead of 64). */
+__attribute__((noinline))
+static void sgc_zero_large(char *from, char *to)
 {
-    return end - from < 2 * SGC_ZERO_BYTES ? end : from + SGC_ZERO_BYTES;
+    memset(from, 0, (size_t)(to - from));
 }
 
-/* Zeroes what may hold something below `upto`, and fetches as much of what comes then. */
+/* Zeroes what may hold something below `upto`, a piece or one large object, and fetches as much of what comes then. */
 static inline char *sgc_zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
 {
     char *dirty_to = sgc_lower(upto, bin->dirty), *fetch_to = sgc_lower(bin->end, bin->dirty);
 
-    while (from < dirty_to) {
-        char *to = sgc_piece_end(from, dirty_to);
-
-        memset(from, 0, (size_t)(to - from));
-        sgc_fetch_lines(to, sgc_lower(to + SGC_ZERO_BYTES, fetch_to));
-        from = to;
-    }
+    if (from >= dirty_to)
+        return upto;
+    if (__builtin_expect(dirty_to - from >= 2 * SGC_ZERO_BYTES, 0))
+        sgc_zero_large(from, dirty_to);
+    else
+        memset(from, 0, (size_t)(dirty_to - from));
+    sgc_fetch_lines(dirty_to, sgc_lower(dirty_to + SGC_ZERO_BYTES, fetch_to));
     return upto;
 }
 
