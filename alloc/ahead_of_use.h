@@ -52,7 +52,8 @@ static void sgc_zero_large(char *from, char *to)
     memset(from, 0, (size_t)(to - from));
 }
 
-/* Zeroes what may hold something below `upto`, a piece or one large object, and fetches as much of what comes then. */
+/* Zeroes what may hold something below `upto`, a piece, or an object that is larger (or two of 4 KB), and fetches 4 KB of what
+ * comes then. */
 static inline char *sgc_zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
 {
     char *dirty_to = sgc_lower(upto, bin->dirty), *fetch_to = sgc_lower(bin->end, bin->dirty);

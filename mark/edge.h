@@ -29,7 +29,7 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *
 /* Marks the span that begins with the page. */
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 
-enum { SGC_SPANS_MANY = 16 };           /* edges into spans among those marked together that make it worth while */
+enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object, which make it worth while */
 
 /* Leaves out edges into the first pages of spans that are marked, and sees whether that was worth it.  How many are left. */
 size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count);

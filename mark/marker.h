@@ -71,7 +71,7 @@ struct sgc_marker {
     enum sgc_markbit how;
     struct sgc_owners *owners;  /* the team's: whose pages are whose, if `how` says so */
     bool sifts;                 /* many of the last edges led to what was marked */
-    bool sifts_spans;           /* many of them led into spans */
+    bool sifts_spans;           /* many of them led to no small object: mostly into spans */
     int until_pause;            /* pieces of work until the team is asked whether to go on */
     struct sgc_team *team;      /* NULL: alone */
     uint32_t index;             /* in the team */

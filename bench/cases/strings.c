@@ -5,9 +5,9 @@
  * while about half of the names are there.  Every step also builds the name it looks for as a string of its own, which
  * dies at once unless it is kept.
  *
- * How little time could that take?  After the collector's figures the same steps are run once more by a program that frees
- * what it no longer needs, itself and at once, into lists from which it takes it again: no search, no collection, no memory
- * that waits to be found dead.  No allocator does less, so exact_ms is what the program itself and its cache misses take.
+ * How much of that is the program's own?  After the collector's figures the same steps are run once more by a program that
+ * frees what it no longer needs, itself and at once, into lists from which it takes it again: no search, no collection, no
+ * memory that waits to be found dead.  So exact_ms is about what the program itself and its cache misses take.
  *
  *     strings [NAMES [STEPS]]
  */

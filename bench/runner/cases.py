@@ -68,6 +68,11 @@ class Case:
     less_is_better: bool = True
     floor: str = ""             # the figure, if there is one, that says what its program takes without a collector
 
+    @property
+    def memory(self):
+        """Megabytes it may take; the control of scaling has a buffer as large as the heap for each of two threads."""
+        return self.heap * (3 if self.program == "scaling" else 1)
+
 
 def words(*values):
     return tuple(str(v) for v in values)
@@ -137,11 +142,11 @@ def thread_cases():
                    "marking_scaling", 640, ("limit",), less_is_better=False)
     for kind, size in (("conservative", 16), ("conservative", 64), ("conservative", 256), ("conservative", 1024),
                        ("pointer-free", 64), ("pointer-free", 1024)):
-        # MB, and how many: of many cycles, since the first few find the caches full of the other side's memory, and as long as
+        # MB, and how many: of several cycles, since the first one finds the caches full of the other side's memory, and as long as
         # a thread takes to be woken many times over, which is soon done where nothing is zeroed.  The lines written in
-        # half of the heap are to be far more than any cache has, alone or together: where half of them would fit, two threads
-        # that write their halves gain more than two.  256 MB do if all lines are written; of pointer-free objects only the
-        # first one is, and the heap is larger by as much.
+        # half of the heap are to be more than the caches have: where half of them would fit, two threads that write their
+        # halves gain more than two.  In 256 MB that are written as a whole half is 128 MB; of large pointer-free objects only
+        # one line is written each, and in 2 GB these are 128 MB, 64 in half.
         slices, rounds = (min(size * 8, 512), 11) if kind == "conservative" else (max(1024, size * 8), 5)
         heap = 256 if kind == "conservative" else 256 * max(1, size // 128)
         yield Case(f"scaling/{kind}/{size}", "scaling to 2 threads", "scaling", words(size, kind, 2, slices, rounds),

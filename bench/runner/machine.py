@@ -87,6 +87,16 @@ def source_revision(build):
     return first_words(["git", "-C", source, "describe", "--always", "--dirty"]) if source else ""
 
 
+def available_megabytes():
+    return int(first_match("/proc/meminfo", r"^MemAvailable:\s*(\d+) kB") or 0) // 1024
+
+
+def why_too_small(cases):
+    """A case that makes the system swap, or end programs, says nothing."""
+    most, available = max(cases, key=lambda case: case.memory), available_megabytes()
+    return f"{most.name} takes {most.memory} MB, and {available} MB are available" if most.memory > available else ""
+
+
 def why_build_unfit(build):
     """Figures of a build with assertions or a sanitizer say nothing."""
     if "-DSGC_ASSERTIONS" in make_variable(build, "SGC_CPPFLAGS"):

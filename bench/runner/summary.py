@@ -140,7 +140,7 @@ def floors(results):
     for name, by_variant in results.of("cases").items():
         for variant, runs in by_variant.items():
             case, good = case_named(name), [run for run in runs if not run.failure]
-            if case.floor and good and len(good) == len(runs):
+            if case.floor and len(good) == len(runs) and all(case.floor in run.figures for run in good):
                 taken, least = numbers(good, case.figure), numbers(good, case.floor)
                 found.append((name, variant, median(taken), median(least),
                               median(one / other for one, other in zip(taken, least))))
