@@ -21,14 +21,14 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
  * a cache has few places for them. */
 size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
-    const sgc_aw_t *marks = sgc_span_word(0, marker->alloc_role ^ 1);
+    uint32_t role = marker->alloc_role ^ 1;
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
-        size_t page = edge[i] >> SGC_PAGE_LOG;
+        uint32_t page = (uint32_t)(edge[i] >> SGC_PAGE_LOG);
 
         edge[left] = edge[i];
-        left += ~sgc_aw_load(&marks[2 * (page / SGC_ARENA_PAGES)]) >> page % SGC_ARENA_PAGES & 1;
+        left += (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) == 0;
     }
     marker->sifts_spans = count - left >= SGC_SPANS_MANY;
     return left;
