@@ -24,17 +24,17 @@ bench_cases = \
 	bench/cases/finalize \
 	bench/cases/gcbench \
 	bench/cases/limits \
-	bench/cases/markers \
 	bench/cases/pairs \
 	bench/cases/pauses \
-	bench/cases/scaling \
 	bench/cases/strings \
 	bench/cases/trees
 
 # tests/check_bench runs these.
 bench_tested = \
 	bench/cases/alloc \
-	bench/cases/mark
+	bench/cases/mark \
+	bench/cases/markers \
+	bench/cases/scaling
 endif
 
 # The runner: programs of Python's standard library only.

@@ -147,6 +147,18 @@ def floors(results):
     return found
 
 
+def controls(results):
+    """(case, variant, what two processors give it, what they give the control, the first by the second): medians."""
+    found = []
+    for name, by_variant in results.of("cases").items():
+        case = case_named(name)
+        figures = (case.gain, f"{case.controlled}_control", f"{case.controlled}_relative")
+        for variant, runs in by_variant.items():
+            if case.controlled and all(not run.failure and set(figures) <= set(run.figures) for run in runs):
+                found.append((name, variant, *(median(numbers(runs, figure)) for figure in figures)))
+    return found
+
+
 def preset_rows(results):
     """(case, {preset: Side}, bdwgc's Side)"""
     found = []

@@ -4,7 +4,7 @@ import math
 
 from runner.cases import PEER, PRESETS, SGC
 from runner.goals import goals
-from runner.summary import case_rows, count_rows, floors, groups, preset_rows, rates, ratio, speed_ups
+from runner.summary import case_rows, controls, count_rows, floors, groups, preset_rows, rates, ratio, speed_ups
 
 
 def plain(value):
@@ -58,6 +58,13 @@ def floor_table(results):
             ("case", "collector", "mode", "with it", "exact frees", "times these"), body)
 
 
+def control_table(results):
+    body = [(name, variant.side, variant.mode, plain(gain), plain(control), two(relative))
+            for name, variant, gain, control, relative in controls(results)]
+    return ("What a second processor gives: times the rate of one, beside a control on the same processors in the same run",
+            ("case", "collector", "mode", "with it", "control", "relative"), body)
+
+
 def preset_table(table):
     heading = ("case", *PRESETS, "bdwgc")
     body = [(case.name, *(preset_cell(presets, p) for p in PRESETS), spread(peer)) for case, presets, peer in table]
@@ -98,7 +105,8 @@ def tables(results):
     """All that have something in them."""
     rows = case_rows(results)
     every = [goal_table(results), group_table(rows), case_table(rows), speed_up_table(rows),
-             floor_table(results), rate_table(results), preset_table(preset_rows(results)), count_table(count_rows(results)),
+             floor_table(results), control_table(results), rate_table(results), preset_table(preset_rows(results)),
+             count_table(count_rows(results)),
              failure_table(results), warning_table(results)]
     return [table for table in every if table[2]]
 
