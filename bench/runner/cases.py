@@ -67,8 +67,7 @@ class Case:
     marks: bool = False         # runs with each of the markers asked for
     less_is_better: bool = True
     floor: str = ""             # the figure, if there is one, that says what its program takes without a collector
-    controlled: str = ""        # where the program says what two processors give its control: which words its figures begin with,
-    gain: str = ""              # and the one that says what they give the collector
+    control: tuple = ()         # figures: what two processors give it, what they give its control, the first by the second
 
     @property
     def memory(self):
@@ -141,7 +140,8 @@ def thread_cases():
     yield Case("pauses", "pauses", "pauses", words(64, 30), words(4, 3), "pause_net_ms", 256, ("default",))
     for shape in SHAPES:
         yield Case(f"markers/{shape}", "marking by 2 markers", "markers", words(shape, 2, 256, 9), words(shape, 2, 4, 1),
-                   "marking_scaling", 640, ("limit",), less_is_better=False, controlled="marking", gain="marking_scaling")
+                   "marking_scaling", 640, ("limit",), less_is_better=False,
+                   control=("marking_scaling", "marking_control", "marking_relative"))
     for kind, size in (("conservative", 16), ("conservative", 64), ("conservative", 256), ("conservative", 1024),
                        ("pointer-free", 64), ("pointer-free", 1024)):
         # MB, and how many: of several cycles, since the first one finds the caches full of the other side's memory, and as long as
@@ -153,7 +153,7 @@ def thread_cases():
         heap = 256 if kind == "conservative" else 256 * max(1, size // 128)
         yield Case(f"scaling/{kind}/{size}", "scaling to 2 threads", "scaling", words(size, kind, 2, slices, rounds),
                    words(size, kind, 2, 1, 1), "scaling_relative", heap, ("limit", "default"), less_is_better=False,
-                   controlled="scaling", gain="scaling_gc")
+                   control=("scaling_gc", "scaling_control", "scaling_relative"))
 
 
 def all_cases():

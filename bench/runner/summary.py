@@ -134,29 +134,26 @@ def rates(results):
     return found
 
 
+def columns(results, figures_of):
+    """(case, variant, the numbers of each of its figures); nothing where a run failed or lacks one, as older results may."""
+    for name, by_variant in results.of("cases").items():
+        figures = figures_of(case_named(name))
+        for variant, runs in by_variant.items():
+            if figures and all(not run.failure and set(figures) <= set(run.figures) for run in runs):
+                yield name, variant, [numbers(runs, figure) for figure in figures]
+
+
 def floors(results):
     """(case, variant, median, floor, times the floor); the floor is what the program takes without a collector."""
-    found = []
-    for name, by_variant in results.of("cases").items():
-        for variant, runs in by_variant.items():
-            case, good = case_named(name), [run for run in runs if not run.failure]
-            if case.floor and len(good) == len(runs) and all(case.floor in run.figures for run in good):
-                taken, least = numbers(good, case.figure), numbers(good, case.floor)
-                found.append((name, variant, median(taken), median(least),
-                              median(one / other for one, other in zip(taken, least))))
-    return found
+    found = columns(results, lambda case: (case.figure, case.floor) if case.floor else ())
+    return [(name, variant, median(taken), median(least), median(one / other for one, other in zip(taken, least)))
+            for name, variant, (taken, least) in found]
 
 
 def controls(results):
     """(case, variant, what two processors give it, what they give the control, the first by the second): medians."""
-    found = []
-    for name, by_variant in results.of("cases").items():
-        case = case_named(name)
-        figures = (case.gain, f"{case.controlled}_control", f"{case.controlled}_relative")
-        for variant, runs in by_variant.items():
-            if case.controlled and all(not run.failure and set(figures) <= set(run.figures) for run in runs):
-                found.append((name, variant, *(median(numbers(runs, figure)) for figure in figures)))
-    return found
+    return [(name, variant, *map(median, figures))
+            for name, variant, figures in columns(results, lambda case: case.control)]
 
 
 def preset_rows(results):
