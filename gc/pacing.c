@@ -40,8 +40,9 @@ SGC_STATE struct sgc_unseen sgc_unseen;
 enum { CACHES = 4 };
 
 /* A thread adds up what it has claimed by itself first: at least so much, and with all others not more than a small part of
- * the budget. */
-enum { UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE };
+ * the budget; while touched memory is used up, well below SGC_PACE_LEFT, or what is to be left would be gone before
+ * anybody looks. */
+enum { UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE, UNSEEN_REUSING = 2 * SGC_PAGE };
 
 static const size_t NO_ROOM = 1;        /* a ceiling that every heap is above */
 
@@ -126,6 +127,7 @@ void sgc_pacing_init(void)
 {
     size_t cache = sgc_cache_bytes("/sys", 2);
 
+    sgc_assert(SGC_PACE_LEFT <= (size_t)SGC_READY_SINGLE * SGC_PAGE);
     pacing.cache = cache != 0 ? sgc_pace_between(cache * CACHES, CACHE_LEAST, CACHE_MOST) : CACHE_UNKNOWN;
     pacing.near = sgc_pace_larger(pacing.cache / CACHES, NEAR_LEAST);
     pacing.processors = sgc_limit_cpus();
@@ -187,6 +189,8 @@ static bool begin_reuse(struct sgc_mutator *self, size_t allocated)
         return false;
     worth = sgc_pace_may_reuse(budget, most, sgc_policy_free_touched(sgc_section_of(self)));
     sgc_aw_store(&pacing.ceiling, worth ? sgc_pool_heap_bytes() : NO_ROOM);
+    if (worth)
+        sgc_aw_store(&sgc_unseen.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unseen.bytes), UNSEEN_REUSING));
     return worth;
 }
 

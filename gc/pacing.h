@@ -6,7 +6,8 @@
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
  *                     mutators: `look`, a stale one costs a look
- *   unseen            with the budget                                         mutators: relaxed
+ *   unseen            with the budget; the mutator that finds it used up:     mutators: relaxed, a stale one costs looks
+ *                     less, until the next budget
  *   most_reused       the collecting thread, at the end of a cycle; API       mutators: relaxed
  *   ceiling           the same: 0; the mutator that finds the budget used     mutators: relaxed, a stale one costs some
  *                     up: the heap's size                                     memory or an early cycle

@@ -191,10 +191,12 @@ static size_t left_for_cycle(size_t freed)
     return left;
 }
 
-/* A thread does not look for every page. */
+/* A thread does not look for every page, but it does before all that is to be left is gone. */
 static int little_left(void)
 {
-    return left_for_cycle(1 << 20) >= SGC_PACE_LEFT / 4 ? 0 : 1;
+    size_t left = left_for_cycle(1 << 20);
+
+    return left >= SGC_PACE_LEFT / 2 && left <= SGC_PACE_LEFT ? 0 : 1;
 }
 
 static int nothing_left(void)
