@@ -114,6 +114,6 @@ def run_once(places, side, command, collector_env, needed, timeout):
 
 def run_case(places, case, variant, quick, timeout):
     args = case.quick_args if quick else case.args
-    needed = (case.figure, "collections", "peak_rss_mb", *filter(None, (case.floor,)))
+    needed = (case.figure, "collections", "peak_rss_mb", *filter(None, (case.floor,)), *case.control)
     return run_once(places, variant.side, [places.program(case.program), *args],
                     variant.environment(case.heap), needed, timeout)
