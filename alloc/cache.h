@@ -42,8 +42,7 @@ enum {
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
     SGC_READY_MOST = 24,            /* pages made ready at a time, */
-    SGC_READY_FRESH = 8,            /* and of the pool's; */
-    SGC_READY_SINGLE = 8,           /* of its last pages with contents one, for pacing decides between requests what is left */
+    SGC_READY_FRESH = 8,            /* and of the pool's */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 

@@ -285,14 +285,11 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
 }
 
-/* Of the pool, near the limit, where others may miss them: fewer, down to one.  Likewise where the last ones with contents
- * begin. */
+/* Of the pool, near the limit, where others may miss them: fewer, down to one. */
 static uint32_t of_the_pool(uint32_t most)
 {
-    size_t share = sgc_pool_room() / ROOM_SHARE, touched = sgc_pool_dirty_bytes() / SGC_PAGE;
+    size_t share = sgc_pool_room() / ROOM_SHARE;
 
-    if (touched != 0 && touched < share + SGC_READY_SINGLE)
-        share = touched > SGC_READY_SINGLE ? touched - SGC_READY_SINGLE : 1;
     return share == 0 ? 1 : share < most ? (uint32_t)share : most;
 }
 

@@ -90,6 +90,7 @@ static void set_budget(size_t bytes)
 {
     sgc_aw_store(&pacing.look, 0);
     sgc_aw_store(&pacing.ceiling, 0);
+    sgc_pool_leave(0);
     sgc_aw_store(&pacing.budget, bytes);
     sgc_aw_store(&sgc_unseen.bytes, sgc_pace_smaller(bytes / UNSEEN_SHARE, UNSEEN_MOST));
 }
@@ -127,7 +128,6 @@ void sgc_pacing_init(void)
 {
     size_t cache = sgc_cache_bytes("/sys", 2);
 
-    sgc_assert(SGC_PACE_LEFT <= (size_t)SGC_READY_SINGLE * SGC_PAGE);
     pacing.cache = cache != 0 ? sgc_pace_between(cache * CACHES, CACHE_LEAST, CACHE_MOST) : CACHE_UNKNOWN;
     pacing.near = sgc_pace_larger(pacing.cache / CACHES, NEAR_LEAST);
     pacing.processors = sgc_limit_cpus();
@@ -176,6 +176,13 @@ static bool reuses(size_t allocated)
            allocated < sgc_aw_load(&pacing.most_reused) + sgc_aw_load(&pacing.freed);
 }
 
+/* From here on until the next budget. */
+static void reuse_but_for(size_t left)
+{
+    sgc_pool_leave(left);
+    sgc_aw_store(&sgc_unseen.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unseen.bytes), UNSEEN_REUSING));
+}
+
 /* The budget is used up: is there such memory?  Asked once a cycle.  To know it, all has to be swept, which is little beside
  * a cycle. */
 static bool begin_reuse(struct sgc_mutator *self, size_t allocated)
@@ -190,7 +197,7 @@ static bool begin_reuse(struct sgc_mutator *self, size_t allocated)
     worth = sgc_pace_may_reuse(budget, most, sgc_policy_free_touched(sgc_section_of(self)));
     sgc_aw_store(&pacing.ceiling, worth ? sgc_pool_heap_bytes() : NO_ROOM);
     if (worth)
-        sgc_aw_store(&sgc_unseen.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unseen.bytes), UNSEEN_REUSING));
+        reuse_but_for(sgc_pace_left(sgc_pacing_kept()));
     return worth;
 }
 

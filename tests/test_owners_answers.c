@@ -93,6 +93,23 @@ static void test_out(void)
     says_out("what a client's procedure has it mark");
 }
 
+/* ---- in a chain ---- */
+
+static void test_chain(void)
+{
+    static char *cell[40];
+
+    for (size_t i = 0; i < 40; i++) {
+        cell[i] = heap_alloc(sgc_self, 32, SGC_KIND_CONSERVATIVE);
+        if (i != 0)
+            memcpy(cell[i - 1], &cell[i], sizeof cell[i]);
+    }
+    go_in_and_ask();
+    heap_marker()->until_pause = 40;
+    sgc_chain_follow(heap_marker(), (struct sgc_words){ (uintptr_t)cell[0], 32 });
+    says_answered("a list");
+}
+
 /* ---- a page that is taken while its owner follows a chain there ---- */
 
 enum {
@@ -227,6 +244,7 @@ int main(void)
     test_out();
     end();
     begin(&HEAP_MARK);
+    test_chain();
     test_lost();
     end();
     sgc_owners_check(&owners);

@@ -21,11 +21,18 @@ static unsigned collections(size_t megabytes)
     return (unsigned)(sgc_cycles_finished() - before);
 }
 
+static void make_live_bytes(size_t bytes)
+{
+    size_t n = bytes / 1024;
+
+    live = sgc_allocate(n * sizeof *live, WHITE_KIND);
+    for (size_t i = 0; i < n; i++)
+        live[i] = sgc_allocate(1000, WHITE_KIND);
+}
+
 static void make_live(size_t megabytes)
 {
-    live = sgc_allocate((megabytes << 10) * sizeof *live, WHITE_KIND);
-    for (size_t i = 0; i < megabytes << 10; i++)
-        live[i] = sgc_allocate(1000, WHITE_KIND);
+    make_live_bytes(megabytes << 20);
 }
 
 static void drop_live(void)
@@ -137,9 +144,9 @@ static int dear_below_own_limit(void)
     return budget_when_dear() <= 17 ? 0 : 1;
 }
 
-/* 20 MB live and so many have died.  In one size class, so that nothing is free for the budget to find unless it sweeps; and
+/* 20 MB live and so many bytes have died.  In one size class, so that nothing is free for the budget to find unless it sweeps; and
  * without the service thread, so that nobody else does. */
-static void start_with_touched_memory(size_t megabytes)
+static void start_with_touched_memory(size_t dead)
 {
     void **kept;
 
@@ -147,7 +154,7 @@ static void start_with_touched_memory(size_t megabytes)
     white_init();
     make_live(20);
     kept = live;
-    make_live(megabytes);
+    make_live_bytes(dead);
     live = kept;
     white_collect();
 }
@@ -157,7 +164,7 @@ static int dear_with_touched_memory(void)
 {
     size_t most, sum;
 
-    start_with_touched_memory(40);
+    start_with_touched_memory((size_t)40 << 20);
     most = sgc_heap_most();
     pretend_dear_cycles();
     sum = until_collection(1000, false);
@@ -175,13 +182,15 @@ static int cheap_with_touched_memory(void)
     return until_collection(1000, false) <= (size_t)2 << 20 ? 0 : 1;
 }
 
-/* How much is left of 20 MB when the next cycle comes. */
+/* How much is left of 20 MB and some pages when the next cycle comes. */
+static int more_pages;
+
 static size_t left_for_cycle(size_t freed)
 {
     uint64_t before;
     size_t left = 0;
 
-    start_with_touched_memory(20);
+    start_with_touched_memory(((size_t)20 << 20) + (size_t)more_pages * SGC_PAGE);
     pretend_cycles(UINT64_C(1000000000), 1 << 20, freed);
     before = sgc_cycles_finished();
     while (sgc_cycles_finished() == before) {
@@ -197,6 +206,15 @@ static int little_left(void)
     size_t left = left_for_cycle(1 << 20);
 
     return left >= SGC_PACE_LEFT / 2 && left <= SGC_PACE_LEFT ? 0 : 1;
+}
+
+/* Wherever the pages that are taken together begin.  The number of the first case in which it is not left, or 0. */
+static int first_not_left(void)
+{
+    for (more_pages = 0; more_pages < SGC_READY_FRESH; more_pages++)
+        if (run_in_child(little_left) != 0)
+            return more_pages + 1;
+    return more_pages = 0;
 }
 
 static int nothing_left(void)
@@ -270,7 +288,7 @@ static void test_heaps(void)
     tap_ok(run_in_child(dear_below_own_limit) == 0, "not so one that the program has set for itself");
     tap_ok(run_in_child(dear_with_touched_memory) == 0, "but memory that is touched already is used first");
     tap_ok(run_in_child(cheap_with_touched_memory) == 0, "unless cycles are cheap");
-    white_exact_ok(run_in_child(little_left) == 0, "but for a little of it");
+    white_exact_ok(first_not_left() == 0, "but for a little of it");
     white_exact_ok(run_in_child(nothing_left) == 0, "but where next to nothing dies, all of it");
     tap_ok(run_in_child(dear_without_limit) == 0, "without one some megabytes have to do");
     tap_ok(run_in_child(near_the_limit) == 0, "near the limit collections are denser");
@@ -364,14 +382,21 @@ static void test_counts(void)
 
 /* ---- what is learnt ---- */
 
+/* What is assumed before anything is known; a median may happen to be just that. */
+static bool guesses(const struct sgc_pace_costs *costs)
+{
+    return costs->mark_ps == 500 || costs->mutator_ps == 250;
+}
+
 static void test_costs(void)
 {
     struct sgc_pace_costs costs;
 
     make_live(20);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 || (i < 10 && guesses(&costs)); i++) {
         until_collection(1000, false);
-    sgc_pacing_costs(&costs);
+        sgc_pacing_costs(&costs);
+    }
     tap_ok(costs.fixed_ns > 1000 && costs.fixed_ns < 1000000000, "a cycle costs something: %zu ns", (size_t)costs.fixed_ns);
     tap_ok(costs.mark_ps > 1 && costs.mark_ps < 1000000 && costs.mark_ps != 500, "so does marking a byte: %zu ps",
            (size_t)costs.mark_ps);
