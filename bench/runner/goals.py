@@ -88,8 +88,8 @@ def marking(rows):
 
 
 def two_markers(how, ups):
-    """ups: (case, how many times the rate of one marker).  The programs of mark/ run one after the other, in a machine that
-    may have slowed down in between; those of markers/ mark in turns of one mark."""
+    """ups: (case, how many times the rate of one marker).  The programs of mark/ run one after the other; those of markers/
+    mark in turns of one mark."""
     yield at_least(4, f"two markers against one, tree, graph and array{how}", 1.8,
                    [(case, up) for case, up in ups if case.split("/")[1] in ("tree", "graph", "array")])
     yield at_most(4, f"time of two markers by that of one, each case{how}", 1.1,
