@@ -7,10 +7,9 @@
 
 #include <string.h>
 
-#include "alloc/cache.h"
+#include "alloc/claim_short.h"
 
 enum {
-    SGC_LINE = 64,
     SGC_FETCH_SLOTS = 16,       /* whose beginnings are fetched at a time: what a processor can wait for at once */
 };
 

@@ -15,7 +15,7 @@
 
 #include "alloc/small.h"
 
-enum { SGC_FETCH_LEAST = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
+enum { SGC_LINE = 64, SGC_FETCH_LEAST = 96 };       /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 
 /* Is there nothing but the active page to take slots from?  In a bin that had a run in this epoch, so that it is marked as one
  * that holds slots. */
@@ -99,6 +99,15 @@ static inline void sgc_prepare_run(const struct sgc_bin *bin, char *from, char *
             __builtin_prefetch(slot, 1);
 }
 
+/* What lies behind a run is fetched while the program uses the run: the next one is there or not far, and has been left for so
+ * long that the caches have lost it.  Processors do not foresee it, since there are live objects in between. */
+__attribute__((always_inline))
+static inline void sgc_fetch_behind(const char *end)
+{
+    __builtin_prefetch(end, 1);
+    __builtin_prefetch(end + SGC_LINE, 1);
+}
+
 /* The first slot of a run is handed out, the others are the bin's.  In an order in which the bin has, at no instruction,
  * slots that are not claimed, or ready ones that are not prepared. */
 __attribute__((always_inline))
@@ -129,6 +138,7 @@ static inline bool sgc_claim_short(struct sgc_bin *bin, uint64_t starts, const v
     end = sgc_granule_address(run.end);
     sgc_count_add(&sgc_fast_cache->claimed, (size_t)(end - from));
     sgc_prepare_run(bin, from, end, *kind);
+    sgc_fetch_behind(end);
     if (from + bin->size != end)
         sgc_bin_give_others(bin, from + bin->size, end);
     return true;
