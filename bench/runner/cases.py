@@ -67,6 +67,7 @@ class Case:
     marks: bool = False         # runs with each of the markers asked for
     less_is_better: bool = True
     floor: str = ""             # the figure, if there is one, that says what its program takes without a collector
+    turns: int = 1              # how often SGC's variants come in a round, where they are compared with each other
     control: tuple = ()         # figures: what two processors give it, what they give its control, the first by the second
 
     @property
@@ -122,9 +123,10 @@ def program_cases():
 
 
 def mark_cases():
+    # What one process takes is up to 2.5 times what the next one does, half a minute later: five of each do not tell 1.5 from 2.
     for shape in SHAPES:
         yield Case(f"mark/{shape}", "marking", "mark", words(shape, 256, 7), words(shape, 4, 3), "collection_ms",
-                   640, ("limit",), marks=True)
+                   640, ("limit",), marks=True, turns=3)
 
 
 def finalize_cases():
@@ -174,6 +176,11 @@ def variants(case, markers):
         for mode in case.modes:
             found += [Variant(SGC, mode, count), Variant(PEER, MODES[mode], count)]
     return list(dict.fromkeys(found))
+
+
+def in_turn(case, chosen):
+    """What is run in a round: all of them, those of SGC again as often as the case says."""
+    return [*chosen, *[v for v in chosen if v.side == SGC] * (case.turns - 1)]
 
 
 def preset_variants(markers):
