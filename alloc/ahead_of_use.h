@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "alloc/claim_short.h"
+#include "alloc/cache.h"
 
 enum {
     SGC_FETCH_SLOTS = 16,       /* whose beginnings are fetched at a time: what a processor can wait for at once */

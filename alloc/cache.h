@@ -37,6 +37,8 @@
 #include "alloc/page.h"
 #include "platform/lock.h"
 
+enum { SGC_LINE = 64 };             /* bytes that a processor fetches at a time */
+
 enum {
     SGC_CACHES_MAX = 32768,
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */

@@ -15,7 +15,7 @@
 
 #include "alloc/small.h"
 
-enum { SGC_LINE = 64, SGC_FETCH_LEAST = 96 };       /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
+enum { SGC_FETCH_LEAST = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 
 /* Is there nothing but the active page to take slots from?  In a bin that had a run in this epoch, so that it is marked as one
  * that holds slots. */
