@@ -67,7 +67,8 @@ class Case:
     marks: bool = False         # runs with each of the markers asked for
     less_is_better: bool = True
     floor: str = ""             # the figure, if there is one, that says what its program takes without a collector
-    turns: int = 1              # how often SGC's variants come in a round, where they are compared with each other
+    turns: int = 1              # how often SGC's variants come in a round, where one process of each says too little
+    peer_turns: int = 1         # the same of bdwgc's
     control: tuple = ()         # figures: what two processors give it, what they give its control, the first by the second
 
     @property
@@ -119,7 +120,7 @@ def program_cases():
         yield Case(f"trees/{threads}", "programs", "trees", words(threads, 16), words(threads, 10), "time_ms",
                    64 if threads < 4 else 128, both)
     yield Case("strings", "programs", "strings", words(200000, 3000000), words(2000, 50000), "time_ms", 64, both,
-               floor="exact_ms")
+               floor="exact_ms", turns=3, peer_turns=3)
 
 
 def mark_cases():
@@ -179,8 +180,9 @@ def variants(case, markers):
 
 
 def in_turn(case, chosen):
-    """What is run in a round: all of them, those of SGC again as often as the case says."""
-    return [*chosen, *[v for v in chosen if v.side == SGC] * (case.turns - 1)]
+    """What is run in a round: all of them, and again those of a side that is to come more often."""
+    turns = {SGC: case.turns, PEER: case.peer_turns}
+    return [v for turn in range(max(turns.values())) for v in chosen if turn < turns[v.side]]
 
 
 def preset_variants(markers):

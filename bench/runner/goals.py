@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from runner.cases import PRESETS, SHAPES
-from runner.summary import case_rows, count_rows, mean, preset_rows, ratio, speed_ups
+from runner.summary import added, case_rows, count_rows, mean, preset_rows, ratio, speed_ups
 
 MET, NOT_MET, NOT_MEASURED = "met", "not met", "not measured"
 
@@ -96,13 +96,15 @@ def two_markers(how, ups):
                   [(case, up and 1 / up) for case, up in ups])
 
 
-def programs(rows):
+def programs(results, rows):
     chosen = [r for r in rows if r.case.group == "programs"]
     for mode, limit in (("default", 0.6), ("limit", 0.8)):
         of_mode = [r for r in chosen if r.mode == mode]
         yield at_most(5, f"GCBench, trees, strings, time, {mode}", limit, [(r.case.name, r.ratio) for r in of_mode])
         yield at_most(5, f"GCBench, trees, strings, peak RSS, {mode}", 1.1,
                       [(r.case.name, r.rss_ratio) for r in of_mode])
+        yield at_most(5, f"strings, what the collector adds to exact frees, {mode}", limit,
+                      [(name, share) for name, its_mode, share in added(results) if its_mode == mode])
 
 
 def empty(rows):
@@ -124,5 +126,5 @@ def finalization(rows):
 
 def goals(results):
     rows = case_rows(results)
-    return [*allocation(rows), *scaling(rows), *instructions(count_rows(results)), *marking(rows), *programs(rows),
+    return [*allocation(rows), *scaling(rows), *instructions(count_rows(results)), *marking(rows), *programs(results, rows),
             *empty(rows), *ablation(preset_rows(results)), *finalization(rows)]

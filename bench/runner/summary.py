@@ -143,11 +143,28 @@ def columns(results, figures_of):
                 yield name, variant, [numbers(runs, figure) for figure in figures]
 
 
+@dataclass
+class Floor:
+    """A case beside what its program takes without a collector, in the same process; medians of all processes."""
+    case: str
+    variant: Variant
+    taken: float
+    least: float
+    times: float                # the first by the second
+    added: float                # the first less the second
+
+
 def floors(results):
-    """(case, variant, median, floor, times the floor); the floor is what the program takes without a collector."""
     found = columns(results, lambda case: (case.figure, case.floor) if case.floor else ())
-    return [(name, variant, median(taken), median(least), median(one / other for one, other in zip(taken, least)))
-            for name, variant, (taken, least) in found]
+    return [Floor(name, variant, median(taken), median(least), median(one / other for one, other in zip(taken, least)),
+                  median(one - other for one, other in zip(taken, least))) for name, variant, (taken, least) in found]
+
+
+def added(results):
+    """(case, mode, what SGC adds to the program by what bdwgc adds), None of the last where bdwgc adds nothing that shows."""
+    of_all = {(floor.case, floor.variant.side, floor.variant.mode): floor.added for floor in floors(results)}
+    return [(name, mode, max(value, 0) / of_all[name, PEER, MODES[mode]] if of_all[name, PEER, MODES[mode]] > 0 else None)
+            for (name, side, mode), value in of_all.items() if side == SGC and (name, PEER, MODES[mode]) in of_all]
 
 
 def controls(results):

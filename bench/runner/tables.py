@@ -52,10 +52,10 @@ def rate_table(results):
 
 
 def floor_table(results):
-    body = [(name, variant.side, variant.mode, plain(taken), plain(least), two(times))
-            for name, variant, taken, least, times in floors(results)]
+    body = [(floor.case, floor.variant.side, floor.variant.mode, plain(floor.taken), plain(floor.least), two(floor.times),
+             plain(floor.added)) for floor in floors(results)]
     return ("Beside the same steps with exact frees, in the same process",
-            ("case", "collector", "mode", "with it", "exact frees", "times these"), body)
+            ("case", "collector", "mode", "with it", "exact frees", "times these", "added to these"), body)
 
 
 def control_table(results):
