@@ -32,6 +32,7 @@ bench_cases = \
 # tests/check_bench runs these.
 bench_tested = \
 	bench/cases/alloc \
+	bench/cases/handover \
 	bench/cases/mark \
 	bench/cases/markers \
 	bench/cases/scaling
@@ -82,6 +83,9 @@ bench_cases_finalize_DEPENDENCIES = libgc.la
 bench_cases_gcbench_SOURCES = bench/cases/gcbench.c $(case_common)
 bench_cases_gcbench_LDADD = $(case_library)
 bench_cases_gcbench_DEPENDENCIES = libgc.la
+bench_cases_handover_SOURCES = bench/cases/handover.c $(case_common)
+bench_cases_handover_LDADD = $(case_library)
+bench_cases_handover_DEPENDENCIES = libgc.la
 bench_cases_limits_SOURCES = bench/cases/limits.c $(case_common)
 bench_cases_limits_LDADD = $(case_library)
 bench_cases_limits_DEPENDENCIES = libgc.la

@@ -12,6 +12,8 @@
 
 #include "bench/measure.h"
 
+static cpu_set_t allowed;       /* before any thread was pinned */
+
 static void fail(const char *what)
 {
     fprintf(stderr, "benchmark: %s\n", what);
@@ -47,8 +49,26 @@ static void say_collector(void)
 
 void case_begin(void)
 {
+    need(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "benchmark: which processors are there?");
     GC_INIT();
     say_collector();
+}
+
+/* ---- processors ---- */
+
+void pin_thread(long i)
+{
+    long skip = i % CPU_COUNT(&allowed);
+    cpu_set_t one;
+    int cpu = -1;
+
+    do
+        while (!CPU_ISSET(++cpu, &allowed))
+            continue;
+    while (skip-- > 0);
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    need(sched_setaffinity(0, sizeof one, &one) == 0, "benchmark: a thread cannot be pinned");
 }
 
 /* ---- figures ---- */

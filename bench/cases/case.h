@@ -47,6 +47,9 @@ static inline void *allocate(size_t size, int kind)
     return kind == CONSERVATIVE ? GC_malloc(size) : GC_malloc_atomic(size);
 }
 
+/* The calling thread runs on the i-th of the processors that the process may use, counted in a circle. */
+void pin_thread(long i);
+
 /* What thread i does. */
 typedef void part_fn(void *arg, long i);
 

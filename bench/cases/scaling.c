@@ -16,7 +16,6 @@
  *
  *     scaling [SIZE [conservative|pointer-free [THREADS [MEGABYTES [ROUNDS]]]]]
  */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,25 +34,11 @@ struct job {
     char **memory;          /* of each thread of the control */
 };
 
-/* ---- processors ---- */
-
-static cpu_set_t allowed;
-
-/* The calling thread, to the i-th processor from the first that this process may use, in a circle. */
 static void pin(void *arg, long i)
 {
     const struct job *job = arg;
-    cpu_set_t one;
-    long skip = (job->first + i) % CPU_COUNT(&allowed);
-    int cpu = -1;
 
-    do
-        while (!CPU_ISSET(++cpu, &allowed))
-            continue;
-    while (skip-- > 0);
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    need(sched_setaffinity(0, sizeof one, &one) == 0, "scaling: a thread cannot be pinned");
+    pin_thread(job->first + i);
 }
 
 /* ---- the two kinds of work ---- */
@@ -175,7 +160,6 @@ int main(int argc, char **argv)
     struct results r = { numbers(n), numbers(n), numbers(n) };
 
     case_begin();
-    need(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "scaling: which processors are there?");
     job.cell = (job.size + 16) & ~(size_t)15;
     job.objects = (megabytes << 20) / job.size;
     job.memory = obtained(calloc((size_t)threads, sizeof *job.memory));

@@ -112,6 +112,12 @@ def run_once(places, side, command, collector_env, needed, timeout):
     return run
 
 
+def handover(places, timeout):
+    """How far apart two processors are just now, as a figure; None where it cannot be said."""
+    run = run_once(places, SGC, [places.program("handover")], {}, ("handover_ns",), timeout)
+    return None if run.failure else run.figures["handover_ns"]
+
+
 def run_case(places, case, variant, quick, timeout):
     args = case.quick_args if quick else case.args
     needed = (case.figure, "collections", "peak_rss_mb", *filter(None, (case.floor,)), *case.control)

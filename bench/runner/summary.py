@@ -16,6 +16,7 @@ class Side:
     most: float = math.nan
     collections: float = math.nan
     rss: float = math.nan
+    handover: float = math.nan      # how far apart two processors were, in ns
     unit: str = ""
     failure: str = ""
 
@@ -34,7 +35,8 @@ def side_of(runs, figure):
         return Side(failure=f"{len(bad)} of {len(runs)} runs failed: {bad[0]}" if bad else "not run")
     values = numbers(runs, figure)
     return Side(median(values), min(values), max(values), median(numbers(runs, "collections")),
-                median(numbers(runs, "peak_rss_mb")), runs[0].figures[figure][1])
+                median(numbers(runs, "peak_rss_mb")), median(numbers(runs, "handover_ns") or [math.nan]),
+                runs[0].figures[figure][1])
 
 
 def ratio(over, under):
@@ -152,6 +154,12 @@ class Floor:
     least: float
     times: float                # the first by the second
     added: float                # the first less the second
+
+
+def handovers(results):
+    """Of all runs: how long a word took to go from one processor to another and back."""
+    return [ns for (_, _), by_variant in results.runs.items() for runs in by_variant.values()
+            for ns in numbers(runs, "handover_ns")]
 
 
 def floors(results):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Tables for people, as text and as Markdown, and the summary as TSV."""
 import math
+from statistics import median
 
 from runner.cases import PEER, PRESETS, SGC
 from runner.goals import goals
-from runner.summary import case_rows, controls, count_rows, floors, groups, preset_rows, rates, ratio, speed_ups
+from runner.summary import case_rows, controls, count_rows, floors, groups, handovers, preset_rows, rates, ratio, speed_ups
 
 
 def plain(value):
@@ -39,9 +40,20 @@ def group_table(rows):
 
 
 def speed_up_table(rows):
-    body = [(case.name, markers, plain(one.median), plain(many.median), two(ratio(one.median, many.median)))
-            for case, markers, one, many in speed_ups(rows)]
-    return "SGC: several markers against one (ms)", ("case", "markers", "one", "several", "times as fast"), body
+    body = [(case.name, markers, plain(one.median), plain(many.median), two(ratio(one.median, many.median)),
+             plain(many.handover)) for case, markers, one, many in speed_ups(rows)]
+    return ("SGC: several markers against one (ms); how far apart two processors were (ns)",
+            ("case", "markers", "one", "several", "times as fast", "to and fro"), body)
+
+
+def between_processors(results):
+    """What the results say of that, in words."""
+    found = handovers(results)
+    if not found:
+        return "not measured"
+    far = sum(ns > 2 * min(found) for ns in found)
+    return f"a word goes to and fro in {median(found):.0f} ns ({min(found):.0f}..{max(found):.0f}; more than twice the least " \
+           f"before {far} of {len(found)} runs)"
 
 
 def rate_table(results):
