@@ -26,7 +26,6 @@ bench_cases = \
 	bench/cases/limits \
 	bench/cases/pairs \
 	bench/cases/pauses \
-	bench/cases/strings \
 	bench/cases/trees
 
 # tests/check_bench runs these.
@@ -35,7 +34,8 @@ bench_tested = \
 	bench/cases/handover \
 	bench/cases/mark \
 	bench/cases/markers \
-	bench/cases/scaling
+	bench/cases/scaling \
+	bench/cases/strings
 endif
 
 # The runner: programs of Python's standard library only.
