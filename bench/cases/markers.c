@@ -14,6 +14,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/cases/case.h"
@@ -25,6 +26,7 @@ static void *volatile root;         /* volatile: nobody reads it but the collect
 /* A process that collects when it gets a byte, and answers with a byte. */
 struct worker {
     int order, answer;
+    pid_t pid;
 };
 
 static void build(enum shape shape, size_t bytes)
@@ -78,7 +80,16 @@ static struct worker start(enum shape shape, size_t bytes, long markers)
     }
     close(order[0]);
     close(answer[1]);
-    return (struct worker){ order[1], answer[0] };
+    return (struct worker){ order[1], answer[0], pid };
+}
+
+/* It ends when nobody can give it orders any more.  Those that were started after it could, so these go first.  Waiting for it
+ * counts its time as this program's. */
+static void stop(const struct worker *w)
+{
+    close(w->order);
+    close(w->answer);
+    need(waitpid(w->pid, NULL, 0) == w->pid, "markers: waiting for a process that marked");
 }
 
 /* The time in which the first n of them collect, all at once. */
@@ -135,6 +146,9 @@ int main(int argc, char **argv)
     case_begin();
     measure(alone, &together, markers, rounds);
     case_end();
+    stop(&together);
+    while (markers-- > 0)
+        stop(&alone[markers]);
     free(alone);
     return 0;
 }
