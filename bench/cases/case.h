@@ -47,7 +47,7 @@ static inline void *allocate(size_t size, int kind)
     return kind == CONSERVATIVE ? GC_malloc(size) : GC_malloc_atomic(size);
 }
 
-/* The calling thread runs on the i-th of the processors that the process may use, counted in a circle. */
+/* The calling thread runs on the i-th of the processors that the process could use at case_begin, counted in a circle. */
 void pin_thread(long i);
 
 /* What thread i does. */
@@ -57,6 +57,9 @@ typedef void part_fn(void *arg, long i);
  * thread runs prepare(arg, i) before, if there is one.  None begins while another is still to be woken or moved: on two busy
  * processors that may take milliseconds.  A single one runs on the calling thread, so that the program stays without threads. */
 double together_ns(part_fn *prepare, part_fn *work, void *arg, long threads);
+
+/* The least of so many times. */
+double best_ns(part_fn *prepare, part_fn *work, void *arg, long threads, int rounds);
 
 /* Numbers that look random and are the same in each run; *state is not 0. */
 static inline uint64_t random_next(uint64_t *state)

@@ -78,26 +78,14 @@ static uint64_t *new_ring(size_t words)
     return m;
 }
 
-static double best_ns(part_fn *work, struct job *job, long threads)
-{
-    double best = together_ns(NULL, work, job, threads);
-
-    for (int round = 1; round < ROUNDS; round++) {
-        double ns = together_ns(NULL, work, job, threads);
-
-        best = ns < best ? ns : best;
-    }
-    return best;
-}
-
 static void report(struct job *job, long threads, const char *read, const char *independent_loads, const char *latency)
 {
     double mb = (double)threads * (double)job->words * sizeof(uint64_t) / 1048576.0;
     double loads = (double)threads * (double)job->loads / 1e6;
 
-    figure(read, mb / (best_ns(sequential, job, threads) / 1e9), "MB/s");
-    figure(independent_loads, loads / (best_ns(independent, job, threads) / 1e9), "M/s");
-    figure(latency, best_ns(dependent, job, threads) / (double)(job->loads / 8), "ns");
+    figure(read, mb / (best_ns(NULL, sequential, job, threads, ROUNDS) / 1e9), "MB/s");
+    figure(independent_loads, loads / (best_ns(NULL, independent, job, threads, ROUNDS) / 1e9), "M/s");
+    figure(latency, best_ns(NULL, dependent, job, threads, ROUNDS) / (double)(job->loads / 8), "ns");
 }
 
 int main(int argc, char **argv)

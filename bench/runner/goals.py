@@ -98,13 +98,14 @@ def two_markers(how, ups):
 
 def programs(results, rows):
     chosen = [r for r in rows if r.case.group == "programs"]
+    shares = {(name, mode): share for name, mode, share in added(results)}
     for mode, limit in (("default", 0.6), ("limit", 0.8)):
         of_mode = [r for r in chosen if r.mode == mode]
         yield at_most(5, f"GCBench, trees, strings, time, {mode}", limit, [(r.case.name, r.ratio) for r in of_mode])
         yield at_most(5, f"GCBench, trees, strings, peak RSS, {mode}", 1.1,
                       [(r.case.name, r.rss_ratio) for r in of_mode])
         yield at_most(5, f"strings, what the collector adds to exact frees, {mode}", limit,
-                      [(name, share) for name, its_mode, share in added(results) if its_mode == mode])
+                      [(r.case.name, shares.get((r.case.name, mode))) for r in of_mode if r.case.floor])
 
 
 def empty(rows):

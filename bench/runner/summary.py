@@ -156,12 +156,6 @@ class Floor:
     added: float                # the first less the second
 
 
-def handovers(results):
-    """Of all runs: how long a word took to go from one processor to another and back."""
-    return [ns for (_, _), by_variant in results.runs.items() for runs in by_variant.values()
-            for ns in numbers(runs, "handover_ns")]
-
-
 def floors(results):
     found = columns(results, lambda case: (case.figure, case.floor) if case.floor else ())
     return [Floor(name, variant, median(taken), median(least), median(one / other for one, other in zip(taken, least)),
@@ -171,14 +165,20 @@ def floors(results):
 def added(results):
     """(case, mode, what SGC adds to the program by what bdwgc adds), None of the last where bdwgc adds nothing that shows."""
     of_all = {(floor.case, floor.variant.side, floor.variant.mode): floor.added for floor in floors(results)}
-    return [(name, mode, max(value, 0) / of_all[name, PEER, MODES[mode]] if of_all[name, PEER, MODES[mode]] > 0 else None)
-            for (name, side, mode), value in of_all.items() if side == SGC and (name, PEER, MODES[mode]) in of_all]
+    pairs = [(name, mode, value, of_all.get((name, PEER, MODES[mode]))) for (name, side, mode), value in of_all.items()
+             if side == SGC]
+    return [(name, mode, max(ours, 0) / peers if peers > 0 else None) for name, mode, ours, peers in pairs if peers is not None]
 
 
 def controls(results):
     """(case, variant, what two processors give it, what they give the control, the first by the second): medians."""
     return [(name, variant, *map(median, figures))
             for name, variant, figures in columns(results, lambda case: case.control)]
+
+
+def handovers(results):
+    """Of all runs: how long a word took to go from one processor to another and back."""
+    return [ns for by_variant in results.runs.values() for runs in by_variant.values() for ns in numbers(runs, "handover_ns")]
 
 
 def preset_rows(results):
