@@ -55,6 +55,7 @@ EXTRA_DIST += \
 	bench/runner/goals.py \
 	bench/runner/instructions.py \
 	bench/runner/machine.py \
+	bench/runner/nearness.py \
 	bench/runner/plots.py \
 	bench/runner/real.py \
 	bench/runner/real_tables.py \

@@ -113,9 +113,9 @@ def run_once(places, side, command, collector_env, needed, timeout):
 
 
 def handover(places, timeout):
-    """How far apart two processors are just now, as a figure; None where it cannot be said."""
+    """How far apart two processors are just now, in ns; None where it cannot be said."""
     run = run_once(places, SGC, [places.program("handover")], {}, ("handover_ns",), timeout)
-    return None if run.failure else run.figures["handover_ns"]
+    return None if run.failure else float(run.figures["handover_ns"][0])
 
 
 def run_case(places, case, variant, quick, timeout):
