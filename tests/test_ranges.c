@@ -3,6 +3,7 @@
  * gc/ranges.c: the set and the list of address ranges, against a table of one byte an address.
  */
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "gc/ranges.h"
@@ -132,12 +133,25 @@ static void test_many(void)
     sgc_mem_release(set.of, set.reserved * sizeof *set.of);
 }
 
-static int add_without_memory(void)
+static void leave_no_address_space(void)
 {
-    struct sgc_ranges set = { .count = 0 };
     struct rlimit none = { 0, 0 };
 
     setrlimit(RLIMIT_AS, &none);
+}
+
+/* Emulators of other processors keep the address space for themselves and ignore that. */
+static int map_without_address_space(void)
+{
+    leave_no_address_space();
+    return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 0 : 1;
+}
+
+static int add_without_memory(void)
+{
+    struct sgc_ranges set = { .count = 0 };
+
+    leave_no_address_space();
     return !sgc_ranges_add(&set, range(1, 2)) && !sgc_ranges_append(&set, range(1, 2)) && set.count == 0 ? 0 : 1;
 }
 
@@ -163,7 +177,10 @@ int main(void)
     test_random_sets();
     test_list();
     test_many();
-    tap_ok(run_in_child(add_without_memory) == 0, "without address space nothing is added, and it is said");
+    if (run_in_child(map_without_address_space) == 0)
+        tap_ok(run_in_child(add_without_memory) == 0, "without address space nothing is added, and it is said");
+    else
+        tap_skip("the limit of the address space has no effect here");
     tap_ok(run_in_child(fill_without_memory) == 0, "a full set stays as it was");
     return tap_done();
 }
