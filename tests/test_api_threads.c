@@ -398,6 +398,7 @@ static void check_stop_world(void)
 /* ---- threads made and ended in a blocked region, beside collections -------------------------- */
 
 static atomic_int made_enough;
+static _Atomic(GC_hidden_pointer) joined_object;/* the joined thread's object, which that does not keep */
 
 static void *collect_always(void *arg)
 {
@@ -412,7 +413,10 @@ static void *thread_of_blocked(void *arg)
 
     strcpy(object, "result");
     GC_malloc(API_LARGE);
-    return arg != NULL ? NULL : object;
+    if (arg != NULL)
+        return NULL;
+    joined_object = GC_HIDE_POINTER(object);
+    return object;
 }
 
 struct made {
@@ -423,7 +427,7 @@ struct made {
 /* In a blocked region nothing keeps the result once it is joined: it may be another thread's object by now. */
 static bool is_result(const char *result, bool active)
 {
-    return result != NULL && (!active || strcmp(result, "result") == 0);
+    return GC_HIDE_POINTER(result) == joined_object && (!active || strcmp(result, "result") == 0);
 }
 
 static void *make_and_join(void *raw)

@@ -133,18 +133,21 @@ static void test_many(void)
     sgc_mem_release(set.of, set.reserved * sizeof *set.of);
 }
 
-static void leave_no_address_space(void)
+static bool leave_no_address_space(void)
 {
     struct rlimit none = { 0, 0 };
 
-    setrlimit(RLIMIT_AS, &none);
+    return setrlimit(RLIMIT_AS, &none) == 0;
 }
+
+enum { HAS_EFFECT, HAS_NONE, FAILS };
 
 /* Emulators of other processors keep the address space for themselves and ignore that. */
 static int map_without_address_space(void)
 {
-    leave_no_address_space();
-    return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 0 : 1;
+    if (!leave_no_address_space())
+        return FAILS;
+    return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? HAS_EFFECT : HAS_NONE;
 }
 
 static int add_without_memory(void)
@@ -177,10 +180,10 @@ int main(void)
     test_random_sets();
     test_list();
     test_many();
-    if (run_in_child(map_without_address_space) == 0)
-        tap_ok(run_in_child(add_without_memory) == 0, "without address space nothing is added, and it is said");
-    else
+    if (run_in_child(map_without_address_space) == HAS_NONE)
         tap_skip("the limit of the address space has no effect here");
+    else
+        tap_ok(run_in_child(add_without_memory) == 0, "without address space nothing is added, and it is said");
     tap_ok(run_in_child(fill_without_memory) == 0, "a full set stays as it was");
     return tap_done();
 }

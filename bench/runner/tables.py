@@ -5,6 +5,7 @@ from statistics import median
 
 from runner.cases import PEER, PRESETS, SGC
 from runner.goals import goals
+from runner.nearness import FAR
 from runner.summary import case_rows, controls, count_rows, floors, groups, handovers, preset_rows, rates, ratio, speed_ups
 
 
@@ -51,7 +52,7 @@ def between_processors(results):
     found = handovers(results)
     if not found:
         return "not measured"
-    far = sum(ns > 2 * min(found) for ns in found)
+    far = sum(ns > FAR * min(found) for ns in found)
     return f"a word goes to and fro in {median(found):.0f} ns ({min(found):.0f}..{max(found):.0f}; more than twice the least " \
            f"before {far} of {len(found)} runs)"
 

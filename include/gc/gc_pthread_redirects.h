@@ -38,9 +38,9 @@ GC_API int GC_pthread_create(pthread_t *thread, GC_PTHREAD_CREATE_CONST pthread_
                              void *(*body)(void *), void *arg);
 
 /* Waits for the thread; its result is kept alive until the join has stored it in *result (which may
- * be NULL).  Called in a blocked region (GC_do_blocking), nothing keeps the result any more after that: join in
- * GC_call_with_gc_active what is to be read.  A collection does not wait for a thread that waits here.  EDEADLK
- * from who holds the world stopped. */
+ * be NULL).  In a blocked region (GC_do_blocking) nothing keeps the result after that, unless *result lies
+ * where collections look: join in GC_call_with_gc_active what is to be read.  A collection does not wait for
+ * a thread that waits here.  EDEADLK from who holds the world stopped. */
 GC_API int GC_pthread_join(pthread_t thread, void **result);
 
 /* Gives up the thread's result: nobody will join it.  EAGAIN from who holds the world stopped. */
