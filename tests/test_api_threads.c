@@ -398,7 +398,7 @@ static void check_stop_world(void)
 /* ---- threads made and ended in a blocked region, beside collections -------------------------- */
 
 static atomic_int made_enough;
-static _Atomic(GC_hidden_pointer) joined_object;/* the joined thread's object, which that does not keep */
+static _Atomic(GC_hidden_pointer) joined_object;      /* the joined thread's object, which that does not keep */
 
 static void *collect_always(void *arg)
 {
