@@ -33,8 +33,8 @@ class Nearness:
 
     def learn(self):
         for _ in range(self.looks):
-            self.look()
-            self.sleep(1)
+            if self.look() is not None:
+                self.sleep(1)
         self.looks = 0
 
     def wait(self):
