@@ -30,6 +30,8 @@ struct cycle {
     uint32_t markers;                   /* that this cycle is expected to need */
     struct sgc_cycle_record record;
     bool stopped;
+    sgc_tid_t unknown;                  /* a thread whose stacks are unknown, so that nothing was marked; 0: none */
+    bool told;                          /* of one */
     bool keep_gate;                     /* after an external stop */
     uint32_t nested;                    /* external stops in a world that stood still already */
     size_t returned;                    /* bytes given back up to the last cycle */
@@ -168,7 +170,10 @@ static void pause_at_snapshot(void *arg)
     cycle.stopped = sgc_world_stop(p->self, cycle.markers, &cycle.record);
     if (!cycle.stopped)
         return;
-    stopped_world(p);
+    cycle.unknown = sgc_roots_unknown();
+    cycle.stopped = cycle.unknown == 0;
+    if (cycle.stopped)
+        stopped_world(p);
     sgc_world_resume(p->self);
     sgc_cycle_phase(&cycle.record, SGC_PHASE_RESUME);
 }
@@ -181,6 +186,7 @@ static void pause_from(void *arg, uintptr_t sp)
 
     sgc_world_stand_at(p->self, p->from != 0 ? p->from : sp);
     cycle.stopped = false;
+    cycle.unknown = 0;
     sgc_roots_snapshot(pause_at_snapshot, p);
 }
 
@@ -208,6 +214,16 @@ static bool given_up(void)
     return false;
 }
 
+/* Objects that only its frames hold would be lost. */
+static void tell_of_unknown_stack(void)
+{
+    if (cycle.unknown == 0 || cycle.told)
+        return;
+    cycle.told = true;
+    sgc_warn("nothing is collected: thread %d is not scanned, since the system does not say where its stack lies or what of "
+             "it can be read. Let a filter of system calls allow rt_sigprocmask and mincore", (int)cycle.unknown);
+}
+
 static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
     struct pause p = { .self = self, .stop = stop, .from = from };
@@ -223,6 +239,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_with_registers(pause_from, &p);
     if (!cycle.stopped) {
         SGC_EVENT(stop_failed, &cycle.record);
+        tell_of_unknown_stack();
         return given_up();
     }
     SGC_EVENT(resumed, &cycle.record);

@@ -129,30 +129,27 @@ static void unlink_record(struct sgc_mutator *m)
 
 /* ---- registering ---- */
 
+/* If the system does not know, what the client says counts, and how far down the stack reaches stays open.  If nobody
+ * knows, there is no collection while the thread is registered (sgc_roots_known). */
 static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
 {
-    if (!sgc_stack_bounds_self(&m->stack)) {
-        m->stack.low = sgc_round_down(sgc_stack_pointer(), sgc_os_page_size());
-        m->stack.high = bottom != 0 ? bottom : m->stack.low + sgc_os_page_size();
-    }
+    if (!sgc_stack_bounds_self(&m->stack))
+        m->stack = (struct sgc_stack_bounds){ sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom };
     m->bottom = m->stack.high;
     if (bottom != 0 && (bottom < m->stack.low || bottom > m->stack.high))
         m->bottom = bottom;
 }
 
-/* Where the C library keeps the first values of thread-specific data: above the thread pointer on
- * x86-64, below it on aarch64.  It is part of the stack's mapping, except for the first thread. */
+/* Around the thread pointer the C library keeps the first values of thread-specific data, and thread-local variables of modules
+ * loaded later: usually in the stack's mapping, for the first thread elsewhere.  How far that reaches nobody says. */
 enum { CONTROL_BLOCK = 0x900 };
 
 static void find_control_block(struct sgc_mutator *m)
 {
-    uintptr_t tp = m->thread_pointer, lo, hi;
+    uintptr_t tp = m->thread_pointer;
+    bool elsewhere = !sgc_stack_within(&m->stack, tp);
 
-    m->control = (struct sgc_range){ 0, 0 };
-    if ((tp >= m->stack.low && tp < m->stack.high) || !sgc_mem_mapping_of(tp, &lo, &hi))
-        return;
-    m->control.lo = tp - lo > CONTROL_BLOCK ? tp - CONTROL_BLOCK : lo;
-    m->control.hi = hi - tp > CONTROL_BLOCK ? tp + CONTROL_BLOCK : hi;
+    m->control = elsewhere ? (struct sgc_range){ tp - CONTROL_BLOCK, tp + CONTROL_BLOCK } : (struct sgc_range){ 0, 0 };
 }
 
 static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)

@@ -19,6 +19,7 @@ struct roots {
     uintptr_t heard_filter;         /* likewise */
     unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
     bool told;                      /* of one */
+    bool answers;                   /* does the system say, in this stop, what memory can be read? */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
@@ -175,12 +176,18 @@ void sgc_roots_look_for_other_collector(void)
 struct visit {
     void (*fn)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range);
     void *arg;
+    bool copies;                    /* fn may be given a copy of memory that others may unmap; it does not keep the address */
 };
+
+/* Of at most an OS page. */
+SGC_STATE static uintptr_t copied[4096 / sizeof(uintptr_t)];
 
 static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
     (void)whose;
-    if (kind <= SGC_ROOT_ADDED)
+    if (range.lo == (uintptr_t)copied)
+        sgc_mark_roots_now(arg, (void *)range.lo, (void *)range.hi);
+    else if (kind <= SGC_ROOT_ADDED)
         sgc_mark_static(arg, (void *)range.lo, (void *)range.hi);
     else
         sgc_mark_roots(arg, (void *)range.lo, (void *)range.hi);
@@ -209,22 +216,55 @@ static void visit_static(const struct visit *visit)
         visit_range(visit, SGC_ROOT_ADDED, NULL, roots.added.of[i]);
 }
 
-static bool inside_any(struct sgc_range r, const struct sgc_range *part, int parts)
+static bool inside_any(struct sgc_range r, const struct sgc_stack_part *part, int parts)
 {
     for (int i = 0; i < parts; i++)
-        if (r.lo >= part[i].lo && r.hi <= part[i].hi)
+        if (r.lo >= part[i].range.lo && r.hi <= part[i].range.hi)
             return true;
     return false;
 }
 
-/* Most of it lies within the stack's mapping, for all threads but the first. */
-static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_range *part,
-                               int parts)
+/* A range that ends nobody knows where, so that there may be memory of others in it, which they unmap when they like.  Its OS
+ * pages are looked at one by one, those that can be read. */
+static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m, struct sgc_range range)
+{
+    uintptr_t next, at = sgc_round_up(range.lo, sizeof at), end = sgc_round_down(range.hi, sizeof end);
+
+    for (; at < end; at = next) {
+        next = sgc_round_down(at, sizeof copied) + sizeof copied;
+        next = next < end ? next : end;
+        if (visit->copies && sgc_mem_copy(copied, at, next - at))
+            visit->fn(visit->arg, kind, m, (struct sgc_range){ (uintptr_t)copied, (uintptr_t)copied + (next - at) });
+        else if (!visit->copies && sgc_mem_readable(at))
+            visit->fn(visit->arg, kind, m, (struct sgc_range){ at, next });
+    }
+}
+
+static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_stack_part *part)
+{
+    if (part->unsure)
+        visit_unsure(visit, SGC_ROOT_STACK, m, part->range);
+    else
+        visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range);
+}
+
+/* Without answers only the OS page of the thread pointer, and what follows, is known to be there. */
+static void visit_control_block(const struct visit *visit, const struct sgc_mutator *m)
 {
     struct sgc_range block = m->control;
 
-    if (!inside_any(block, part, parts))
-        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, block);
+    if (!roots.answers && block.lo < block.hi)
+        block.lo = sgc_round_down(m->thread_pointer, sgc_os_page_size());
+    visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, block);
+}
+
+/* Most of it lies within the stack's mapping, for all threads but the first. */
+static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
+                               const struct sgc_stack_part *part, int parts)
+{
+    struct sgc_range block;
+
+    visit_control_block(visit, m);
     for (int i = 0; i < roots.modules.tlses; i++) {
         if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block))
             continue;
@@ -234,16 +274,21 @@ static void visit_thread_local(const struct visit *visit, const struct sgc_mutat
     }
 }
 
+static bool is_root(const struct sgc_mutator *m)
+{
+    return !m->service && !m->gone;
+}
+
 static void visit_mutator(const struct visit *visit, const struct sgc_mutator *m)
 {
-    struct sgc_range part[SGC_STACK_PARTS];
+    struct sgc_stack_part part[SGC_STACK_PARTS];
     int parts;
 
-    if (m->service || m->gone)
+    if (!is_root(m) || !sgc_stack_known(m, roots.answers))
         return;
     parts = sgc_stack_parts(m, part);
     for (int i = 0; i < parts; i++)
-        visit->fn(visit->arg, SGC_ROOT_STACK, m, part[i]);
+        visit_stack(visit, m, &part[i]);
     visit_thread_local(visit, m, part, parts);
 }
 
@@ -254,14 +299,24 @@ static void visit_all(const struct visit *visit)
         visit_mutator(visit, m);
 }
 
+sgc_tid_t sgc_roots_unknown(void)
+{
+    roots.answers = sgc_mem_answers();
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (is_root(m) && !sgc_stack_known(m, roots.answers))
+            return m->tid;
+    return 0;
+}
+
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg)
 {
-    visit_all(&(struct visit){ fn, arg });
+    sgc_roots_unknown();
+    visit_all(&(struct visit){ fn, arg, false });
 }
 
 void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
 {
-    visit_all(&(struct visit){ scan, marker });
+    visit_all(&(struct visit){ scan, marker, true });
     sgc_mark_uncollectable(marker);
     (void)self;
 }

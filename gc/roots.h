@@ -9,6 +9,7 @@
  *   modules            collecting thread, loader's list locked collecting thread  the cycle's gate
  *   what was told      the thread that starts the collector,   the same           the start; the cycle's gate
  *                      then the collecting thread
+ *   answers            collecting thread                       same               the cycle's gate
  */
 #ifndef SGC_GC_ROOTS_H
 #define SGC_GC_ROOTS_H
@@ -55,11 +56,15 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
  * the collector, then the collecting thread; world running. */
 void sgc_roots_look_for_other_collector(void);
 
+/* A thread of which nobody can tell now what it uses of its stacks, so that a mark would lose objects; 0 if there is none.  World
+ * stopped, before anything is scanned. */
+sgc_tid_t sgc_roots_unknown(void);
+
 /* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */
 void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
- * stack or thread-local data it is. */
+ * stack or thread-local data it is.  Nothing of a thread whose stacks are unknown. */
 enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_ADDED, SGC_ROOT_STACK, SGC_ROOT_THREAD_LOCAL };
 typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose,
                                   struct sgc_range range);

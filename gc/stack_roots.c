@@ -2,17 +2,23 @@
 /*
  * Which part of which stack a stopped thread uses.  On the collecting thread, world stopped.
  *
- * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also
- * stand
+ * A stack in use is readable memory without a hole from the stack pointer up to its bottom.  The system is asked about each
+ * OS page (platform/readable_linux.c), so that nothing is read that has a guard in it; a file such as /proc/self/maps
+ * is not asked, since there may be no such file, and the kernel's mappings are no stacks: it joins neighbours and
+ * divides one by its attributes.
+ *
+ * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also stand
+ *   - on a stack of a coroutine that the client told us the bottom of (GC_set_stackbottom);
+ *   - on a stack nobody told us of: then what can be read from the stack pointer on is scanned up to the first hole.  That may
+ *     be more than the stack;
  *   - on an alternate signal stack: that is scanned, and what it interrupted there, its own stack or a
  *     coroutine's, from where that stood.  The suspend handler notes it; if a client's handler runs on
- *     the alternate stack, it is found among the words the kernel saved there;
- *   - on a stack of a coroutine that the client told us the bottom of (GC_set_stackbottom);
- *   - on a stack nobody told us of: then the mapping it lies in is scanned up to its end, and its
- *     own stack whole.
+ *     the alternate stack, it is found among the words the kernel saved there.
+ * In all these cases its own stack is scanned, too: whole, as nobody says where the thread has left it.
  */
 #include "gc/stack_roots.h"
 
+#include "alloc/heap.h"
 #include "platform/registers.h"
 
 SGC_STATE static sgc_aw_t corrector;
@@ -56,81 +62,94 @@ static uintptr_t lowest_saved_sp(struct sgc_range used, struct sgc_stack_bounds 
     return lowest & ~(uintptr_t)(sizeof(uintptr_t) - 1);
 }
 
+/* ---- parts ---- */
+
 /* A word that only looks like a stack pointer may lie where the kernel has not grown the stack to. */
-static struct sgc_range own_from(const struct sgc_mutator *m, uintptr_t from)
+static struct sgc_stack_part own_from(const struct sgc_mutator *m, uintptr_t from)
 {
-    return (struct sgc_range){ sgc_mem_mapped_from(from, m->stack.high), m->stack.high };
+    return (struct sgc_stack_part){ { sgc_mem_readable_from(from, m->stack.high), m->stack.high }, false };
 }
 
-/* Everything of the own stack that the kernel backs. */
-static int on_unknown_stack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_range *part)
+/* A thread that has used up its stack may have its red zone in the guard. */
+static uintptr_t lowest_used(uintptr_t sp)
 {
-    uintptr_t lo, hi;
-    int n = 0;
+    uintptr_t next = sgc_round_down(sp, sgc_os_page_size()) + sgc_os_page_size();
 
-    if (sgc_mem_mapping_of(sp, &lo, &hi))
-        part[n++] = (struct sgc_range){ sp, hi };
-    part[n++] = own_from(m, m->stack.low);
-    return n;
+    return next - sp < SGC_RED_ZONE && !sgc_mem_readable(sp) ? next : sp;
 }
 
-static bool told_bottom_fits(const struct sgc_mutator *m, uintptr_t sp)
+/* Where the stack with this pointer ends if nothing unreadable comes before: the heap, at the latest. */
+static uintptr_t expected_end(const struct sgc_mutator *m, uintptr_t sp)
 {
-    uintptr_t lo, hi;
+    uintptr_t end = within(sp, m->stack.low, m->stack.high) ? m->stack.high : sp < m->bottom ? m->bottom : UINTPTR_MAX;
 
-    return m->bottom != m->stack.high && sp < m->bottom && sgc_mem_mapping_of(sp, &lo, &hi) &&
-           m->bottom <= hi;
+    return sp < sgc_heap.base && end > sgc_heap.base ? sgc_heap.base : end;
 }
 
-/* Standing on an ordinary stack, of whatever sort. */
-static int on_stack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_range *part)
+/* Standing on an ordinary stack, of whatever sort.  A coroutine's may lie in the range of the thread's own one, too. */
+static int on_stack(const struct sgc_mutator *m, uintptr_t stands, struct sgc_stack_part *part)
 {
-    if (within(sp, m->stack.low, m->stack.high)) {
-        part[0] = (struct sgc_range){ sp, m->stack.high };
+    uintptr_t sp = lowest_used(stands), expected = expected_end(m, sp);
+    uintptr_t end = sgc_mem_readable_until(sp, expected);
+    bool told = end == m->bottom || end == m->stack.high;
+
+    part[0] = (struct sgc_stack_part){ { sp, end }, !told };
+    if (end == m->stack.high)
         return 1;
-    }
-    if (told_bottom_fits(m, sp)) {
-        part[0] = (struct sgc_range){ sp, m->bottom };
-        part[1] = own_from(m, m->stack.low);
-        return 2;
-    }
-    return on_unknown_stack(m, sp, part);
+    part[1] = own_from(m, m->stack.low);
+    return 2;
 }
 
 /* A client's handler runs on the alternate stack: what it interrupted saved its stack pointer there.  The
  * interrupted code may use its red zone. */
-static int below_handler(const struct sgc_mutator *m, struct sgc_range used, struct sgc_range *part)
+static int below_handler(const struct sgc_mutator *m, struct sgc_range used, struct sgc_stack_part *part)
 {
     struct sgc_stack_bounds told = { 0, m->bottom };
-    uintptr_t from = lowest_saved_sp(used, m->stack) - SGC_RED_ZONE, hi;
+    uintptr_t from = lowest_saved_sp(used, m->stack) - SGC_RED_ZONE;
     int n = 0;
 
     part[n++] = own_from(m, from > m->stack.low ? from : m->stack.low);
-    if (m->bottom != m->stack.high && sgc_mem_mapping_of(m->bottom - 1, &told.low, &hi)) {
+    if (m->bottom != m->stack.high) {
+        told.low = sgc_mem_readable_from(0, m->bottom);
         from = lowest_saved_sp(used, told) - SGC_RED_ZONE;
-        part[n++] = (struct sgc_range){ from > told.low ? from : told.low, told.high };
+        part[n++] = (struct sgc_stack_part){ { from > told.low ? from : told.low, told.high }, true };
     }
     return n;
 }
 
 static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_stack_bounds alternate,
-                       struct sgc_range *part)
+                       struct sgc_stack_part *part)
 {
     struct sgc_range used = { sp & ~(uintptr_t)7, alternate.high };
 
-    part[0] = used;
+    part[0] = (struct sgc_stack_part){ used, false };
     if (m->interrupted != 0 && !within(m->interrupted, alternate.low, alternate.high))
         return 1 + on_stack(m, corrected(m, m->interrupted), part + 1);
     return 1 + below_handler(m, used, part + 1);
 }
 
-int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_range part[SGC_STACK_PARTS])
+/* The alternate stack that the thread stands on; NULL: on none. */
+static const struct sgc_stack_bounds *altstack_of(const struct sgc_mutator *m)
 {
-    uintptr_t sp = m->sp;
+    if (m->altstack.low != 0 && sgc_stack_within(&m->altstack, m->sp))
+        return &m->altstack;
+    return m->told_altstack.low != 0 && sgc_stack_within(&m->told_altstack, m->sp) ? &m->told_altstack : NULL;
+}
 
-    if (m->altstack.low != 0 && within(sp, m->altstack.low, m->altstack.high))
-        return on_altstack(m, sp, m->altstack, part);
-    if (m->told_altstack.low != 0 && within(sp, m->told_altstack.low, m->told_altstack.high))
-        return on_altstack(m, sp, m->told_altstack, part);
-    return on_stack(m, corrected(m, sp), part);
+int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_STACK_PARTS])
+{
+    const struct sgc_stack_bounds *alternate = altstack_of(m);
+
+    sgc_assert(m->sp != 0 && m->stack.high != 0);
+    return alternate != NULL ? on_altstack(m, m->sp, *alternate, part) : on_stack(m, corrected(m, m->sp), part);
+}
+
+/* Of a thread on its own stack all is known without a question: the memory from its stack pointer on is in use. */
+bool sgc_stack_known(const struct sgc_mutator *m, bool answers)
+{
+    uintptr_t stands = altstack_of(m) != NULL ? m->interrupted : m->sp;
+
+    if (m->stack.high == 0)
+        return false;
+    return answers || (stands != 0 && sgc_stack_within(&m->stack, corrected(m, stands)));
 }

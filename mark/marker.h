@@ -130,6 +130,9 @@ void sgc_marker_begin(struct sgc_marker *marker);
 /* Scans the words of a root range (any alignment; whole aligned words are looked at), or leaves it to the team. */
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi);
 
+/* The same, done when it returns: what is in the range then does not matter. */
+void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi);
+
 /* The same for static data: where interior pointers do not count in the heap, they do not here. */
 void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi);
 

@@ -175,7 +175,7 @@ static bool leave_to_team(struct sgc_marker *marker, uintptr_t start, size_t byt
     return marker->team != NULL && sgc_team_wants_roots(marker, bytes) && sgc_team_give_roots(marker, start, bytes);
 }
 
-void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
+static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi, bool now)
 {
     uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof start);
     uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof end);
@@ -183,9 +183,19 @@ void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
     if (start >= end)
         return;
     marker->root_bytes += end - start;
-    if (!leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
+    if (now || !leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
         sgc_scan_roots(marker, start, end - start);
     sgc_marker_goes_out(marker);
+}
+
+void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    mark_roots(marker, lo, hi, false);
+}
+
+void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    mark_roots(marker, lo, hi, true);
 }
 
 /* Static data is looked at like the heap, where interior pointers matter less than on stacks. */

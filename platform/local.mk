@@ -28,6 +28,7 @@ platform_sources += \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \
+	platform/readable_linux.c \
 	platform/reader_linux.c \
 	platform/reader_linux.h \
 	platform/stack_linux.c \

@@ -230,31 +230,6 @@ uintptr_t sgc_mem_mapped_from(uintptr_t lo, uintptr_t hi)
     return hi;
 }
 
-/* A line of /proc/self/maps begins "lo-hi rwxp". */
-bool sgc_mem_mapping_of(uintptr_t address, uintptr_t *lo, uintptr_t *hi)
-{
-    struct sgc_reader reader;
-    char line[64];
-    bool found = false;
-    if (!sgc_reader_open(&reader, "/proc/self/maps"))
-        return false;
-    while (!found && sgc_reader_line(&reader, line, sizeof line)) {
-        const char *at = line;
-        uint64_t from, to;
-        if (!sgc_parse_number(&at, 16, &from) || *at++ != '-' || !sgc_parse_number(&at, 16, &to))
-            continue;
-        if (address < from)
-            break;              /* the list is sorted */
-        if (address < to && at[0] == ' ' && at[1] == 'r') {
-            *lo = from;
-            *hi = to;
-            found = true;
-        }
-    }
-    sgc_reader_close(&reader);
-    return found;
-}
-
 void *sgc_mem_obtain(size_t bytes)
 {
     size_t page = sgc_os_page_size();

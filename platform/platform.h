@@ -70,9 +70,24 @@ size_t sgc_mem_resident(void *start, size_t bytes);
  * Bounds are rounded to OS pages.  For stacks whose lower end the kernel grows.  [any] */
 uintptr_t sgc_mem_mapped_from(uintptr_t lo, uintptr_t hi);
 
-/* The mapping that contains `address`, from the kernel's own list, with raw system calls.  False
- * if nothing readable is mapped there.  [any] */
-bool sgc_mem_mapping_of(uintptr_t address, uintptr_t *lo, uintptr_t *hi);
+/* ---- what can be read (readable_linux.c) ------------------------------------------------------- */
+
+/* Does the system answer the questions below now?  A filter of system calls may refuse them.  Then they answer what their
+ * callers rely on where memory is known to be in use: that it can be read.  [any] */
+bool sgc_mem_answers(void);
+
+/* Can the word at the address be read?  [any] */
+bool sgc_mem_readable(uintptr_t address);
+
+/* The end of the readable memory that begins at `lo`, at most `hi`; `lo` if its OS page cannot be read.  A system call for each OS
+ * page.  [any] */
+uintptr_t sgc_mem_readable_until(uintptr_t lo, uintptr_t hi);
+
+/* The lowest address a, lo <= a <= hi, such that all of [a, hi) can be read.  Does not make a stack grow.  [any] */
+uintptr_t sgc_mem_readable_from(uintptr_t lo, uintptr_t hi);
+
+/* Copies whole words out of one OS page, which another thread may unmap meanwhile.  False if they cannot be read.  [any] */
+bool sgc_mem_copy(void *to, uintptr_t from, size_t bytes);
 
 /* ---- limits (limits_linux.c) ----------------------------------------------------------------- */
 
@@ -189,8 +204,7 @@ uintptr_t sgc_context_sp(const void *context);
 uintptr_t sgc_interrupted_sp(const void *context);
 
 /* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set up
- * with SS_AUTODISARM is unknown to the kernel while it is in use: then sgc_mem_mapping_of the stack
- * pointer is all there is to know.  [any] */
+ * with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
 
 /* The alternate signal stack that the calling thread has set up, whether or not it runs on it.  False if

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -54,11 +55,39 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
     sgc_reader_close(&reader);
 }
 
+/* What the loader found at the program's start: below it the first frames, above it arguments and environment. */
+extern void *__libc_stack_end __attribute__((weak));
+
+enum {
+    LEAST_ROOM = 128 << 20,         /* the kernel leaves that much unmapped below the first stack, whatever its limit */
+    ARGUMENTS_MAX = 16 << 20,       /* the kernel allows 6 MB */
+};
+
+/*
+ * The C library finds the first thread's stack in /proc, which a jail may not have and which takes a descriptor.  The
+ * stack also ends where the name of the program's file ends that the kernel puts above everything else; an emulator may
+ * keep that elsewhere, and then the arguments are not seen.
+ */
+static bool first_stack(struct sgc_stack_bounds *bounds)
+{
+    uintptr_t end = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
+    uintptr_t name = getauxval(AT_EXECFN), page = sgc_os_page_size();
+
+    if (end == 0)
+        return false;
+    if (name > end && name - end < ARGUMENTS_MAX)
+        end = name + strlen((const char *)name);
+    bounds->high = (end + page) & ~(page - 1);
+    bounds->low = bounds->high - LEAST_ROOM;
+    return true;
+}
+
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 {
-    if (!ask_pthread(bounds))
+    bool first = sgc_thread_id() == sgc_process_id();
+    if (!ask_pthread(bounds) && !(first && first_stack(bounds)))
         return false;
-    if (sgc_thread_id() == (sgc_tid_t)getpid())
+    if (first)
         extend_first_stack(bounds);
     return true;
 }

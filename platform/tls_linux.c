@@ -65,23 +65,13 @@ struct dtv_entry {
 
 static SGC_STATE sgc_a32_t verified;    /* SGC_TLS_*; every thread would compute the same */
 
-/*
- * Can this word be read?  The kernel copies a signal set from there before it finds that -1 names no
- * operation: EFAULT or EINVAL, and nothing changes.  It needs no file, privilege or new kernel.
- * (Address 0 would mean no set at all.)
- */
-static bool is_readable(uintptr_t address)
-{
-    return address >= 8 && sgc_syscall(SYS_rt_sigprocmask, -1, (long)(address & ~(uintptr_t)7), 0, 8) != -EFAULT;
-}
-
-/* The same, for a word in the same OS page as the last one that could be read. */
+/* Can the word be read?  It often lies in the same OS page as the last one that could. */
 static bool is_readable_after(uintptr_t *last, uintptr_t address)
 {
     if (((*last ^ address) & ~(sgc_os_page_size() - 1)) == 0 && *last != 0)
         return true;
     *last = address;
-    return is_readable(address);
+    return sgc_mem_readable(address);
 }
 
 /* Both words of an entry. */
@@ -94,16 +84,6 @@ static bool read_entry(uintptr_t *last, uintptr_t address, struct dtv_entry *ent
     entry->value = from->value;
     entry->to_free = from->to_free;
     return true;
-}
-
-/* The end of the readable memory in [lo, hi); lo if there is none. */
-static uintptr_t readable_until(uintptr_t lo, uintptr_t hi)
-{
-    size_t page = sgc_os_page_size();
-    for (uintptr_t at = lo; at < hi; at = (at & ~(page - 1)) + page)
-        if (!is_readable(at))
-            return at;
-    return hi;
 }
 
 __attribute__((no_sanitize("address"), no_sanitize("thread")))
@@ -132,7 +112,7 @@ bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct s
     if (!find_block(thread_pointer, tls.module, &start))
         return false;
     block->lo = start;          /* if the end wraps around, the block is empty */
-    block->hi = readable_until(start, start + tls.bytes);
+    block->hi = sgc_mem_readable_until(start, start + tls.bytes);
     return block->lo < block->hi;
 }
 

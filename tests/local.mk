@@ -76,6 +76,7 @@ unit_tests += \
 	tests/test_limits \
 	tests/test_memory \
 	tests/test_modules \
+	tests/test_readable \
 	tests/test_registers \
 	tests/test_report \
 	tests/test_stack \
@@ -210,6 +211,7 @@ unit_tests += \
 	tests/test_api_noticed \
 	tests/test_api_rest \
 	tests/test_api_roots \
+	tests/test_api_sandbox \
 	tests/test_api_sgc \
 	tests/test_api_signals \
 	tests/test_api_stacks \

@@ -193,23 +193,6 @@ static void test_mapped_from(void)
     sgc_mem_release((void *)lo, pages * page);
 }
 
-static void test_mapping_of(void)
-{
-    uintptr_t lo = 0, hi = 0, here = (uintptr_t)&page;
-    char *start = sgc_mem_reserve(8 * page, page);
-    sgc_mem_commit(start + 2 * page, 3 * page);
-    uintptr_t middle = (uintptr_t)start + 2 * page;
-    errno = EDOM;
-    tap_ok(sgc_mem_mapping_of(middle, &lo, &hi) && lo == middle && hi == middle + 3 * page,
-           "the mapping of its first byte");
-    tap_ok(sgc_mem_mapping_of(middle + 3 * page - 1, &lo, &hi) && lo == middle, "and of its last");
-    tap_ok(!sgc_mem_mapping_of(middle - 1, &lo, &hi), "reserved memory is not readable");
-    tap_ok(!sgc_mem_mapping_of(8, &lo, &hi), "low addresses are not mapped");
-    tap_ok(sgc_mem_mapping_of(here, &lo, &hi) && lo <= here && here < hi, "static data is found");
-    tap_ok(errno == EDOM, "errno is as before");
-    sgc_mem_release(start, 8 * page);
-}
-
 /* ---- limits, each in a child ------------------------------------------------------------------------------ */
 
 static bool limit_to(int resource, size_t bytes)
@@ -340,7 +323,6 @@ int main(void)
     test_populate();
     test_dumps();
     test_mapped_from();
-    test_mapping_of();
     test_strict_overcommit();
     test_limits();
     return tap_done();

@@ -64,13 +64,12 @@ static _Thread_local int static_tls;
 static void *probe_bounds(void *raw)
 {
     struct probe *probe = raw;
-    uintptr_t lo, hi;
     probe->known = sgc_stack_bounds_self(&probe->bounds);
     probe->sp = sgc_stack_pointer();
     static_tls = 1;
     probe->thread_local_address = (uintptr_t)&static_tls;
-    probe->low_readable = sgc_mem_mapping_of(probe->bounds.low, &lo, &hi);
-    probe->guard_unreadable = !sgc_mem_mapping_of(probe->bounds.low - 1, &lo, &hi);
+    probe->low_readable = sgc_mem_readable(probe->bounds.low);
+    probe->guard_unreadable = !sgc_mem_readable(probe->bounds.low - 1);
     return NULL;
 }
 
