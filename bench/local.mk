@@ -20,6 +20,7 @@ bench_stop_LDADD = libsgc.la
 # so the loader decides at each start which libgc.so.1 they run on.
 if SGC_SHARED
 bench_cases = \
+	bench/cases/coroutines \
 	bench/cases/empty \
 	bench/cases/finalize \
 	bench/cases/gcbench \
@@ -75,6 +76,9 @@ case_shapes = bench/cases/shapes.c bench/cases/shapes.h
 bench_cases_alloc_SOURCES = bench/cases/alloc.c $(case_common)
 bench_cases_alloc_LDADD = $(case_library)
 bench_cases_alloc_DEPENDENCIES = libgc.la
+bench_cases_coroutines_SOURCES = bench/cases/coroutines.c $(case_common)
+bench_cases_coroutines_LDADD = $(case_library)
+bench_cases_coroutines_DEPENDENCIES = libgc.la
 bench_cases_empty_SOURCES = bench/cases/empty.c $(case_common)
 bench_cases_empty_LDADD = $(case_library)
 bench_cases_empty_DEPENDENCIES = libgc.la

@@ -61,5 +61,5 @@ void GC_register_altstack(void *stack, GC_word stack_size, void *altstack, GC_wo
         return;
     }
     if (self != NULL)
-        self->told_altstack = (struct sgc_stack_bounds){ low, low + altstack_size };
+        self->told_altstack = (struct sgc_stack_bounds){ .low = low, .high = low + altstack_size };
 }

@@ -36,7 +36,8 @@ struct sgc_mutator {
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
     uintptr_t thread_pointer;
-    struct sgc_range control;           /* around its control block in the C library: roots, what can be read of it */
+    struct sgc_range control;           /* with its control block in the C library: a root */
+    struct sgc_range below_control;     /* what can be read of it, too */
     bool service;                       /* one of ours: nothing of it is a root */
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */

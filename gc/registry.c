@@ -134,22 +134,27 @@ static void unlink_record(struct sgc_mutator *m)
 static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
 {
     if (!sgc_stack_bounds_self(&m->stack))
-        m->stack = (struct sgc_stack_bounds){ sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom };
+        m->stack = (struct sgc_stack_bounds){ sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom, SGC_STACK_UNKNOWN };
     m->bottom = m->stack.high;
     if (bottom != 0 && (bottom < m->stack.low || bottom > m->stack.high))
         m->bottom = bottom;
 }
 
 /* Around the thread pointer the C library keeps the first values of thread-specific data, and thread-local variables of modules
- * loaded later: usually in the stack's mapping, for the first thread elsewhere.  How far that reaches nobody says. */
+ * loaded later: usually in the stack's mapping, for the first thread elsewhere.  What follows the thread pointer, and lies in its
+ * OS page, is the library's; how far it reaches below, nobody says. */
 enum { CONTROL_BLOCK = 0x900 };
 
 static void find_control_block(struct sgc_mutator *m)
 {
-    uintptr_t tp = m->thread_pointer;
-    bool elsewhere = !sgc_stack_within(&m->stack, tp);
+    uintptr_t tp = m->thread_pointer, page = sgc_round_down(tp, sgc_os_page_size());
 
-    m->control = elsewhere ? (struct sgc_range){ tp - CONTROL_BLOCK, tp + CONTROL_BLOCK } : (struct sgc_range){ 0, 0 };
+    m->control = m->below_control = (struct sgc_range){ 0, 0 };
+    if (sgc_stack_within(&m->stack, tp))
+        return;
+    m->control = (struct sgc_range){ page, sgc_mem_readable_until(tp, tp + CONTROL_BLOCK) };
+    if (tp - page < CONTROL_BLOCK)
+        m->below_control = (struct sgc_range){ tp - CONTROL_BLOCK, page };
 }
 
 static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
@@ -161,7 +166,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->finalizing = m->disclaiming = 0;
     m->warned = m->signalled = m->gone = false;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
-    m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0, 0 };
+    m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0 };
     find_stack(m, bottom);
     find_control_block(m);
     sgc_a32_store(&m->cache.section.state, 0);

@@ -248,14 +248,13 @@ static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, 
         visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range);
 }
 
-/* Without answers only the OS page of the thread pointer, and what follows, is known to be there. */
+/* Empty, unless the thread is the first. */
 static void visit_control_block(const struct visit *visit, const struct sgc_mutator *m)
 {
-    struct sgc_range block = m->control;
-
-    if (!roots.answers && block.lo < block.hi)
-        block.lo = sgc_round_down(m->thread_pointer, sgc_os_page_size());
-    visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, block);
+    if (m->control.lo < m->control.hi)
+        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
+    if (roots.answers)
+        visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
 }
 
 /* Most of it lies within the stack's mapping, for all threads but the first. */

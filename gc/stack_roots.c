@@ -2,10 +2,10 @@
 /*
  * Which part of which stack a stopped thread uses.  On the collecting thread, world stopped.
  *
- * A stack in use is readable memory without a hole from the stack pointer up to its bottom.  The system is asked about each
- * OS page (platform/readable_linux.c), so that nothing is read that has a guard in it; a file such as /proc/self/maps
- * is not asked, since there may be no such file, and the kernel's mappings are no stacks: it joins neighbours and
- * divides one by its attributes.
+ * A stack in use is readable memory without a hole from the stack pointer up to its bottom.  Unless kernel or C library have
+ * made it, the system is asked about each OS page (platform/readable_linux.c), so that nothing is read that has a guard in
+ * it.  A file such as /proc/self/maps is not asked: there may be no such file, and the kernel's mappings are no stacks: it joins
+ * neighbours and divides one by its attributes.
  *
  * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also stand
  *   - on a stack of a coroutine that the client told us the bottom of (GC_set_stackbottom);
@@ -62,12 +62,26 @@ static uintptr_t lowest_saved_sp(struct sgc_range used, struct sgc_stack_bounds 
     return lowest & ~(uintptr_t)(sizeof(uintptr_t) - 1);
 }
 
-/* ---- parts ---- */
+/* ---- what can be read of a stack ---- */
 
-/* A word that only looks like a stack pointer may lie where the kernel has not grown the stack to. */
-static struct sgc_stack_part own_from(const struct sgc_mutator *m, uintptr_t from)
+/* Of the own stack from `from` on: the lowest address from which there is no hole up to its end. */
+static uintptr_t own_readable_from(const struct sgc_mutator *m, uintptr_t from)
 {
-    return (struct sgc_stack_part){ { sgc_mem_readable_from(from, m->stack.high), m->stack.high }, false };
+    switch (m->stack.maker) {
+    case SGC_STACK_LIBRARY:
+        return from;
+    case SGC_STACK_KERNEL:
+        return sgc_mem_mapped_from(from, m->stack.high);
+    default:
+        return sgc_mem_readable_from(from, m->stack.high);
+    }
+}
+
+/* Is there no hole between the stack pointer, on the own stack, and its end?  One that the program has made is asked about
+ * like any other. */
+static bool own_whole_from(const struct sgc_mutator *m, uintptr_t sp)
+{
+    return sgc_stack_within(&m->stack, sp) && m->stack.maker != SGC_STACK_UNKNOWN && own_readable_from(m, sp) <= sp;
 }
 
 /* A thread that has used up its stack may have its red zone in the guard. */
@@ -86,11 +100,19 @@ static uintptr_t expected_end(const struct sgc_mutator *m, uintptr_t sp)
     return sp < sgc_heap.base && end > sgc_heap.base ? sgc_heap.base : end;
 }
 
-/* Standing on an ordinary stack, of whatever sort.  A coroutine's may lie in the range of the thread's own one, too. */
-static int on_stack(const struct sgc_mutator *m, uintptr_t stands, struct sgc_stack_part *part)
+/* ---- parts ---- */
+
+/* A word that only looks like a stack pointer may lie where the kernel has not grown the stack to. */
+static struct sgc_stack_part own_from(const struct sgc_mutator *m, uintptr_t from)
 {
-    uintptr_t sp = lowest_used(stands), expected = expected_end(m, sp);
-    uintptr_t end = sgc_mem_readable_until(sp, expected);
+    return (struct sgc_stack_part){ { own_readable_from(m, from), m->stack.high }, false };
+}
+
+/* A coroutine's stack may lie in the range of the thread's own one, too. */
+static int on_strange_stack(const struct sgc_mutator *m, uintptr_t stands, struct sgc_stack_part *part)
+{
+    uintptr_t sp = lowest_used(stands);
+    uintptr_t end = sgc_mem_readable_until(sp, expected_end(m, sp));
     bool told = end == m->bottom || end == m->stack.high;
 
     part[0] = (struct sgc_stack_part){ { sp, end }, !told };
@@ -100,11 +122,20 @@ static int on_stack(const struct sgc_mutator *m, uintptr_t stands, struct sgc_st
     return 2;
 }
 
+/* Standing on an ordinary stack, of whatever sort. */
+static int on_stack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_stack_part *part)
+{
+    if (!own_whole_from(m, sp))
+        return on_strange_stack(m, sp, part);
+    part[0] = (struct sgc_stack_part){ { sp, m->stack.high }, false };
+    return 1;
+}
+
 /* A client's handler runs on the alternate stack: what it interrupted saved its stack pointer there.  The
  * interrupted code may use its red zone. */
 static int below_handler(const struct sgc_mutator *m, struct sgc_range used, struct sgc_stack_part *part)
 {
-    struct sgc_stack_bounds told = { 0, m->bottom };
+    struct sgc_stack_bounds told = { .high = m->bottom };
     uintptr_t from = lowest_saved_sp(used, m->stack) - SGC_RED_ZONE;
     int n = 0;
 

@@ -63,7 +63,7 @@ static void sleep_through(uint32_t gen, uint32_t beside)
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
 {
     if (!sgc_stack_within(&m->altstack, sp))
-        m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+        m->altstack = (struct sgc_stack_bounds){ 0 };
 }
 
 /* A client's handler that calls us may run on the alternate stack. */
@@ -71,7 +71,7 @@ void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
 {
     m->sp = sp;
     m->interrupted = 0;
-    m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    m->altstack = (struct sgc_stack_bounds){ 0 };
     if (sgc_altstack_self(&m->altstack))
         forget_altstack_unless_on(m, sp);
 }
@@ -81,7 +81,7 @@ static void stand_in_handler(struct sgc_mutator *m, uintptr_t sp, const void *co
 {
     m->sp = sp;
     m->interrupted = 0;
-    m->altstack = (struct sgc_stack_bounds){ 0, 0 };
+    m->altstack = (struct sgc_stack_bounds){ 0 };
     if (sgc_context_altstack(context, &m->altstack))
         m->interrupted = sgc_context_sp(context);
     else

@@ -181,9 +181,17 @@ void sgc_thread_set_creator(sgc_thread_creator_t creator);
 
 /* ---- stacks and registers (stack_linux.c, registers_<arch>.c) ---------------------------------------- */
 
+/* Who has made a stack says what can be read of it. */
+enum sgc_stack_maker {
+    SGC_STACK_UNKNOWN,      /* the program, perhaps, with guards wherever it likes */
+    SGC_STACK_LIBRARY,      /* the C library: all of it; its guard lies below */
+    SGC_STACK_KERNEL,       /* the kernel, for the first thread: as far as it has grown */
+};
+
 struct sgc_stack_bounds {
     uintptr_t low;          /* lowest address the stack may ever use */
     uintptr_t high;         /* just past the highest; holds the first frames (and static TLS) */
+    enum sgc_stack_maker maker;
 };
 
 /* Does the address lie in it?  NULL: there is no such stack.  [any] */

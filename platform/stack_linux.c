@@ -14,19 +14,26 @@
 #include "platform/registers.h"
 #include "platform/syscall_linux.h"
 
+/* Of a stack that the program has given it, the C library says that it has no guard. */
+static bool ask_attributes(const pthread_attr_t *attributes, struct sgc_stack_bounds *bounds)
+{
+    void *low;
+    size_t bytes, guard;
+    if (pthread_attr_getstack(attributes, &low, &bytes) != 0 || pthread_attr_getguardsize(attributes, &guard) != 0)
+        return false;
+    bounds->low = (uintptr_t)low;
+    bounds->high = (uintptr_t)low + bytes;
+    bounds->maker = guard > 0 ? SGC_STACK_LIBRARY : SGC_STACK_UNKNOWN;
+    return true;
+}
+
 static bool ask_pthread(struct sgc_stack_bounds *bounds)
 {
     pthread_attr_t attributes;
-    void *low;
-    size_t bytes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return false;
-    bool known = pthread_attr_getstack(&attributes, &low, &bytes) == 0;
+    bool known = ask_attributes(&attributes, bounds);
     pthread_attr_destroy(&attributes);
-    if (known) {
-        bounds->low = (uintptr_t)low;
-        bounds->high = (uintptr_t)low + bytes;
-    }
     return known;
 }
 
@@ -46,8 +53,10 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
         if (!sgc_parse_number(&at, 16, &from) || *at++ != '-' || !sgc_parse_number(&at, 16, &to))
             continue;
         if (bounds->high > from && bounds->high <= to) {
-            if (strstr(at, "[stack]") && below < bounds->low)
-                bounds->low = below;
+            if (strstr(at, "[stack]")) {
+                bounds->low = below < bounds->low ? below : bounds->low;
+                bounds->maker = SGC_STACK_KERNEL;
+            }
             break;
         }
         below = to;
@@ -79,6 +88,7 @@ static bool first_stack(struct sgc_stack_bounds *bounds)
         end = name + strlen((const char *)name);
     bounds->high = (end + page) & ~(page - 1);
     bounds->low = bounds->high - LEAST_ROOM;
+    bounds->maker = SGC_STACK_KERNEL;
     return true;
 }
 

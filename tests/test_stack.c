@@ -24,7 +24,7 @@ static bool inside(const struct sgc_stack_bounds *bounds, uintptr_t address)
 
 static void test_first_thread(char **argv)
 {
-    struct sgc_stack_bounds bounds = { 0, 0 };
+    struct sgc_stack_bounds bounds = { 0 };
     struct rlimit limit;
     tap_ok(sgc_stack_bounds_self(&bounds), "the first thread's stack is known");
     tap_ok(inside(&bounds, sgc_stack_pointer()), "the stack pointer is inside");
@@ -32,6 +32,7 @@ static void test_first_thread(char **argv)
     getrlimit(RLIMIT_STACK, &limit);
     if (limit.rlim_cur == RLIM_INFINITY)
         limit.rlim_cur = 8 << 20;
+    tap_ok(bounds.maker == SGC_STACK_KERNEL, "the kernel has made it");
     tap_ok(bounds.high - bounds.low >= limit.rlim_cur, "it may grow to its limit (%zu MB)",
            (size_t)(bounds.high - bounds.low) >> 20);
     uintptr_t mapped = sgc_mem_mapped_from(bounds.low, bounds.high);
@@ -73,7 +74,7 @@ static void *probe_bounds(void *raw)
     return NULL;
 }
 
-static void check_thread(pthread_attr_t *attributes, size_t bytes, const char *what)
+static void check_thread(pthread_attr_t *attributes, size_t bytes, enum sgc_stack_maker maker, const char *what)
 {
     struct probe probe = { .known = false };
     pthread_t thread;
@@ -84,6 +85,7 @@ static void check_thread(pthread_attr_t *attributes, size_t bytes, const char *w
     tap_ok(probe.known && inside(&probe.bounds, probe.sp), "%s: the stack pointer is inside", what);
     tap_ok(inside(&probe.bounds, probe.thread_local_address), "%s: static thread-local variables too", what);
     tap_ok(size <= bytes && size + 65536 + sgc_os_page_size() >= bytes, "%s: of the right size (%zu KB)", what, size >> 10);
+    tap_ok(probe.bounds.maker == maker, "%s: who has made it", what);
     tap_ok(probe.low_readable, "%s: readable down to its lowest address", what);
     tap_ok(probe.guard_unreadable, "%s: and not below", what);
 }
@@ -94,16 +96,16 @@ static void test_threads(void)
     size_t bytes;
     pthread_attr_init(&attributes);
     pthread_attr_getstacksize(&attributes, &bytes);
-    check_thread(&attributes, bytes, "default stack");
+    check_thread(&attributes, bytes, SGC_STACK_LIBRARY, "default stack");
     pthread_attr_setstacksize(&attributes, 1 << 20);
-    check_thread(&attributes, 1 << 20, "1 MB stack");
+    check_thread(&attributes, 1 << 20, SGC_STACK_LIBRARY, "1 MB stack");
     pthread_attr_setguardsize(&attributes, 65536);
-    check_thread(&attributes, 1 << 20, "64 KB guard");
+    check_thread(&attributes, 1 << 20, SGC_STACK_LIBRARY, "64 KB guard");
     char *own = mmap(NULL, 3 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mprotect(own + (1 << 20), 1 << 20, PROT_READ | PROT_WRITE) != 0)
         tap_bail("no memory");
     pthread_attr_setstack(&attributes, own + (1 << 20), 1 << 20);
-    check_thread(&attributes, 1 << 20, "the client's own stack");
+    check_thread(&attributes, 1 << 20, SGC_STACK_UNKNOWN, "the client's own stack");
     pthread_attr_destroy(&attributes);
     munmap(own, 3 << 20);
 }
@@ -213,7 +215,7 @@ static void test_alternate_stack(void)
     size_t bytes = 256 * 1024;
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_t stack = { .ss_sp = memory, .ss_size = bytes }, old;
-    struct sgc_stack_bounds alternate = { (uintptr_t)memory, (uintptr_t)memory + bytes };
+    struct sgc_stack_bounds alternate = { .low = (uintptr_t)memory, .high = (uintptr_t)memory + bytes };
     reset();
     sigaltstack(&stack, &old);
     handle(SIGUSR1, SA_ONSTACK);

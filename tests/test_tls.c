@@ -252,7 +252,7 @@ static struct sgc_module_tls *module_of(const void *address, uintptr_t thread_po
 }
 
 /* A module with a block of 64 bytes, 256 below the thread pointer. */
-static const struct sgc_stack_bounds stack = { 0x10000, 0x20000 };
+static const struct sgc_stack_bounds stack = { .low = 0x10000, .high = 0x20000 };
 static const uintptr_t pointer = 0x1f000, found_at = 0x1f000 - 256;
 
 static bool learns(enum sgc_tls_place known, uintptr_t distance, uintptr_t thread_pointer, size_t bytes)

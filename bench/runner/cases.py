@@ -140,6 +140,9 @@ def thread_cases():
     for threads, collections in ((1, 1000), (100, 300), (1000, 100)):
         yield Case(f"empty/{threads}", "empty collection", "empty", words(threads, collections),
                    words(min(threads, 20), 10), "collection_us", 64, ("default",))
+    for stacks, mappers in ((1, 0), (20000, 0), (1, 1)):
+        yield Case(f"coroutines/{stacks}/{mappers}", "on a coroutine", "coroutines", words(stacks, mappers, 1000),
+                   words(min(stacks, 20), mappers, 10), "collection_us", 64, ("default",))
     yield Case("pauses", "pauses", "pauses", words(64, 30), words(4, 3), "pause_net_ms", 256, ("default",))
     for shape in SHAPES:
         yield Case(f"markers/{shape}", "marking by 2 markers", "markers", words(shape, 2, 256, 9), words(shape, 2, 4, 1),

@@ -113,6 +113,11 @@ def empty(rows):
                   [(r.case.name, r.ratio) for r in rows if r.case.name in ("empty/100", "empty/1000")])
 
 
+def coroutines(rows):
+    yield at_most(6, "collection on a coroutine, each case", 1.0,
+                  [(r.case.name, r.ratio) for r in rows if r.case.name.startswith("coroutines/")])
+
+
 def ablation(table):
     wanted = f"all {len(PRESETS)} presets on all {len(SHAPES)} marking cases"
     done = sum(1 for _, presets, _ in table for preset in PRESETS if preset in presets and not presets[preset].failed)
@@ -128,4 +133,4 @@ def finalization(rows):
 def goals(results):
     rows = case_rows(results)
     return [*allocation(rows), *scaling(rows), *instructions(count_rows(results)), *marking(rows), *programs(results, rows),
-            *empty(rows), *ablation(preset_rows(results)), *finalization(rows)]
+            *empty(rows), *coroutines(rows), *ablation(preset_rows(results)), *finalization(rows)]
