@@ -390,6 +390,11 @@ tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--
 test_headers += tests/page_replay.h tests/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 
+# System calls that are refused.
+unit_tests += tests/test_refused
+test_headers += tests/refused_filter.h tests/refused_main.h tests/refused_run.h tests/refused_threads.h tests/refused_work.h
+EXTRA_tests_test_refused_DEPENDENCIES = tests/module_large.la
+
 # Several threads at the heap's limit.
 unit_tests += tests/test_api_limit_race
 thread_tests += tests/test_api_limit_race
