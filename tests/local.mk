@@ -463,6 +463,16 @@ EXTRA_DIST += \
 	tests/programs/work.sc \
 	tests/programs/work.scm tests/programs/work-compile.scm
 
+# The same ones where the collector is refused what it asks the system.
+slow_scripts += tests/check_sandbox
+if SGC_SHARED
+check_LTLIBRARIES += tests/sandbox.la
+tests_sandbox_la_SOURCES = tests/sandbox.c
+tests_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_sandbox_la_LDFLAGS = $(test_module_ldflags)
+tests_sandbox_la_LIBADD =
+endif
+
 # Programs that include the gc.h family, with both families of headers.
 script_tests += tests/check_family
 EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c tests/programs/family_threads.c

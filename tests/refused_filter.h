@@ -125,7 +125,12 @@ static int refused_receive(int socket)
     union refused_envelope envelope;
     struct msghdr message = refused_message(&one, &envelope);
 
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message) != NULL)
+    ssize_t got;
+
+    do
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got == 1 && CMSG_FIRSTHDR(&message) != NULL)
         memcpy(&descriptor, CMSG_DATA(&envelope.header), sizeof descriptor);
     return descriptor;
 }

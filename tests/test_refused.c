@@ -62,7 +62,7 @@ static const struct row rows[] = {
     { "mmap of address space", { SYS_mmap, IF(3, MAP_NORESERVE, MAP_NORESERVE) }, "src", 0, { ENOMEM, EPERM } },
     { "mprotect that commits", { SYS_mprotect, IF(2, WHOLE, PROT_READ | PROT_WRITE) }, "src", 0,
       { ENOMEM, EACCES, EPERM } },
-    { "munmap", { SYS_munmap, ALWAYS }, "src", 0, { ENOMEM, EPERM } },
+    { "munmap", { SYS_munmap, ALWAYS }, "sr", 0, { ENOMEM, EPERM } },
     { "madvise, whatever it says", { SYS_madvise, ALWAYS }, "src", 0, { EPERM, ENOSYS, ENOMEM } },
     { "madvise(MADV_DONTNEED)", { SYS_madvise, IF(2, WHOLE, MADV_DONTNEED) }, "src", 0, { EINVAL } },
     { "madvise(MADV_POPULATE_WRITE)", { SYS_madvise, IF(2, WHOLE, MADV_POPULATE_WRITE) }, "src", 0, { EINVAL, EFAULT } },
