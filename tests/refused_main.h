@@ -60,6 +60,7 @@ static void make_rounds(void)
         give_turns(round);
         check_first();
         run_late_thread();
+        run_own_thread();
     }
     run_fork();
     join_threads();

@@ -12,6 +12,7 @@
  *   - one in a coroutine that it did not     a frame of the coroutine's stack
  *   - one in a handler                       a frame on an alternate signal stack
  *   a late thread                            a frame
+ *   one that registers itself                a frame
  *   a child of fork                          what the first thread holds
  *
  * It stays clear of waiting in the C library, which could be what is refused: threads look at a number every millisecond.
@@ -199,6 +200,33 @@ static void *late_body(void *arg)
     collect_and_churn();
     drop_chain(held, in_late_frame);
     return arg;
+}
+
+/* One that the C library creates, and that registers itself. */
+static void *own_body(void *arg)
+{
+    struct GC_stack_base base = { __builtin_frame_address(0) };
+
+    if (GC_get_stack_base(&base) != GC_SUCCESS)
+        base.mem_base = (char *)__builtin_frame_address(0) + 64;
+    if (GC_register_my_thread(&base) != GC_SUCCESS) {
+        atomic_fetch_add(&report->no_thread, 1);
+        return arg;
+    }
+    late_body(arg);
+    GC_unregister_my_thread();
+    return arg;
+}
+
+static void run_own_thread(void)
+{
+    pthread_t own;
+
+    GC_allow_register_threads();
+    if (pthread_create(&own, NULL, own_body, NULL) != 0)
+        atomic_fetch_add(&report->no_thread, 1);
+    else if (GC_pthread_join(own, NULL) != 0)
+        is_wrong("the end of a thread that registered itself");
 }
 
 static void run_late_thread(void)
