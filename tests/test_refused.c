@@ -80,7 +80,7 @@ static const struct row rows[] = {
     { "clone3", { SYS_clone3, ALWAYS }, "src", 0, { EPERM, ENOSYS, EAGAIN } },
     { "clone3, every second time", { SYS_clone3, ALWAYS }, "src", 2, { EAGAIN } },
     { "clone", { SYS_clone, ALWAYS }, "src", 0, { EPERM, EAGAIN, ENOMEM } },
-    { "gettid", { SYS_gettid, ALWAYS }, "sr", 0, { EPERM, ENOSYS } },
+    { "gettid", { SYS_gettid, ALWAYS }, "src", 0, { EPERM, ENOSYS } },
     { "getpid", { SYS_getpid, ALWAYS }, "src", 0, { EPERM, ENOSYS } },
     { "prctl(PR_SET_NAME)", { SYS_prctl, IF(0, WHOLE, PR_SET_NAME) }, "src", 0, { EPERM, ENOSYS } },
     { "sigaltstack", { SYS_sigaltstack, ALWAYS }, "src", 0, { EPERM, ENOSYS } },
