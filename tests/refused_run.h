@@ -141,17 +141,17 @@ static void run_refused(const struct refused_run *run, struct refused_outcome *o
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Is a line there twice? */
-static bool said_twice(const char *said)
+/* A line that is there twice, or NULL. */
+static const char *said_twice(const char *said)
 {
-    for (const char *line = said, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-        char once[512];
+    static char once[512];
 
+    for (const char *line = said, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         snprintf(once, sizeof once, "%.*s", (int)(end + 1 - line), line);
         if (strstr(end + 1, once) != NULL)
-            return true;
+            return once;
     }
-    return false;
+    return NULL;
 }
 
 /* The library says that it cannot start, and ends the program. */
@@ -178,7 +178,7 @@ static const char *verdict(const struct refused_outcome *outcome, int moment)
         return "collections were not made, and nothing was said of that";
     if (atomic_load(&report->no_memory) != 0 && atomic_load(&report->hook_called) == 0)
         return "there was no memory, and the hook was not asked";
-    return said_twice(outcome->said) ? "a message was said twice" : NULL;
+    return said_twice(outcome->said) != NULL ? "a message was said twice" : NULL;
 }
 
 static bool all_right(const struct refused_outcome *outcome)
@@ -212,6 +212,8 @@ static void describe(const struct refused_outcome *outcome)
              atomic_load(&report->no_memory), atomic_load(&report->no_thread), atomic_load(&report->no_fork),
              atomic_load(&report->wrong), atomic_load(&report->fired));
     describe_wrong();
+    if (said_twice(outcome->said) != NULL)
+        tap_diag("  twice: %.*s", (int)strlen(said_twice(outcome->said)) - 1, said_twice(outcome->said));
     strcpy(said, outcome->said);
     for (char *line = strtok(said, "\n"); line != NULL && lines < 8; line = strtok(NULL, "\n"), lines++)
         tap_diag("  said: %s", line);
