@@ -392,6 +392,11 @@ tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--
 test_headers += tests/page_replay.h tests/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 
+# System calls that are refused.
+unit_tests += tests/test_refused
+test_headers += tests/refused_filter.h tests/refused_main.h tests/refused_run.h tests/refused_threads.h tests/refused_work.h
+EXTRA_tests_test_refused_DEPENDENCIES = tests/module_large.la
+
 # Several threads at the heap's limit.
 unit_tests += tests/test_api_limit_race
 thread_tests += tests/test_api_limit_race
@@ -459,6 +464,16 @@ EXTRA_DIST += \
 	tests/programs/work.pk \
 	tests/programs/work.sc \
 	tests/programs/work.scm tests/programs/work-compile.scm
+
+# The same ones where the collector is refused what it asks the system.
+slow_scripts += tests/check_sandbox
+if SGC_SHARED
+check_LTLIBRARIES += tests/sandbox.la
+tests_sandbox_la_SOURCES = tests/sandbox.c
+tests_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_sandbox_la_LDFLAGS = $(test_module_ldflags)
+tests_sandbox_la_LIBADD =
+endif
 
 # Programs that include the gc.h family, with both families of headers.
 script_tests += tests/check_family
