@@ -19,6 +19,7 @@ struct roots {
     uintptr_t heard_filter;         /* likewise */
     unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
     bool told;                      /* of one */
+    bool told_no_memory;            /* for the list of modules */
     bool answers;                   /* does the system say, in this stop, what memory can be read? */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
@@ -144,16 +145,25 @@ static bool grow_modules(int more)
     return true;
 }
 
+/* Said once, until there is memory again. */
+static void tell_no_memory(void)
+{
+    if (!roots.told_no_memory)
+        sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
+                 "is made. Free memory or raise the limit on it",
+                 roots.modules.range_capacity + roots.modules.overflow);
+    roots.told_no_memory = true;
+}
+
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 {
     hear_client();
     while (!sgc_modules_snapshot(&roots.modules, leave_out, stop, arg))
         if (!grow_modules(roots.modules.overflow)) {
-            sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
-                     "is made. Free memory or raise the limit on it",
-                     roots.modules.range_capacity + roots.modules.overflow);
+            tell_no_memory();
             return false;
         }
+    roots.told_no_memory = false;
     return true;
 }
 

@@ -187,7 +187,7 @@ enum { SGC_MINCORE_PAGES = 512 };       /* OS pages asked about at once; a byte 
 /* False if an OS page of the range is not mapped. */
 static bool ask_mincore(uintptr_t start, size_t pages, unsigned char vec[SGC_MINCORE_PAGES])
 {
-    return sgc_syscall(SYS_mincore, (long)start, (long)(pages * sgc_os_page_size()), (long)vec, 0) == 0;
+    return sgc_ask_mincore(start, pages * sgc_os_page_size(), vec) == 0;
 }
 
 static size_t min_size(size_t a, size_t b)

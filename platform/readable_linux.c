@@ -57,7 +57,7 @@ static enum answer ask_by_mincore(uintptr_t address)
     unsigned char resident;
     size_t page = sgc_os_page_size();
 
-    return answer_of(sgc_syscall(SYS_mincore, (long)(address & ~(page - 1)), (long)page, (long)&resident, 0), 0);
+    return answer_of(sgc_ask_mincore(address & ~(page - 1), page, &resident), 0);
 }
 
 static enum answer (*const sources[])(uintptr_t address) = { ask_by_signal_set, ask_by_copy, ask_by_mincore };

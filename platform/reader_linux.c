@@ -13,6 +13,7 @@
 bool sgc_reader_open(struct sgc_reader *reader, const char *path)
 {
     reader->pos = reader->len = 0;
+    reader->failed = false;
     reader->fd = (int)sgc_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
     return reader->fd >= 0;
 }
@@ -25,11 +26,14 @@ void sgc_reader_close(struct sgc_reader *reader)
 static bool refill(struct sgc_reader *reader)
 {
     long got;
+    if (reader->failed)
+        return false;
     do
         got = sgc_syscall(SYS_read, reader->fd, (long)reader->buffer, sizeof reader->buffer, 0);
     while (got == -EINTR);
     reader->pos = 0;
     reader->len = got > 0 ? (int)got : 0;
+    reader->failed = got < 0;
     return got > 0;
 }
 

@@ -14,6 +14,7 @@
 struct sgc_reader {
     int fd;
     int pos, len;           /* the unread part of the buffer */
+    bool failed;            /* the system has refused to read on: there are no more lines, and the last one may be cut */
     char buffer[512];
 };
 

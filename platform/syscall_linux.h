@@ -11,6 +11,8 @@
 #define SGC_PLATFORM_SYSCALL_LINUX_H
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +23,15 @@ static inline long sgc_syscall(long number, long a, long b, long c, long d)
     if (result == -1)
         result = -errno;
     errno = saved;
+    return result;
+}
+
+/* mincore, which answers EAGAIN where the kernel has no page to spare just now: that says nothing about the range. */
+static inline long sgc_ask_mincore(uintptr_t start, size_t bytes, unsigned char *resident)
+{
+    long result = -EAGAIN;
+    for (int tries = 0; result == -EAGAIN && tries < 100; tries++)
+        result = sgc_syscall(SYS_mincore, (long)start, (long)bytes, (long)resident, 0);
     return result;
 }
 

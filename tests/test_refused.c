@@ -46,12 +46,12 @@ struct row {
 
 static const struct row rows[] = {
     /* files of /proc and /sys: limits, caches, stacks, what lies where */
-    { "openat", { SYS_openat, ALWAYS }, "src", 0, { EPERM, EACCES, ENOSYS, EMFILE } },
-    { "openat, every second time", { SYS_openat, ALWAYS }, "src", 2, { EMFILE } },
-    { "read", { SYS_read, ALWAYS }, "src", 0, { EPERM, EIO } },
-    { "read, three times of four", { SYS_read, ALWAYS }, "src", 4, { EINTR } },
-    { "read, every second time", { SYS_read, ALWAYS }, "src", 2, { EIO } },
-    { "close", { SYS_close, ALWAYS }, "src", 0, { EPERM } },
+    { "openat", { SYS_openat, ALWAYS }, "s", 0, { EPERM, EACCES, ENOSYS, EMFILE } },
+    { "openat, every second time", { SYS_openat, ALWAYS }, "s", 2, { EMFILE } },
+    { "read", { SYS_read, ALWAYS }, "s", 0, { EPERM, EIO } },
+    { "read, three times of four", { SYS_read, ALWAYS }, "s", 4, { EINTR } },
+    { "read, every second time", { SYS_read, ALWAYS }, "s", 2, { EIO } },
+    { "close", { SYS_close, ALWAYS }, "s", 0, { EPERM } },
     { "faccessat", { SYS_faccessat, ALWAYS }, "s", 0, { EPERM, ENOSYS } },
 
     /* what there is of everything */
@@ -75,6 +75,10 @@ static const struct row rows[] = {
       { EAGAIN } },
     { "mincore", { SYS_mincore, ALWAYS }, "src", 0, { EPERM, ENOSYS, EAGAIN } },
     { "mincore, every second time", { SYS_mincore, ALWAYS }, "src", 2, { EAGAIN } },
+
+    /* what can be read */
+    { "process_vm_readv", { SYS_process_vm_readv, ALWAYS }, "src", 0, { EPERM, ENOSYS } },
+    { "process_vm_readv, every second time", { SYS_process_vm_readv, ALWAYS }, "src", 2, { EPERM } },
 
     /* threads */
     { "clone3", { SYS_clone3, ALWAYS }, "src", 0, { EPERM, ENOSYS, EAGAIN } },
