@@ -13,6 +13,7 @@
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
+#include "gc/group_limit.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -138,6 +139,8 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
         seen = sgc_cycles_finished();
         object = attempt(self, r);
     }
+    while (object == NULL && sgc_group_limit_gives_way(r->bytes))
+        object = attempt(self, r);
     return object;
 }
 

@@ -10,6 +10,7 @@
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
+#include "gc/group_limit.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
 #include "gc/options.h"
@@ -153,7 +154,7 @@ void GC_set_max_heap_size(GC_word bytes)
     else if (!sgc_init_begun())
         sgc_api_set_option("GC_MAXIMUM_HEAP_SIZE", (long)bytes);
     else {
-        sgc_pool_set_limit(sgc_heap_limit(bytes));
+        sgc_group_limit_set(bytes);
         sgc_pacing_reconsider();
     }
 }

@@ -6,6 +6,7 @@
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
 #include "gc/events.h"
+#include "gc/group_limit.h"
 #include "gc/pacing.h"
 
 struct heap_size {
@@ -96,6 +97,7 @@ void sgc_heap_watch(struct sgc_mutator *self)
     if (!sgc_aw_cas(&heap_size.told, told, size))
         return;
     note_most(size);
+    sgc_group_limit_look(sgc_pool_heap_bytes());
     if (size > told)
         SGC_EVENT(heap_grown, size - told);
     call_hook(self, size);

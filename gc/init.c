@@ -16,6 +16,7 @@
 #include "gc/cycle.h"
 #include "gc/debug.h"
 #include "gc/fork.h"
+#include "gc/group_limit.h"
 #include "gc/log.h"
 #include "gc/options.h"
 #include "gc/pacing.h"
@@ -64,18 +65,6 @@ bool sgc_init_mine(void)
     return (now == BUSY || now == FORKING) && sgc_a32_load(&doer) == (uint32_t)sgc_thread_id();
 }
 
-/* A limit of the cgroup bounds the heap like one the user set: being killed is worse than
- * collecting more often.  An eighth is left for everything else. */
-size_t sgc_heap_limit(size_t wanted)
-{
-    size_t limit = wanted;
-    size_t cgroup = sgc_limit_cgroup_memory();
-
-    if (cgroup != SIZE_MAX && (limit == 0 || limit > cgroup / 8 * 7))
-        limit = cgroup / 8 * 7;
-    return limit;
-}
-
 static bool start_heap(void)
 {
     struct sgc_heap_config config = {
@@ -92,6 +81,7 @@ static bool start_heap(void)
 
     if (!sgc_heap_init(&config))
         return false;
+    sgc_group_limit_set(sgc_options.maximum_heap);
     sgc_aw_store(&sgc_client_least_plausible_heap_addr, sgc_heap.base);
     sgc_aw_store(&sgc_client_greatest_plausible_heap_addr, sgc_heap.base + sgc_heap.reserved);
     return true;

@@ -25,9 +25,6 @@ bool sgc_init_begun(void);
 void sgc_init_end(void);
 bool sgc_init_ended(void);
 
-/* The most bytes the heap may have when the client wishes for `wanted` (0: no limit); 0: no limit. */
-size_t sgc_heap_limit(size_t wanted);
-
 /* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.)  Or of a fork before the start. */
 bool sgc_init_mine(void);
 

@@ -46,6 +46,8 @@ gc_sources = \
 	gc/fork.h \
 	gc/gate.c \
 	gc/gate.h \
+	gc/group_limit.c \
+	gc/group_limit.h \
 	gc/heap_size.c \
 	gc/heap_size.h \
 	gc/helpers.c \

@@ -105,6 +105,46 @@ static uint64_t memory_of_old_group(const char *directory)
     return limit < UINT64_C(1) << 62 ? limit : UINT64_MAX;
 }
 
+/* The number behind a word in a file of "word number" lines; 0 if it is not there. */
+static uint64_t read_field(const char *directory, const char *name, const char *word)
+{
+    char path[SGC_PATH + 64], line[64];
+    struct sgc_reader reader;
+    size_t length = strlen(word);
+    uint64_t number = 0;
+    if (sgc_format(path, sizeof path, "%s/%s", directory, name) >= sizeof path || !sgc_reader_open(&reader, path))
+        return 0;
+    while (number == 0 && sgc_reader_line(&reader, line, sizeof line)) {
+        const char *at = line + length + 1;
+        if (strncmp(line, word, length) == 0 && line[length] == ' ' && !sgc_parse_number(&at, 10, &number))
+            break;
+    }
+    sgc_reader_close(&reader);
+    return number;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* File pages that nobody has used lately are given up by the kernel before anything else. */
+static uint64_t left_in_group(const char *directory)
+{
+    uint64_t limit = memory_of_group(directory), used = read_number(directory, "memory.current");
+    if (limit == UINT64_MAX || used == UINT64_MAX)
+        return UINT64_MAX;
+    return less(limit, less(used, read_field(directory, "memory.stat", "inactive_file")));
+}
+
+static uint64_t left_in_old_group(const char *directory)
+{
+    uint64_t limit = memory_of_old_group(directory), used = read_number(directory, "memory.usage_in_bytes");
+    if (limit == UINT64_MAX || used == UINT64_MAX)
+        return UINT64_MAX;
+    return less(limit, less(used, read_field(directory, "memory.stat", "total_inactive_file")));
+}
+
 static uint64_t whole_cpus(uint64_t quota, uint64_t period)
 {
     if (quota == UINT64_MAX || period == UINT64_MAX)
@@ -139,6 +179,7 @@ struct question {
 };
 
 static const struct question memory_question = { "memory", memory_of_old_group, memory_of_group };
+static const struct question left_question = { "memory", left_in_old_group, left_in_group };
 static const struct question cpu_question = { "cpu", cpus_of_old_group, cpus_of_group };
 
 static bool is_there(const char *path)
@@ -221,6 +262,11 @@ size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file)
     return tightest_of_process(root, self_file, &memory_question);
 }
 
+size_t sgc_limit_cgroup_left_at(const char *root, const char *self_file)
+{
+    return tightest_of_process(root, self_file, &left_question);
+}
+
 int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
 {
     uint64_t cpus = tightest_of_process(root, self_file, &cpu_question);
@@ -247,6 +293,11 @@ size_t sgc_limit_cgroup_memory(void)
         sgc_aw_store(&known_memory, limit);
     }
     return limit;
+}
+
+size_t sgc_limit_cgroup_left(void)
+{
+    return sgc_limit_cgroup_left_at("/sys/fs/cgroup", "/proc/self/cgroup");
 }
 
 static int cgroup_cpus(void)

@@ -201,6 +201,7 @@ unit_tests += \
 	tests/test_api_check \
 	tests/test_api_fork \
 	tests/test_api_heap \
+	tests/test_group_limit \
 	tests/test_api_hook_alloc \
 	tests/test_api_hooks \
 	tests/test_api_liveness \

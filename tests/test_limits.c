@@ -71,6 +71,12 @@ static void check_memory(size_t expected, const char *what)
     tap_ok(got == expected, "memory: %s (%zu)", what, got);
 }
 
+static void check_left(size_t expected, const char *what)
+{
+    size_t got = sgc_limit_cgroup_left_at(root, self_file);
+    tap_ok(got == expected, "left: %s (%zu)", what, got);
+}
+
 static void check_cpus(int expected, const char *what)
 {
     int got = sgc_limit_cgroup_cpus_at(root, self_file);
@@ -100,6 +106,38 @@ static void test_v2(void)
     put_file("other/memory.max", "1000\n");
     put_file("user/application/memory.max", "1000\n");
     check_memory(200000000, "groups below and beside do not count");
+}
+
+static void test_v2_left(void)
+{
+    new_tree("0::/user/app\n");
+    put_file("user/app/memory.current", "1000\n");
+    check_left(SIZE_MAX, "without a limit, however much is used");
+    put_file("user/app/memory.max", "50000\n");
+    check_left(49000, "the limit less what is used");
+    put_file("user/app/memory.stat", "anon 600\nfile 300\ninactive_anon 5\nactive_file 100\ninactive_file 200\nslab 9\n");
+    check_left(49200, "files that nobody has used lately do not count");
+    put_file("user/app/memory.stat", "inactive_file 2000\n");
+    check_left(50000, "more of them than are used is nonsense");
+    put_file("user/app/memory.current", "70000\n");
+    check_left(0, "nothing above the limit");
+    put_file("user/app/memory.current", "3000\n");
+    put_file("user/memory.max", "90000\n");
+    put_file("user/memory.current", "88000\n");
+    check_left(2000, "the parent has less");
+    put_file("user/memory.current", "soon\n");
+    check_left(49000, "one that does not say sets no limit");
+}
+
+static void test_v1_left(void)
+{
+    new_tree("5:memory:/docker/abc\n");
+    put_file("memory/docker/abc/memory.limit_in_bytes", "67108864\n");
+    check_left(SIZE_MAX, "version 1, nothing is said of use");
+    put_file("memory/docker/abc/memory.usage_in_bytes", "7108864\n");
+    check_left(60000000, "version 1");
+    put_file("memory/docker/abc/memory.stat", "inactive_file 5\ntotal_inactive_file 1000\n");
+    check_left(60001000, "version 1, groups below included");
 }
 
 static void test_v2_cpus(void)
@@ -260,6 +298,8 @@ int main(void)
 {
     tap_plan(0);
     test_v2();
+    test_v2_left();
+    test_v1_left();
     test_v2_cpus();
     test_v1();
     test_hybrid();

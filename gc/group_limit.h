@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The limit of the heap: what the user or the program sets, and what the cgroup (a container) has left for it.
+ *
+ * A cgroup's limit is for all memory of its processes, also what the program has of malloc.  So near that limit the heap's is set
+ * by what the group uses now: a collection comes before growth that would get the process killed.  That limit gives way
+ * if collecting does not help, since what the group uses may be files that the kernel drops, or another process's memory; the
+ * one that was set does not.
+ *
+ *   what             written by                                  read by     ordering
+ *   set              the start, GC_set_max_heap_size             any thread  relaxed: a figure
+ *   group            the start                                   any thread  before there are other threads
+ *   next, looked_at  any mutator that has seen the heap grow     same        relaxed: who looks once too often, or one arena
+ *                                                                            later, does no harm
+ */
+#ifndef SGC_GC_GROUP_LIMIT_H
+#define SGC_GC_GROUP_LIMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes that the heap may have: `wanted` (0: no limit), bounded by seven eighths of the cgroup's limit; 0: no limit. */
+size_t sgc_heap_limit(size_t wanted);
+
+/* Sets that limit.  `wanted` as above.  At the start, and by GC_set_max_heap_size. */
+void sgc_group_limit_set(size_t wanted);
+
+/* The heap has come to `heap` bytes.  Asks the cgroup what is left, if that may matter: reads some files.  On a mutator, outside
+ * sections. */
+void sgc_group_limit_look(size_t heap);
+
+/* A request of so many bytes fails at the limit, and collecting has not helped.  True if the limit was the group's and has given
+ * way: try again. */
+bool sgc_group_limit_gives_way(size_t bytes);
+
+#endif
