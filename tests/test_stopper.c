@@ -320,10 +320,10 @@ static void check_external(void)
     stopped = sgc_external_stop(sgc_mutator_self());
     if (stopped)
         sgc_external_resume(sgc_mutator_self());
+    white_join(sender);
     tap_ok(stopped && sgc_a32_load(&handled) == 1, "a stop that the program wants is made after the handler has run");
     sgc_a32_store_rel(&deaf_may_end, 1);
     white_join(deaf);
-    white_join(sender);
     white_join(hearer);
 }
 
