@@ -42,9 +42,12 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
     struct request r = { self, thread, SGC_SUSPENDED_NOT };
 
     start_own_threads(self);
-    sgc_gate_close(self);
-    sgc_roots_snapshot(suspend_at_snapshot, &r);
-    sgc_gate_open();
+    do {
+        r.result = SGC_SUSPENDED_NOT;
+        sgc_gate_close(self);
+        sgc_roots_snapshot(suspend_at_snapshot, &r);
+        sgc_gate_open();
+    } while (r.result == SGC_SUSPENDED_LATER);
     return r.result;
 }
 

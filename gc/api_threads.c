@@ -35,6 +35,29 @@ static int real_join(pthread_t thread, void **result)
     return SGC_real_pthread_join != NULL ? SGC_real_pthread_join(thread, result) : pthread_join(thread, result);
 }
 
+static int real_tryjoin(pthread_t thread, void **result)
+{
+    return SGC_real_pthread_tryjoin_np != NULL ? SGC_real_pthread_tryjoin_np(thread, result)
+                                               : pthread_tryjoin_np(thread, result);
+}
+
+static int real_timedjoin(pthread_t thread, void **result, const struct timespec *until)
+{
+    return SGC_real_pthread_timedjoin_np != NULL ? SGC_real_pthread_timedjoin_np(thread, result, until)
+                                                 : pthread_timedjoin_np(thread, result, until);
+}
+
+/* Not every C library has it: null where it is missing. */
+extern int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
+    __attribute__((weak));
+
+static int real_clockjoin(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
+{
+    if (SGC_real_pthread_clockjoin_np != NULL)
+        return SGC_real_pthread_clockjoin_np(thread, result, clock, until);
+    return pthread_clockjoin_np != NULL ? pthread_clockjoin_np(thread, result, clock, until) : ENOSYS;
+}
+
 static int real_detach(pthread_t thread)
 {
     return SGC_real_pthread_detach != NULL ? SGC_real_pthread_detach(thread) : pthread_detach(thread);
@@ -154,19 +177,42 @@ int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*bod
     return c.error;
 }
 
-/* ---- join, detach, end ---- */
+/* ---- join ---- */
 
 struct join {
+    int (*real)(const struct join *join);
     pthread_t thread;
     void **result;
+    clockid_t clock;
+    const struct timespec *until;
     int error;
 };
+
+static int for_ever(const struct join *join)
+{
+    return real_join(join->thread, join->result);
+}
+
+static int at_once(const struct join *join)
+{
+    return real_tryjoin(join->thread, join->result);
+}
+
+static int until(const struct join *join)
+{
+    return real_timedjoin(join->thread, join->result, join->until);
+}
+
+static int until_by_clock(const struct join *join)
+{
+    return real_clockjoin(join->thread, join->result, join->clock, join->until);
+}
 
 static void *join_blocked(void *raw)
 {
     struct join *join = raw;
 
-    join->error = real_join(join->thread, join->result);
+    join->error = join->real(join);
     return NULL;
 }
 
@@ -174,21 +220,51 @@ static void *join_blocked(void *raw)
 static void *join(void *raw)
 {
     struct join *join = raw;
+    uint64_t serial = sgc_start_serial(join->thread);
 
     sgc_api_block(join_blocked, join);
     if (join->error == 0)
-        sgc_start_joined(join->thread);
+        sgc_start_joined(join->thread, serial);
     return NULL;
+}
+
+static int join_by(const char *function, struct join *j)
+{
+    j->error = EDEADLK;
+    if (!refuse(function, "waited for"))
+        GC_call_with_gc_active(join, j);
+    return j->error;
 }
 
 int GC_pthread_join(pthread_t thread, void **result)
 {
-    struct join j = { thread, result, EDEADLK };
+    struct join j = { .real = for_ever, .thread = thread, .result = result };
 
-    if (!refuse("GC_pthread_join", "waited for"))
-        GC_call_with_gc_active(join, &j);
-    return j.error;
+    return join_by("GC_pthread_join", &j);
 }
+
+int GC_pthread_tryjoin_np(pthread_t thread, void **result)
+{
+    struct join j = { .real = at_once, .thread = thread, .result = result };
+
+    return join_by("GC_pthread_tryjoin_np", &j);
+}
+
+int GC_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *time)
+{
+    struct join j = { .real = until, .thread = thread, .result = result, .until = time };
+
+    return join_by("GC_pthread_timedjoin_np", &j);
+}
+
+int GC_pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *time)
+{
+    struct join j = { .real = until_by_clock, .thread = thread, .result = result, .clock = clock, .until = time };
+
+    return join_by("GC_pthread_clockjoin_np", &j);
+}
+
+/* ---- detach, end ---- */
 
 struct detachment {
     pthread_t thread;
@@ -198,11 +274,11 @@ struct detachment {
 static void *detach(void *raw)
 {
     struct detachment *d = raw;
-    struct sgc_start *start = sgc_start_find(d->thread);
+    uint64_t serial = sgc_start_serial(d->thread);
 
     d->error = real_detach(d->thread);
-    if (d->error == 0 && start != NULL)
-        sgc_start_detached(start);
+    if (d->error == 0)
+        sgc_start_detached(d->thread, serial);
     return NULL;
 }
 

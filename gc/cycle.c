@@ -296,6 +296,7 @@ struct external {
     struct sgc_mutator *self;
     void (*look)(void *arg);            /* NULL: the world stays as it is */
     void *arg;
+    bool again;                         /* the stop has been given up for a signal, which is taken before the next try */
 };
 
 static void external_stop_at_snapshot(void *arg)
@@ -305,6 +306,7 @@ static void external_stop_at_snapshot(void *arg)
 
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     cycle.stopped = sgc_world_stop(e->self, 1, &record);
+    e->again = !cycle.stopped && sgc_world_interrupted();
     if (!cycle.stopped || e->look == NULL)
         return;
     e->look(e->arg);
@@ -317,8 +319,23 @@ static void external_stop_from(void *arg, uintptr_t sp)
     struct external *e = arg;
 
     sgc_world_stand_at(e->self, sp);
-    cycle.stopped = false;
+    cycle.stopped = e->again = false;
     sgc_roots_snapshot(external_stop_at_snapshot, e);
+}
+
+/* True with the gate, which *closed is about. */
+static bool external_stop(struct external *e, bool *closed)
+{
+    bool stopped;
+
+    do {
+        *closed = sgc_gate_enter(e->self);
+        sgc_with_registers(external_stop_from, e);
+        stopped = cycle.stopped;
+        if (!stopped)
+            sgc_gate_leave(*closed);
+    } while (e->again);
+    return stopped;
 }
 
 bool sgc_stopped_by_self(void)
@@ -329,34 +346,31 @@ bool sgc_stopped_by_self(void)
 /* Who holds the gate for other reasons keeps it. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
-    struct external e = { self, NULL, NULL };
+    struct external e = { .self = self };
     bool closed;
 
     if (sgc_stopped_by_self()) {
         cycle.nested++;
         return true;
     }
-    closed = sgc_gate_enter(self);
+    if (!external_stop(&e, &closed))
+        return false;
     cycle.keep_gate = !closed;
-    sgc_with_registers(external_stop_from, &e);
-    if (!cycle.stopped)
-        sgc_gate_leave(closed);
-    return cycle.stopped;
+    return true;
 }
 
 /* In a world that stands still already modules may have gone since. */
 bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
 {
-    struct external e = { self, look, arg };
-    bool closed, done;
+    struct external e = { .self = self, .look = look, .arg = arg };
+    bool closed;
 
     if (sgc_stopped_by_self())
         return sgc_roots_snapshot(look, arg);
-    closed = sgc_gate_enter(self);
-    sgc_with_registers(external_stop_from, &e);
-    done = cycle.stopped;
+    if (!external_stop(&e, &closed))
+        return false;
     sgc_gate_leave(closed);
-    return done;
+    return true;
 }
 
 void sgc_external_resume(struct sgc_mutator *self)

@@ -3,12 +3,13 @@
  * A registered thread, and the registry of all of them.
  *
  *   what                     written by                        read by            ordering
- *   next, prev, count        under the registry's lock         same               the lock; held through a stop
+ *   next, prev, count, gone  under the registry's lock         same               the lock; held through a stop
  *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
  *                            as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
  *   cache                    alloc/cache.h
  *   nodes                    gc/side_nodes.h
+ *   started                  the thread; 0 when it registers   who finds it gone  the registry's lock
  *   finalizing               the thread                        same              program order
  *   disclaiming              the thread                        same, collecting  program order; stopping the world
  *                                                              thread
@@ -41,7 +42,9 @@ struct sgc_mutator {
     bool service;                       /* one of ours: nothing of it is a root */
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */
-    bool signalled;                     /* in the current stop */
+    bool signalled;                     /* in the current stop, or to be */
+    int refused;                        /* why the last signal could not be sent: sgc_thread_kill */
+    uint64_t started;                   /* number of its record in gc/start_records.h; 0: none */
     sgc_a32_t allocates;                /* since the last cycle: see gc/pacing.h */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
     uintptr_t finalizing;               /* where it stood when it called a finalizer, or the notifier; 0: none runs */
@@ -55,6 +58,7 @@ struct sgc_registry {
     struct sgc_mutator *first;
     struct sgc_mutator *unused;         /* records waiting for a thread, linked by next */
     uint32_t count;
+    uint32_t gone;                      /* of them, those that have ended without a word */
 };
 extern struct sgc_registry sgc_registry;
 
@@ -98,6 +102,15 @@ struct sgc_mutator *sgc_mutator_admit(void);
 
 /* In the child of a fork: everybody else is gone. */
 void sgc_registry_after_fork(struct sgc_mutator *self);
+
+/* Threads that a stop has found to be gone leave the registry when it is over: the first takes their records out, with the
+ * registry's lock; the second, without it, ends them as those threads would have.  By who has the gate. */
+struct sgc_mutator *sgc_registry_take_gone(void);
+void sgc_registry_bury(struct sgc_mutator *gone);
+
+/* Is there a registered thread that has the same number, and has registered later?  Then the older one has ended.  With the
+ * registry's lock. */
+bool sgc_registry_outlived(const struct sgc_mutator *m);
 
 void sgc_registry_check(void);
 

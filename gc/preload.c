@@ -25,7 +25,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-    sgc_aw_t create, join, detach, exit;
+    sgc_aw_t create, join, tryjoin, timedjoin, clockjoin, detach, exit;
 } real;
 
 /* The next definition of the name after this library's; 0 if there is none, which no C library does. */
@@ -55,6 +55,29 @@ EXPORT int SGC_real_pthread_join(pthread_t thread, void **result)
     return join != NULL ? join(thread, result) : EINVAL;
 }
 
+EXPORT int SGC_real_pthread_tryjoin_np(pthread_t thread, void **result)
+{
+    int (*join)(pthread_t, void **) = (int (*)(pthread_t, void **))find(&real.tryjoin, "pthread_tryjoin_np");
+
+    return join != NULL ? join(thread, result) : ENOSYS;
+}
+
+EXPORT int SGC_real_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
+{
+    int (*join)(pthread_t, void **, const struct timespec *) =
+        (int (*)(pthread_t, void **, const struct timespec *))find(&real.timedjoin, "pthread_timedjoin_np");
+
+    return join != NULL ? join(thread, result, until) : ENOSYS;
+}
+
+EXPORT int SGC_real_pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
+{
+    int (*join)(pthread_t, void **, clockid_t, const struct timespec *) =
+        (int (*)(pthread_t, void **, clockid_t, const struct timespec *))find(&real.clockjoin, "pthread_clockjoin_np");
+
+    return join != NULL ? join(thread, result, clock, until) : ENOSYS;
+}
+
 EXPORT int SGC_real_pthread_detach(pthread_t thread)
 {
     int (*detach)(pthread_t) = (int (*)(pthread_t))find(&real.detach, "pthread_detach");
@@ -82,6 +105,23 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 EXPORT int pthread_join(pthread_t thread, void **result)
 {
     return GC_is_init_called() ? GC_pthread_join(thread, result) : SGC_real_pthread_join(thread, result);
+}
+
+EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+    return GC_is_init_called() ? GC_pthread_tryjoin_np(thread, result) : SGC_real_pthread_tryjoin_np(thread, result);
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
+{
+    return GC_is_init_called() ? GC_pthread_timedjoin_np(thread, result, until)
+                               : SGC_real_pthread_timedjoin_np(thread, result, until);
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
+{
+    return GC_is_init_called() ? GC_pthread_clockjoin_np(thread, result, clock, until)
+                               : SGC_real_pthread_clockjoin_np(thread, result, clock, until);
 }
 
 EXPORT int pthread_detach(pthread_t thread)

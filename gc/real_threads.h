@@ -10,12 +10,16 @@
 #define SGC_GC_REAL_THREADS_H
 
 #include <pthread.h>
+#include <time.h>
 
 #define SGC_REAL(result, name, parameters) \
     extern result SGC_real_##name parameters __attribute__((weak, visibility("default")))
 
 SGC_REAL(int, pthread_create, (pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg));
 SGC_REAL(int, pthread_join, (pthread_t thread, void **result));
+SGC_REAL(int, pthread_tryjoin_np, (pthread_t thread, void **result));
+SGC_REAL(int, pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until));
+SGC_REAL(int, pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until));
 SGC_REAL(int, pthread_detach, (pthread_t thread));
 SGC_REAL(void, pthread_exit, (void *result)) __attribute__((noreturn));
 

@@ -183,6 +183,7 @@ static bool join_registry(struct sgc_mutator *m)
     sgc_signals_block(&saved);
     sgc_lock(&sgc_registry.lock, NULL);
     opened = sgc_cache_open(&m->cache, sgc_options.torture > 0);
+    m->started = 0;
     if (opened) {
         sgc_cache_use(&m->cache);
         link_record(m);
@@ -191,6 +192,25 @@ static bool join_registry(struct sgc_mutator *m)
     sgc_unlock(&sgc_registry.lock, NULL);
     sgc_signals_restore(&saved);
     return opened;
+}
+
+/* A thread whose number is not known could not be stopped. */
+static bool has_number(const struct sgc_mutator *m)
+{
+    if (m->tid > 0)
+        return true;
+    sgc_warn("a thread cannot be registered: the system does not tell its number (gettid: error %d); let the filter of "
+             "system calls allow gettid and tgkill", -m->tid);
+    return false;
+}
+
+static bool joined(struct sgc_mutator *m)
+{
+    if (join_registry(m))
+        return true;
+    sgc_warn("thread %d cannot be registered: there are %d threads already; "
+             "end some of them", sgc_thread_id(), SGC_CACHES_MAX - 1);
+    return false;
 }
 
 static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
@@ -206,9 +226,7 @@ static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
         return NULL;
     }
     describe_self(m, bottom, service);
-    if (!join_registry(m)) {
-        sgc_warn("thread %d cannot be registered: there are %d threads already; "
-                 "end some of them", sgc_thread_id(), SGC_CACHES_MAX - 1);
+    if (!has_number(m) || !joined(m)) {
         give_record(m);
         return NULL;
     }
@@ -306,10 +324,68 @@ bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_
     return sgc_mutator_left_at(self, called, entry, has_one ? &alternate : NULL);
 }
 
+/* ---- threads that are not here any more ---- */
+
+/* Newer records come first. */
+bool sgc_registry_outlived(const struct sgc_mutator *m)
+{
+    const struct sgc_mutator *newer = sgc_registry.first;
+
+    while (newer != m && newer->tid != m->tid)
+        newer = newer->next;
+    return newer != m;
+}
+
+static void take_out(struct sgc_mutator *m)
+{
+    unlink_record(m);
+    sgc_start_vanished(m->handle, m->started);
+}
+
+/* Its section, if it was in one, is abandoned, which sections without a lock allow at any instruction; it held no lock. */
+static void close_record(struct sgc_mutator *m)
+{
+    sgc_section_reset(sgc_section_of(m));
+    sgc_a32_store(&m->cache.section.state, 0);
+    sgc_cache_repair(&m->cache);
+    sgc_cache_close(&m->cache, sgc_section_of(m));
+    m->tid = 0;
+}
+
+struct sgc_mutator *sgc_registry_take_gone(void)
+{
+    struct sgc_mutator *gone = NULL, *next;
+
+    if (sgc_registry.gone == 0)
+        return NULL;
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = next) {
+        next = m->next;
+        if (!m->gone)
+            continue;
+        take_out(m);
+        m->next = gone;
+        gone = m;
+    }
+    sgc_registry.gone = 0;
+    return gone;
+}
+
+void sgc_registry_bury(struct sgc_mutator *gone)
+{
+    while (gone != NULL) {
+        struct sgc_mutator *m = gone;
+        sgc_tid_t tid = m->tid;
+
+        gone = m->next;
+        sgc_disclaim_thread_over(m);
+        close_record(m);
+        give_record(m);
+        SGC_EVENT(thread_gone, tid);
+    }
+}
+
 /* ---- fork and checks ---- */
 
-/* The records of threads that do not exist here are closed: their sections, if they were in one, are
- * abandoned, which sections without a lock allow at any instruction; nobody held a lock. */
 void sgc_registry_after_fork(struct sgc_mutator *self)
 {
     struct sgc_mutator *m = sgc_registry.first;
@@ -322,17 +398,14 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
         struct sgc_mutator *next = m->next;
 
         if (m != self) {
-            sgc_section_reset(sgc_section_of(m));
-            sgc_a32_store(&m->cache.section.state, 0);
-            sgc_cache_repair(&m->cache);
-            sgc_cache_close(&m->cache, sgc_section_of(m));
-            unlink_record(m);
-            m->tid = 0;
+            take_out(m);
+            close_record(m);
             m->next = sgc_registry.unused;
             sgc_registry.unused = m;
         }
         m = next;
     }
+    sgc_registry.gone = 0;
     if (self != NULL)
         self->tid = sgc_thread_id();
 }

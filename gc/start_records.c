@@ -7,7 +7,10 @@
 
 enum { BUCKETS = 256 };
 
-SGC_STATE static struct sgc_start *table[BUCKETS];      /* newest first; under the registry's lock */
+/* All under the registry's lock. */
+SGC_STATE static struct sgc_start *table[BUCKETS];      /* newest first */
+SGC_STATE static struct sgc_start *settled;             /* to be freed */
+SGC_STATE static uint64_t last_serial;
 
 SGC_STATE static pthread_key_t key;
 SGC_STATE static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -24,15 +27,11 @@ struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached
     return start;
 }
 
-/* A thread that is not registered cannot free: then the little object stays, with nothing in it. */
 void sgc_start_drop(struct sgc_start *start)
 {
     enum sgc_free_result result;
 
     if (start == NULL)
-        return;
-    start->arg = start->result = NULL;
-    if (sgc_self == NULL)
         return;
     result = sgc_object_free(sgc_self, start);
     sgc_assert(result == SGC_FREE_DONE);
@@ -51,13 +50,47 @@ static struct sgc_start **bucket_of(pthread_t thread)
     return &table[(uint64_t)thread * UINT64_C(0x9e3779b97f4a7c15) >> 56];
 }
 
-static void unlink_record(struct sgc_start *start)
+/* It keeps nothing alive from here on. */
+static void settle(struct sgc_start *start)
 {
     struct sgc_start **link = bucket_of(start->thread);
 
     while (*link != start)
         link = &(*link)->next;
     *link = start->next;
+    start->arg = start->result = NULL;
+    start->next = settled;
+    settled = start;
+}
+
+static void lock(void)
+{
+    sgc_lock(&sgc_registry.lock, section());
+}
+
+/* Lets go of the lock and frees what is settled. */
+static void unlock_and_free(void)
+{
+    struct sgc_start *start = NULL, *next;
+
+    if (sgc_self != NULL) {
+        start = settled;
+        settled = NULL;
+    }
+    sgc_unlock(&sgc_registry.lock, section());
+    for (; start != NULL; start = next) {
+        next = start->next;
+        sgc_start_drop(start);
+    }
+}
+
+static struct sgc_start *numbered(pthread_t thread, uint64_t serial)
+{
+    struct sgc_start *s = *bucket_of(thread);
+
+    while (s != NULL && s->serial != serial)
+        s = s->next;
+    return s;
 }
 
 static struct sgc_start *newest(pthread_t thread)
@@ -69,14 +102,16 @@ static struct sgc_start *newest(pthread_t thread)
     return s;
 }
 
-struct sgc_start *sgc_start_find(pthread_t thread)
+uint64_t sgc_start_serial(pthread_t thread)
 {
-    struct sgc_start *start;
+    const struct sgc_start *start;
+    uint64_t serial;
 
-    sgc_lock(&sgc_registry.lock, section());
+    lock();
     start = newest(thread);
+    serial = start != NULL ? start->serial : 0;
     sgc_unlock(&sgc_registry.lock, section());
-    return start;
+    return serial;
 }
 
 struct sgc_start *sgc_start_ended(pthread_t thread)
@@ -101,20 +136,29 @@ static void make_key(void)
 
 static _Thread_local struct sgc_start *mine __attribute__((tls_model("initial-exec")));
 
+/* Whose pthread_t it was has been joined, or was detached and has ended. */
+static void list(struct sgc_start *start)
+{
+    struct sgc_start **bucket = bucket_of(start->thread), *older;
+
+    while ((older = newest(start->thread)) != NULL)
+        settle(older);
+    start->serial = ++last_serial;
+    start->next = *bucket;
+    *bucket = start;
+}
+
 bool sgc_start_begin(struct sgc_start *start)
 {
-    struct sgc_start **bucket;
-
     pthread_once(&key_once, make_key);
     if (!key_made || pthread_setspecific(key, start) != 0)
         return false;
     mine = start;
     start->thread = pthread_self();
-    bucket = bucket_of(start->thread);
-    sgc_lock(&sgc_registry.lock, section());
-    start->next = *bucket;
-    *bucket = start;
-    sgc_unlock(&sgc_registry.lock, section());
+    lock();
+    list(start);
+    sgc_mutator_self()->started = start->serial;
+    unlock_and_free();
     return true;
 }
 
@@ -143,48 +187,53 @@ void sgc_start_registers(pthread_t thread)
         start->suspended = false;
 }
 
+static void end(struct sgc_start *start)
+{
+    start->ended = true;
+    if (start->detached)
+        settle(start);
+}
+
 void sgc_start_over(void)
 {
     struct sgc_start *start = mine;
-    bool unwanted;
 
     if (start == NULL)
         return;
     mine = NULL;
-    sgc_lock(&sgc_registry.lock, section());
-    start->ended = true;
-    unwanted = start->detached;
-    if (unwanted)
-        unlink_record(start);
-    sgc_unlock(&sgc_registry.lock, section());
-    if (unwanted)
-        sgc_start_drop(start);
+    lock();
+    end(start);
+    unlock_and_free();
 }
 
-void sgc_start_joined(pthread_t thread)
+void sgc_start_vanished(pthread_t thread, uint64_t serial)
 {
-    struct sgc_start *oldest = NULL;
+    struct sgc_start *start = numbered(thread, serial);
 
-    sgc_lock(&sgc_registry.lock, section());
-    for (struct sgc_start *s = *bucket_of(thread); s != NULL; s = s->next)
-        if (s->ended && pthread_equal(s->thread, thread))
-            oldest = s;
-    if (oldest != NULL)
-        unlink_record(oldest);
-    sgc_unlock(&sgc_registry.lock, section());
-    sgc_start_drop(oldest);
+    if (start != NULL && !start->ended)
+        end(start);
 }
 
-void sgc_start_detached(struct sgc_start *start)
+/* Whatever became of it: a thread that the system has ended has not said so. */
+void sgc_start_joined(pthread_t thread, uint64_t serial)
 {
-    bool unwanted;
+    struct sgc_start *start;
 
-    sgc_lock(&sgc_registry.lock, section());
-    start->detached = true;
-    unwanted = start->ended;
-    if (unwanted)
-        unlink_record(start);
-    sgc_unlock(&sgc_registry.lock, section());
-    if (unwanted)
-        sgc_start_drop(start);
+    lock();
+    if ((start = numbered(thread, serial)) != NULL)
+        settle(start);
+    unlock_and_free();
+}
+
+void sgc_start_detached(pthread_t thread, uint64_t serial)
+{
+    struct sgc_start *start;
+
+    lock();
+    if ((start = numbered(thread, serial)) != NULL) {
+        start->detached = true;
+        if (start->ended)
+            settle(start);
+    }
+    unlock_and_free();
 }

@@ -4,10 +4,13 @@
  * result until somebody has joined it, which otherwise only the C library's own memory would hold.
  *
  * A record is an uncollectable object, so what it holds is alive.  It is listed by pthread_t from before the
- * creator returns until the thread is joined, or is both over and detached.  A pthread_t is given out again
- * once it was joined, so several records may have the same one: all but the newest have been joined, and
- * a join settles the oldest that is over.  (Who joins by other means, pthread_timedjoin_np, leaves a record behind;
- * the next join of that pthread_t settles it.)
+ * creator returns until the thread is joined, or is both over and detached.  Who joins or detaches it by other means
+ * than ours leaves a record behind.  The C library gives a pthread_t out again only when its thread has been joined, or has
+ * ended detached: so a thread that begins settles the older records of its pthread_t.  It may do that before who has joined
+ * the older thread comes to do it.  Therefore each record has a number, which the joiner asks for before it joins.
+ *
+ * Settled records are put on a list, and freed by the thread once it has let go of the lock, or, if it is not registered and
+ * cannot free, by the next one that can.
  *
  *   what                       written by                       read by        ordering
  *   body, arg                  the creator                      the thread     creation
@@ -15,7 +18,7 @@
  *                              registry's lock if it has
  *                              unregistered
  *   next, ended, detached,     under the registry's lock        same           the lock
- *   suspended
+ *   suspended, serial
  */
 #ifndef SGC_GC_START_RECORDS_H
 #define SGC_GC_START_RECORDS_H
@@ -28,11 +31,12 @@ struct sgc_start {
     void *result;
     struct sgc_start *next;
     pthread_t thread;
+    uint64_t serial;            /* from 1 */
     bool ended, detached;
     bool suspended;             /* though it had ended, and was not joined: gc/api_suspend.c */
 };
 
-/* NULL if there is no memory.  On the creating mutator. */
+/* NULL if there is no memory.  On the creating mutator; and the end of one that was never listed. */
 struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached);
 void sgc_start_drop(struct sgc_start *start);
 
@@ -49,15 +53,16 @@ void sgc_start_registers(pthread_t thread);
 /* The calling thread is over, or about to unregister. */
 void sgc_start_over(void);
 
+/* The thread of that record, which is not the calling one, has ended without a word.  With the registry's lock. */
+void sgc_start_vanished(pthread_t thread, uint64_t serial);
+
 /* The record of a thread that is over, or has unregistered, and can still be joined; NULL if there is none.  With the registry's
  * lock. */
 struct sgc_start *sgc_start_ended(pthread_t thread);
 
-/* A thread has been joined. */
-void sgc_start_joined(pthread_t thread);
-
-/* The newest record of a thread, before it is detached; then, once it is. */
-struct sgc_start *sgc_start_find(pthread_t thread);
-void sgc_start_detached(struct sgc_start *start);
+/* The number of a thread's record before it is joined or detached, 0: it has none.  Then, once that has been done. */
+uint64_t sgc_start_serial(pthread_t thread);
+void sgc_start_joined(pthread_t thread, uint64_t serial);
+void sgc_start_detached(pthread_t thread, uint64_t serial);
 
 #endif

@@ -5,29 +5,48 @@
  */
 #include "gc/world_parts.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 
 #include "gc/options.h"
 #include "gc/patience.h"
 
 static const int64_t FIRST_WAIT_NS = 20 * 1000000;      /* before asking again */
+static const int64_t LONGEST_WAIT_NS = 1000 * 1000000;
 static const uint32_t GIVE_UP_FACTOR = 10;              /* times SGC_STOP_WARN_MS */
+
+#define BIT(signal) (UINT64_C(1) << ((signal) - 1))
+
+static const uint64_t ENDING = BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM);
 
 /* ---- asking ---- */
 
-/* The kernel has no such thread any more: it ended without running destructors.  Its stack may be
- * anybody's now. */
+/* The thread ended without running destructors, perhaps inside a section.  Its stack may be anybody's now. */
 static void count_out(struct sgc_mutator *m)
 {
     m->gone = true;
     m->signalled = false;
+    sgc_registry.gone++;
+    sgc_section_reset(sgc_section_of(m));
+    sgc_cache_repair(&m->cache);
     sgc_a32_add(&sgc_world.missing, (uint32_t)-1);
 }
 
-static void signal_once(struct sgc_mutator *m, sgc_tid_t process)
+/* Only if the system has no such thread it is gone.  One to which the signal cannot be sent runs on: the stop waits for it. */
+static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
 {
-    if (!sgc_thread_kill(process, m->tid, sgc_options.suspend_signal))
+    m->refused = sgc_thread_kill(process, m->tid, signal);
+    if (m->refused == ESRCH)
         count_out(m);
+}
+
+/* It has stopped already, unless it has ended there: then its stack may be unmapped. */
+static void count_blocked(struct sgc_mutator *m, sgc_tid_t process)
+{
+    signal_once(m, process, 0);
+    if (!m->gone)
+        sgc_a32_add(&sgc_world.missing, (uint32_t)-1);
 }
 
 static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_record *record)
@@ -41,13 +60,13 @@ static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_recor
     sgc_assert(!(old & (SGC_STATE_STOPREQ | SGC_STATE_ACKED)));
     m->signalled = !(old & SGC_STATE_BLOCKED);
     if (!m->signalled) {
-        sgc_a32_add(&sgc_world.missing, (uint32_t)-1);
         record->threads_blocked++;
+        count_blocked(m, process);
         return;
     }
     sgc_patience_one_more();
     record->threads_stopped++;
-    signal_once(m, process);
+    signal_once(m, process, sgc_options.suspend_signal);
 }
 
 /* All others, or `only` one. */
@@ -67,27 +86,83 @@ static bool has_stopped(const struct sgc_mutator *m)
     return !m->signalled || (sgc_a32_load_acq(&m->cache.section.state) & SGC_STATE_ACKED);
 }
 
-/* A section that was abandoned by a longjmp swallowed the first signal; a thread that blocks the
- * signal is named once. */
-static void ask_again(struct sgc_mutator *self, bool warn)
+/* The system has given the thread's number to another one, or has not forgotten it yet. */
+static bool is_over(const struct sgc_mutator *m)
 {
+    uint32_t gen = sgc_a32_load(&sgc_world.gen);
+
+    return sgc_aw_load_acq(&sgc_world.stranger) == sgc_world_stranger(gen, m->tid) || sgc_registry_outlived(m) ||
+           sgc_thread_is_over(m->tid);
+}
+
+/* That is so for all threads, and is said once. */
+static void tell_refused(const struct sgc_mutator *m)
+{
+    if (sgc_world.told == m->refused)
+        return;
+    sgc_world.told = m->refused;
+    if (m->refused == EAGAIN)
+        sgc_warn("signal %d cannot be queued for thread %d, because the user's queue of real-time signals is full, and a "
+                 "collection waits for that; allow a longer one (ulimit -i) or choose a signal below SIGRTMIN with "
+                 "GC_set_suspend_signal", sgc_options.suspend_signal, m->tid);
+    else
+        sgc_warn("the system refuses to send signal %d to thread %d (tgkill: error %d), which cannot be stopped for a "
+                 "collection without; let the filter of system calls allow gettid, getpid and tgkill",
+                 sgc_options.suspend_signal, m->tid, m->refused);
+}
+
+/* Each thread is named once. */
+static void tell_late(struct sgc_mutator *m)
+{
+    if (m->warned)
+        return;
+    m->warned = true;
+    if (sgc_thread_blocks_signal(m->tid, sgc_options.suspend_signal))
+        sgc_warn("thread %d blocks signal %d and cannot be stopped for a collection; let it leave "
+                 "that signal unblocked, choose another one (GC_set_suspend_signal, "
+                 "SGC_SUSPEND_SIGNAL), or wrap the blocking part in GC_do_blocking",
+                 m->tid, sgc_options.suspend_signal);
+    else
+        sgc_warn("thread %d has not stopped for a collection yet; if it is stopped by a "
+                 "debugger or by SIGSTOP, let it go on", m->tid);
+}
+
+static void ask_one_again(struct sgc_mutator *m, bool warn)
+{
+    sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
+    signal_once(m, sgc_process_id(), sgc_options.suspend_signal);
+    if (!warn || m->gone)
+        return;
+    if (m->refused != 0)
+        tell_refused(m);
+    else
+        tell_late(m);
+}
+
+/* Before anybody is asked again: the next stranger that gets a signal says so in the same place.  True if there are any. */
+static bool count_out_all(struct sgc_mutator *self)
+{
+    uint32_t before = sgc_registry.gone;
+
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (m != self && !has_stopped(m) && is_over(m))
+            count_out(m);
+    return sgc_registry.gone != before;
+}
+
+/* A section that was abandoned by a longjmp swallowed the first signal, or there was no room for it in the queue.  True if it is
+ * worth to look again soon. */
+static bool ask_again(struct sgc_mutator *self, bool warn)
+{
+    bool soon = count_out_all(self);
+
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         if (m == self || has_stopped(m))
             continue;
-        sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
-        signal_once(m, sgc_process_id());
-        if (!warn || m->warned || m->gone)
-            continue;
-        m->warned = true;
-        if (sgc_thread_blocks_signal(m->tid, sgc_options.suspend_signal))
-            sgc_warn("thread %d blocks signal %d and cannot be stopped for a collection; let it leave "
-                     "that signal unblocked, choose another one (GC_set_suspend_signal, "
-                     "SGC_SUSPEND_SIGNAL), or wrap the blocking part in GC_do_blocking",
-                     m->tid, sgc_options.suspend_signal);
-        else
-            sgc_warn("thread %d has not stopped for a collection yet; if it is stopped by a "
-                     "debugger or by SIGSTOP, let it go on", m->tid);
+        ask_one_again(m, warn);
+        soon = soon || m->refused == EAGAIN;
     }
+    return soon;
 }
 
 /* Takes every request back.  Returns how many threads were asked and had not acknowledged: they
@@ -114,7 +189,32 @@ static uint64_t warn_after_ns(void)
                                         : (uint64_t)sgc_options.stop_warn_ms * 1000000;
 }
 
-/* Waits until nobody is missing; false when a thread took too long. */
+/* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the program is not to wait for a
+ * thread that does not stop: true if one has come since this was asked last.  What waits still is blocked by the program
+ * itself. */
+static bool signal_waits(void)
+{
+    uint64_t waiting = sgc_signals_pending() & ENDING;
+    bool new = (waiting & ~sgc_world.passed_over) != 0;
+
+    sgc_world.passed_over = waiting;
+    return new;
+}
+
+/* Those that have been taken since the last stop count when they come again. */
+static void begin_waiting(void)
+{
+    sgc_world.interrupted = false;
+    if (sgc_world.passed_over != 0)
+        sgc_world.passed_over &= sgc_signals_pending();
+}
+
+bool sgc_world_interrupted(void)
+{
+    return sgc_world.interrupted;
+}
+
+/* Waits until nobody is missing; false when a thread took too long, or a signal waits. */
 static bool wait_for_all(struct sgc_mutator *self)
 {
     uint64_t began = sgc_clock_ns();
@@ -122,6 +222,7 @@ static bool wait_for_all(struct sgc_mutator *self)
     int64_t slice = FIRST_WAIT_NS;
     uint32_t missing;
 
+    begin_waiting();
     if (sgc_patience_spin_to_zero(&sgc_world.missing))
         return true;
     while ((missing = sgc_a32_load_acq(&sgc_world.missing)) != 0) {
@@ -129,10 +230,11 @@ static bool wait_for_all(struct sgc_mutator *self)
 
         if (sgc_wait(&sgc_world.missing, missing, slice))
             continue;
-        ask_again(self, waited >= warn_ns);
+        if ((sgc_world.interrupted = signal_waits()))
+            return false;
+        slice = ask_again(self, waited >= warn_ns) ? FIRST_WAIT_NS : slice < LONGEST_WAIT_NS ? slice * 2 : slice;
         if (waited / GIVE_UP_FACTOR >= warn_ns)
             return false;
-        slice = slice < 1000000000 ? slice * 2 : slice;
     }
     return true;
 }
@@ -148,11 +250,16 @@ static void settle_missing(struct sgc_mutator *self)
     sgc_a32_store(&sgc_world.missing, 0);
 }
 
-static void let_go(void)
+static void let_go(struct sgc_mutator *self)
 {
+    struct sgc_mutator *gone;
+
     sgc_patience_let_go();
     sgc_a32_add(&sgc_world.gen, 1);
     sgc_wake(&sgc_world.gen, INT_MAX);
+    gone = sgc_registry_take_gone();
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    sgc_registry_bury(gone);
 }
 
 /* ---- stops ---- */
@@ -173,8 +280,7 @@ static bool stop(struct sgc_mutator *self, const struct sgc_mutator *only, uint3
         return true;
     }
     settle_missing(self);
-    let_go();
-    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    let_go(self);
     return false;
 }
 
@@ -188,8 +294,7 @@ void sgc_world_resume(struct sgc_mutator *self)
 {
     sgc_assert(sgc_world_stopped());
     withdraw_requests(self);
-    let_go();
-    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    let_go(self);
 }
 
 /* ---- one thread, for long ---- */
@@ -212,7 +317,7 @@ static enum sgc_suspended suspend(struct sgc_mutator *self, struct sgc_mutator *
 
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     if (!stop(self, m, 1, &record))
-        return SGC_SUSPENDED_NOT;
+        return sgc_world.interrupted ? SGC_SUSPENDED_LATER : SGC_SUSPENDED_NOT;
     gone = m->gone;
     if (!gone)
         sgc_a32_or(&m->cache.section.state, SGC_STATE_SUSPENDED);

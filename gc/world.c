@@ -6,8 +6,12 @@
  *   what       written by                            read by           ordering
  *   gen        the stopper (odd: a stop is in force) parked threads    release / acquire; futex
  *   missing    stopper and each stopping thread      stopper           acquire-release RMW; futex
+ *   stranger   a thread without record, in its       stopper           release / acquire.  It has read `gen`, odd, while
+ *              handler                                                 it had none, and what is registered does not change
+ *                                                                      in a stop: a record of that number is another thread's
  *   state      see platform/section.h
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
+ *   the others the stopper                           stopper           the gate
  */
 #include "gc/world_parts.h"
 
@@ -220,6 +224,15 @@ static void park_in_handler(void *arg, uintptr_t sp)
     park_at(p->m, sp, p->context);
 }
 
+/* The signal was for a thread that had this number before. */
+static void tell_stranger(void)
+{
+    uint32_t gen = sgc_a32_load_acq(&sgc_world.gen);
+
+    if (gen & 1)
+        sgc_aw_store_rel(&sgc_world.stranger, sgc_world_stranger(gen, sgc_thread_id()));
+}
+
 /*
  * The interrupted registers lie on the stack where the kernel put them; where handlers run late
  * (TSan) they may still be in registers, hence sgc_with_registers.
@@ -235,8 +248,10 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     uint32_t state;
 
     (void)signal, (void)info;
-    if (m == NULL)
+    if (m == NULL) {
+        tell_stranger();
         return;
+    }
     state = sgc_a32_load_acq(&m->cache.section.state);
     if (!(state & SGC_STATE_STOPREQ) || (state & (SGC_STATE_BLOCKED | SGC_STATE_ACKED)))
         return;
@@ -397,4 +412,5 @@ void sgc_world_after_fork(void)
 {
     sgc_a32_store(&sgc_world.gen, 0);
     sgc_a32_store(&sgc_world.missing, 0);
+    sgc_aw_store(&sgc_world.stranger, 0);
 }

@@ -20,6 +20,10 @@ bool sgc_world_init(void);
 bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record);
 void sgc_world_resume(struct sgc_mutator *self);
 
+/* Was the last stop given up, without a message, because a signal waits that usually ends the program?  Who needs the stop opens
+ * the gate, so that the signal is taken, and tries again.  By who has the gate. */
+bool sgc_world_interrupted(void);
+
 /* The calling thread is to be scanned from `sp` while it collects, is stopped or blocked.  [any] */
 void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp);
 
@@ -46,6 +50,7 @@ void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected
 enum sgc_suspended {
     SGC_SUSPENDED,              /* it is, now or already */
     SGC_SUSPENDED_NOT,          /* it could not be stopped: a message has said why */
+    SGC_SUSPENDED_LATER,        /* not yet: sgc_world_interrupted */
     SGC_SUSPENDED_NOBODY,       /* no registered thread of that name */
 };
 

@@ -152,12 +152,21 @@ typedef int32_t sgc_tid_t;
 sgc_tid_t sgc_thread_id(void);                                   /* kernel thread id.  [any] */
 sgc_tid_t sgc_process_id(void);                                  /* ask anew after a fork.  [any] */
 
-/* Sends to a thread of this process; false: there is none of that number.  [any] */
-bool sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal);
+/* Sends to a thread of this process.  0, or why not: ESRCH, there is none of that number; EAGAIN, the user's queue of
+ * real-time signals is full; anything else, the system refuses.  [any] */
+int sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal);
 
 /* Does the thread block `signal` (from /proc/self/task/TID/status)?  Raw system calls only; false
  * also when it cannot be read.  [any] */
 bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal);
+
+/* Has the thread ended, though the system still knows its number?  So it is with the first thread while others go on, and with
+ * one whose debugger has not looked yet.  Likewise.  [any] */
+bool sgc_thread_is_over(sgc_tid_t tid);
+
+/* The signals that wait for the calling thread, or for whichever takes them, while it blocks them: bit n - 1 for signal n.
+ * [any] */
+uint64_t sgc_signals_pending(void);
 
 /* Blocks every signal of the calling thread except those that a fault raises; puts them back.  [any] */
 void sgc_signals_block(sigset_t *saved);

@@ -33,32 +33,9 @@ sgc_tid_t sgc_process_id(void)
     return (sgc_tid_t)sgc_syscall(SYS_getpid, 0, 0, 0, 0);
 }
 
-/*
- * The kernel queues real-time signals and answers EAGAIN when the user's queue is full (other
- * signals are never refused).  Then somebody has to take signals first; giving up instead would
- * let the collector believe the thread gone.
- */
-static long send_when_there_is_room(sgc_tid_t process, sgc_tid_t tid, int signal)
+int sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal)
 {
-    long result;
-    uint64_t begin = 0;
-    bool told = false;
-    while ((result = sgc_syscall(SYS_tgkill, process, tid, signal, 0)) == -EAGAIN) {
-        begin = begin != 0 ? begin : sgc_clock_ns();
-        if (!told && sgc_clock_ns() - begin > UINT64_C(2000000000)) {
-            sgc_warn("signal %d has waited two seconds to be queued for thread %d, because the user's queue of "
-                     "real-time signals is full; allow a longer one (ulimit -i) or choose a signal below "
-                     "SIGRTMIN with GC_set_suspend_signal", signal, (int)tid);
-            told = true;
-        }
-        sgc_sleep_ns(1000000);
-    }
-    return result;
-}
-
-bool sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal)
-{
-    return send_when_there_is_room(process, tid, signal) == 0;
+    return (int)-sgc_syscall(SYS_tgkill, process, tid, signal, 0);
 }
 
 static bool mask_has(const char *hex, int signal)
@@ -69,21 +46,42 @@ static bool mask_has(const char *hex, int signal)
     return sgc_parse_number(&hex, 16, &mask) && ((mask >> (signal - 1)) & 1);
 }
 
-bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal)
+/* What /proc/self/task/TID/status says after that name; NULL if it does not.  In `line`, which has that many bytes. */
+static const char *status_of(sgc_tid_t tid, const char *name, char *line, size_t bytes)
 {
     struct sgc_reader reader;
-    char line[64];
-    bool blocks = false;
-    sgc_format(line, sizeof line, "/proc/self/task/%d/status", (int)tid);
-    if (signal < 1 || signal > 64 || !sgc_reader_open(&reader, line))
-        return false;
-    while (sgc_reader_line(&reader, line, sizeof line))
-        if (strncmp(line, "SigBlk:", 7) == 0) {
-            blocks = mask_has(line + 7, signal);
-            break;
-        }
+    const char *value = NULL;
+    sgc_format(line, bytes, "/proc/self/task/%d/status", (int)tid);
+    if (!sgc_reader_open(&reader, line))
+        return NULL;
+    while (value == NULL && sgc_reader_line(&reader, line, bytes))
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = line + strlen(name);
     sgc_reader_close(&reader);
-    return blocks;
+    return value;
+}
+
+bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal)
+{
+    char line[64];
+    const char *mask = signal >= 1 && signal <= 64 ? status_of(tid, "SigBlk:", line, sizeof line) : NULL;
+    return mask != NULL && mask_has(mask, signal);
+}
+
+bool sgc_thread_is_over(sgc_tid_t tid)
+{
+    char line[64];
+    const char *state = status_of(tid, "State:", line, sizeof line);
+    if (state == NULL)
+        return false;
+    state += strspn(state, " \t");
+    return *state == 'Z' || *state == 'X';
+}
+
+uint64_t sgc_signals_pending(void)
+{
+    uint64_t pending = 0;
+    return sgc_syscall(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0) == 0 ? pending : 0;
 }
 
 /* ---- masks and handlers ---------------------------------------------------------------------------- */

@@ -305,6 +305,12 @@
 #define API_SIGNALS(F) \
     F(int, GC_pthread_sigmask, (int, const sigset_t *, sigset_t *))
 
+/* And where it declares pthread_tryjoin_np; bdwgc has none of these. */
+#define API_JOINS(F) \
+    F(int, GC_pthread_tryjoin_np, (pthread_t, void **)) \
+    F(int, GC_pthread_timedjoin_np, (pthread_t, void **, const struct timespec *)) \
+    F(int, GC_pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *))
+
 /* ---- beyond bdwgc 8.2's library -------------------------------------------------------------- */
 
 #define API_BEYOND(F) \

@@ -286,6 +286,7 @@ unit_tests += \
 	tests/test_cycle \
 	tests/test_finalized_left \
 	tests/test_fork \
+	tests/test_gone \
 	tests/test_lock \
 	tests/test_pacing \
 	tests/test_ranges \
@@ -294,6 +295,7 @@ unit_tests += \
 	tests/test_section \
 	tests/test_service \
 	tests/test_stale_stack \
+	tests/test_stopper \
 	tests/test_tls_roots \
 	tests/test_torture \
 	tests/test_world

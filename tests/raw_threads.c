@@ -83,6 +83,45 @@ static void check_after(void)
     tap_ok(pthread_join(pthread_self(), NULL) == EDEADLK, "errors are pthread_join's");
 }
 
+/* ---- other ways to join --- */
+
+/* In turn by each of them. */
+static int join_by(int way, pthread_t thread, void **result)
+{
+    struct timespec until;
+    int error;
+
+    clock_gettime(way == 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    if (way == 1)
+        return pthread_timedjoin_np(thread, result, &until);
+    if (way == 2)
+        return pthread_clockjoin_np(thread, result, CLOCK_MONOTONIC, &until);
+    while ((error = pthread_tryjoin_np(thread, result)) == EBUSY)
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+    return error;
+}
+
+static void check_joins(void)
+{
+    pthread_t thread[THREADS];
+    void *result;
+    int kept = 0;
+
+    for (intptr_t i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, hold, (void *)i);
+    pthread_barrier_wait(&ready);
+    pthread_barrier_wait(&proceed);
+    for (int i = 0; i < THREADS; i++)
+        kept += join_by(i % 3, thread[i], &result) == 0 && strcmp(result, "kept") == 0;
+    tap_ok(kept == THREADS, "pthread_tryjoin_np, pthread_timedjoin_np and pthread_clockjoin_np (%d of %d)", kept, THREADS);
+    result = NULL;
+    api_collect();
+    api_collect();
+    kept = api_alive(hidden, THREADS);
+    tap_ok(kept <= 2, "after which results go, too (%d)", kept);
+}
+
 /* ---- threads of C11 --- */
 
 static int c11_plain(void *arg)
@@ -137,6 +176,8 @@ int main(void)
     tap_ok(!GC_is_init_called(), "none of them starts it");
     GC_INIT();
     check_after();
+    memset(hidden, 0, sizeof hidden);
+    check_joins();
     memset(hidden, 0, sizeof hidden);
     check_c11();
     check_c11_results("afterwards");

@@ -485,7 +485,8 @@ static void *end_silently(void *arg)
     return arg;
 }
 
-/* A thread that has ended without a word is registered until a stop finds it out. */
+/* A thread that has ended without a word is registered until a stop finds it out.  From then on it is as any other that has
+ * ended and was not joined. */
 static void suspend_ended(void)
 {
     pthread_t thread;
@@ -495,8 +496,12 @@ static void suspend_ended(void)
         rest(1);
     rest(50);
     GC_suspend_thread(thread);
-    API_CHILD(!GC_is_thread_suspended(thread));
+    API_CHILD(GC_is_thread_suspended(thread));
     GC_gcollect();
+    GC_resume_thread(thread);
+    API_CHILD(!GC_is_thread_suspended(thread) && GC_pthread_join(thread, NULL) == 0);
+    GC_suspend_thread(thread);
+    API_CHILD(!GC_is_thread_suspended(thread));
 }
 
 /* Nobody can ask for it any more. */
@@ -518,7 +523,7 @@ static void check_wrong(void)
     api_check_child(suspend_nobody, "no registered thread has this id", "a thread that nobody knows is reported");
     api_check_child(suspend_locked, "holds the allocation lock", "so is a call with the allocation lock");
     api_check_child(ask_stopped, NULL, "asking and resuming are possible with the world stopped");
-    api_check_child(suspend_ended, "no registered thread has this id", "and a thread that has ended without a word");
+    api_check_child(suspend_ended, "no registered thread has this id", "and a joined one that has ended without a word");
     api_check_child(suspend_joined, "no registered thread has this id", "and one that has been joined");
     start(&w, idle);
     suspend(&w);

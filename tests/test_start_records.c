@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "alloc/page.h"
 #include "gc/start_records.h"
+#include "tests/sanitized.h"
 #include "tests/tap.h"
 
 enum { THREADS = 300, BYTES = 20000 };
@@ -146,22 +148,143 @@ static bool none_left(void)
     return false;
 }
 
-/* Joined by a function that we do not see, one record stays for each pthread_t, until it is used again. */
-static void check_foreign_join(void)
+/* ---- other ways to join ---------------------------------------------------------------------------------- */
+
+static struct timespec in_a_while(clockid_t clock)
 {
-    void *result;
+    struct timespec time;
+
+    clock_gettime(clock, &time);
+    time.tv_sec += 20;
+    return time;
+}
+
+static int join_at_once(pthread_t thread, void **result)
+{
+    int error;
+
+    while ((error = GC_pthread_tryjoin_np(thread, result)) == EBUSY)
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+    return error;
+}
+
+static int join_by_time(pthread_t thread, void **result)
+{
+    struct timespec time = in_a_while(CLOCK_REALTIME);
+
+    return GC_pthread_timedjoin_np(thread, result, &time);
+}
+
+static int join_by_clock(pthread_t thread, void **result)
+{
+    struct timespec time = in_a_while(CLOCK_MONOTONIC);
+
+    return GC_pthread_clockjoin_np(thread, result, CLOCK_MONOTONIC, &time);
+}
+
+static int join_unseen(pthread_t thread, void **result)
+{
+    struct timespec time = in_a_while(CLOCK_REALTIME);
+
+    return pthread_timedjoin_np(thread, result, &time);
+}
+
+static bool join_all_by(int (*join)(pthread_t thread, void **result))
+{
     bool good = true;
+    void *result;
 
-    for (int i = 0; i < THREADS; i++) {
-        struct timespec soon;
-        pthread_t thread = begin(return_object, NULL);
+    for (int i = 0; i < THREADS; i++)
+        good = join(begin(return_object, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
+    return good;
+}
 
-        clock_gettime(CLOCK_REALTIME, &soon);
-        soon.tv_sec += 20;
-        good = pthread_timedjoin_np(thread, &result, &soon) == 0 && strcmp(result, "text") == 0 && good;
-        good = GC_pthread_join(begin(return_object, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
+static sem_t may_end;
+
+static void *return_late(void *arg)
+{
+    while (sem_wait(&may_end) != 0)
+        continue;
+    return return_object(arg);
+}
+
+/* Whoever does not get the thread leaves its result to who does. */
+static void check_failed_joins(void)
+{
+    pthread_t thread = begin(return_late, NULL);
+    struct timespec now = { 0, 0 };
+    void *result = NULL;
+
+    tap_ok(GC_pthread_tryjoin_np(thread, &result) == EBUSY &&
+           GC_pthread_timedjoin_np(thread, &result, &now) == ETIMEDOUT &&
+           GC_pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &now) == ETIMEDOUT && settled_records() == 1,
+           "joins that fail leave the record");
+    sem_post(&may_end);
+    nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+    for (int i = 0; i < 3; i++) {
+        GC_gcollect();
+        memset(GC_malloc(BYTES), 0xff, BYTES);
     }
-    tap_ok(good, "pthread_timedjoin_np gets results, too");
+    tap_ok(GC_pthread_join(thread, &result) == 0 && strcmp(result, "text") == 0 && none_left(), "and the result");
+}
+
+/* Joined by a function that we do not see, a record stays until its pthread_t is used again. */
+static void check_unseen_joins(void)
+{
+    bool good = join_all_by(join_unseen);
+    size_t left = settled_records();
+
+    tap_ok(good && left < 5, "joined by others, they go with the next thread (%zu are left)", left);
+    join_all(return_object);
+    tap_ok(none_left(), "with the last, too, when its pthread_t is used again");
+}
+
+/* Who has joined a thread comes to settle its record when the next one has its pthread_t already. */
+static void check_late_joiner(void)
+{
+    pthread_t first = begin(return_object, NULL), second;
+    uint64_t serial = sgc_start_serial(first);
+    void *result;
+
+    pthread_join(first, NULL);
+    second = begin(return_late, NULL);
+    if (!pthread_equal(first, second))
+        tap_skip("the C library did not use a pthread_t again");
+    sgc_start_joined(first, serial);
+    sgc_start_detached(first, serial);
+    tap_ok(settled_records() >= 1, "a joiner that comes late leaves the next thread's record");
+    sem_post(&may_end);
+    tap_ok(GC_pthread_join(second, &result) == 0 && strcmp(result, "text") == 0 && none_left(), "which goes as usual");
+}
+
+/* ---- threads that vanish ----------------------------------------------------------------------------------- */
+
+static void *vanish(void *arg)
+{
+    sem_post(&started);
+    syscall(SYS_exit, 0);
+    return arg;
+}
+
+/* What was settled by a collection is freed by the next thread that begins or ends. */
+static void check_vanished(void)
+{
+    if (TEST_SANITIZED) {
+        tap_skip("a sanitizer must see how threads end");
+        return;
+    }
+    for (int i = 0; i < THREADS; i++)
+        GC_pthread_join(begin(vanish, NULL), NULL);
+    tap_ok(none_left(), "threads that the system ends, joined");
+    for (int i = 0; i < THREADS; i++) {
+        GC_pthread_detach(begin(vanish, NULL));
+        while (sem_wait(&started) != 0)
+            continue;
+    }
+    nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+    GC_gcollect();
+    join_all(return_object);
+    tap_ok(none_left(), "and detached");
 }
 
 static void *nothing(void *arg)
@@ -177,6 +300,7 @@ int main(void)
 
     GC_INIT();
     sem_init(&started, 0, 0);
+    sem_init(&may_end, 0, 0);
     tap_plan(0);
     tap_ok(settled_records() == 0, "no thread, no record");
     thread = begin(wait_for_cancel, NULL);
@@ -199,6 +323,15 @@ int main(void)
     pthread_attr_setstacksize(&attr, (size_t)1 << 46);
     tap_ok(GC_pthread_create(&thread, &attr, nothing, NULL) != 0, "a thread that cannot be had is refused");
     tap_ok(settled_records() == before, "and leaves nothing behind");
-    check_foreign_join();
+    tap_ok(join_all_by(join_at_once) && none_left(), "threads that are joined by GC_pthread_tryjoin_np");
+    tap_ok(join_all_by(join_by_time) && none_left(), "by GC_pthread_timedjoin_np");
+    if (TEST_SANITIZED)
+        tap_skip("GC_pthread_clockjoin_np: ThreadSanitizer does not see that the thread is joined");
+    else
+        tap_ok(join_all_by(join_by_clock) && none_left(), "by GC_pthread_clockjoin_np");
+    check_failed_joins();
+    check_unseen_joins();
+    check_late_joiner();
+    check_vanished();
     return tap_done();
 }

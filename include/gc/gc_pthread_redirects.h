@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #if !defined(GC_NO_DLOPEN)
 #include <dlfcn.h>
 #endif
@@ -42,6 +43,14 @@ GC_API int GC_pthread_create(pthread_t *thread, GC_PTHREAD_CREATE_CONST pthread_
  * where collections look: join in GC_call_with_gc_active what is to be read.  A collection does not wait for
  * a thread that waits here.  EDEADLK from who holds the world stopped. */
 GC_API int GC_pthread_join(pthread_t thread, void **result);
+
+#if defined(_GNU_SOURCE)
+/* The same as GC_pthread_join without waiting, and waiting until a moment of the real-time clock or of another one.  The result
+ * is kept until one of them succeeds.  ENOSYS if the C library has no such function. */
+GC_API int GC_pthread_tryjoin_np(pthread_t thread, void **result);
+GC_API int GC_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until);
+GC_API int GC_pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until);
+#endif
 
 /* Gives up the thread's result: nobody will join it.  EAGAIN from who holds the world stopped. */
 GC_API int GC_pthread_detach(pthread_t thread);
@@ -84,6 +93,14 @@ GC_API void *GC_dlopen(const char *path, int mode);
 #define pthread_create GC_pthread_create
 #define pthread_join GC_pthread_join
 #define pthread_detach GC_pthread_detach
+#if defined(_GNU_SOURCE)
+#undef pthread_tryjoin_np
+#undef pthread_timedjoin_np
+#undef pthread_clockjoin_np
+#define pthread_tryjoin_np GC_pthread_tryjoin_np
+#define pthread_timedjoin_np GC_pthread_timedjoin_np
+#define pthread_clockjoin_np GC_pthread_clockjoin_np
+#endif
 #if !defined(GC_NO_PTHREAD_CANCEL)
 #undef pthread_cancel
 #define pthread_cancel GC_pthread_cancel

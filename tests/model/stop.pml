@@ -8,7 +8,8 @@
  * OPS operations, in any order: a section, left properly or by a long jump out of a client's
  * handler; a blocked region; leaving the registry and coming back, which takes a lock and so is a
  * section under a guard; a collection of its own.  With SUSPENDS the last thread suspends the first one so often, in a stop of
- * its own, and lets it go again, in between collecting as it likes.  One statement is one access to a shared
+ * its own, and lets it go again, in between collecting as it likes.  A thread that vanishes leaves its record behind, and its
+ * number, which a thread that is not registered may have from then on: what is left of the process Thread t is that one, and takes signals.  One statement is one access to a shared
  * variable; what a thread does alone with its own variables is folded into its neighbours.
  *
  * Shapes: the default has one collecting thread and MUTATORS mutators; with -DPEERS there is none,
@@ -36,6 +37,12 @@
 #endif
 #ifndef SUSPENDS
 #define SUSPENDS 0                      /* of the stops */
+#endif
+#ifndef VANISHING
+#define VANISHING 0                     /* threads that end without a word */
+#endif
+#ifndef REFUSALS
+#define REFUSALS 0                      /* times that the system refuses to send a signal, in a thread's first asking */
 #endif
 #define THREADS (MUTATORS + 1 - PEERS)
 #define mutates(t)  (t < MUTATORS)
@@ -65,9 +72,11 @@ byte  sp[THREADS];
 bit   self[THREADS];                    /* the thread-local pointer to the record is set */
 bit   registered[THREADS];
 bit   signalled[THREADS];               /* in this stop; the stopper's own note */
+bit   out[THREADS];                     /* found to be gone: counts no more; likewise */
 byte  gen;
 short missing;
 bit   registry_lock, gate;
+byte  stranger, stranger_gen;           /* who was signalled last without being registered, + 1, and in which stop */
 
 /* ---- the machine ---- */
 bit   sent[THREADS];                    /* a suspend signal is pending in the kernel */
@@ -89,6 +98,8 @@ bit   stalled;                          /* a resend was due and nobody was count
 bit   stays_there[THREADS];             /* suspended, it stays in its handler */
 bit   held;                             /* VICTIM is suspended, and the stop of it is over or about to be */
 bit   may_suspend = SUSPENDS != 0;      /* no constant, or spin numbers the statements of each shape otherwise */
+bit   vanished[THREADS];                /* its record says a number that is nobody's, or another thread's */
+byte  vanishing_left = VANISHING, refusals_left = REFUSALS;
 byte  only;                             /* this stop is of one thread: its number + 1 */
 byte  stops_left = STOPS, give_ups_left = GIVE_UPS, suspends_left = SUSPENDS;
 
@@ -96,7 +107,7 @@ byte  stops_left = STOPS, give_ups_left = GIVE_UPS, suspends_left = SUSPENDS;
 #define touch(t) assert((!stopped || stopper == t) && !(held && t == VICTIM))
 
 /* The threads that a stop concerns; the registry's lock keeps them the same throughout. */
-#define concerned(k) (registered[k] && (k) != stopper && (only == 0 || only == (k) + 1))
+#define concerned(k) (registered[k] && !out[k] && (k) != stopper && (only == 0 || only == (k) + 1))
 
 #include "stop_thread.pml"
 #include "stop_stopper.pml"
@@ -114,6 +125,7 @@ proctype Thread(byte t) provided (!in_handler[t])
         :: enter_blocked(t, 1); leave_blocked(t)
         :: register_anew(t)
         fi
+    :: atomic { mutates(t) && vanishing_left > 0 -> vanishing_left--; vanish(t); break }
     :: atomic {
             collects(t) && stops_left > 0 && (!PEERS || ops < OPS) -> stops_left--; ops++;
             if

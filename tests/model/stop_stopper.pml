@@ -7,6 +7,12 @@
 #define skip_others i < THREADS && !concerned(i) -> i++
 #define at_thread   i < THREADS && concerned(i)
 
+/* It counts no more, now and in later stops. */
+inline count_out(v)
+{
+    out[v] = 1; signalled[v] = 0; missing--; assert(missing >= 0)
+}
+
 /* `missing` goes up before the thread is asked: it may count itself as soon as it is. */
 inline ask_all()
 {
@@ -27,6 +33,14 @@ inline ask_all()
         if
         :: atomic { s & BLOCKED -> signalled[i] = 0; i++; missing--; assert(missing > 0) }
         :: atomic { !(s & BLOCKED) -> signalled[i] = 1; sent[i] = 1; i++ }
+        :: atomic { vanished[i] && !(s & BLOCKED) -> count_out(i); i++ }        /* its number is nobody's */
+        :: atomic { refusals_left > 0 && !(s & BLOCKED) -> refusals_left--;
+#ifdef BROKEN_REFUSED_IS_GONE
+            count_out(i); i++
+#else
+            signalled[i] = 1; jumped[i] = 1; i++
+#endif
+            }
         fi
     :: atomic { i >= THREADS -> i = 0; s = 0; break }
     od
@@ -34,9 +48,21 @@ inline ask_all()
 
 #define unanswered(k) (signalled[k] && !(state[k] & ACKED))
 
+#ifdef BROKEN_STRANGER_OF_ANY_STOP
+#define is_stranger(k) (stranger == (k) + 1)
+#else
+#define is_stranger(k) (stranger == (k) + 1 && stranger_gen == gen)
+#endif
+
 /* Sends once more to those not counted.  To look and to send are two steps: the signal may be stray. */
 inline resend()
 {
+    do
+    :: atomic { skip_others }
+    :: atomic { at_thread && !(unanswered(i) && is_stranger(i)) -> i++ }
+    :: atomic { at_thread && unanswered(i) && is_stranger(i) -> count_out(i); i++; stalled = 0; asleep[stopper] = 0 }
+    :: atomic { i >= THREADS -> i = 0; break }
+    od;
     do
     :: atomic { skip_others }
     :: atomic { at_thread && !unanswered(i) -> i++ }
@@ -54,7 +80,7 @@ inline check_stall()
         k = 0;
         do
         :: k < THREADS ->
-            assert(!concerned(k) || !unanswered(k) || gone[k] || jumped[k]);
+            assert(!concerned(k) || !unanswered(k) || gone[k] || jumped[k] || vanished[k]);
             k++
         :: else -> break
         od;
@@ -90,7 +116,7 @@ inline check_stopped()
         :: else
         fi;
         /* no handler of the client's can run, but where the client said that it may */
-        assert(!registered[k] || only && k != stopper && !concerned(k) || by_client[k] && (state[k] & BLOCKED) || guarded[k] || in_handler[k]);
+        assert(!registered[k] || vanished[k] && out[k] || only && k != stopper && !concerned(k) || by_client[k] && (state[k] & BLOCKED) || guarded[k] || in_handler[k]);
         k++
     :: else -> break
     od;
@@ -228,6 +254,14 @@ inline collect(t)
         resume()
     :: gave_up -> settle()
     fi;
+    d_step {
+        k = 0;
+        do
+        :: k < THREADS -> if :: out[k] -> out[k] = 0; registered[k] = 0; state[k] = 0; section[k] = 0 :: else fi; k++
+        :: else -> break
+        od;
+        k = 0
+    }
     atomic { registry_lock = 0; section[t] = 0; early = 0; only = 0; assert(!must_park(t)) }
     gate = 0;
     end_guard(t)

@@ -208,6 +208,7 @@ end:
     :: atomic {
             sent[t] && !masked[t] && !in_handler[t] ->
             sent[t] = 0;
+            if :: !self[t] && (gen & 1) -> stranger = t + 1; stranger_gen = gen; stalled = 0 :: else fi;
             if
 #ifdef BROKEN_SP_BEFORE_LOOK
             :: !self[t] || !(state[t] & STOPREQ) || (state[t] & BLOCKED) || inside(t) -> asleep[t] = 0
@@ -310,6 +311,16 @@ inline unlock_registry(t)
     atomic { registry_lock = 0; section[t] = 0 }
     leave_slowly(t);
     end_guard(t)
+}
+
+/* It ends, maybe in a section; what it held is left. */
+inline vanish(t)
+{
+    vanished[t] = 1; self[t] = 0;
+    if
+    :: section[t] = 1; gone[t] = 0
+    :: skip
+    fi
 }
 
 /* The thread unregisters and another takes the record over; a signal may still be on its way. */
