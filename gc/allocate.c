@@ -258,7 +258,7 @@ static void *slow(size_t bytes, uint32_t kind, size_t align, uintptr_t entry)
 {
     void *object = slow_or_null(bytes, kind, align, entry);
 
-    return object != NULL ? object : sgc_out_of_memory(bytes);
+    return object != NULL || sgc_mutator_unborn() ? object : sgc_out_of_memory(bytes);
 }
 
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)

@@ -217,7 +217,7 @@ static bool given_up(void)
 /* Objects that only its frames hold would be lost. */
 static void tell_of_unknown_stack(void)
 {
-    if (cycle.unknown == 0 || cycle.told)
+    if (cycle.unknown <= 0 || cycle.told)
         return;
     cycle.told = true;
     sgc_warn("nothing is collected: thread %d is not scanned, since the system does not say where its stack lies or what of "

@@ -7,6 +7,8 @@
  *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
  *                            as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
+ *   stack, asking            the thread, before it is listed,  collecting thread  the registry's lock
+ *                            or under the registry's lock
  *   cache                    alloc/cache.h
  *   nodes                    gc/side_nodes.h
  *   started                  the thread; 0 when it registers   who finds it gone  the registry's lock
@@ -39,6 +41,7 @@ struct sgc_mutator {
     uintptr_t thread_pointer;
     struct sgc_range control;           /* with its control block in the C library: a root */
     struct sgc_range below_control;     /* what can be read of it, too */
+    bool asking;                        /* it has not found its own stack yet, and asks once more */
     bool service;                       /* one of ours: nothing of it is a root */
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */
@@ -99,6 +102,10 @@ struct sgc_mutator *sgc_mutator_adopt(void);
 
 /* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
 struct sgc_mutator *sgc_mutator_admit(void);
+
+/* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who asks,
+ * on its behalf, is a function of the C library's that can do without. */
+bool sgc_mutator_unborn(void);
 
 /* In the child of a fork: everybody else is gone. */
 void sgc_registry_after_fork(struct sgc_mutator *self);

@@ -129,15 +129,44 @@ static void unlink_record(struct sgc_mutator *m)
 
 /* ---- registering ---- */
 
+/* Is the calling thread in the middle of being registered?  The C library allocates when it is asked for a stack's bounds, and a
+ * program may have made its malloc of ours. */
+static _Thread_local bool registering __attribute__((tls_model("initial-exec")));
+
+bool sgc_mutator_unborn(void)
+{
+    return registering || sgc_init_mine();
+}
+
+static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uintptr_t bottom)
+{
+    m->stack = bounds;
+    m->bottom = bounds.high;
+    if (bottom != 0 && (bottom < bounds.low || bottom > bounds.high))
+        m->bottom = bottom;
+}
+
 /* If the system does not know, what the client says counts, and how far down the stack reaches stays open.  If nobody
- * knows, there is no collection while the thread is registered (sgc_roots_known). */
+ * knows, there is no collection while the thread is registered (sgc_roots_unknown). */
 static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
 {
-    if (!sgc_stack_bounds_self(&m->stack))
-        m->stack = (struct sgc_stack_bounds){ sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom, SGC_STACK_UNKNOWN };
-    m->bottom = m->stack.high;
-    if (bottom != 0 && (bottom < m->stack.low || bottom > m->stack.high))
-        m->bottom = bottom;
+    struct sgc_stack_bounds bounds = { sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom, SGC_STACK_UNKNOWN };
+
+    m->asking = !sgc_stack_bounds_self(&bounds) && bottom == 0;
+    set_stack(m, bounds, bottom);
+}
+
+/* Registered, the thread can allocate, which may be all that was missing. */
+static void find_stack_again(struct sgc_mutator *m)
+{
+    struct sgc_stack_bounds bounds = m->stack;
+    bool known = sgc_stack_bounds_self(&bounds);
+
+    sgc_lock(&sgc_registry.lock, sgc_section_of(m));
+    if (known)
+        set_stack(m, bounds, 0);
+    m->asking = false;
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(m));
 }
 
 /* Around the thread pointer the C library keeps the first values of thread-specific data, and thread-local variables of modules
@@ -194,13 +223,16 @@ static bool join_registry(struct sgc_mutator *m)
     return opened;
 }
 
-/* A thread whose number is not known could not be stopped. */
+/* A thread whose number is not known could not be stopped.  That is so for all threads, and is said once. */
 static bool has_number(const struct sgc_mutator *m)
 {
+    static SGC_STATE sgc_a32_t said;
+
     if (m->tid > 0)
         return true;
-    sgc_warn("a thread cannot be registered: the system does not tell its number (gettid: error %d); let the filter of "
-             "system calls allow gettid and tgkill", -m->tid);
+    if (sgc_a32_swap(&said, 1) == 0)
+        sgc_warn("a thread cannot be registered: the system does not tell its number (gettid: error %d); let the filter of "
+                 "system calls allow gettid and tgkill", -m->tid);
     return false;
 }
 
@@ -231,14 +263,21 @@ static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
         return NULL;
     }
     sgc_signal_unblock(sgc_options.suspend_signal);
+    if (m->asking)
+        find_stack_again(m);
     return m;
 }
 
 struct sgc_mutator *sgc_mutator_register(uintptr_t bottom)
 {
     bool fresh = sgc_self == NULL;
-    struct sgc_mutator *m = register_self(bottom, false);
+    struct sgc_mutator *m;
 
+    if (registering)
+        return NULL;
+    registering = fresh;
+    m = register_self(bottom, false);
+    registering = false;
     if (m != NULL && fresh) {
         watch_exit();
         SGC_EVENT(thread_registered, m->tid);
@@ -260,7 +299,7 @@ struct sgc_mutator *sgc_mutator_adopt(void)
 {
     static SGC_STATE sgc_a32_t said;
 
-    if (!sgc_init_done() && !sgc_init_now())
+    if (registering || (!sgc_init_done() && !sgc_init_now()))
         return NULL;
     if (sgc_self == NULL && sgc_a32_swap(&said, 1) == 0)
         sgc_warn("thread %d allocates without being registered; it is registered from now on. Create "

@@ -313,7 +313,7 @@ sgc_tid_t sgc_roots_unknown(void)
     roots.answers = sgc_mem_answers();
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (is_root(m) && !sgc_stack_known(m, roots.answers))
-            return m->tid;
+            return m->asking ? -1 : m->tid;
     return 0;
 }
 

@@ -56,8 +56,8 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
  * the collector, then the collecting thread; world running. */
 void sgc_roots_look_for_other_collector(void);
 
-/* A thread of which nobody can tell now what it uses of its stacks, so that a mark would lose objects; 0 if there is none.  World
- * stopped, before anything is scanned. */
+/* A thread of which nobody can tell now what it uses of its stacks, so that a mark would lose objects; 0 if there is none, -1 if it
+ * is about to find out.  World stopped, before anything is scanned. */
 sgc_tid_t sgc_roots_unknown(void);
 
 /* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */

@@ -111,6 +111,17 @@ static void tell_refused(const struct sgc_mutator *m)
                  sgc_options.suspend_signal, m->tid, m->refused);
 }
 
+/* A full queue gets room again, but a filter of system calls stays: there is nothing to wait for. */
+static bool refused_for_good(const struct sgc_mutator *self)
+{
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (m != self && !has_stopped(m) && m->refused != 0 && m->refused != EAGAIN) {
+            tell_refused(m);
+            return true;
+        }
+    return false;
+}
+
 /* Each thread is named once. */
 static void tell_late(struct sgc_mutator *m)
 {
@@ -214,7 +225,7 @@ bool sgc_world_interrupted(void)
     return sgc_world.interrupted;
 }
 
-/* Waits until nobody is missing; false when a thread took too long, or a signal waits. */
+/* Waits until nobody is missing; false when a thread took too long or cannot be asked, or a signal waits. */
 static bool wait_for_all(struct sgc_mutator *self)
 {
     uint64_t began = sgc_clock_ns();
@@ -223,6 +234,8 @@ static bool wait_for_all(struct sgc_mutator *self)
     uint32_t missing;
 
     begin_waiting();
+    if (refused_for_good(self))
+        return false;
     if (sgc_patience_spin_to_zero(&sgc_world.missing))
         return true;
     while ((missing = sgc_a32_load_acq(&sgc_world.missing)) != 0) {
@@ -233,7 +246,7 @@ static bool wait_for_all(struct sgc_mutator *self)
         if ((sgc_world.interrupted = signal_waits()))
             return false;
         slice = ask_again(self, waited >= warn_ns) ? FIRST_WAIT_NS : slice < LONGEST_WAIT_NS ? slice * 2 : slice;
-        if (waited / GIVE_UP_FACTOR >= warn_ns)
+        if (waited / GIVE_UP_FACTOR >= warn_ns || refused_for_good(self))
             return false;
     }
     return true;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -54,7 +55,7 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
             continue;
         if (bounds->high > from && bounds->high <= to) {
             if (strstr(at, "[stack]")) {
-                bounds->low = below < bounds->low ? below : bounds->low;
+                bounds->low = below;
                 bounds->maker = SGC_STACK_KERNEL;
             }
             break;
@@ -68,15 +69,24 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
 extern void *__libc_stack_end __attribute__((weak));
 
 enum {
-    LEAST_ROOM = 128 << 20,         /* the kernel leaves that much unmapped below the first stack, whatever its limit */
+    USUAL_LIMIT = 8 << 20,          /* of a stack, and what the kernel leaves free for it if there is none */
+    MOST_ROOM = 128 << 20,          /* a limit beyond that may have been set since the program began */
     ARGUMENTS_MAX = 16 << 20,       /* the kernel allows 6 MB */
 };
 
 /*
- * The C library finds the first thread's stack in /proc, which a jail may not have and which takes a descriptor.  The
- * stack also ends where the name of the program's file ends that the kernel puts above everything else; an emulator may
- * keep that elsewhere, and then the arguments are not seen.
+ * The C library finds the first thread's stack in /proc, which a jail may not have, by a file, which takes a descriptor and
+ * memory of malloc's.  The stack also ends where the name of the program's file ends that the kernel puts above everything else;
+ * an emulator may keep that elsewhere, and then the arguments are not seen.
  */
+static uintptr_t room(void)
+{
+    struct rlimit limit;
+    if (sgc_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return USUAL_LIMIT;
+    return limit.rlim_cur < MOST_ROOM ? limit.rlim_cur : MOST_ROOM;
+}
+
 static bool first_stack(struct sgc_stack_bounds *bounds)
 {
     uintptr_t end = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
@@ -87,18 +97,32 @@ static bool first_stack(struct sgc_stack_bounds *bounds)
     if (name > end && name - end < ARGUMENTS_MAX)
         end = name + strlen((const char *)name);
     bounds->high = (end + page) & ~(page - 1);
-    bounds->low = bounds->high - LEAST_ROOM;
+    bounds->low = bounds->high - room();
     bounds->maker = SGC_STACK_KERNEL;
     return true;
 }
 
+/* The thread that has the process's number is the first, unless another one has forked: the child's only thread stands on that
+ * one's stack.  A first thread on a coroutine's stack is found by the C library, or by exclusion. */
+static bool find_first_stack(struct sgc_stack_bounds *bounds)
+{
+    struct sgc_stack_bounds kernel;
+    bool known = first_stack(&kernel);
+    bool on_it = known && sgc_stack_within(&kernel, sgc_stack_pointer());
+    if (!on_it && ask_pthread(bounds))
+        return true;
+    if (known)
+        *bounds = kernel;
+    return known;
+}
+
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 {
-    bool first = sgc_thread_id() == sgc_process_id();
-    if (!ask_pthread(bounds) && !(first && first_stack(bounds)))
+    if (sgc_thread_id() != sgc_process_id())
+        return ask_pthread(bounds);
+    if (!find_first_stack(bounds))
         return false;
-    if (first)
-        extend_first_stack(bounds);
+    extend_first_stack(bounds);
     return true;
 }
 

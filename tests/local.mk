@@ -202,6 +202,7 @@ unit_tests += \
 	tests/test_api_fork \
 	tests/test_api_heap \
 	tests/test_group_limit \
+	tests/test_malloc_redirected \
 	tests/test_api_hook_alloc \
 	tests/test_api_hooks \
 	tests/test_api_liveness \
@@ -228,6 +229,8 @@ unit_tests += \
 	tests/test_api_why_live
 thread_tests += tests/test_api_hooks tests/test_api_hook_alloc tests/test_api_loader tests/test_api_lock tests/test_api_lock_left tests/test_api_lock_threads tests/test_api_suspend tests/test_api_suspend_region tests/test_api_threads tests/test_api_unregister
 aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
+# The compiler makes calls of calloc and the like of what looks like them.
+tests_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin
 test_headers += tests/api.h tests/api_list.h
 EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_types.cc
 

@@ -154,10 +154,12 @@ static const char *said_twice(const char *said)
     return NULL;
 }
 
-/* The library says that it cannot start, and ends the program. */
+/* The library says that it cannot start, and ends the program: by abort, which without gettid cannot raise its signal and
+ * executes an instruction that raises another. */
 static bool would_not_start(const struct refused_outcome *outcome, int moment)
 {
-    return moment == REFUSED_START && WIFSIGNALED(outcome->status) && WTERMSIG(outcome->status) == SIGABRT &&
+    return moment == REFUSED_START && WIFSIGNALED(outcome->status) &&
+           (WTERMSIG(outcome->status) == SIGABRT || WTERMSIG(outcome->status) == SIGSEGV) &&
            strstr(outcome->said, "SGC: fatal: the collector cannot start, for the reason given above\n") != NULL;
 }
 
