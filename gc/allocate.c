@@ -148,6 +148,8 @@ void *sgc_out_of_memory(size_t bytes)
 {
     sgc_oom_t hook = (sgc_oom_t)sgc_aw_load_acq(&sgc_client_oom_fn);
 
+    if (sgc_mutator_unborn())
+        return NULL;
     return hook != NULL ? hook(bytes) : sgc_oom_default(bytes);
 }
 
@@ -258,7 +260,7 @@ static void *slow(size_t bytes, uint32_t kind, size_t align, uintptr_t entry)
 {
     void *object = slow_or_null(bytes, kind, align, entry);
 
-    return object != NULL || sgc_mutator_unborn() ? object : sgc_out_of_memory(bytes);
+    return object != NULL ? object : sgc_out_of_memory(bytes);
 }
 
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align)
