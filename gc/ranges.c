@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A sorted set of disjoint ranges.  The caller has the lock. */
+/* Sets and lists of ranges.  The caller has the lock. */
 #include "gc/ranges.h"
 
 #include <string.h>
@@ -76,43 +76,11 @@ bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range)
     return true;
 }
 
-bool sgc_ranges_append(struct sgc_ranges *list, struct sgc_range range)
+bool sgc_ranges_contain(const struct sgc_ranges *set, uintptr_t address)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->of[i].lo <= range.lo && list->of[i].hi >= range.hi)
-            return true;
-        if (list->of[i].lo == range.lo) {
-            list->of[i].hi = range.hi;
-            return true;
-        }
-    }
-    if (!room_for_one(list))
-        return false;
-    list->of[list->count++] = range;
-    return true;
-}
+    size_t i = sgc_ranges_first_after(set, address);
 
-void sgc_ranges_drop_inside(struct sgc_ranges *list, struct sgc_range range)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list->count; i++)
-        if (list->of[i].lo < range.lo || list->of[i].hi > range.hi)
-            list->of[kept++] = list->of[i];
-    list->count = kept;
-}
-
-void sgc_ranges_clear(struct sgc_ranges *set)
-{
-    set->count = 0;
-}
-
-bool sgc_ranges_contain(const struct sgc_ranges *list, uintptr_t address)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->of[i].lo <= address && address < list->of[i].hi)
-            return true;
-    return false;
+    return i < set->count && set->of[i].lo <= address;
 }
 
 void sgc_ranges_check(const struct sgc_ranges *set)
@@ -122,4 +90,115 @@ void sgc_ranges_check(const struct sgc_ranges *set)
         sgc_verify(set->of[i].lo < set->of[i].hi);
         sgc_verify(i == 0 || set->of[i - 1].hi < set->of[i].lo);
     }
+}
+
+/* ---- lists ---- */
+
+static bool is_gap(struct sgc_range range)
+{
+    return range.lo == range.hi;
+}
+
+/* The first range that begins at `address` or later: its index, or count. */
+static size_t first_from(const struct sgc_ranges *list, uintptr_t address)
+{
+    size_t lo = 0, hi = list->count;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (list->of[mid].lo >= address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+static void extend(struct sgc_ranges *list, size_t i, uintptr_t hi)
+{
+    if (is_gap(list->of[i]))
+        list->gaps--;
+    if (hi > list->of[i].hi)
+        list->of[i].hi = hi;
+}
+
+static void fill_gap(struct sgc_ranges *list, size_t i, struct sgc_range range)
+{
+    list->of[i] = range;
+    list->gaps--;
+}
+
+bool sgc_ranges_list_add(struct sgc_ranges *list, struct sgc_range range)
+{
+    size_t i = first_from(list, range.lo);
+
+    if (i < list->count && list->of[i].lo == range.lo)
+        extend(list, i, range.hi);
+    else if (i < list->count && is_gap(list->of[i]))
+        fill_gap(list, i, range);
+    else if (i > 0 && is_gap(list->of[i - 1]))
+        fill_gap(list, i - 1, range);
+    else if (room_for_one(list))
+        replace(list, i, i, &range, 1);
+    else
+        return false;
+    if (range.hi - range.lo > list->longest)
+        list->longest = range.hi - range.lo;
+    return true;
+}
+
+static void close_gaps(struct sgc_ranges *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (!is_gap(list->of[i]))
+            list->of[kept++] = list->of[i];
+    list->count = kept;
+    list->gaps = 0;
+}
+
+void sgc_ranges_list_drop(struct sgc_ranges *list, struct sgc_range range)
+{
+    for (size_t i = first_from(list, range.lo); i < list->count && list->of[i].lo < range.hi; i++)
+        if (!is_gap(list->of[i]) && list->of[i].hi <= range.hi) {
+            list->of[i].hi = list->of[i].lo;
+            list->gaps++;
+        }
+    if (list->gaps > list->count / 2)
+        close_gaps(list);
+}
+
+/* How many begin at `address` or earlier. */
+static size_t begun_by(const struct sgc_ranges *list, uintptr_t address)
+{
+    return address == UINTPTR_MAX ? list->count : first_from(list, address + 1);
+}
+
+/* A range that contains the address begins at most `longest` before it. */
+bool sgc_ranges_list_contain(const struct sgc_ranges *list, uintptr_t address)
+{
+    for (size_t i = begun_by(list, address); i-- > 0 && address - list->of[i].lo < list->longest;)
+        if (address < list->of[i].hi)
+            return true;
+    return false;
+}
+
+void sgc_ranges_list_check(const struct sgc_ranges *list)
+{
+    size_t gaps = 0;
+
+    sgc_verify(list->count <= list->committed && list->committed <= list->reserved);
+    for (size_t i = 0; i < list->count; i++) {
+        sgc_verify(list->of[i].lo <= list->of[i].hi && list->of[i].hi - list->of[i].lo <= list->longest);
+        sgc_verify(i == 0 || list->of[i - 1].lo < list->of[i].lo);
+        gaps += is_gap(list->of[i]);
+    }
+    sgc_verify(gaps == list->gaps && gaps <= list->count / 2);
+}
+
+void sgc_ranges_clear(struct sgc_ranges *ranges)
+{
+    ranges->count = ranges->gaps = ranges->longest = 0;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address ranges in memory of their own, which grows in place: as a sorted set of disjoint ranges, or as a
- * plain list of what the client gave.  No locks: the caller has one.
+ * Address ranges in memory of their own, which grows in place: as a set of disjoint ranges, or as a list of what the
+ * client gave, whose ranges may overlap.  Both are sorted by the lowest address.  No locks: the caller has one.
+ *
+ * A range of a list that is removed becomes an empty one in its place: closing the gap at once would move what lies
+ * behind it, for each of many removals.  Gaps are closed when they are half of the list, and an added range fills one
+ * beside it.  So who goes through `of` meets empty ranges.
  */
 #ifndef SGC_GC_RANGES_H
 #define SGC_GC_RANGES_H
@@ -11,28 +15,36 @@
 #include "platform/platform.h"
 
 struct sgc_ranges {
-    struct sgc_range *of;           /* sets: ascending, disjoint, not touching */
+    struct sgc_range *of;           /* ascending; sets: disjoint, not touching; lists: no two with the same start */
     size_t count, committed, reserved;
+    size_t gaps;                    /* lists: how many of `count` are empty */
+    size_t longest;                 /* lists: no range has been longer since the list was cleared */
 };
 
 /* Into a set; what overlaps or touches becomes one range.  False when memory runs out; the set is then as
  * before. */
 bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range);
 
-/* Into a list, unless a range of the list covers it; a range with the same start is extended. */
-bool sgc_ranges_append(struct sgc_ranges *list, struct sgc_range range);
-
-/* Out of a list: the ranges that lie wholly inside. */
-void sgc_ranges_drop_inside(struct sgc_ranges *list, struct sgc_range range);
-
-void sgc_ranges_clear(struct sgc_ranges *set);
-
-/* Set or list: does a range contain the address? */
-bool sgc_ranges_contain(const struct sgc_ranges *list, uintptr_t address);
+/* Does a range of the set contain the address? */
+bool sgc_ranges_contain(const struct sgc_ranges *set, uintptr_t address);
 
 /* The first range of a set that ends after `address`: its index, or count. */
 size_t sgc_ranges_first_after(const struct sgc_ranges *set, uintptr_t address);
 
 void sgc_ranges_check(const struct sgc_ranges *set);
+
+/* Into a list, as a range of its own, also if another covers it; one with the same start becomes as long as the longer
+ * of the two.  False when memory runs out; the list is then as before. */
+bool sgc_ranges_list_add(struct sgc_ranges *list, struct sgc_range range);
+
+/* Out of a list: the ranges that lie wholly inside. */
+void sgc_ranges_list_drop(struct sgc_ranges *list, struct sgc_range range);
+
+bool sgc_ranges_list_contain(const struct sgc_ranges *list, uintptr_t address);
+
+void sgc_ranges_list_check(const struct sgc_ranges *list);
+
+/* Set or list. */
+void sgc_ranges_clear(struct sgc_ranges *ranges);
 
 #endif

@@ -52,12 +52,12 @@ static bool change(struct sgc_ranges *set, uintptr_t lo, uintptr_t hi, change_fn
 
 bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
 {
-    return change(&roots.added, lo, hi, sgc_ranges_append, self);
+    return change(&roots.added, lo, hi, sgc_ranges_list_add, self);
 }
 
 static bool drop_inside(struct sgc_ranges *list, struct sgc_range range)
 {
-    sgc_ranges_drop_inside(list, range);
+    sgc_ranges_list_drop(list, range);
     return true;
 }
 
@@ -80,7 +80,7 @@ void sgc_roots_clear(struct sgc_section *self)
 
 bool sgc_roots_contain(uintptr_t address)
 {
-    return sgc_ranges_contain(&roots.added, address);
+    return sgc_ranges_list_contain(&roots.added, address);
 }
 
 void sgc_roots_clear_excluded(struct sgc_section *self)
@@ -390,7 +390,9 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
 static void dump_ranges(const char *what, const struct sgc_range *of, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        sgc_say("%s: %p to %p, %zu bytes", what, (void *)of[i].lo, (void *)of[i].hi, of[i].hi - of[i].lo);
+        if (of[i].lo < of[i].hi)
+            sgc_say("%s: %p to %p, %zu bytes", what, (void *)of[i].lo, (void *)of[i].hi,
+                    of[i].hi - of[i].lo);
 }
 
 void sgc_roots_dump(void)
@@ -402,6 +404,7 @@ void sgc_roots_dump(void)
 
 void sgc_roots_check(void)
 {
+    sgc_ranges_list_check(&roots.added);
     sgc_ranges_check(&roots.excluded);
 }
 

@@ -17,8 +17,9 @@
 extern "C" {
 #endif
 
-/* Scans the range at each collection from now on.  It must stay readable until it is removed.  Ranges that
- * overlap or touch may be joined into one. */
+/* Scans the range at each collection from now on.  It must stay readable until it is removed.  If a range
+ * with the same start was added before, that one becomes as long as the longer of the two; otherwise the range is one
+ * of its own, to be removed by itself, even where another covers it. */
 GC_API void GC_CALL GC_add_roots(void *low, void *high);
 
 /* Removes the added ranges that lie in [low, high) entirely; one that sticks out stays whole. */
