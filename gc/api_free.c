@@ -11,6 +11,7 @@
 #include "alloc/span.h"
 #include "gc/allocate.h"
 #include "gc/client_vars.h"
+#include "gc/debug.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
 
@@ -29,6 +30,23 @@ static void report_free(const char *function, uintptr_t address, const char *hap
              "%s. Free each object once, and keep a pointer to it until then", function, (void *)address, happens);
 }
 
+/* Of the object with guards whose client has this address: it begins behind a header. */
+static enum sgc_debug_state guards_around(uintptr_t address)
+{
+    struct sgc_object o;
+
+    if (!sgc_debug_used() || !sgc_heap_contains(address) || !sgc_object_find(address, &o) ||
+        address != o.start + sizeof(struct sgc_debug_header))
+        return SGC_DEBUG_NONE;
+    return sgc_debug_look((void *)o.start, o.bytes);
+}
+
+/* What GC_debug_free has filled stays an object until a collection has looked at it. */
+static bool freed_with_guards(enum sgc_debug_state state)
+{
+    return state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
+}
+
 /* Says why the address is not the first one of an allocated object. */
 static void report_address(const char *function, uintptr_t address, const char *happens)
 {
@@ -42,6 +60,8 @@ static void report_address(const char *function, uintptr_t address, const char *
     else if (!sgc_object_slot(address, &o))
         sgc_warn("%s(%p): there is no object at this address of the heap; %s. Pass what GC_malloc and its "
                  "relatives returned; an object that has been freed is gone", function, (void *)address, happens);
+    else if (freed_with_guards(guards_around(address)))
+        report_free(function, address, happens);
     else if (o.start != address)
         sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; %s. Pass the object's first "
                  "address, GC_base() finds it", function, (void *)address, address - o.start, (void *)o.start,
@@ -238,11 +258,14 @@ void *GC_realloc(void *object, size_t size)
 
 /* ---- sizes ---- */
 
+static const char NO_SIZE[] = "the answer is 0";
+
 size_t GC_size(const void *object)
 {
+    enum sgc_debug_state guards = guards_around((uintptr_t)object);
     struct sgc_object o;
 
-    if (!find_object("GC_size", (uintptr_t)object, "the answer is 0", &o))
-        return 0;
-    return sgc_api_usable(&o);
+    if (guards != SGC_DEBUG_NONE && !freed_with_guards(guards))
+        return sgc_debug_header_of((void *)(uintptr_t)object)->size;
+    return find_object("GC_size", (uintptr_t)object, NO_SIZE, &o) ? sgc_api_usable(&o) : 0;
 }

@@ -55,6 +55,41 @@ static void check_shape(void)
     tap_ok(empty != NULL && GC_base(empty) == empty - header, "an object of no bytes is one");
 }
 
+static GC_hidden_pointer asked;         /* hidden: it is to keep nothing alive later */
+static size_t answer;
+
+static void ask_size(void)
+{
+    answer = GC_size(GC_REVEAL_POINTER(asked));
+}
+
+/* The size of it, if these words are said about it. */
+static size_t size_of(void *p, const char *words)
+{
+    asked = GC_HIDE_POINTER(p);
+    return says(ask_size, words) ? answer : SIZE_MAX;
+}
+
+/* bdwgc counts the guards. */
+static void check_size(void)
+{
+    char *p = GC_MALLOC(100), *empty = GC_MALLOC(0), *large = GC_MALLOC_ATOMIC(3000000), behind;
+    volatile int end = 5000;        /* or the compiler finds the mistake */
+
+    tap_ok(size_of(p, "") == 100 && size_of(empty, "") == 0 && size_of(large, "") == 3000000,
+           "GC_size of what the client has is what it asked for");
+    p = GC_REALLOC(p, (size_t)end);
+    tap_ok(size_of(p, "") == 5000, "and after resizing, too");
+    behind = p[end];
+    p[end] = '\0';
+    tap_ok(size_of(p, "") == 5000, "a write past the end does not change it");
+    p[end] = behind;
+    tap_ok(size_of(p + 16, "GC_size|inside the object|the answer is 0") == 0 &&
+           size_of(p - 16, "GC_size|inside the object|the answer is 0") == 0, "other addresses inside are reported");
+    GC_FREE(large);
+    tap_ok(size_of(large, "GC_size|the answer is 0") == 0, "so is one that has been freed");
+}
+
 static void check_kinds(void)
 {
     int kinds[] = {
@@ -314,6 +349,8 @@ static void delayed_free(void)
     said[0] = '\0';
     GC_FREE(p[0]);
     API_CHILD(heard("freed already"));
+    said[0] = '\0';
+    API_CHILD(!api_on_sgc || (GC_size(p[0]) == 0 && heard("has been freed already")));
     p[0] = NULL;
     api_collect();
     GC_set_find_leak(0);
@@ -357,5 +394,7 @@ int main(void)
     check_dead();
     check_store();
     check_memory();
+    if (api_on_sgc)
+        check_size();
     return tap_done();
 }

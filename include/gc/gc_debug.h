@@ -8,8 +8,9 @@
  * included, the macros of gc_objects.h do.
  *
  * GC_base of such an object is the address of its first guard, GC_get_debug_header_size() before the address that the
- * client has (gc_mark.h), and GC_size of that counts the guards.  Objects with and without guards can be mixed; each is
- * to be freed by the function that goes with it.  The other way round it is freed, too, but GC_debug_free says so.
+ * client has (gc_mark.h), and GC_size of that counts the guards; GC_size of the address that the client has is the size it
+ * asked for.  Objects with and without guards can be mixed; each is to be freed by the function that goes with it.  The
+ * other way round it is freed, too, but GC_debug_free says so.
  *
  * A position is two arguments, a file's name, which is kept as it is and not copied, and a line.
  */

@@ -102,8 +102,9 @@ GC_API void *GC_CALL GC_base(void *address);
  * signal] */
 GC_API int GC_CALL GC_is_heap_ptr(const void *address);
 
-/* The bytes of the object that the client may use, at least what was asked for; the end byte counts.  An
- * address that is not the first one of an allocated object is reported and the result is 0.  [callback] */
+/* The bytes of the object that the client may use, at least what was asked for; the end byte counts.  For the address that an
+ * allocation for debugging returned (gc_debug.h) they are what was asked for.  Any other address that is not the first
+ * one of an allocated object is reported and the result is 0.  [callback] */
 GC_API size_t GC_CALL GC_size(const void *object) GC_ATTR_NONNULL(1);
 
 /* The bytes of an object for which `request` bytes are asked; SIZE_MAX if that is negative or more than the
