@@ -28,6 +28,7 @@ script_tests = \
 	tests/check_dist \
 	tests/check_exports \
 	tests/check_layers \
+	tests/check_quickstart \
 	tests/check_sgc_run \
 	tests/check_style \
 	tests/check_tools

@@ -275,6 +275,7 @@ fi
 run "$here/demo" "$build" "$src" tree
 tap_match "$status $(cat out)" "0 *on the collector: counts equal*on malloc: counts equal*collections*peak RSS*shared*" \
     "the demo checks, reports and answers"
+tap_equal "$(grep -e 'do not add up' -e 'log lacks' out)" "" "the demo finds all parts of a pause in the log of a real run"
 
 # A program that counts one word wrong, and one that leaves a file out.
 false_build() { # NAME SED-SCRIPT FILE-SCRIPT
@@ -333,9 +334,14 @@ tap_equal "$(report log)" " collections 200 for 100 MiB allocated
  heap, the most 220.0 MiB; at the last collection 21.0 MiB, of which 2.0 MiB live
  given back 200.0 MiB until the last collection
  heap at the end 10.0 MiB, 1.0 MiB of it given back" "the report on the collector, from a log of known numbers"
+sed 's/"flip":4,/"flip":1,"a_new_one":3,/' log >more
+tap_equal "$(report more)" "$(report log)" "a part that is new to the report is of the rest"
 sed 's/"flip":4,//' log >lacking
-tap_match "$(report lacking)" '*In 200 of these collections the parts do not add up*lacks "flip"*' \
-    "the report says if the log lacks something"
+tap_match "$(report lacking)" '*In 200 of these collections the parts do not add up*' \
+    "the report says if the parts are not the whole pause"
+sed 's/"rescan":3,//; s/"heap_bytes/"heap/' log >lacking
+tap_match "$(report lacking)" '*lacks "rescan"*' "and if the log lacks something"
+tap_match "$(report lacking)" '*lacks "heap_bytes"*' "outside the parts, too"
 tap_match "$(report /dev/null)" '*wrote no log*heap at the end 10.0 MiB*' "the report says if there is no log"
 
 tap_plan $tap_run

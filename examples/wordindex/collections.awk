@@ -6,7 +6,7 @@
 # object a collection (doc/log-format.md).  Says so if the log is empty or lacks something.
 
 # The number of a member of this line's object; remembers members that are missing.
-function number(name) {
+function number(name,    text) {
     if (match($0, "\"" name "\": *-?[0-9.]+([eE][-+]?[0-9]+)?") == 0) {
         missing[name] = 1
         return 0
@@ -14,6 +14,38 @@ function number(name) {
     text = substr($0, RSTART, RLENGTH)
     sub(/^.*: */, "", text)
     return text + 0
+}
+
+# Reads whatever parts the pause has into part[]; the log may have more than anybody knew when this was written.
+function read_parts(    text, pair, field, n, i) {
+    split("", part)
+    if (match($0, /"parts_ns": *\{[^}]*\}/) == 0) {
+        missing["parts_ns"] = 1
+        return
+    }
+    text = substr($0, RSTART, RLENGTH)
+    sub(/^[^{]*\{/, "", text)
+    gsub(/[" }]/, "", text)
+    n = split(text, pair, ",")
+    for (i = 1; i <= n; i++) {
+        split(pair[i], field, ":")
+        part[field[1]] = field[2] + 0
+    }
+}
+
+# The part of that name, which then is none of the rest.
+function take(name,    time) {
+    if (!(name in part))
+        missing[name] = 1
+    time = part[name]
+    delete part[name]
+    return time
+}
+
+function take_rest(    name, sum) {
+    for (name in part)
+        sum += part[name]
+    return sum + 0
 }
 
 # Shell sort of the times from..to `which`; there are some hundred.
@@ -53,9 +85,10 @@ FILENAME == ARGV[1] { value[$1] = $2; next }
 /"cycle"/ {
     n++
     time["pause", n] = number("pause_ns")
-    time["stop", n] = number("stop")
-    time["mark", n] = number("roots") + number("mark") + number("rescan")
-    time["other", n] = number("retire") + number("flip") + number("resume")
+    read_parts()
+    time["stop", n] = take("stop")
+    time["mark", n] = take("roots") + take("mark") + take("rescan")
+    time["other", n] = take_rest()
     if (time["pause", n] != time["stop", n] + time["mark", n] + time["other", n])
         uneven++
     marked += number("marked_bytes")
