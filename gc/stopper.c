@@ -12,8 +12,8 @@
 #include "gc/options.h"
 #include "gc/patience.h"
 
-static const int64_t FIRST_WAIT_NS = 20 * 1000000;      /* before asking again */
-static const int64_t LONGEST_WAIT_NS = 1000 * 1000000;
+static const uint64_t FIRST_WAIT_NS = 20 * 1000000;     /* before asking again */
+static const uint64_t LONGEST_WAIT_NS = 1000 * 1000000;
 static const uint32_t GIVE_UP_FACTOR = 10;              /* times SGC_STOP_WARN_MS */
 
 #define BIT(signal) (UINT64_C(1) << ((signal) - 1))
@@ -228,9 +228,9 @@ bool sgc_world_interrupted(void)
 /* Waits until nobody is missing; false when a thread took too long or cannot be asked, or a signal waits. */
 static bool wait_for_all(struct sgc_mutator *self)
 {
-    uint64_t began = sgc_clock_ns();
+    uint64_t began = sgc_clock_ns(), asked = began;
     uint64_t warn_ns = warn_after_ns();
-    int64_t slice = FIRST_WAIT_NS;
+    uint64_t slice = FIRST_WAIT_NS;
     uint32_t missing;
 
     begin_waiting();
@@ -239,10 +239,14 @@ static bool wait_for_all(struct sgc_mutator *self)
     if (sgc_patience_spin_to_zero(&sgc_world.missing))
         return true;
     while ((missing = sgc_a32_load_acq(&sgc_world.missing)) != 0) {
-        uint64_t waited = sgc_clock_ns() - began;
+        uint64_t now, waited;
 
-        if (sgc_wait(&sgc_world.missing, missing, slice))
+        sgc_wait(&sgc_world.missing, missing, (int64_t)slice);
+        now = sgc_clock_ns();
+        if (now - asked < slice)
             continue;
+        asked = now;
+        waited = now - began;
         if ((sgc_world.interrupted = signal_waits()))
             return false;
         slice = ask_again(self, waited >= warn_ns) ? FIRST_WAIT_NS : slice < LONGEST_WAIT_NS ? slice * 2 : slice;

@@ -10,11 +10,14 @@
 #include "platform/registers.h"
 #include "platform/syscall_linux.h"
 
+/* Callers loop: where the system refuses to let them sleep, they are not to take the processor from whom they wait for. */
 bool sgc_wait(sgc_a32_t *word, uint32_t expected, int64_t timeout_ns)
 {
     struct timespec timeout = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
     struct timespec *limit = timeout_ns < 0 ? NULL : &timeout;
     long result = sgc_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)expected, (long)limit);
+    if (result < 0 && result != -EAGAIN && result != -EINTR && result != -ETIMEDOUT)
+        sgc_yield();
     return result != -ETIMEDOUT;
 }
 
