@@ -40,7 +40,7 @@
 #include "alloc/huge_pages.h"
 #include "alloc/page_policy.h"
 #include "platform/atomics.h"
-#include "platform/inner.h"
+#include "platform/visibility.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/inner.h"
+#include "platform/visibility.h"
 
 /* The numbers 0 and 1 are part of the ABI. */
 enum sgc_kind_number {

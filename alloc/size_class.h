@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 #include "alloc/geometry.h"
-#include "platform/inner.h"
+#include "platform/visibility.h"
 
 enum {
     SGC_CLASSES_MAX = 80,

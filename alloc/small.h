@@ -17,7 +17,7 @@
 #include "alloc/cache.h"
 #include "alloc/remote.h"
 #include "platform/brief.h"
-#include "platform/own_bits.h"
+#include "platform/single_writer.h"
 
 /* The way when the bin has nothing ready (sgc_small_try gave NULL): claims a run, takes another page, adopts an orphan or
  * asks the pool.  NULL if no page can be had.  Outside sections. */

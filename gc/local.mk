@@ -56,8 +56,8 @@ gc_sources = \
 	gc/histogram.h \
 	gc/init.c \
 	gc/init.h \
-	gc/line.c \
-	gc/line.h \
+	platform/text_line.c \
+	platform/text_line.h \
 	gc/log.c \
 	gc/log.h \
 	gc/log_file.c \

@@ -10,7 +10,7 @@
 #define SGC_GC_LOG_H
 
 #include "gc/events.h"
-#include "gc/line.h"
+#include "platform/text_line.h"
 
 #define SGC_LOG_VERSION 1           /* of the format; see doc/log-format.md */
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gc/line.h"
+#include "platform/text_line.h"
 #include "gc/options.h"
 #include "platform/report.h"
 

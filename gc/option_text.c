@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "gc/line.h"
+#include "platform/text_line.h"
 #include "platform/report.h"
 
 /* ---- from text --------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "gc/line.h"
+#include "platform/text_line.h"
 #include "gc/option_table.h"
 #include "platform/platform.h"
 #include "platform/report.h"

@@ -5,7 +5,7 @@
  */
 #include "gc/stats.h"
 
-#include "gc/line.h"
+#include "platform/text_line.h"
 #include "gc/log.h"
 #include "gc/options.h"
 

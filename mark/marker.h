@@ -22,7 +22,7 @@
 #include "mark/markbit.h"
 #include "mark/owners.h"
 #include "mark/procs.h"
-#include "platform/words.h"
+#include "platform/find_pointers.h"
 
 enum {
     SGC_EDGES_MAX = 64,

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/inner.h"
+#include "platform/visibility.h"
 
 /* The lowest bits of a descriptor say what the others are. */
 enum {

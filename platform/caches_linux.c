@@ -7,7 +7,7 @@
  */
 #include "platform/caches.h"
 
-#include "platform/reader_linux.h"
+#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 
 enum { SGC_CACHES = 16 };           /* more than any processor has */

@@ -5,10 +5,10 @@ platform_sources = \
 	platform/atomics.h \
 	platform/atomics_ao.h \
 	platform/atomics_c11.h \
-	platform/inner.h \
+	platform/visibility.h \
 	platform/lock.c \
 	platform/lock.h \
-	platform/own_bits.h \
+	platform/single_writer.h \
 	platform/platform.c \
 	platform/platform.h \
 	platform/registers.h \
@@ -23,14 +23,14 @@ platform_sources = \
 if SGC_OS_LINUX
 platform_sources += \
 	platform/clock_posix.c \
-	platform/collectors.h \
-	platform/collectors_linux.c \
+	platform/other_gc.h \
+	platform/other_gc_linux.c \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \
 	platform/readable_linux.c \
-	platform/reader_linux.c \
-	platform/reader_linux.h \
+	platform/proc_file_linux.c \
+	platform/proc_file_linux.h \
 	platform/stack_linux.c \
 	platform/syscall_linux.h \
 	platform/threads_linux.c \
@@ -43,9 +43,9 @@ endif
 
 if SGC_ARCH_X86_64
 platform_sources += platform/registers_x86_64.c platform/registers_x86_64.h
-platform_sources += platform/words_x86_64.c platform/zero_x86_64.c
+platform_sources += platform/find_pointers_x86_64.c platform/zero_x86_64.c
 else
-platform_sources += platform/words_none.c platform/zero_any.c
+platform_sources += platform/find_pointers_none.c platform/zero_any.c
 endif
 
 if SGC_ARCH_AARCH64
@@ -59,7 +59,7 @@ platform_sources += platform/topology_none.c
 endif
 
 # Which words are addresses.
-platform_sources += platform/words.h platform/words_any.c
+platform_sources += platform/find_pointers.h platform/find_pointers_any.c
 
 # The sizes of caches.
 platform_sources += platform/caches.h

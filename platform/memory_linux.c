@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "platform/platform.h"
-#include "platform/reader_linux.h"
+#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 

@@ -21,7 +21,7 @@
 #include <link.h>
 #include <stddef.h>
 
-#include "platform/collectors.h"
+#include "platform/other_gc.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

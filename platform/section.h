@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/inner.h"
+#include "platform/visibility.h"
 #include "platform/registers.h"
 #include "platform/report.h"
 

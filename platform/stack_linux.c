@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
-#include "platform/reader_linux.h"
+#include "platform/proc_file_linux.h"
 #include "platform/registers.h"
 #include "platform/syscall_linux.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "platform/platform.h"
-#include "platform/reader_linux.h"
+#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "platform/reader_linux.h"
+#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 
 enum { SGC_TOPOLOGY_NODES = sizeof ((struct sgc_topology *)0)->os_index / sizeof(int) };

@@ -2,7 +2,7 @@
 /*
  * Lines of text in a fixed buffer: numbers with decimals, cutting, and strangers' texts.
  */
-#include "gc/line.h"
+#include "platform/text_line.h"
 
 #include <string.h>
 

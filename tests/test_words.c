@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which words are addresses: all forms of platform/words.h that this processor has find what a plain loop finds. */
+/* Which words are addresses: all forms of platform/find_pointers.h that this processor has find what a plain loop finds. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "platform/words.h"
+#include "platform/find_pointers.h"
 #include "tests/tap.h"
 
 enum { WORDS = 512, RANGES = 7, ROUNDS = 2000, UNTOUCHED = 77 };

@@ -3,8 +3,8 @@
  * A line of text put together in a fixed buffer, for statistics and the log.  Neither stdio nor
  * malloc.  What does not fit is cut off; the line stays terminated.
  */
-#ifndef SGC_GC_LINE_H
-#define SGC_GC_LINE_H
+#ifndef SGC_PLATFORM_TEXT_LINE_H
+#define SGC_PLATFORM_TEXT_LINE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* No other form than the one for any processor: see platform/words.h.  [any] */
-#include "platform/words.h"
+/* No other form than the one for any processor: see platform/find_pointers.h.  [any] */
+#include "platform/find_pointers.h"
 
 sgc_words_form *sgc_words_inside(unsigned i)
 {

@@ -3,7 +3,7 @@
  * The line reader behind limits, thread states and mappings.  Owns nothing; each reader belongs to
  * the thread that opened it.
  */
-#include "platform/reader_linux.h"
+#include "platform/proc_file_linux.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * malloc.  A reader lives on its caller's stack; nothing is shared.  [any] in the sense of
  * platform/platform.h.
  */
-#ifndef SGC_PLATFORM_READER_LINUX_H
-#define SGC_PLATFORM_READER_LINUX_H
+#ifndef SGC_PLATFORM_PROC_FILE_LINUX_H
+#define SGC_PLATFORM_PROC_FILE_LINUX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * word with release.  Where that matters to a sanitizer, or the processor has no such instruction, it is spelled out; then
  * a handler must not come between, which sections see to (platform/section.h).
  */
-#ifndef SGC_PLATFORM_OWN_BITS_H
-#define SGC_PLATFORM_OWN_BITS_H
+#ifndef SGC_PLATFORM_SINGLE_WRITER_H
+#define SGC_PLATFORM_SINGLE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several words at a time: see platform/words.h.  [any]
+ * Several words at a time: see platform/find_pointers.h.  [any]
  *
  * Nothing behind a range is read, not even by a masked load: that would wait for a line that nobody has asked for.  Fewer
  * words than fit are followed by zeros, and zero lies in no range that a heap can have.
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "platform/sanitizers.h"
-#include "platform/words.h"
+#include "platform/find_pointers.h"
 
 #define INLINE __attribute__((always_inline)) static inline
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "platform/collectors.h"
+#include "platform/other_gc.h"
 #include "platform/platform.h"
 
 /* What a module says of itself. */

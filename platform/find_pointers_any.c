@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See platform/words.h.  [any] */
-#include "platform/words.h"
+/* See platform/find_pointers.h.  [any] */
+#include "platform/find_pointers.h"
 
 #define BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which modules are collectors: for platform/modules_linux.c.  Owns nothing. */
-#ifndef SGC_PLATFORM_COLLECTORS_H
-#define SGC_PLATFORM_COLLECTORS_H
+#ifndef SGC_PLATFORM_OTHER_GC_H
+#define SGC_PLATFORM_OTHER_GC_H
 
 #include <stdbool.h>
 

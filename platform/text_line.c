@@ -2,7 +2,7 @@
 /*
  * Lines of text.  The buffer belongs to the caller; no state, any thread.
  */
-#include "gc/line.h"
+#include "platform/text_line.h"
 
 #include <string.h>
 

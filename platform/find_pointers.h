@@ -5,8 +5,8 @@
  * Words are read that were never meant for the reader (other functions' stack frames, gaps between variables, what other
  * threads write), so sanitizers don't watch.
  */
-#ifndef SGC_PLATFORM_WORDS_H
-#define SGC_PLATFORM_WORDS_H
+#ifndef SGC_PLATFORM_FIND_POINTERS_H
+#define SGC_PLATFORM_FIND_POINTERS_H
 
 #include <stddef.h>
 #include <stdint.h>
