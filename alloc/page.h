@@ -80,7 +80,7 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
     sgc_a8_store_rel(&d->state, (uint8_t)state);
 }
 
-enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work.h */
+enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work/work.h */
 
 /* What marking an object means, in one word that is added up over a batch of them: from the lowest bit on granules without words
  * to scan, granules with, and how many objects they are.  The highest bit is that there are words to scan; in a sum it means

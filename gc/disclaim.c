@@ -9,7 +9,7 @@
 #include "gc/cycle.h"
 #include "gc/finalize.h"
 #include "gc/pacing.h"
-#include "mark/stack_memory.h"
+#include "mark/work/deque_memory.h"
 
 enum {
     TAKEN = 1,                          /* bit of an entry: freed by the program */

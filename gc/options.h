@@ -20,9 +20,9 @@
 
 #include "alloc/huge_pages.h"
 #include "alloc/page_policy.h"
-#include "mark/deque.h"
+#include "mark/work/deque.h"
 #include "mark/markbit.h"
-#include "mark/termination.h"
+#include "mark/work/termination.h"
 
 #define SGC_OPTION_TEXT 1024        /* room for an option that is a text, its end included */
 

@@ -2,7 +2,7 @@
 # Marking.
 
 mark_sources = \
-	mark/backoff.h \
+	mark/work/idle.h \
 	mark/chain.c \
 	mark/chain.h \
 	mark/described.c \
@@ -28,17 +28,17 @@ mark_sources = \
 	mark/team.c \
 	mark/team.h \
 	mark/team_make.c \
-	mark/termination.c \
-	mark/termination.h \
+	mark/work/termination.c \
+	mark/work/termination.h \
 	mark/visit_words.c \
-	mark/work.h
+	mark/work/work.h
 
 # Passing work between markers.
 mark_sources += \
-	mark/deque.c \
-	mark/deque.h \
-	mark/futex_lock.c \
-	mark/futex_lock.h \
-	mark/policy.h \
-	mark/stack_memory.c \
-	mark/stack_memory.h
+	mark/work/deque.c \
+	mark/work/deque.h \
+	mark/work/futex_lock.c \
+	mark/work/futex_lock.h \
+	mark/work/steal_rules.h \
+	mark/work/deque_memory.c \
+	mark/work/deque_memory.h

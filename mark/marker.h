@@ -18,7 +18,7 @@
 #define SGC_MARK_MARKER_H
 
 #include "alloc/page.h"
-#include "mark/deque.h"
+#include "mark/work/deque.h"
 #include "mark/markbit.h"
 #include "mark/owners.h"
 #include "mark/procs.h"

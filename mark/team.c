@@ -79,7 +79,7 @@ static void close_team(struct sgc_team *team)
 
 /* ---- finding work ---- */
 
-/* Finding a common source of work empty is an acquire, as finding one's own stack empty: see mark/termination.h. */
+/* Finding a common source of work empty is an acquire, as finding one's own stack empty: see mark/work/termination.h. */
 static bool arenas_left(const struct sgc_team *team)
 {
     return team->rescanning && sgc_a32_load_acq(&team->arena) < sgc_pool.committed;
@@ -137,7 +137,7 @@ static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_m
     return got != 0;
 }
 
-/* Busy first, then take: see mark/termination.h. */
+/* Busy first, then take: see mark/work/termination.h. */
 static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;

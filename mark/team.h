@@ -16,15 +16,15 @@
  *                     helper i exists
  *   the other fields  the collecting thread, while closed    its markers      release of `state`
  *   owners            see mark/owners.h; begun by the collecting thread before the first call of a mark
- *   a marker's own    that marker while inside; the          others: only     see mark/deque.h for its deque
+ *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
  *   fields            collecting thread while closed         its deque
  */
 #ifndef SGC_MARK_TEAM_H
 #define SGC_MARK_TEAM_H
 
-#include "mark/backoff.h"
+#include "mark/work/idle.h"
 #include "mark/marker.h"
-#include "mark/termination.h"
+#include "mark/work/termination.h"
 
 struct sgc_team_config {
     struct sgc_mark_config mark;        /* of each marker */
@@ -36,7 +36,7 @@ struct sgc_team_config {
 };
 
 /* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe
- * that taking one releases, and finding none left acquires, on the same variable: see mark/termination.h. */
+ * that taking one releases, and finding none left acquires, on the same variable: see mark/work/termination.h. */
 struct sgc_source {
     bool (*left)(void);
     bool (*take)(struct sgc_marker *marker);    /* does one unit; false if there was none */

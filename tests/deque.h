@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of mark/deque.c share: three deques of one form, and pieces that are numbers.
+ * What the tests of mark/work/deque.c share: three deques of one form, and pieces that are numbers.
  */
 #ifndef TESTS_DEQUE_H
 #define TESTS_DEQUE_H
 
-#include "mark/deque.h"
+#include "mark/work/deque.h"
 #include "platform/platform.h"
 #include "tests/tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/backoff.h: the numbers, who spins and who sleeps, and who is woken.
+ * mark/work/idle.h: the numbers, who spins and who sleeps, and who is woken.
  */
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 static int yields;
 
 #define sgc_yield() ((void)yields++)
-#include "mark/backoff.h"
+#include "mark/work/idle.h"
 #include "tests/tap.h"
 
 enum { MS = 1000000, LAST_LOOK = SGC_BACKOFF_SPINS + SGC_BACKOFF_YIELDS };

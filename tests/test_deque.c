@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/deque.c and mark/policy.h, both forms, on one thread: sharing, stealing, places used again, the check function.
+ * mark/work/deque.c and mark/work/steal_rules.h, both forms, on one thread: sharing, stealing, places used again, the check function.
  * Order and memory: test_deque_memory.c.
  */
 #include <string.h>

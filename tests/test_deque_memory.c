@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/deque.c and mark/stack_memory.c, both forms: a deque keeps order, grows in place to its limit, refuses
+ * mark/work/deque.c and mark/work/deque_memory.c, both forms: a deque keeps order, grows in place to its limit, refuses
  * then, gives memory back, finds room where pieces were stolen, and loses nothing when it or a thief gets no memory.
  */
 #include "tests/child.h"

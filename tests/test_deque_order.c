@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/deque.c and mark/futex_lock.c under the memory orders of C11, every run of small plays (tests/weak.h).
+ * mark/work/deque.c and mark/work/futex_lock.c under the memory orders of C11, every run of small plays (tests/weak.h).
  *
  * First each play must be right: every piece goes to exactly one marker and arrives as it was pushed.  Then each
  * acquire and each release is taken away, one at a time; the table says which of them some play misses.  An access
@@ -28,8 +28,8 @@ static void wait_on(const sgc_a32_t *word, uint32_t expected)
         weak_pass_time();
 }
 
-#include "mark/futex_lock.c"
-#include "mark/deque.c"
+#include "mark/work/futex_lock.c"
+#include "mark/work/deque.c"
 
 enum { OWNER, THIEF, THIRD, PLACES = 8 };
 
@@ -268,7 +268,7 @@ static const struct access {
     /* the word: owner */
     { "sgc_deque_looks_empty", "load", 0, RELAXED, "only the owner's next step or a theft makes use of it" },
     { "sgc_deque_publish", "store_rel", WEAK_RELEASE, MISSED, "the pieces that become public" },
-    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "pushes depend on it by a branch; the end of marking needs it: mark/termination.h" },
+    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "pushes depend on it by a branch; the end of marking needs it: mark/work/termination.h" },
     { "all_stolen", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "the slide depends on it by a branch" },
     /* the word: owner and thieves */
     { "replace", "cas", WEAK_ACQUIRE, NOT_MISSED, "the look before it was an acquire" },

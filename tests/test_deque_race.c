@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/deque.c with threads: each piece is done exactly once, whoever does it, and what its maker wrote
+ * mark/work/deque.c with threads: each piece is done exactly once, whoever does it, and what its maker wrote
  * before is seen by whoever takes it.
  *
  * Two plays.  In the first every thread owns a deque, does pieces, makes new ones and steals; in the second one thread
  * owns a deque that it fills, shares, empties and resets over and over, and the others only steal.  Both for a
  * fixed time, in rounds.
  */
-#include "mark/deque.h"
+#include "mark/work/deque.h"
 
 #include <pthread.h>
 #include <string.h>

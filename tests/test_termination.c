@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/termination.c on one thread: what each step says, in both forms; what its check finds.
+ * mark/work/termination.c on one thread: what each step says, in both forms; what its check finds.
  */
-#include "mark/termination.h"
+#include "mark/work/termination.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/termination.c under the memory orders of C11, every run of small plays (tests/weak.h), as its proof claims
+ * mark/work/termination.c under the memory orders of C11, every run of small plays (tests/weak.h), as its proof claims
  * that they suffice.
  *
  * First each play must be right.  Then each order is taken away, one at a time; the table says which of them some play
@@ -15,7 +15,7 @@
 #undef sgc_assert
 #define sgc_assert(e) ((void)sizeof(e))         /* their loads are not part of the protocol */
 
-#include "mark/termination.c"
+#include "mark/work/termination.c"
 
 /* ---- plays ---- */
 
@@ -226,7 +226,7 @@ static const struct access {
     { "sgc_termination_detect", "cas", WEAK_ACQUIRE, NOT_MISSED, "D: whoever detects has acquired it all" },
     { "sgc_termination_detect", "cas", WEAK_RELEASE, MISSED, "D: what was done before" },
     /* what callers owe */
-    { "thief", "cas", WEAK_ACQUIRE, NOT_MISSED, "a theft acquires the work: mark/deque.h" },
+    { "thief", "cas", WEAK_ACQUIRE, NOT_MISSED, "a theft acquires the work: mark/work/deque.h" },
     { "thief", "cas", WEAK_RELEASE, MISSED, "a theft: that the thief is busy" },
     { "take", "load_acq", WEAK_ACQUIRE, MISSED, "finding nothing left: that the thief is busy" },
     { "take", "cas", WEAK_ACQUIRE, MISSED, "finding nothing left, too late: that the thief is busy" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/termination.c and mark/backoff.h under threads: teams that work on a toy pool, many rounds.  A round must not
+ * mark/work/termination.c and mark/work/idle.h under threads: teams that work on a toy pool, many rounds.  A round must not
  * be called finished while there is work, must be called so afterwards, and whoever is told must see all that
  * the others did.  Helpers come when they like, or not at all.
  *
@@ -44,9 +44,9 @@ static inline void seam(void)
 #define sgc_aw_load(p) (seam(), sgc_aw_load(p))
 #define sgc_aw_store(p, v) (seam(), sgc_aw_store(p, v))
 
-#include "mark/termination.c"
+#include "mark/work/termination.c"
 
-#include "mark/backoff.h"
+#include "mark/work/idle.h"
 
 enum { MOST = 6, MS = 1000000, THEFTS = 100, AT_MOST_MS = 10000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mark deque in its split form, as mark/deque.h describes it, for the model checker spin.
+ * The mark deque in its split form, as mark/work/deque.h describes it, for the model checker spin.
  *
  * What is modelled: an owner and THIEVES thieves.  The owner pushes PIECES pieces into PLACES places, pops, shares,
  * takes back, begins anew, moves its private part down and resets (RESETS times), whenever it may, in any order; each

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How markers find out that marking is finished, as mark/termination.c does it, for the model checker spin.
+ * How markers find out that marking is finished, as mark/work/termination.c does it, for the model checker spin.
  *
  * What is modelled: MARKERS markers.  One has a piece of work in hand; the others may come at any time, or not at
  * all.  It is the last one, since detectors look at the flags from the first one on.  A marker that does a piece may
@@ -11,7 +11,7 @@
  *
  * -DCOUNTER=1: the shared counter; otherwise the flags, with as many detectors at once as there are idle markers.
  * -DSLEEP=1: an idle marker that has looked once sleeps until it is told of the end, without a timeout and
- * without news of work (mark/backoff.h).  Still every run ends, and everybody leaves.
+ * without news of work (mark/work/idle.h).  Still every run ends, and everybody leaves.
  * -DBUFFERED=1: the one store that is not sequentially consistent in the code waits in a store buffer, as on x86.
  * So do those that some of the faults make so.
  *

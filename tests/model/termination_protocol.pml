@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Part of termination.pml: what the functions of mark/termination.c do.
+ * Part of termination.pml: what the functions of mark/work/termination.c do.
  */
 
 /* ---- store buffers: what waits in one reaches the others at any time, and before an atomic operation ---- */

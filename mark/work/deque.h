@@ -46,17 +46,17 @@
  * Every access to these variables stands under its name in tests/test_deque_order.c, with what happens when it is
  * weaker.
  */
-#ifndef SGC_MARK_DEQUE_H
-#define SGC_MARK_DEQUE_H
+#ifndef SGC_MARK_WORK_DEQUE_H
+#define SGC_MARK_WORK_DEQUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mark/futex_lock.h"
-#include "mark/policy.h"
-#include "mark/stack_memory.h"
-#include "mark/work.h"
+#include "mark/work/futex_lock.h"
+#include "mark/work/steal_rules.h"
+#include "mark/work/deque_memory.h"
+#include "mark/work/work.h"
 #include "platform/atomics.h"
 #include "platform/report.h"
 

@@ -17,7 +17,7 @@
  *     }
  *
  * In this order: between a theft that failed and a sleep it is asked whether marking is finished, as
- * mark/termination.h wants.  Only sgc_idle_sleep sleeps; a marker that is asleep touches nothing but this
+ * mark/work/termination.h wants.  Only sgc_idle_sleep sleeps; a marker that is asleep touches nothing but this
  * structure, and may be so when a mark ends and another begins.
  *
  *   what      written by                            read by                order            why enough
@@ -39,8 +39,8 @@
  *     by itself, so that somebody of the team looks about once a millisecond.
  *   - That nobody spins while others sleep is possible for as long.
  */
-#ifndef SGC_MARK_BACKOFF_H
-#define SGC_MARK_BACKOFF_H
+#ifndef SGC_MARK_WORK_IDLE_H
+#define SGC_MARK_WORK_IDLE_H
 
 #include <limits.h>
 

@@ -27,8 +27,8 @@
  * Two forms: "flags", the non-serialising detection of [Endo] 3.4.3, and "counter", one number for all.  Why
  * they are right stands in termination.c; the model is tests/model/termination.pml.
  */
-#ifndef SGC_MARK_TERMINATION_H
-#define SGC_MARK_TERMINATION_H
+#ifndef SGC_MARK_WORK_TERMINATION_H
+#define SGC_MARK_WORK_TERMINATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

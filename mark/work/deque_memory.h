@@ -3,13 +3,13 @@
  * The memory of a mark stack: address space that is reserved once and committed as the stack grows, so that a stack
  * never moves.  Belongs to the stack's marker.
  */
-#ifndef SGC_MARK_STACK_MEMORY_H
-#define SGC_MARK_STACK_MEMORY_H
+#ifndef SGC_MARK_WORK_DEQUE_MEMORY_H
+#define SGC_MARK_WORK_DEQUE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mark/work.h"
+#include "mark/work/work.h"
 
 /* Sizes in pieces of work. */
 struct sgc_stack_memory {

@@ -2,7 +2,7 @@
 /*
  * The memory of a mark stack.  On its marker.
  */
-#include "mark/stack_memory.h"
+#include "mark/work/deque_memory.h"
 
 #include "alloc/geometry.h"
 #include "platform/platform.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much work is passed on, and when: the decisions of mark/deque.c as functions of numbers only, so that a simulator
+ * How much work is passed on, and when: the decisions of mark/work/deque.c as functions of numbers only, so that a simulator
  * decides as the collector does.
  *
  * A watermark divides a mark stack.  What lies below it is public (oldest pieces first), what lies above it is
  * private.  The oldest pieces are the ones to give away: near the root of what is being marked, each leads to much.
  */
-#ifndef SGC_MARK_POLICY_H
-#define SGC_MARK_POLICY_H
+#ifndef SGC_MARK_WORK_STEAL_RULES_H
+#define SGC_MARK_WORK_STEAL_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

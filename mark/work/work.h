@@ -3,10 +3,10 @@
  * Pieces of marking work.
  *
  * A piece is a range of words that may hold pointers: an object, a part of a large one, small objects side by
- * side, a part of a root range.  Constant data; how pieces are kept and passed on is in mark/deque.h.
+ * side, a part of a root range.  Constant data; how pieces are kept and passed on is in mark/work/deque.h.
  */
-#ifndef SGC_MARK_WORK_H
-#define SGC_MARK_WORK_H
+#ifndef SGC_MARK_WORK_WORK_H
+#define SGC_MARK_WORK_WORK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -59,7 +59,7 @@
  * written only if a detection was begun, and detectors look around before they begin one, first at the
  * marker that was busy last time, so that happens near the end.
  */
-#include "mark/termination.h"
+#include "mark/work/termination.h"
 
 #include "platform/platform.h"
 #include "platform/report.h"

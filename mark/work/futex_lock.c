@@ -2,7 +2,7 @@
 /*
  * A lock between markers.  On any marker, world stopped.
  */
-#include "mark/futex_lock.h"
+#include "mark/work/futex_lock.h"
 
 #include "platform/platform.h"
 #include "platform/report.h"

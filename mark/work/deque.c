@@ -3,7 +3,7 @@
  * The mark deque: what is not done in a few instructions.  sgc_deque_steal runs on any marker, everything else on the
  * deque's owner.  World stopped.
  */
-#include "mark/deque.h"
+#include "mark/work/deque.h"
 
 #include "alloc/geometry.h"
 #include "platform/platform.h"

@@ -7,8 +7,8 @@
  *   word    whoever takes it: to held;    same       taking is an acquire, freeing a release of this word:
  *           its holder: to free                      whoever takes it sees what the last holder did
  */
-#ifndef SGC_MARK_FUTEX_LOCK_H
-#define SGC_MARK_FUTEX_LOCK_H
+#ifndef SGC_MARK_WORK_FUTEX_LOCK_H
+#define SGC_MARK_WORK_FUTEX_LOCK_H
 
 #include "platform/atomics.h"
 
