@@ -34,7 +34,7 @@
 
 #include <stddef.h>
 
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 #include "platform/lock.h"
 
 enum { SGC_LINE = 64 };             /* bytes that a processor fetches at a time */

@@ -4,45 +4,45 @@
 alloc_sources = \
 	alloc/ahead.c \
 	alloc/ahead_of_use.h \
-	alloc/bits.h \
+	alloc/pages/bits.h \
 	alloc/cache.c \
 	alloc/cache.h \
 	alloc/claim_short.h \
-	alloc/decay.c \
+	alloc/pages/decay.c \
 	alloc/free.c \
 	alloc/free.h \
-	alloc/free_list.c \
-	alloc/free_list.h \
-	alloc/geometry.h \
-	alloc/heap.c \
-	alloc/heap.h \
-	alloc/huge_pages.c \
-	alloc/huge_pages.h \
-	alloc/kind.c \
-	alloc/kind.h \
-	alloc/lists.c \
-	alloc/live_pages.c \
-	alloc/live_pages.h \
+	alloc/pages/free_list.c \
+	alloc/pages/free_list.h \
+	alloc/pages/geometry.h \
+	alloc/pages/reserve.c \
+	alloc/pages/heap.h \
+	alloc/pages/huge_pages.c \
+	alloc/pages/huge_pages.h \
+	alloc/pages/kind.c \
+	alloc/pages/kind.h \
+	alloc/pages/page_lists.c \
+	alloc/pages/live_pages.c \
+	alloc/pages/live_pages.h \
 	alloc/object.c \
 	alloc/object.h \
 	alloc/orphan.c \
 	alloc/orphan.h \
-	alloc/page.c \
-	alloc/page.h \
-	alloc/page_policy.h \
+	alloc/pages/page.c \
+	alloc/pages/page.h \
+	alloc/pages/page_rules.h \
 	alloc/policy.c \
 	alloc/policy.h \
-	alloc/pool.c \
-	alloc/pool.h \
-	alloc/pool_coming.c \
-	alloc/pool_grow.c \
-	alloc/pool_page.c \
-	alloc/pool_parts.h \
-	alloc/pool_state.c \
+	alloc/pages/pool.c \
+	alloc/pages/pool.h \
+	alloc/pages/pool_transit.c \
+	alloc/pages/pool_grow.c \
+	alloc/pages/pool_single.c \
+	alloc/pages/pool_parts.h \
+	alloc/pages/pool_state.c \
 	alloc/remote.c \
 	alloc/remote.h \
-	alloc/size_class.c \
-	alloc/size_class.h \
+	alloc/pages/size_class.c \
+	alloc/pages/size_class.h \
 	alloc/slots.c \
 	alloc/slots.h \
 	alloc/small.c \

@@ -5,7 +5,7 @@
 #ifndef SGC_ALLOC_OBJECT_H
 #define SGC_ALLOC_OBJECT_H
 
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 
 struct sgc_object {
     uintptr_t start;

@@ -11,8 +11,8 @@
  */
 #include "alloc/policy.h"
 
-#include "alloc/free_list.h"
-#include "alloc/live_pages.h"
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/live_pages.h"
 #include "alloc/span_parts.h"
 #include "alloc/sweep.h"
 

@@ -2,15 +2,15 @@
 /*
  * The page policy: where a thread that has run out of pages gets one.
  *
- * AS, PS, AL and LPS(k) of [Endo] ch. 2 are one mechanism: free page lists (alloc/free_list.h) and the order in
- * which they are asked (alloc/page_policy.h).  What is added here is the sweeping that comes before: pages of the
+ * AS, PS, AL and LPS(k) of [Endo] ch. 2 are one mechanism: free page lists (alloc/pages/free_list.h) and the order in
+ * which they are asked (alloc/pages/page_rules.h).  What is added here is the sweeping that comes before: pages of the
  * last cycle that nobody has looked at may be empty.
  */
 #ifndef SGC_ALLOC_POLICY_H
 #define SGC_ALLOC_POLICY_H
 
 #include "alloc/cache.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 
 /* Up to `most` free pages for the asking mutator; returns how many.  0 when the heap may not grow and no thread has a free
  * page.  By the cache's thread, outside sections. */

@@ -9,7 +9,7 @@
 #ifndef SGC_ALLOC_SLOTS_H
 #define SGC_ALLOC_SLOTS_H
 
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 
 /* The slots [first, end) of a page. */
 struct sgc_slots {

@@ -9,7 +9,7 @@
 #include "alloc/ahead_of_use.h"
 #include "alloc/orphan.h"
 #include "alloc/policy.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/slots.h"
 #include "alloc/sweep.h"
 

@@ -28,7 +28,7 @@
 #define SGC_ALLOC_SPAN_H
 
 #include "alloc/cache.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 
 /* A large object of `bytes` (end byte included), at a multiple of `align` (a power of two; at least the
  * page size counts).  Zeroed for kinds with pointers.  NULL if no pages can be had.  Outside

@@ -5,7 +5,7 @@
 #include "alloc/spare.h"
 
 #include "alloc/cache.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 
 enum {
     SIZES = 8,                  /* lists a thread; a list has spans of one size at a time */

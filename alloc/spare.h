@@ -16,7 +16,7 @@
 #ifndef SGC_ALLOC_SPARE_H
 #define SGC_ALLOC_SPARE_H
 
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 
 /* Address space only; without it nothing is kept. */
 void sgc_spares_init(void);

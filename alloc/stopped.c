@@ -2,7 +2,7 @@
 /* See alloc/stopped.h. */
 #include "alloc/stopped.h"
 
-#include "alloc/bits.h"
+#include "alloc/pages/bits.h"
 #include "alloc/policy.h"
 #include "alloc/small.h"
 

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "alloc/live_pages.h"
+#include "alloc/pages/live_pages.h"
 #include "alloc/policy.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/remote.h"
 
 enum { POISON = 0xdb };

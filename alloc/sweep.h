@@ -12,7 +12,7 @@
 #include "alloc/slots.h"
 
 /* Takes the last cycle's result over for a small page and gives it the tag.  Counts the page if something lives
- * in it (alloc/live_pages.h).  Under the lock of the lists the page is on. */
+ * in it (alloc/pages/live_pages.h).  Under the lock of the lists the page is on. */
 enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
 
 /* Takes the next page with a free slot from the lists; sweeps at most `most` pages on the way, and

@@ -6,7 +6,7 @@
 
 #include "alloc/cache.h"
 #include "alloc/orphan.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/span.h"
 
 /* A page that is in use is not in the pool. */

@@ -4,7 +4,7 @@
  */
 #include "alloc/walk.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/remote.h"
 #include "alloc/span.h"
 

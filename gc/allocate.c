@@ -5,7 +5,7 @@
 #include "gc/allocate.h"
 
 #include "alloc/claim_short.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/span.h"
 #include "alloc/stopped.h"
 #include "gc/client_hooks.h"

@@ -5,7 +5,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/walk.h"
 #include "gc/cycle.h"
 #include "gc/debug.h"

@@ -3,7 +3,7 @@
 #ifndef SGC_GC_API_FINALIZE_H
 #define SGC_GC_API_FINALIZE_H
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 
 /* Programs keep types in the lowest bits of pointers, and bdwgc, which looks at marks by granules, takes such a pointer for the
  * object's: ECL registers finalizers and links for its conses like this. */

@@ -5,7 +5,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "gc/allocate.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kinds of clients, mark procedures and what these call.  Making them: any thread, any time; the tables are in
- * alloc/kind.h and mark/procs.h.  GC_mark_and_push: on the marker that runs the procedure.
+ * alloc/pages/kind.h and mark/procs.h.  GC_mark_and_push: on the marker that runs the procedure.
  */
 #include "gc/api_own_kinds.h"
 

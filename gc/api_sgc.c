@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "gc/api_counters.h"
 #include "gc/cycle.h"
 #include "gc/heap_size.h"

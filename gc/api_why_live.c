@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 #include "gc/cycle.h"
 #include "gc/why_live.h"
 #include "gc/world.h"

@@ -6,7 +6,7 @@
 #include "gc/cycle.h"
 
 #include "alloc/policy.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/sweep.h"
 #include "alloc/verify.h"
 #include "gc/client_hooks.h"

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "alloc/orphan.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/span.h"
 #include "alloc/sweep.h"
 #include "gc/cycle.h"

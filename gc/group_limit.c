@@ -2,7 +2,7 @@
 /* The limit of the heap in a cgroup.  Who may call what: gc/group_limit.h. */
 #include "gc/group_limit.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "gc/cycle.h"
 #include "gc/pacing.h"
 

@@ -2,7 +2,7 @@
 /* The size of the heap.  Who may call what: gc/heap_size.h. */
 #include "gc/heap_size.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
 #include "gc/events.h"

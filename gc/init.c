@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "alloc/huge_pages.h"
-#include "alloc/page_policy.h"
+#include "alloc/pages/huge_pages.h"
+#include "alloc/pages/page_rules.h"
 #include "mark/work/deque.h"
 #include "mark/markbit.h"
 #include "mark/work/termination.h"

@@ -3,7 +3,7 @@
 #include "gc/pacing.h"
 
 #include "alloc/policy.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/span.h"
 #include "gc/client_vars.h"
 #include "gc/group_limit.h"

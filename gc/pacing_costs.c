@@ -2,7 +2,7 @@
 /* What collections cost.  Who writes what: gc/pacing_costs.h. */
 #include "gc/pacing_costs.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "gc/events.h"
 #include "gc/pacing.h"
 #include "gc/patience.h"

@@ -3,7 +3,7 @@
 #ifndef SGC_GC_PAGE_RULE_H
 #define SGC_GC_PAGE_RULE_H
 
-#include "alloc/page_policy.h"
+#include "alloc/pages/page_rules.h"
 
 /* Says so if the two contradict each other.  On the initialising thread, when the options are read. */
 struct sgc_page_rule sgc_page_rule_from_options(void);

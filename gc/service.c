@@ -2,7 +2,7 @@
 /* The service thread.  See gc/service.h. */
 #include "gc/service.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/sweep.h"
 #include "gc/cycle.h"
 #include "gc/events.h"

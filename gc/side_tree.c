@@ -2,7 +2,7 @@
 /* See gc/side_tree.h for who may do what when. */
 #include "gc/side_tree.h"
 
-#include "alloc/geometry.h"
+#include "alloc/pages/geometry.h"
 #include "platform/platform.h"
 
 enum {

@@ -18,7 +18,7 @@
  */
 #include "gc/stack_roots.h"
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 #include "platform/registers.h"
 
 SGC_STATE static sgc_aw_t corrector;

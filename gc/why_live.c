@@ -2,7 +2,7 @@
 /* The way from a root to an object.  Who runs it: gc/why_live.h. */
 #include "gc/why_live.h"
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/walk.h"
 #include "gc/finalize.h"
 #include "gc/options.h"

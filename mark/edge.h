@@ -11,7 +11,7 @@
 #ifndef SGC_MARK_EDGE_H
 #define SGC_MARK_EDGE_H
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/remote.h"
 #include "mark/marker.h"
 
@@ -47,7 +47,7 @@ uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge);
  * have been. */
 bool sgc_edge_remote_bit(uintptr_t edge);
 
-/* Objects have been marked whose weights (alloc/page.h) add up to this: counts them.  How many they were. */
+/* Objects have been marked whose weights (alloc/pages/page.h) add up to this: counts them.  How many they were. */
 size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight);
 
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */

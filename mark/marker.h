@@ -17,7 +17,7 @@
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H
 
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 #include "mark/work/deque.h"
 #include "mark/markbit.h"
 #include "mark/owners.h"

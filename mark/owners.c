@@ -2,7 +2,7 @@
 /* Pages that belong to markers: see mark/owners.h, which also says what the letters mean.  On any marker. */
 #include "mark/owners.h"
 
-#include "alloc/geometry.h"
+#include "alloc/pages/geometry.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "mark/pages.h"
 #include "platform/platform.h"
 #include "platform/report.h"

@@ -15,7 +15,7 @@
 #include "alloc/free.h"
 #include "alloc/object.h"
 #include "alloc/orphan.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/remote.h"
 #include "alloc/small.h"
 #include "alloc/span.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serves page demands (tests/page_trace.h) by the decisions of alloc/page_policy.h, without a heap: pages are
+ * Serves page demands (tests/page_trace.h) by the decisions of alloc/pages/page_rules.h, without a heap: pages are
  * numbers, a page's home is the owner that had it last.
  */
 #ifndef TESTS_PAGE_REPLAY_H
 #define TESTS_PAGE_REPLAY_H
 
-#include "alloc/page_policy.h"
+#include "alloc/pages/page_rules.h"
 #include "tests/page_trace.h"
 
 enum { REPLAY_PAGES = 1 << 16 };

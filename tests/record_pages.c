@@ -12,7 +12,7 @@
 #define GC_THREADS 1
 #include <pthread.h>
 
-#include "alloc/live_pages.h"
+#include "alloc/pages/live_pages.h"
 #include "alloc/policy.h"
 #include "gc.h"
 #include "tests/page_trace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/heap.c: where everything lies, what is committed with an arena, address arithmetic, and
+ * alloc/pages/reserve.c: where everything lies, what is committed with an arena, address arithmetic, and
  * reserving under limits (in child processes, since a heap is reserved once).
  */
 #include <fcntl.h>

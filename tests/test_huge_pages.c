@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what it
+ * alloc/pages/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what it
  * is told when memory goes back.
  */
 #include <stdio.h>

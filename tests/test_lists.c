@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/lists.c: pages on lists, moved, removed, and renewed by an epoch; against a model that knows
+ * alloc/pages/page_lists.c: pages on lists, moved, removed, and renewed by an epoch; against a model that knows
  * only which list each page is on.
  */
 #include "tests/heap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bounds of doc/design/page-policy.md: page demands, recorded (tests/traces/), recorded just now and drawn at
- * random, are served by each policy's own decisions (alloc/page_policy.h), and what is consumed is compared.
+ * random, are served by each policy's own decisions (alloc/pages/page_rules.h), and what is consumed is compared.
  *
  * A failing random demand names its seed: tests/test_lps_bounds SEED replays that one.
  */

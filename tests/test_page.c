@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/page.c: setting a page up in any state its bits and records may be in, counting live objects, and what
+ * alloc/pages/page.c: setting a page up in any state its bits and records may be in, counting live objects, and what
  * the page check calls a contradiction (more of that in tests/test_verify.c).
  */
 #include "tests/heap.h"

@@ -4,8 +4,8 @@
  * goes back and when it leaves it, and that nobody is refused a page while somebody has a free one.  Each case has
  * a heap of its own, in a child.
  */
-#include "alloc/free_list.h"
-#include "alloc/live_pages.h"
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/live_pages.h"
 #include "alloc/policy.h"
 #include "tests/child.h"
 #include "tests/heap.h"

@@ -3,7 +3,7 @@
  * Pages taken, given, counted as live, used for spans and given back to the system by several threads at once, under
  * each policy: no page is ever in two hands, and in the end every page is accounted for.
  */
-#include "alloc/live_pages.h"
+#include "alloc/pages/live_pages.h"
 #include "alloc/policy.h"
 #include "tests/child.h"
 #include "tests/heap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/pool.c: runs of pages, coalescing, growth, limits and running out, against a model that is
+ * alloc/pages/pool.c: runs of pages, coalescing, growth, limits and running out, against a model that is
  * an array of bytes.
  */
 #include "tests/child.h"

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "gc/api_internal.h"
 #include "gc/javaxfc.h"
 #include "gc/service.h"

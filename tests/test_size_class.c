@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/size_class.c: each size gets the smallest class that holds it, each granule of a page belongs to the
+ * alloc/pages/size_class.c: each size gets the smallest class that holds it, each granule of a page belongs to the
  * right slot, and over the published mix of requests little is wasted.
  */
 #include <string.h>
 
-#include "alloc/size_class.h"
+#include "alloc/pages/size_class.h"
 #include "tests/tap.h"
 
 /*

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 #include "gc/start_records.h"
 #include "tests/sanitized.h"
 #include "tests/tap.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "alloc/object.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/verify.h"
 #include "gc/allocate.h"
 #include "gc/cycle.h"

@@ -5,7 +5,7 @@
  */
 #include "mark/work/deque.h"
 
-#include "alloc/geometry.h"
+#include "alloc/pages/geometry.h"
 #include "platform/platform.h"
 
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form)

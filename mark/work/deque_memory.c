@@ -4,7 +4,7 @@
  */
 #include "mark/work/deque_memory.h"
 
-#include "alloc/geometry.h"
+#include "alloc/pages/geometry.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

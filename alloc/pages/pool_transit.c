@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages on their way to the pool, in the hands of a thread that sweeps or gives memory back.  Who may call what:
- * alloc/pool.h.
+ * alloc/pages/pool.h.
  */
 #include <limits.h>
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 
 enum { AWAITED = 1, ONE_PAGE = 2 };
 

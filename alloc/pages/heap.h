@@ -6,7 +6,7 @@
  *
  *   pages | bits | remote bits | page descriptors | page records | arenas | span bits
  *
- * Nothing is backed until the arena it belongs to is committed (alloc/pool.c).  "Is this word a heap
+ * Nothing is backed until the arena it belongs to is committed (alloc/pages/pool.c).  "Is this word a heap
  * pointer" is one subtraction and one comparison with `limit`; a page's descriptor is found by a shift.
  *
  * bits holds two bitmaps, one bit a granule, word by word in turn: word 2w+r is word w of bitmap r.
@@ -31,14 +31,14 @@
  *   remote bits   any thread: atomic or; taken by the      owner, markers acquire-release read-modify-write
  *                 page's owner: atomic exchange                           (doc/design/remote-free.md)
  */
-#ifndef SGC_ALLOC_HEAP_H
-#define SGC_ALLOC_HEAP_H
+#ifndef SGC_ALLOC_PAGES_HEAP_H
+#define SGC_ALLOC_PAGES_HEAP_H
 
 #include <stdbool.h>
 
-#include "alloc/geometry.h"
-#include "alloc/huge_pages.h"
-#include "alloc/page_policy.h"
+#include "alloc/pages/geometry.h"
+#include "alloc/pages/huge_pages.h"
+#include "alloc/pages/page_rules.h"
 #include "platform/atomics.h"
 #include "platform/visibility.h"
 #include "platform/platform.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The pool of free pages: single pages, taken from where the page rule says and given back to the list of who had
- * them last.  Who may call what: alloc/pool.h.
+ * them last.  Who may call what: alloc/pages/pool.h.
  */
-#include "alloc/pool_parts.h"
+#include "alloc/pages/pool_parts.h"
 
-#include "alloc/free_list.h"
-#include "alloc/live_pages.h"
-#include "alloc/page.h"
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/live_pages.h"
+#include "alloc/pages/page.h"
 
 /* ---- finding one page ---- */
 

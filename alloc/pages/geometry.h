@@ -7,8 +7,8 @@
  * to a third of a page can share pages.  A page that is used only in part costs only the OS pages
  * touched, since objects are handed out in ascending order, unless its class is in great demand.
  */
-#ifndef SGC_ALLOC_GEOMETRY_H
-#define SGC_ALLOC_GEOMETRY_H
+#ifndef SGC_ALLOC_PAGES_GEOMETRY_H
+#define SGC_ALLOC_PAGES_GEOMETRY_H
 
 #include <stddef.h>
 #include <stdint.h>

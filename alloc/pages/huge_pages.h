@@ -17,8 +17,8 @@
  *   asked        the thread that grows the heap     same; who gives memory     relaxed
  *                                                   back: a hint
  */
-#ifndef SGC_ALLOC_HUGE_PAGES_H
-#define SGC_ALLOC_HUGE_PAGES_H
+#ifndef SGC_ALLOC_PAGES_HUGE_PAGES_H
+#define SGC_ALLOC_PAGES_HUGE_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /*
  * Building the size class tables.  Runs once, on the initialising thread.
  */
-#include "alloc/size_class.h"
+#include "alloc/pages/size_class.h"
 
 #include "alloc/verify.h"
 #include "platform/platform.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting live pages.  Who may run what: alloc/live_pages.h.
+ * Counting live pages.  Who may run what: alloc/pages/live_pages.h.
  */
-#include "alloc/live_pages.h"
+#include "alloc/pages/live_pages.h"
 
 #include "alloc/cache.h"
 

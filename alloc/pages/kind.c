@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of kinds: alloc/kind.h. */
-#include "alloc/kind.h"
+/* The table of kinds: alloc/pages/kind.h. */
+#include "alloc/pages/kind.h"
 
 #include "platform/platform.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See alloc/huge_pages.h. */
-#include "alloc/huge_pages.h"
+/* See alloc/pages/huge_pages.h. */
+#include "alloc/pages/huge_pages.h"
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 
 struct huge_pages {
     enum sgc_huge_pages wish;

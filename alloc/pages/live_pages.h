@@ -13,8 +13,8 @@
  *   total, most      who sweeps, compare-and-swap             the policy      relaxed would do: an estimate
  *   generation       who gave memory back                     who sweeps      who has an old value changes nothing
  *                 */
-#ifndef SGC_ALLOC_LIVE_PAGES_H
-#define SGC_ALLOC_LIVE_PAGES_H
+#ifndef SGC_ALLOC_PAGES_LIVE_PAGES_H
+#define SGC_ALLOC_PAGES_LIVE_PAGES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,9 +7,9 @@
  * and come back as pages without contents, on no thread's list.  The mapping stays as it is: protection and binding are
  * kept; it is split only where huge pages end.
  */
-#include "alloc/live_pages.h"
-#include "alloc/page.h"
-#include "alloc/pool.h"
+#include "alloc/pages/live_pages.h"
+#include "alloc/pages/page.h"
+#include "alloc/pages/pool.h"
 
 /* Takes an arena's dirty pages out of the pool if they are due. */
 static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sgc_section *self)

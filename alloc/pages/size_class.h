@@ -14,12 +14,12 @@
  * Tables are written once, by sgc_size_classes_init before the first allocation, and only read
  * afterwards.
  */
-#ifndef SGC_ALLOC_SIZE_CLASS_H
-#define SGC_ALLOC_SIZE_CLASS_H
+#ifndef SGC_ALLOC_PAGES_SIZE_CLASS_H
+#define SGC_ALLOC_PAGES_SIZE_CLASS_H
 
 #include <stdbool.h>
 
-#include "alloc/geometry.h"
+#include "alloc/pages/geometry.h"
 #include "platform/visibility.h"
 
 enum {

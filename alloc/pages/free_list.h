@@ -9,7 +9,7 @@
  * In front of a list is the lowest of the pages put on it since it was empty (a page below the first goes
  * in front, others go behind), so that reuse keeps the heap dense; another thread takes from the end.
  *
- * Owners are linked by the wealth of their lists (alloc/page_policy.h), so that a rich one is found at once.
+ * Owners are linked by the wealth of their lists (alloc/pages/page_rules.h), so that a rich one is found at once.
  *
  *   what                              written by               read by                  ordering
  *   everything here                   under the pool's lock    same                     the lock
@@ -19,10 +19,10 @@
  *
  * A page's `list` is then its owner's number.
  */
-#ifndef SGC_ALLOC_FREE_LIST_H
-#define SGC_ALLOC_FREE_LIST_H
+#ifndef SGC_ALLOC_PAGES_FREE_LIST_H
+#define SGC_ALLOC_PAGES_FREE_LIST_H
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 
 /* Before the first page is put on a list.  If the system refuses memory for them there are no lists, and every
  * page is nobody's. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: growing, by one thread at a time, and the start.  Who may call what: alloc/pool.h and
- * alloc/pool_parts.h.
+ * The pool of free pages: growing, by one thread at a time, and the start.  Who may call what: alloc/pages/pool.h and
+ * alloc/pages/pool_parts.h.
  */
-#include "alloc/pool_parts.h"
+#include "alloc/pages/pool_parts.h"
 
 #include <limits.h>
 
-#include "alloc/free_list.h"
-#include "alloc/live_pages.h"
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/live_pages.h"
 #include "alloc/spare.h"
 
 /* Under the lock: becomes the one that grows, or waits for the one that does (the lock is then

@@ -6,8 +6,8 @@
  * A policy is two answers: is a thread's own free page preferred, and may the heap expand although
  * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.
  */
-#ifndef SGC_ALLOC_PAGE_POLICY_H
-#define SGC_ALLOC_PAGE_POLICY_H
+#ifndef SGC_ALLOC_PAGES_PAGE_RULES_H
+#define SGC_ALLOC_PAGES_PAGE_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

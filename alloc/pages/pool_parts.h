@@ -2,10 +2,10 @@
 /*
  * What the files of the pool share.  Everything runs under the pool's lock, unless it says otherwise.
  */
-#ifndef SGC_ALLOC_POOL_PARTS_H
-#define SGC_ALLOC_POOL_PARTS_H
+#ifndef SGC_ALLOC_PAGES_POOL_PARTS_H
+#define SGC_ALLOC_PAGES_POOL_PARTS_H
 
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 
 /* Changes a count, readable by anybody; returns what it is now. */
 static inline size_t sgc_pool_count(sgc_aw_t *count, size_t n)

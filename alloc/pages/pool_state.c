@@ -3,10 +3,10 @@
  * The pool of free pages: its limit, its figures, its check, and fork.  The counts are read and the limit
  * written by anybody.
  */
-#include "alloc/pool_parts.h"
+#include "alloc/pages/pool_parts.h"
 
-#include "alloc/free_list.h"
-#include "alloc/page.h"
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/page.h"
 #include "alloc/verify.h"
 
 void sgc_pool_set_limit(size_t bytes)

@@ -6,7 +6,7 @@
  * run of pages is found by looking at words, lowest address first, which keeps the heap dense and leaves
  * whole arenas free at its end.  A second word says which of the free pages have contents (`dirty`);
  * the others read as zero and have no backing.  A third says which of those are on the free page list
- * of a thread (alloc/free_list.h); they are in the words all the same.
+ * of a thread (alloc/pages/free_list.h); they are in the words all the same.
  *
  * Arenas are committed one after the other, so [0, committed) has no holes.
  *
@@ -22,10 +22,10 @@
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
  *   to_leave                 who decides on pacing       under the lock     relaxed: a stale one costs some pages, or a few looks
  */
-#ifndef SGC_ALLOC_POOL_H
-#define SGC_ALLOC_POOL_H
+#ifndef SGC_ALLOC_PAGES_POOL_H
+#define SGC_ALLOC_PAGES_POOL_H
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 #include "platform/lock.h"
 
 /* Free pages of one sort: what a single page is looked for among. */

@@ -26,12 +26,12 @@
  *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
  *   limited, span_reach  it: the owner of the object
  */
-#ifndef SGC_ALLOC_PAGE_H
-#define SGC_ALLOC_PAGE_H
+#ifndef SGC_ALLOC_PAGES_PAGE_H
+#define SGC_ALLOC_PAGES_PAGE_H
 
-#include "alloc/bits.h"
-#include "alloc/kind.h"
-#include "alloc/size_class.h"
+#include "alloc/pages/bits.h"
+#include "alloc/pages/kind.h"
+#include "alloc/pages/size_class.h"
 
 enum sgc_page_state {
     SGC_PAGE_FREE = 0,          /* in the pool, or never used */
@@ -108,7 +108,7 @@ enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 
 struct sgc_page_record {
     uint32_t next, prev;
-    uint32_t list;              /* label of the list it is on (alloc/lists.c), 0: on none */
+    uint32_t list;              /* label of the list it is on (alloc/pages/page_lists.c), 0: on none */
     union {
         uint32_t zero_from;     /* granules from here on have never been handed out and are zero */
         uint32_t spare_next;    /* of a spare span: alloc/spare.h */

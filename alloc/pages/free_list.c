@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The free page lists.  Everything under the pool's lock: see alloc/free_list.h.
+ * The free page lists.  Everything under the pool's lock: see alloc/pages/free_list.h.
  */
-#include "alloc/free_list.h"
+#include "alloc/pages/free_list.h"
 
 #include "alloc/cache.h"
-#include "alloc/page.h"
-#include "alloc/pool.h"
+#include "alloc/pages/page.h"
+#include "alloc/pages/pool.h"
 #include "alloc/verify.h"
 
 enum { WEALTHS = 33 };

@@ -2,10 +2,10 @@
 /*
  * Setting pages up and checking them.  By whoever holds the page.
  */
-#include "alloc/page.h"
+#include "alloc/pages/page.h"
 
 #include "alloc/cache.h"
-#include "alloc/pool.h"
+#include "alloc/pages/pool.h"
 #include "alloc/verify.h"
 
 void sgc_page_clear_bits(uint32_t page)

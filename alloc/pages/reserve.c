@@ -3,10 +3,10 @@
  * Reserving the heap.  sgc_heap_init runs once, before any other thread uses the heap;
  * sgc_heap_commit_arenas on whichever thread grows the heap, without a lock.
  */
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 
-#include "alloc/page.h"
-#include "alloc/pool.h"
+#include "alloc/pages/page.h"
+#include "alloc/pages/pool.h"
 
 SGC_STATE struct sgc_heap sgc_heap;
 SGC_STATE sgc_aw_t *sgc_alloc_words;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two bitmaps of the heap, and the remote bits.  Only shifts and masks; who may do what when
- * is said in alloc/heap.h.
+ * is said in alloc/pages/heap.h.
  */
-#ifndef SGC_ALLOC_BITS_H
-#define SGC_ALLOC_BITS_H
+#ifndef SGC_ALLOC_PAGES_BITS_H
+#define SGC_ALLOC_PAGES_BITS_H
 
-#include "alloc/heap.h"
+#include "alloc/pages/heap.h"
 
 static inline uint32_t sgc_mark_role(void)
 {

@@ -11,8 +11,8 @@
  *   of[n]       who has got the number n from `count`,   everybody    who uses the number has been given it by who
  *               before it gives the number to anybody                 made the kind; markers: the stopped world
  */
-#ifndef SGC_ALLOC_KIND_H
-#define SGC_ALLOC_KIND_H
+#ifndef SGC_ALLOC_PAGES_KIND_H
+#define SGC_ALLOC_PAGES_KIND_H
 
 #include <stdbool.h>
 #include <stdint.h>

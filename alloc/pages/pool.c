@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: taking and giving runs.  See alloc/pool.h for who may call what.  Single pages
- * are in alloc/pool_page.c, growing in alloc/pool_grow.c, giving memory back in alloc/decay.c, figures and
- * checks in alloc/pool_state.c.
+ * The pool of free pages: taking and giving runs.  See alloc/pages/pool.h for who may call what.  Single pages
+ * are in alloc/pages/pool_single.c, growing in alloc/pages/pool_grow.c, giving memory back in alloc/pages/decay.c, figures and
+ * checks in alloc/pages/pool_state.c.
  */
-#include "alloc/pool_parts.h"
+#include "alloc/pages/pool_parts.h"
 
-#include "alloc/free_list.h"
-#include "alloc/page.h"
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/page.h"
 
 SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 
