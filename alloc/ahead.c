@@ -10,9 +10,9 @@
  */
 #include <limits.h>
 
-#include "alloc/orphan.h"
+#include "alloc/small/orphan.h"
 #include "alloc/span.h"
-#include "alloc/sweep.h"
+#include "alloc/small/sweep.h"
 
 struct clearing {
     sgc_a32_t next, done, arenas;

@@ -5,9 +5,9 @@
 #include "alloc/free.h"
 
 #include "alloc/object.h"
-#include "alloc/remote.h"
+#include "alloc/small/remote_free.h"
 #include "alloc/span.h"
-#include "alloc/sweep.h"
+#include "alloc/small/sweep.h"
 
 /* A page of ours that has not been swept in this epoch: after that the local way works. */
 static void sweep_ours(struct sgc_cache *cache, uint32_t page)

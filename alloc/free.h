@@ -5,7 +5,7 @@
 #ifndef SGC_ALLOC_FREE_H
 #define SGC_ALLOC_FREE_H
 
-#include "alloc/small.h"
+#include "alloc/small/small.h"
 
 /* Frees the object that begins at `object`, an address in the heap's range.  SGC_FREE_NOT_HERE: no
  * object lies there.  Outside sections. */

@@ -3,11 +3,11 @@
 
 alloc_sources = \
 	alloc/ahead.c \
-	alloc/ahead_of_use.h \
+	alloc/small/prefetch.h \
 	alloc/pages/bits.h \
-	alloc/cache.c \
-	alloc/cache.h \
-	alloc/claim_short.h \
+	alloc/small/cache.c \
+	alloc/small/cache.h \
+	alloc/small/claim_short.h \
 	alloc/pages/decay.c \
 	alloc/free.c \
 	alloc/free.h \
@@ -25,8 +25,8 @@ alloc_sources = \
 	alloc/pages/live_pages.h \
 	alloc/object.c \
 	alloc/object.h \
-	alloc/orphan.c \
-	alloc/orphan.h \
+	alloc/small/orphan.c \
+	alloc/small/orphan.h \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
 	alloc/pages/page_rules.h \
@@ -39,14 +39,14 @@ alloc_sources = \
 	alloc/pages/pool_single.c \
 	alloc/pages/pool_parts.h \
 	alloc/pages/pool_state.c \
-	alloc/remote.c \
-	alloc/remote.h \
+	alloc/small/remote_free.c \
+	alloc/small/remote_free.h \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \
-	alloc/slots.c \
-	alloc/slots.h \
-	alloc/small.c \
-	alloc/small.h \
+	alloc/small/slots.c \
+	alloc/small/slots.h \
+	alloc/small/small.c \
+	alloc/small/small.h \
 	alloc/span.c \
 	alloc/span.h \
 	alloc/span_parts.h \
@@ -55,8 +55,8 @@ alloc_sources = \
 	alloc/spare.h \
 	alloc/stopped.c \
 	alloc/stopped.h \
-	alloc/sweep.c \
-	alloc/sweep.h \
+	alloc/small/sweep.c \
+	alloc/small/sweep.h \
 	alloc/verify.c \
 	alloc/verify.h \
 	alloc/walk.c \

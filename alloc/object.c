@@ -5,8 +5,8 @@
  */
 #include "alloc/object.h"
 
-#include "alloc/cache.h"
-#include "alloc/small.h"
+#include "alloc/small/cache.h"
+#include "alloc/small/small.h"
 #include "alloc/span.h"
 
 static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *object)

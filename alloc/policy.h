@@ -9,7 +9,7 @@
 #ifndef SGC_ALLOC_POLICY_H
 #define SGC_ALLOC_POLICY_H
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
 
 /* Up to `most` free pages for the asking mutator; returns how many.  0 when the heap may not grow and no thread has a free

@@ -27,7 +27,7 @@
 #ifndef SGC_ALLOC_SPAN_H
 #define SGC_ALLOC_SPAN_H
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
 
 /* A large object of `bytes` (end byte included), at a multiple of `align` (a power of two; at least the

@@ -4,7 +4,7 @@
  */
 #include "alloc/spare.h"
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include "alloc/pages/bits.h"
 #include "alloc/policy.h"
-#include "alloc/small.h"
+#include "alloc/small/small.h"
 
 enum {
     PAGES_MOST = 256,           /* in one pause */

@@ -14,7 +14,7 @@
 #ifndef SGC_ALLOC_STOPPED_H
 #define SGC_ALLOC_STOPPED_H
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
 /* Takes pages for the pause that follows, if anybody allocates in it, and gives back what is too many.  Outside sections, gate
  * held. */

@@ -4,8 +4,8 @@
  */
 #include "alloc/verify.h"
 
-#include "alloc/cache.h"
-#include "alloc/orphan.h"
+#include "alloc/small/cache.h"
+#include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
 #include "alloc/span.h"
 

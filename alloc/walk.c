@@ -5,7 +5,7 @@
 #include "alloc/walk.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/remote.h"
+#include "alloc/small/remote_free.h"
 #include "alloc/span.h"
 
 static void walk_small(uint32_t page, sgc_visit_t visit, void *arg)

@@ -4,7 +4,7 @@
  */
 #include "gc/allocate.h"
 
-#include "alloc/claim_short.h"
+#include "alloc/small/claim_short.h"
 #include "alloc/pages/pool.h"
 #include "alloc/span.h"
 #include "alloc/stopped.h"

@@ -5,7 +5,7 @@
 #ifndef SGC_GC_ALLOCATE_H
 #define SGC_GC_ALLOCATE_H
 
-#include "alloc/small.h"
+#include "alloc/small/small.h"
 #include "gc/mutator.h"
 
 /* What a request of `bytes` costs in granules, end byte included; 0 when it is no small object. */

@@ -7,7 +7,7 @@
 
 #include "alloc/policy.h"
 #include "alloc/pages/pool.h"
-#include "alloc/sweep.h"
+#include "alloc/small/sweep.h"
 #include "alloc/verify.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"

@@ -7,7 +7,7 @@
 #include "gc/finalize.h"
 
 #include "alloc/object.h"
-#include "alloc/small.h"
+#include "alloc/small/small.h"
 
 SGC_STATE struct sgc_finalization sgc_finalization = {
     .finalizers = SGC_TREE_INIT(SGC_GRANULE_LOG),

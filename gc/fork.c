@@ -6,10 +6,10 @@
 
 #include <pthread.h>
 
-#include "alloc/orphan.h"
+#include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
 #include "alloc/span.h"
-#include "alloc/sweep.h"
+#include "alloc/small/sweep.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/init.h"

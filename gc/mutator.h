@@ -9,7 +9,7 @@
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
  *   stack, asking            the thread, before it is listed,  collecting thread  the registry's lock
  *                            or under the registry's lock
- *   cache                    alloc/cache.h
+ *   cache                    alloc/small/cache.h
  *   nodes                    gc/side_nodes.h
  *   started                  the thread; 0 when it registers   who finds it gone  the registry's lock
  *   finalizing               the thread                        same              program order
@@ -23,7 +23,7 @@
 
 #include <pthread.h>
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 #include "gc/side_nodes.h"
 #include "platform/platform.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "alloc/orphan.h"
+#include "alloc/small/orphan.h"
 #include "alloc/verify.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"

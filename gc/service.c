@@ -3,7 +3,7 @@
 #include "gc/service.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/sweep.h"
+#include "alloc/small/sweep.h"
 #include "gc/cycle.h"
 #include "gc/events.h"
 #include "gc/options.h"

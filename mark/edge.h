@@ -12,7 +12,7 @@
 #define SGC_MARK_EDGE_H
 
 #include "alloc/pages/pool.h"
-#include "alloc/remote.h"
+#include "alloc/small/remote_free.h"
 #include "mark/marker.h"
 
 #define SGC_NOWHERE UINTPTR_MAX

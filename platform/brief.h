@@ -4,7 +4,7 @@
  *
  * As in every section the thread is not stopped inside.  Besides, a brief section
  *   - runs a few instructions, without calls and locks; the only loops are over the allocation bits of a page, and over a short
- *     run that is zeroed (alloc/claim_short.h);
+ *     run that is zeroed (alloc/small/claim_short.h);
  *   - may be left by a client's siglongjmp at any instruction without anything to repair.
  * So entering does not look whether another one was left half way: it just writes the stack pointer over what is
  * there.  Leaving subtracts it again, in one instruction: nothing else than 0 remains unless something happened

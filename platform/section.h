@@ -53,7 +53,7 @@ struct sgc_section {
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
     uint32_t guards;            /* depth of sgc_guard_enter */
-    bool owned;                 /* by a thread: those without a cache share one (alloc/cache.h) */
+    bool owned;                 /* by a thread: those without a cache share one (alloc/small/cache.h) */
     sigset_t signals;           /* the mask to put back when the last guard goes */
 };
 

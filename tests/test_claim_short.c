@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/claim_short.h: short runs against a slot-by-slot rendering of the same, in every class and with random patterns of taken
+ * alloc/small/claim_short.h: short runs against a slot-by-slot rendering of the same, in every class and with random patterns of taken
  * slots; and pages with holes, of which each free slot is handed out once, upward.
  */
-#include "alloc/claim_short.h"
-#include "alloc/slots.h"
+#include "alloc/small/claim_short.h"
+#include "alloc/small/slots.h"
 #include "tests/heap.h"
 
 static struct sgc_cache *cache;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "alloc/free.h"
-#include "alloc/remote.h"
-#include "alloc/sweep.h"
+#include "alloc/small/remote_free.h"
+#include "alloc/small/sweep.h"
 #include "gc/fork.h"
 #include "gc/service.h"
 #include "tests/capture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages made ready (alloc/small.c): how many at once, of the pool, of its own and of ended threads; forgotten after a cycle, one
+ * Pages made ready (alloc/small/small.c): how many at once, of the pool, of its own and of ended threads; forgotten after a cycle, one
  * at a time near the limit, and no slot twice though a page is found twice.
  */
 #include "tests/heap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/remote.c, alloc/orphan.c: frees by threads that do not own the page, at the same time as the owner
+ * alloc/small/remote_free.c, alloc/small/orphan.c: frees by threads that do not own the page, at the same time as the owner
  * allocates, drains and ends; pages without an owner and who adopts them.
  */
 #include "tests/child.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "alloc/claim_short.h"
+#include "alloc/small/claim_short.h"
 #include "alloc/free.h"
 #include "tests/capture.h"
 #include "tests/child.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/slots.c against a slot-by-slot rendering of the same: every class, random patterns of taken slots, every kind of
+ * alloc/small/slots.c against a slot-by-slot rendering of the same: every class, random patterns of taken slots, every kind of
  * beginning and end.
  */
-#include "alloc/slots.h"
+#include "alloc/small/slots.h"
 #include "tests/heap.h"
 
 static uint32_t page;

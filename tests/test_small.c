@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/small.c and alloc/cache.c on one thread: order of addresses, zeroing, claims, retiring, flushing, wrong
+ * alloc/small/small.c and alloc/small/cache.c on one thread: order of addresses, zeroing, claims, retiring, flushing, wrong
  * frees, batches.
  */
 #include "tests/heap.h"

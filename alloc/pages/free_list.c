@@ -4,7 +4,7 @@
  */
 #include "alloc/pages/free_list.h"
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 #include "alloc/pages/page.h"
 #include "alloc/pages/pool.h"
 #include "alloc/verify.h"

@@ -4,7 +4,7 @@
  */
 #include "alloc/pages/live_pages.h"
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
 /* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32 | count. */
 struct live {

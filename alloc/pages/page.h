@@ -21,7 +21,7 @@
  *                        claims, in a section without a lock   back empty          from `todo`, others sweep only those on it;
  *                                                                                  between a claim and that the world stops,
  *                                                                                  or the page becomes an orphan (both locks)
- *   inbox_next, queued   see alloc/remote.c
+ *   inbox_next, queued   see alloc/small/remote_free.c
  *   spare_next, warm     see alloc/spare.h
  *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
  *   limited, span_reach  it: the owner of the object

@@ -3,7 +3,7 @@
  * The lists of pages of one size class and kind, linked by page number through the page records.
  * Everything runs under the lock of whoever has the lists: a cache, the spans, the orphans.
  */
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
 #include "alloc/verify.h"
 

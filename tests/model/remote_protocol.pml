@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Part of remote.pml: what the functions of alloc/remote.c and alloc/orphan.c do.  p is the page, bit_ the slot.
+ * Part of remote.pml: what the functions of alloc/small/remote_free.c and alloc/small/orphan.c do.  p is the page, bit_ the slot.
  */
 
 /* ---- handing a page to its owner ---- */

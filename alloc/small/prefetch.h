@@ -2,12 +2,12 @@
 /*
  * Just ahead of use: what is handed out next is zeroed, and fetched into the cache.  In sections of the bin's own thread.
  */
-#ifndef SGC_ALLOC_AHEAD_OF_USE_H
-#define SGC_ALLOC_AHEAD_OF_USE_H
+#ifndef SGC_ALLOC_SMALL_PREFETCH_H
+#define SGC_ALLOC_SMALL_PREFETCH_H
 
 #include <string.h>
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
 enum {
     SGC_FETCH_SLOTS = 16,       /* whose beginnings are fetched at a time: what a processor can wait for at once */

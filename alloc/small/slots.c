@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Claiming and releasing runs of slots.  Who may: alloc/slots.h.
+ * Claiming and releasing runs of slots.  Who may: alloc/small/slots.h.
  */
-#include "alloc/slots.h"
+#include "alloc/small/slots.h"
 
 /* The slots that begin in one word of the bitmap, from some slot on and not beyond an end. */
 struct piece {

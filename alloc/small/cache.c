@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a cache: opening, giving slots up, closing.  Who may run what: alloc/cache.h.
+ * The life of a cache: opening, giving slots up, closing.  Who may run what: alloc/small/cache.h.
  */
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
-#include "alloc/orphan.h"
+#include "alloc/small/orphan.h"
 #include "alloc/policy.h"
-#include "alloc/remote.h"
-#include "alloc/slots.h"
-#include "alloc/sweep.h"
+#include "alloc/small/remote_free.h"
+#include "alloc/small/slots.h"
+#include "alloc/small/sweep.h"
 #include "alloc/verify.h"
 
 /* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,

@@ -5,11 +5,11 @@
  * Dead objects are unallocated from the flip on; sweeping only makes their space findable.  It is
  * done page by page, by the owner when it needs a page, or ahead of need by the service thread.
  */
-#ifndef SGC_ALLOC_SWEEP_H
-#define SGC_ALLOC_SWEEP_H
+#ifndef SGC_ALLOC_SMALL_SWEEP_H
+#define SGC_ALLOC_SMALL_SWEEP_H
 
-#include "alloc/cache.h"
-#include "alloc/slots.h"
+#include "alloc/small/cache.h"
+#include "alloc/small/slots.h"
 
 /* Takes the last cycle's result over for a small page and gives it the tag.  Counts the page if something lives
  * in it (alloc/pages/live_pages.h).  Under the lock of the lists the page is on. */

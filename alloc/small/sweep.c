@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sweeping one page and the lists of one owner.  Locks: see alloc/sweep.h.
+ * Sweeping one page and the lists of one owner.  Locks: see alloc/small/sweep.h.
  */
-#include "alloc/sweep.h"
+#include "alloc/small/sweep.h"
 
 #include <string.h>
 
 #include "alloc/pages/live_pages.h"
 #include "alloc/policy.h"
 #include "alloc/pages/pool.h"
-#include "alloc/remote.h"
+#include "alloc/small/remote_free.h"
 
 enum { POISON = 0xdb };
 

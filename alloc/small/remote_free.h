@@ -8,10 +8,10 @@
  * also catches a second free, and put the page into its owner's inbox once.  A slot is allocated if its
  * allocation bit is set and its remote bit is not.
  */
-#ifndef SGC_ALLOC_REMOTE_H
-#define SGC_ALLOC_REMOTE_H
+#ifndef SGC_ALLOC_SMALL_REMOTE_FREE_H
+#define SGC_ALLOC_SMALL_REMOTE_FREE_H
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
 /* Frees an allocated object (its granule) of a page that we don't own.  False if it has been freed
  * already.  In a section. */

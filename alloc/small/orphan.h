@@ -6,10 +6,10 @@
  *   count        written likewise; read by anybody, relaxed: a stale value costs one look, or leaves an orphan for the next
  *   page tags    SGC_NO_OWNER while here; whoever adopts writes its own, under the same lock
  */
-#ifndef SGC_ALLOC_ORPHAN_H
-#define SGC_ALLOC_ORPHAN_H
+#ifndef SGC_ALLOC_SMALL_ORPHAN_H
+#define SGC_ALLOC_SMALL_ORPHAN_H
 
-#include "alloc/cache.h"
+#include "alloc/small/cache.h"
 
 /* Takes over up to `most` pages with free slots of ended threads and makes them ready for claiming; how many.  Outside
  * sections. */

@@ -2,11 +2,11 @@
 /*
  * Leaving pages behind and adopting them.  The lists are under the orphans' lock.
  */
-#include "alloc/orphan.h"
+#include "alloc/small/orphan.h"
 
 #include "alloc/policy.h"
-#include "alloc/remote.h"
-#include "alloc/sweep.h"
+#include "alloc/small/remote_free.h"
+#include "alloc/small/sweep.h"
 #include "alloc/verify.h"
 
 struct orphans {

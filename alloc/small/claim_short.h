@@ -10,10 +10,10 @@
  * Each instruction may be the last, by a siglongjmp: then at worst slots whose bits are set are in nobody's hands until the next
  * cycle.  See doc/design/fast-path.md.
  */
-#ifndef SGC_ALLOC_CLAIM_SHORT_H
-#define SGC_ALLOC_CLAIM_SHORT_H
+#ifndef SGC_ALLOC_SMALL_CLAIM_SHORT_H
+#define SGC_ALLOC_SMALL_CLAIM_SHORT_H
 
-#include "alloc/small.h"
+#include "alloc/small/small.h"
 
 enum { SGC_FETCH_LEAST = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 

@@ -9,13 +9,13 @@
  *
  * Figures, and what each part of the paths costs: doc/design/fast-path.md.
  */
-#ifndef SGC_ALLOC_SMALL_H
-#define SGC_ALLOC_SMALL_H
+#ifndef SGC_ALLOC_SMALL_SMALL_H
+#define SGC_ALLOC_SMALL_SMALL_H
 
 #include <string.h>
 
-#include "alloc/cache.h"
-#include "alloc/remote.h"
+#include "alloc/small/cache.h"
+#include "alloc/small/remote_free.h"
 #include "platform/brief.h"
 #include "platform/single_writer.h"
 
@@ -24,7 +24,7 @@
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs are claimed by
- * what alloc/claim_short.h has. */
+ * what alloc/small/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Claims up to `most` slots at once and links them through their first words, zeroed behind it for

@@ -6,8 +6,8 @@
  * up to 64 slots are free, and one store claims them.  Only by the page's owner, in a section, or while the world is stopped:
  * nobody else writes these words.
  */
-#ifndef SGC_ALLOC_SLOTS_H
-#define SGC_ALLOC_SLOTS_H
+#ifndef SGC_ALLOC_SMALL_SLOTS_H
+#define SGC_ALLOC_SMALL_SLOTS_H
 
 #include "alloc/pages/page.h"
 

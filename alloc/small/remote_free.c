@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Remote frees and inboxes.  See alloc/remote.h and doc/design/remote-free.md for the protocol and
+ * Remote frees and inboxes.  See alloc/small/remote_free.h and doc/design/remote-free.md for the protocol and
  * for why each order suffices.
  */
-#include "alloc/remote.h"
+#include "alloc/small/remote_free.h"
 
 enum { INBOX_EMPTY = 0, DELIVER_STEP = 64 };    /* pages delivered in one section */
 static const uintptr_t INBOX_CLOSED = UINTPTR_MAX;

@@ -4,14 +4,14 @@
  * else writes the allocation bits or the bin of an active page.  Choosing a page takes the cache's
  * lock, because the service thread sweeps the same lists.
  */
-#include "alloc/claim_short.h"
+#include "alloc/small/claim_short.h"
 
-#include "alloc/ahead_of_use.h"
-#include "alloc/orphan.h"
+#include "alloc/small/prefetch.h"
+#include "alloc/small/orphan.h"
 #include "alloc/policy.h"
 #include "alloc/pages/pool.h"
-#include "alloc/slots.h"
-#include "alloc/sweep.h"
+#include "alloc/small/slots.h"
+#include "alloc/small/sweep.h"
 
 enum {
     SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */

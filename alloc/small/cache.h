@@ -22,15 +22,15 @@
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
  *   arrived                  thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
- *                            take all (alloc/remote.c)
+ *                            take all (alloc/small/remote_free.c)
  *   claimed, freed_bytes     its thread; the collecting thread   anybody           relaxed: figures
  *                            while the world is stopped
  *
  * Caches are never unmapped: a record may be used again by another thread, so that a late push into an
  * inbox always meets an inbox.
  */
-#ifndef SGC_ALLOC_CACHE_H
-#define SGC_ALLOC_CACHE_H
+#ifndef SGC_ALLOC_SMALL_CACHE_H
+#define SGC_ALLOC_SMALL_CACHE_H
 
 #include <stddef.h>
 
