@@ -11,7 +11,7 @@
 #include <limits.h>
 
 #include "alloc/small/orphan.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
 
 struct clearing {

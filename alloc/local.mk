@@ -47,12 +47,12 @@ alloc_sources = \
 	alloc/small/slots.h \
 	alloc/small/small.c \
 	alloc/small/small.h \
-	alloc/span.c \
-	alloc/span.h \
-	alloc/span_parts.h \
-	alloc/span_sweep.c \
-	alloc/spare.c \
-	alloc/spare.h \
+	alloc/large/span.c \
+	alloc/large/span.h \
+	alloc/large/span_parts.h \
+	alloc/large/span_sweep.c \
+	alloc/large/span_cache.c \
+	alloc/large/span_cache.h \
 	alloc/stopped.c \
 	alloc/stopped.h \
 	alloc/small/sweep.c \

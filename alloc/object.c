@@ -7,7 +7,7 @@
 
 #include "alloc/small/cache.h"
 #include "alloc/small/small.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 
 static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *object)
 {

@@ -13,7 +13,7 @@
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
-#include "alloc/span_parts.h"
+#include "alloc/large/span_parts.h"
 #include "alloc/small/sweep.h"
 
 SGC_STATE static sgc_a32_t swept_epoch;

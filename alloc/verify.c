@@ -7,7 +7,7 @@
 #include "alloc/small/cache.h"
 #include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 
 /* A page that is in use is not in the pool. */
 static void check_page(uint32_t page)

@@ -6,7 +6,7 @@
 
 #include "alloc/pages/pool.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 
 static void walk_small(uint32_t page, sgc_visit_t visit, void *arg)
 {

@@ -6,7 +6,7 @@
 
 #include "alloc/small/claim_short.h"
 #include "alloc/pages/pool.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "alloc/stopped.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"

@@ -5,7 +5,7 @@
 #include "gc/api_own_kinds.h"
 
 #include "alloc/object.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "gc/allocate.h"
 #include "gc/client_vars.h"
 

@@ -6,7 +6,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "gc/cycle.h"
 #include "gc/heap_size.h"
 #include "gc/pacing.h"

@@ -8,7 +8,7 @@
 
 #include "alloc/free.h"
 #include "alloc/object.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "gc/allocate.h"
 #include "gc/client_vars.h"
 #include "gc/debug.h"

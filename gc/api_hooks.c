@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "alloc/object.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "alloc/stopped.h"
 #include "gc/allocate.h"
 #include "gc/client_hooks.h"

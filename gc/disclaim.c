@@ -3,7 +3,7 @@
 #include "gc/disclaim.h"
 
 #include "alloc/free.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "alloc/walk.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"

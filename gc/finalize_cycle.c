@@ -11,7 +11,7 @@
 #include "gc/finalize_rounds.h"
 
 #include "alloc/object.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"

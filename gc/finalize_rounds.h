@@ -7,7 +7,7 @@
 #define SGC_GC_FINALIZE_ROUNDS_H
 
 #include "alloc/object.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "gc/finalize.h"
 
 static inline bool sgc_finalize_span_marked(uint32_t page)

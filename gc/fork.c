@@ -8,7 +8,7 @@
 
 #include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"

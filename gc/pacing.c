@@ -4,7 +4,7 @@
 
 #include "alloc/policy.h"
 #include "alloc/pages/pool.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "gc/client_vars.h"
 #include "gc/group_limit.h"
 #include "gc/heap_size.h"

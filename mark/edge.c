@@ -4,7 +4,7 @@
  */
 #include "mark/edge_bits.h"
 
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 
 enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */

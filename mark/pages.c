@@ -5,7 +5,7 @@
  */
 #include "mark/pages.h"
 
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "mark/described.h"
 #include "mark/edge.h"
 #include "mark/scan.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Marking large objects.  On any marker, world stopped. */
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "mark/edge.h"
 
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page)

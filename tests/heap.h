@@ -18,7 +18,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
 #include "alloc/verify.h"
 #include "mark/team.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/span.c: large objects: one step from any address to the first page, zeroing, alignment,
+ * alloc/large/span.c: large objects: one step from any address to the first page, zeroing, alignment,
  * resizing, freeing, sweeping.
  */
 #include "tests/heap.h"

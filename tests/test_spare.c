@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/spare.c, alloc/span.c, alloc/span_sweep.c: dead spans that a thread keeps for its next requests, and the
+ * alloc/large/span_cache.c, alloc/large/span.c, alloc/large/span_sweep.c: dead spans that a thread keeps for its next requests, and the
  * zeroing of spans.
  */
 #include <pthread.h>
 
 #include "alloc/policy.h"
-#include "alloc/spare.h"
+#include "alloc/large/span_cache.h"
 #include "tests/heap.h"
 #include "tests/scrub.h"
 

@@ -22,7 +22,7 @@
  *                                                                                  between a claim and that the world stops,
  *                                                                                  or the page becomes an orphan (both locks)
  *   inbox_next, queued   see alloc/small/remote_free.c
- *   spare_next, warm     see alloc/spare.h
+ *   spare_next, warm     see alloc/large/span_cache.h
  *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
  *   limited, span_reach  it: the owner of the object
  */
@@ -111,7 +111,7 @@ struct sgc_page_record {
     uint32_t list;              /* label of the list it is on (alloc/pages/page_lists.c), 0: on none */
     union {
         uint32_t zero_from;     /* granules from here on have never been handed out and are zero */
-        uint32_t spare_next;    /* of a spare span: alloc/spare.h */
+        uint32_t spare_next;    /* of a spare span: alloc/large/span_cache.h */
     };
     uint32_t inbox_next;        /* shares its place with nothing: a page may die, and be a span's, in an inbox */
     sgc_a32_t queued;

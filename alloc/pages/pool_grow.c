@@ -9,7 +9,7 @@
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
-#include "alloc/spare.h"
+#include "alloc/large/span_cache.h"
 
 /* Under the lock: becomes the one that grows, or waits for the one that does (the lock is then
  * given up and the world may have changed).  True when it is us. */

@@ -2,10 +2,10 @@
 /*
  * What the files of the spans share.
  */
-#ifndef SGC_ALLOC_SPAN_PARTS_H
-#define SGC_ALLOC_SPAN_PARTS_H
+#ifndef SGC_ALLOC_LARGE_SPAN_PARTS_H
+#define SGC_ALLOC_LARGE_SPAN_PARTS_H
 
-#include "alloc/span.h"
+#include "alloc/large/span.h"
 
 struct sgc_spans {
     struct sgc_lock lock;

@@ -13,8 +13,8 @@
  *   and `warm` of the spans     who closes the owner's cache                   its owner's place
  *   a spare span's descriptor   the same                            everybody  the release of its allocation bit
  */
-#ifndef SGC_ALLOC_SPARE_H
-#define SGC_ALLOC_SPARE_H
+#ifndef SGC_ALLOC_LARGE_SPAN_CACHE_H
+#define SGC_ALLOC_LARGE_SPAN_CACHE_H
 
 #include "alloc/pages/page.h"
 

@@ -3,11 +3,11 @@
  * Large objects: sweeping, a batch at a time.  Lists are under the spans' lock, which makes each batch a section; what is dead is taken
  * down outside of it, under a guard, since it is on no list then.
  */
-#include "alloc/span_parts.h"
+#include "alloc/large/span_parts.h"
 
 #include <string.h>
 
-#include "alloc/spare.h"
+#include "alloc/large/span_cache.h"
 
 enum { BATCH = 16 };            /* spans swept under the lock at a time */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Large objects.  The lists are under the spans' lock; setting up and taking down a reserved span needs none,
- * nor does using a spare one again (alloc/spare.h).  Sweeping is in alloc/span_sweep.c.
+ * nor does using a spare one again (alloc/large/span_cache.h).  Sweeping is in alloc/large/span_sweep.c.
  */
-#include "alloc/span_parts.h"
+#include "alloc/large/span_parts.h"
 
 #include <string.h>
 
 #include "alloc/policy.h"
-#include "alloc/spare.h"
+#include "alloc/large/span_cache.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 

@@ -21,11 +21,11 @@
  * that marking many spans touches little memory besides their descriptors.
  *
  * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
- * and no cycle frees it, so it can be zeroed outside sections.  A spare span (alloc/spare.h) is used again without any of
+ * and no cycle frees it, so it can be zeroed outside sections.  A spare span (alloc/large/span_cache.h) is used again without any of
  * this: it is allocated first, as one without pointers, then zeroed, then it gets its kind.
  */
-#ifndef SGC_ALLOC_SPAN_H
-#define SGC_ALLOC_SPAN_H
+#ifndef SGC_ALLOC_LARGE_SPAN_H
+#define SGC_ALLOC_LARGE_SPAN_H
 
 #include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spare spans.  Who runs what: alloc/spare.h.
+ * Spare spans.  Who runs what: alloc/large/span_cache.h.
  */
-#include "alloc/spare.h"
+#include "alloc/large/span_cache.h"
 
 #include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
