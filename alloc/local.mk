@@ -2,7 +2,7 @@
 # The heap.
 
 alloc_sources = \
-	alloc/ahead.c \
+	alloc/background_work.c \
 	alloc/small/prefetch.h \
 	alloc/pages/bits.h \
 	alloc/small/cache.c \
@@ -30,8 +30,8 @@ alloc_sources = \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
 	alloc/pages/page_rules.h \
-	alloc/policy.c \
-	alloc/policy.h \
+	alloc/page_supply.c \
+	alloc/page_supply.h \
 	alloc/pages/pool.c \
 	alloc/pages/pool.h \
 	alloc/pages/pool_transit.c \
@@ -53,11 +53,11 @@ alloc_sources = \
 	alloc/large/span_sweep.c \
 	alloc/large/span_cache.c \
 	alloc/large/span_cache.h \
-	alloc/stopped.c \
-	alloc/stopped.h \
+	alloc/pause_alloc.c \
+	alloc/pause_alloc.h \
 	alloc/small/sweep.c \
 	alloc/small/sweep.h \
-	alloc/verify.c \
-	alloc/verify.h \
+	alloc/check.c \
+	alloc/check.h \
 	alloc/walk.c \
 	alloc/walk.h

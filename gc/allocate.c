@@ -7,7 +7,7 @@
 #include "alloc/small/claim_short.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
-#include "alloc/stopped.h"
+#include "alloc/pause_alloc.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"

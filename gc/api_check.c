@@ -9,7 +9,7 @@
 
 #include <setjmp.h>
 
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "gc/cycle.h"
 #include "gc/roots.h"
 

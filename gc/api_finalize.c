@@ -5,7 +5,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
-#include "alloc/stopped.h"
+#include "alloc/pause_alloc.h"
 #include "gc/api_finalize.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"

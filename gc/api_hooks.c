@@ -9,7 +9,7 @@
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "alloc/stopped.h"
+#include "alloc/pause_alloc.h"
 #include "gc/allocate.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"

@@ -5,10 +5,10 @@
  */
 #include "gc/cycle.h"
 
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/sweep.h"
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/disclaim.h"

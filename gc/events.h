@@ -83,7 +83,7 @@ struct sgc_cycle_record {
     uint64_t markers;               /* that marked anything */
     uint64_t steals;                /* thefts between them, */
     uint64_t stolen;                /* and pieces of work stolen */
-    uint64_t pages_consumed_most;   /* the counters of [Endo] 2.4, since the start: see alloc/policy.h */
+    uint64_t pages_consumed_most;   /* the counters of [Endo] 2.4, since the start: see alloc/page_supply.h */
     uint64_t pages_taken;
     uint64_t pages_remote;
     uint64_t pages_live_most;

@@ -2,7 +2,7 @@
 /* When to collect.  Who writes what: gc/pacing.h. */
 #include "gc/pacing.h"
 
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "gc/client_vars.h"

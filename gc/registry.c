@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "alloc/small/orphan.h"
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/events.h"

@@ -4,7 +4,7 @@
  */
 #include "gc/torture.h"
 
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "gc/options.h"
 
 /* xorshift64: a sequence of its own for each thread, from SGC_TORTURE_SEED. */

@@ -20,7 +20,7 @@
 #include "alloc/small/small.h"
 #include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "mark/team.h"
 #include "tests/tap.h"
 

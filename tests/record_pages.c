@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 #include "alloc/pages/live_pages.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "gc.h"
 #include "tests/page_trace.h"
 

@@ -2,7 +2,7 @@
 /*
  * From the options to the heap: SGC_PAGE_POLICY and SGC_LPS_K, and what is said when they contradict each other.
  */
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "platform/topology_sysfs.h"
 #include "tests/capture.h"
 #include "tests/child.h"

@@ -6,7 +6,7 @@
  */
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "tests/child.h"
 #include "tests/heap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/policy.c: who asks for pages while the last cycle is unswept sweeps first; at the limit everything that is
+ * alloc/page_supply.c: who asks for pages while the last cycle is unswept sweeps first; at the limit everything that is
  * free already is found before memory is said to have run out.  The policies' order of sources is tested in
  * tests/test_page_sources.c.
  */

@@ -4,7 +4,7 @@
  * each policy: no page is ever in two hands, and in the end every page is accounted for.
  */
 #include "alloc/pages/live_pages.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "tests/child.h"
 #include "tests/heap.h"
 

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/large/span_cache.h"
 #include "tests/heap.h"
 #include "tests/scrub.h"

@@ -11,7 +11,7 @@
 
 #include "alloc/object.h"
 #include "alloc/pages/pool.h"
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "gc/allocate.h"
 #include "gc/cycle.h"
 #include "gc/init.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/large/span_cache.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };

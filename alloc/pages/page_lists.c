@@ -5,7 +5,7 @@
  */
 #include "alloc/small/cache.h"
 
-#include "alloc/verify.h"
+#include "alloc/check.h"
 
 static struct sgc_page_record *record(uint32_t page)
 {

@@ -4,7 +4,7 @@
  */
 #include "alloc/pages/size_class.h"
 
-#include "alloc/verify.h"
+#include "alloc/check.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

@@ -5,11 +5,11 @@
 #include "alloc/small/cache.h"
 
 #include "alloc/small/orphan.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
 #include "alloc/small/sweep.h"
-#include "alloc/verify.h"
+#include "alloc/check.h"
 
 /* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,
  * which is not owned.  Zero until there are caches: before, there are no pages, and the common paths find nothing in it. */

@@ -4,10 +4,10 @@
  */
 #include "alloc/small/orphan.h"
 
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/sweep.h"
-#include "alloc/verify.h"
+#include "alloc/check.h"
 
 struct orphans {
     struct sgc_lock lock;

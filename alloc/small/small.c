@@ -8,7 +8,7 @@
 
 #include "alloc/small/prefetch.h"
 #include "alloc/small/orphan.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/slots.h"
 #include "alloc/small/sweep.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "alloc/pages/live_pages.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/remote_free.h"
 

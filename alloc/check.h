@@ -2,8 +2,8 @@
 /*
  * Checking every invariant of the heap, for debug builds, torture and SGC_check.
  */
-#ifndef SGC_ALLOC_VERIFY_H
-#define SGC_ALLOC_VERIFY_H
+#ifndef SGC_ALLOC_CHECK_H
+#define SGC_ALLOC_CHECK_H
 
 #include "platform/report.h"
 

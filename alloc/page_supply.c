@@ -9,7 +9,7 @@
  *   swept_epoch   the epoch for which a thread found nothing left to sweep; written and read by anybody, relaxed: a
  *                 stale value costs one look too many or too few
  */
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"

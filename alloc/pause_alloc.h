@@ -11,8 +11,8 @@
  *
  *   all of it       the collecting thread, gate held; nobody else
  */
-#ifndef SGC_ALLOC_STOPPED_H
-#define SGC_ALLOC_STOPPED_H
+#ifndef SGC_ALLOC_PAUSE_ALLOC_H
+#define SGC_ALLOC_PAUSE_ALLOC_H
 
 #include "alloc/small/cache.h"
 

@@ -6,8 +6,8 @@
  * which they are asked (alloc/pages/page_rules.h).  What is added here is the sweeping that comes before: pages of the
  * last cycle that nobody has looked at may be empty.
  */
-#ifndef SGC_ALLOC_POLICY_H
-#define SGC_ALLOC_POLICY_H
+#ifndef SGC_ALLOC_PAGE_SUPPLY_H
+#define SGC_ALLOC_PAGE_SUPPLY_H
 
 #include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"

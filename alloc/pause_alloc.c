@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See alloc/stopped.h. */
-#include "alloc/stopped.h"
+/* See alloc/pause_alloc.h. */
+#include "alloc/pause_alloc.h"
 
 #include "alloc/pages/bits.h"
-#include "alloc/policy.h"
+#include "alloc/page_supply.h"
 #include "alloc/small/small.h"
 
 enum {

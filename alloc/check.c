@@ -2,7 +2,7 @@
 /*
  * Every check of this layer in one call.  World stopped.
  */
-#include "alloc/verify.h"
+#include "alloc/check.h"
 
 #include "alloc/small/cache.h"
 #include "alloc/small/orphan.h"
