@@ -10,7 +10,7 @@
 #include "gc/cycle.h"
 #include "gc/debug.h"
 #include "gc/roots.h"
-#include "mark/described.h"
+#include "mark/descriptor.h"
 
 /* ---- one step ---- */
 

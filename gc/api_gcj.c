@@ -7,7 +7,7 @@
 
 #include "gc/allocate.h"
 #include "gc/client_vars.h"
-#include "mark/procs.h"
+#include "mark/mark_procs.h"
 
 enum {
     DESCRIPTOR_AT = sizeof(GC_word),    /* in the description */

@@ -14,7 +14,7 @@
 #include "gc/client_hooks.h"
 #include "gc/client_vars.h"
 #include "gc/cycle.h"
-#include "mark/described.h"
+#include "mark/descriptor.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */

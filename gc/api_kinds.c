@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kinds of clients, mark procedures and what these call.  Making them: any thread, any time; the tables are in
- * alloc/pages/kind.h and mark/procs.h.  GC_mark_and_push: on the marker that runs the procedure.
+ * alloc/pages/kind.h and mark/mark_procs.h.  GC_mark_and_push: on the marker that runs the procedure.
  */
 #include "gc/api_own_kinds.h"
 
-#include "mark/described.h"
+#include "mark/descriptor.h"
 #include "mark/layouts.h"
 #include "platform/platform.h"
 

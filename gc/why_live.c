@@ -6,7 +6,7 @@
 #include "alloc/walk.h"
 #include "gc/finalize.h"
 #include "gc/options.h"
-#include "mark/described.h"
+#include "mark/descriptor.h"
 #include "mark/marker.h"
 
 struct search {

@@ -18,7 +18,7 @@
 #ifndef SGC_MARK_LAYOUTS_H
 #define SGC_MARK_LAYOUTS_H
 
-#include "mark/procs.h"
+#include "mark/mark_procs.h"
 
 /* Procedures of our own. */
 enum {

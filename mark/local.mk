@@ -3,10 +3,10 @@
 
 mark_sources = \
 	mark/work/idle.h \
-	mark/chain.c \
-	mark/chain.h \
-	mark/described.c \
-	mark/described.h \
+	mark/follow.c \
+	mark/follow.h \
+	mark/descriptor.c \
+	mark/descriptor.h \
 	mark/edge.c \
 	mark/edge.h \
 	mark/edge_bits.h \
@@ -18,13 +18,13 @@ mark_sources = \
 	mark/marker.h \
 	mark/owners.c \
 	mark/owners.h \
-	mark/pages.c \
-	mark/pages.h \
-	mark/procs.c \
-	mark/procs.h \
+	mark/rescan.c \
+	mark/rescan.h \
+	mark/mark_procs.c \
+	mark/mark_procs.h \
 	mark/scan.c \
 	mark/scan.h \
-	mark/spans.c \
+	mark/edge_span.c \
 	mark/team.c \
 	mark/team.h \
 	mark/team_make.c \

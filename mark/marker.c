@@ -4,10 +4,10 @@
  */
 #include "mark/marker.h"
 
-#include "mark/chain.h"
-#include "mark/described.h"
+#include "mark/follow.h"
+#include "mark/descriptor.h"
 #include "mark/edge.h"
-#include "mark/pages.h"
+#include "mark/rescan.h"
 #include "mark/scan.h"
 #include "mark/team.h"
 

@@ -21,7 +21,7 @@
 #include "mark/work/deque.h"
 #include "mark/markbit.h"
 #include "mark/owners.h"
-#include "mark/procs.h"
+#include "mark/mark_procs.h"
 #include "platform/find_pointers.h"
 
 enum {
@@ -80,7 +80,7 @@ struct sgc_marker {
     bool inside;                /* a helper that takes part now */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
-    struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/described.c */
+    struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/descriptor.c */
 };
 
 /* So many objects of that size have just been marked. */

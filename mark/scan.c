@@ -4,7 +4,7 @@
  */
 #include "mark/scan.h"
 
-#include "mark/described.h"
+#include "mark/descriptor.h"
 #include "mark/edge.h"
 #include "mark/team.h"
 #include "platform/platform.h"

@@ -7,7 +7,7 @@
 #include <limits.h>
 
 #include "alloc/pages/pool.h"
-#include "mark/pages.h"
+#include "mark/rescan.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

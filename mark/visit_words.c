@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of an object that may be pointers, for questions: what mark/described.c scans, without marking.  On the thread that
+ * The words of an object that may be pointers, for questions: what mark/descriptor.c scans, without marking.  On the thread that
  * has stopped the world.
  */
-#include "mark/described.h"
+#include "mark/descriptor.h"
 
 #include "alloc/object.h"
 #include "mark/edge.h"

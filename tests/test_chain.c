@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/chain.c: what an only marker follows one object at a time.  The cells of a list lead to what counts and to what does not;
+ * mark/follow.c: what an only marker follows one object at a time.  The cells of a list lead to what counts and to what does not;
  * there are never enough in hand for a batch.
  */
-#include "mark/chain.h"
+#include "mark/follow.h"
 #include "tests/heap.h"
 
 enum { CELLS = 300, WORDS = 4 };

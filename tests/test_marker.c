@@ -6,7 +6,7 @@
  */
 #include <sys/resource.h>
 
-#include "mark/chain.h"
+#include "mark/follow.h"
 #include "mark/edge_bits.h"
 #include "tests/random_graph.h"
 #include "tests/sanitized.h"

@@ -5,8 +5,8 @@
  */
 #include <pthread.h>
 
-#include "mark/chain.h"
-#include "mark/described.h"
+#include "mark/follow.h"
+#include "mark/descriptor.h"
 #include "mark/scan.h"
 #include "tests/heap.h"
 

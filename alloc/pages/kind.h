@@ -34,7 +34,7 @@ enum sgc_kind_number {
 enum sgc_scan {
     SGC_SCAN_NOTHING,           /* it has no pointers */
     SGC_SCAN_WORDS,             /* each of its words may be one */
-    SGC_SCAN_DESCRIBED,         /* as the kind's descriptor says: mark/described.h */
+    SGC_SCAN_DESCRIBED,         /* as the kind's descriptor says: mark/descriptor.h */
 };
 
 struct sgc_kind {

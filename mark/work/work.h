@@ -22,7 +22,7 @@ enum {
     SGC_WORK_HEAP = 0,          /* words of an object, or static data that counts like the heap */
     SGC_WORK_ROOTS = 1,         /* words of roots */
     SGC_WORK_PAGES = 2,         /* uncollectable objects: the number of an arena times 8; bytes: how many arenas */
-    SGC_WORK_OBJECT = 4,        /* an object that is not scanned word by word: mark/described.h */
+    SGC_WORK_OBJECT = 4,        /* an object that is not scanned word by word: mark/descriptor.h */
     SGC_WORK_DESCRIBED = 5,     /* something that a client's procedure pushed: instead of the size, its descriptor */
     SGC_WORK_KINDS = 7,         /* the mask */
 };

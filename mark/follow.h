@@ -5,8 +5,8 @@
  *
  * On a marker, world stopped.
  */
-#ifndef SGC_MARK_CHAIN_H
-#define SGC_MARK_CHAIN_H
+#ifndef SGC_MARK_FOLLOW_H
+#define SGC_MARK_FOLLOW_H
 
 #include "mark/marker.h"
 

@@ -2,8 +2,8 @@
 /*
  * Scanning objects by their descriptors, procedures of clients included.  On any marker, world stopped.
  */
-#ifndef SGC_MARK_DESCRIBED_H
-#define SGC_MARK_DESCRIBED_H
+#ifndef SGC_MARK_DESCRIPTOR_H
+#define SGC_MARK_DESCRIPTOR_H
 
 #include "mark/marker.h"
 

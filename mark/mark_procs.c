@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of mark procedures, and complaints about them: mark/procs.h. */
-#include "mark/procs.h"
+/* The table of mark procedures, and complaints about them: mark/mark_procs.h. */
+#include "mark/mark_procs.h"
 
 #include "platform/platform.h"
 #include "platform/report.h"

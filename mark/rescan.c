@@ -3,10 +3,10 @@
  * Objects found page by page: the uncollectable ones, which are roots, and the marked ones of pages that must be
  * scanned again.  On any marker, world stopped.
  */
-#include "mark/pages.h"
+#include "mark/rescan.h"
 
 #include "alloc/large/span.h"
-#include "mark/described.h"
+#include "mark/descriptor.h"
 #include "mark/edge.h"
 #include "mark/scan.h"
 #include "mark/team.h"

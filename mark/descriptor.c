@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See mark/described.h. */
-#include "mark/described.h"
+/* See mark/descriptor.h. */
+#include "mark/descriptor.h"
 
 #include "alloc/object.h"
 #include "mark/edge.h"
 #include "mark/layouts.h"
-#include "mark/procs.h"
+#include "mark/mark_procs.h"
 #include "mark/scan.h"
 #include "mark/team.h"
 

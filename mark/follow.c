@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mark/chain.h"
+#include "mark/follow.h"
 
 #include "mark/edge_bits.h"
 

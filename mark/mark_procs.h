@@ -12,8 +12,8 @@
  *                   nothing, then what it is; who tells
  *                   the client: back to nothing
  */
-#ifndef SGC_MARK_PROCS_H
-#define SGC_MARK_PROCS_H
+#ifndef SGC_MARK_MARK_PROCS_H
+#define SGC_MARK_MARK_PROCS_H
 
 #include <stdbool.h>
 #include <stddef.h>

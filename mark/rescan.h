@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects found page by page.  On any marker, world stopped. */
-#ifndef SGC_MARK_PAGES_H
-#define SGC_MARK_PAGES_H
+#ifndef SGC_MARK_RESCAN_H
+#define SGC_MARK_RESCAN_H
 
 #include "mark/marker.h"
 
