@@ -7,7 +7,7 @@
 #include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "gc/allocate.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 
 void *GC_malloc(size_t size)
 {

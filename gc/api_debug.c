@@ -8,10 +8,10 @@
 #include <wchar.h>
 
 #include "gc/allocate.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/debug.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "mark/marker.h"
 
 /* In a section of its own, which is not put among the code as other constants are (gc/order.awk): it is exported. */

@@ -8,7 +8,7 @@
 #include "alloc/pause_alloc.h"
 #include "gc/api_finalize.h"
 #include "gc/client_hooks.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/allocate.h"
 #include "gc/finalize.h"

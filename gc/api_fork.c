@@ -7,8 +7,8 @@
 #include <signal.h>
 
 #include "gc/fork.h"
-#include "gc/option_table.h"
-#include "gc/options.h"
+#include "gc/config/option_table.h"
+#include "gc/config/options.h"
 
 /* ---- signals ---- */
 

@@ -10,7 +10,7 @@
 #include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "gc/allocate.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/debug.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"

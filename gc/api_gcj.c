@@ -6,7 +6,7 @@
 #include "gc/gc_gcj.h"
 
 #include "gc/allocate.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "mark/mark_procs.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "gc/group_limit.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/pacing.h"
 #include "gc/service.h"
 

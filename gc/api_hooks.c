@@ -12,7 +12,7 @@
 #include "alloc/pause_alloc.h"
 #include "gc/allocate.h"
 #include "gc/client_hooks.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "mark/descriptor.h"
 

@@ -5,7 +5,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 
 /* Each is one word that stands for itself: relaxed. */
 struct incremental {

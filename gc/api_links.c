@@ -6,7 +6,7 @@
 
 #include "alloc/object.h"
 #include "gc/api_finalize.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/finalize.h"
 
 static const int codes[] = {

@@ -4,11 +4,11 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/debug.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/stats.h"
 
 /* ---- shared ---- */

@@ -7,7 +7,7 @@
 
 #include "alloc/object.h"
 #include "gc/allocate.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/init.h"
 #include "mark/marker.h"
 

@@ -5,7 +5,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/roots.h"
 #include "mark/marker.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gc/api_counters.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/heap_size.h"
 #include "gc/pacing.h"

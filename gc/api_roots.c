@@ -4,7 +4,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/roots.h"
 
 /* False for a range that has nothing in it; with a message if it is wrong. */

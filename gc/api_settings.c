@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Settings that are one word each: how often to collect, markers, and what exists for compatibility.  Most live in
- * the public variables (gc/client_vars.h), the others here.  Any thread, no locks.
+ * the public variables (gc/config/public_vars.h), the others here.  Any thread, no locks.
  */
 #include "gc/api_internal.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/pacing.h"
 
 /* ---- how often ---- */

@@ -12,7 +12,7 @@
 #include "gc/cycle.h"
 #include "gc/heap_size.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/pacing.h"
 #include "gc/stats.h"
 

@@ -5,7 +5,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/init.h"
 #include "gc/stack_roots.h"

@@ -17,7 +17,7 @@
 
 #include "gc/client_hooks.h"
 #include "gc/cycle.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/real_threads.h"
 #include "gc/start_records.h"
 #include "gc/world.h"

@@ -6,10 +6,10 @@
 #include "gc/debug.h"
 
 #include "alloc/walk.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */
 

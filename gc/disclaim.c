@@ -5,7 +5,7 @@
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/walk.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/finalize.h"
 #include "gc/pacing.h"

@@ -13,7 +13,7 @@
 #include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "gc/client_hooks.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "mark/team.h"
 

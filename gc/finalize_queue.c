@@ -18,7 +18,7 @@
  */
 #include "gc/finalize.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "mark/marker.h"
 

@@ -3,7 +3,7 @@
 #include "gc/heap_size.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/events.h"
 #include "gc/group_limit.h"

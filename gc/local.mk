@@ -33,9 +33,9 @@ gc_sources = \
 	gc/api_suspend.c \
 	gc/api_threads.c \
 	gc/api_typed.c \
-	gc/api_vars.c \
+	gc/config/public_vars.c \
 	gc/client_hooks.h \
-	gc/client_vars.h \
+	gc/config/public_vars.h \
 	gc/cycle.c \
 	gc/cycle.h \
 	gc/disclaim.c \
@@ -63,19 +63,19 @@ gc_sources = \
 	gc/log_file.c \
 	gc/log_file.h \
 	gc/mutator.h \
-	gc/option_signal.c \
-	gc/option_table.c \
-	gc/option_table.def \
-	gc/option_table.h \
-	gc/option_text.c \
-	gc/options.c \
-	gc/options.h \
+	gc/config/option_signal.c \
+	gc/config/option_table.c \
+	gc/config/option_table.def \
+	gc/config/option_table.h \
+	gc/config/option_text.c \
+	gc/config/options.c \
+	gc/config/options.h \
 	gc/pacing.c \
 	gc/pacing.h \
 	gc/patience.c \
 	gc/patience.h \
-	gc/preset.c \
-	gc/preset.h \
+	gc/config/preset.c \
+	gc/config/preset.h \
 	gc/ranges.c \
 	gc/ranges.h \
 	gc/real_threads.h \
@@ -109,8 +109,8 @@ gc_sources += \
 
 # Page policies.
 gc_sources += \
-	gc/page_rule.c \
-	gc/page_rule.h
+	gc/config/page_rule.c \
+	gc/config/page_rule.h
 
 # Finalization.
 gc_sources += \

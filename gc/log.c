@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "gc/log_file.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 static struct sgc_log_file text_file SGC_STATE = {
     .option = "GC_LOG_FILE", .name = sgc_options.log_file, .share = true

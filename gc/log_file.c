@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "platform/text_line.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "platform/report.h"
 
 enum { HIGH_DESCRIPTOR = 200 };         /* above what programs count on getting from open */

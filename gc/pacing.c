@@ -5,10 +5,10 @@
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/group_limit.h"
 #include "gc/heap_size.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/pacing_costs.h"
 #include "platform/caches.h"
 

@@ -12,7 +12,7 @@
 #include "gc/disclaim.h"
 #include "gc/events.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/start_records.h"
 #include "gc/world.h"
 

@@ -5,7 +5,7 @@
  */
 #include "gc/roots.h"
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/ranges.h"
 #include "gc/stack_roots.h"

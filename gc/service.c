@@ -6,7 +6,7 @@
 #include "alloc/small/sweep.h"
 #include "gc/cycle.h"
 #include "gc/events.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/world.h"
 
 struct service {

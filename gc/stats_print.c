@@ -7,7 +7,7 @@
 
 #include "platform/text_line.h"
 #include "gc/log.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 /* ---- a line a collection ----------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <signal.h>
 
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/patience.h"
 
 static const uint64_t FIRST_WAIT_NS = 20 * 1000000;     /* before asking again */

@@ -5,7 +5,7 @@
 #include "gc/torture.h"
 
 #include "alloc/check.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 /* xorshift64: a sequence of its own for each thread, from SGC_TORTURE_SEED. */
 static uint64_t next_random(struct sgc_mutator *m)

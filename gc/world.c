@@ -17,7 +17,7 @@
 
 #include <errno.h>
 
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/patience.h"
 #include "gc/torture.h"
 #include "platform/brief.h"

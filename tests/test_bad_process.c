@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "tests/capture.h"
 #include "tests/child.h"
 #include "tests/white.h"

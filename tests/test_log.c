@@ -13,7 +13,7 @@
 
 #include "gc/log.h"
 #include "gc/log_file.h"
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 #include "gc/stats.h"
 #include "tests/capture.h"
 #include "tests/tap.h"

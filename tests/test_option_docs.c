@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 #include "tests/tap.h"
 
 enum { LINE = 1024 };

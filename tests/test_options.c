@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <fcntl.h>
 
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 #include "platform/report.h"
 #include "tests/capture.h"
 #include "tests/tap.h"

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 #include "gc/roots.h"
 #include "tests/capture.h"
 #include "tests/module.h"

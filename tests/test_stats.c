@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gc/histogram.h"
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 #include "gc/stats.h"
 #include "tests/capture.h"
 #include "tests/tap.h"

@@ -15,7 +15,7 @@
 #include "gc/allocate.h"
 #include "gc/cycle.h"
 #include "gc/init.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "gc/world.h"
 #include "platform/platform.h"
 #include "tests/sanitized.h"

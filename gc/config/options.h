@@ -2,7 +2,7 @@
 /*
  * The options of the collector: one struct of values, filled once at start, read everywhere.
  *
- * Every option stands in one table, gc/option_table.def: name, type, range, default, help and the
+ * Every option stands in one table, gc/config/option_table.def: name, type, range, default, help and the
  * field it sets.  Parsing, messages, SGC_PRINT_OPTIONS and the check of doc/options.md come from it.
  *
  * Who writes sgc_options: the initialising thread (sgc_options_read, sgc_option_set and
@@ -11,8 +11,8 @@
  * longer change.  A value that an API function can change at run time is copied at start into the
  * module that uses it.
  */
-#ifndef SGC_GC_OPTIONS_H
-#define SGC_GC_OPTIONS_H
+#ifndef SGC_GC_CONFIG_OPTIONS_H
+#define SGC_GC_CONFIG_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ extern struct sgc_options sgc_options;
 /* One identifier an option: SGC_OPT_GC_MARKERS, SGC_OPT_SGC_DECAY_MS, ... in the table's order. */
 enum sgc_option_id {
 #define SGC_OPTION(type, name, field, initial, min, max, special, words, help) SGC_OPT_##name,
-#include "gc/option_table.def"
+#include "gc/config/option_table.def"
     SGC_OPTIONS
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See gc/preset.h.  On the initialising thread. */
-#include "gc/preset.h"
+/* See gc/config/preset.h.  On the initialising thread. */
+#include "gc/config/preset.h"
 
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 #include "platform/report.h"
 
 struct setting {

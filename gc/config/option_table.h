@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of options as data, and how a value is read from and written as text.  Internal to the
- * option files and their tests; everybody else includes gc/options.h.
+ * option files and their tests; everybody else includes gc/config/options.h.
  */
-#ifndef SGC_GC_OPTION_TABLE_H
-#define SGC_GC_OPTION_TABLE_H
+#ifndef SGC_GC_CONFIG_OPTION_TABLE_H
+#define SGC_GC_CONFIG_OPTION_TABLE_H
 
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 enum sgc_option_type {
     SGC_OPTION_BOOL,

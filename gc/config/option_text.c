@@ -3,7 +3,7 @@
  * Option values from text and as text.  Pure functions: no malloc, no stdio, no locale, so they may
  * run before main and inside the first allocation.
  */
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public variables and their first values.  Who writes and reads them: gc/client_vars.h.  The two functions
+ * The public variables and their first values.  Who writes and reads them: gc/config/public_vars.h.  The two functions
  * run on the thread that starts the collector.
  */
 #include "gc/client_hooks.h"
-#include "gc/client_vars.h"
+#include "gc/config/public_vars.h"
 
 #include "gc/allocate.h"
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 /* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */
 void sgc_client_push_nothing(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From SGC_PAGE_POLICY and SGC_LPS_K to the heap's page rule. */
-#ifndef SGC_GC_PAGE_RULE_H
-#define SGC_GC_PAGE_RULE_H
+#ifndef SGC_GC_CONFIG_PAGE_RULE_H
+#define SGC_GC_CONFIG_PAGE_RULE_H
 
 #include "alloc/pages/page_rules.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of options, lookup by name, and access to the fields.  Constant data and pure functions,
- * except sgc_option_store, whose callers are said in gc/options.h.
+ * except sgc_option_store, whose callers are said in gc/config/options.h.
  */
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 /* The values start as the defaults, so that reading an option early is right too. */
 struct sgc_options sgc_options SGC_STATE = {
 #define SGC_OPTION(type_, name_, field_, initial_, min_, max_, special_, words_, help_) .field_ = initial_,
-#include "gc/option_table.def"
+#include "gc/config/option_table.def"
 };
 
 #define TYPE_BOOL SGC_OPTION_BOOL
@@ -40,19 +40,19 @@ const struct sgc_option_row sgc_option_table[SGC_OPTIONS] = {
     { .name = #name_, .words = words_, .help = help_, .initial = INITIAL_##type_(initial_),         \
       .min = min_, .max = max_, .special = special_, .type = TYPE_##type_,                          \
       .field = offsetof(struct sgc_options, field_) },
-#include "gc/option_table.def"
+#include "gc/config/option_table.def"
 };
 
 const struct sgc_unsupported_row sgc_unsupported_table[] = {
 #define SGC_UNSUPPORTED(name_, advice_) { .name = #name_, .advice = advice_ },
-#include "gc/option_table.def"
+#include "gc/config/option_table.def"
 };
 
 const int sgc_unsupported_count = sizeof sgc_unsupported_table / sizeof sgc_unsupported_table[0];
 
 static const char *const foreign_names[] = {
 #define SGC_FOREIGN(name_) #name_,
-#include "gc/option_table.def"
+#include "gc/config/option_table.def"
 };
 
 static bool same_name(const char *known, const char *name, size_t length)

@@ -12,8 +12,8 @@
  *   everything else  clients, setters; gc_no: the  who needs it               relaxed: each is one word that
  *                    collecting thread                                        stands for itself
  */
-#ifndef SGC_GC_CLIENT_VARS_H
-#define SGC_GC_CLIENT_VARS_H
+#ifndef SGC_GC_CONFIG_PUBLIC_VARS_H
+#define SGC_GC_CONFIG_PUBLIC_VARS_H
 
 #include "platform/atomics.h"
 

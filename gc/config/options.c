@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading the environment, setting, clamping and listing the options.  Runs on the initialising
- * thread before there is another one that reads what it writes (see gc/options.h).
+ * thread before there is another one that reads what it writes (see gc/config/options.h).
  */
-#include "gc/options.h"
+#include "gc/config/options.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "platform/text_line.h"
-#include "gc/option_table.h"
+#include "gc/config/option_table.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

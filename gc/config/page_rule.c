@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The page rule.  On the initialising thread; owns nothing. */
-#include "gc/page_rule.h"
+#include "gc/config/page_rule.h"
 
-#include "gc/options.h"
+#include "gc/config/options.h"
 #include "platform/topology_sysfs.h"
 
 /* From /sys, since hwloc would call malloc, and the first allocation may be what starts us. */
