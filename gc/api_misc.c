@@ -9,7 +9,7 @@
 #include "gc/debug.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 
 /* ---- shared ---- */
 

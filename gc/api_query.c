@@ -12,7 +12,7 @@
 #include "gc/cycle.h"
 #include "gc/heap_size.h"
 #include "gc/pacing.h"
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 
 enum { ATTEMPTS = 100 };
 

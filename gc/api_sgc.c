@@ -14,7 +14,7 @@
 #include "gc/init.h"
 #include "gc/config/options.h"
 #include "gc/pacing.h"
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

@@ -7,7 +7,7 @@
 #ifndef SGC_GC_CYCLE_H
 #define SGC_GC_CYCLE_H
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/gate.h"
 #include "gc/mutator.h"
 

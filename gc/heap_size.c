@@ -5,7 +5,7 @@
 #include "alloc/pages/pool.h"
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/group_limit.h"
 #include "gc/pacing.h"
 

@@ -40,8 +40,8 @@ gc_sources = \
 	gc/cycle.h \
 	gc/disclaim.c \
 	gc/disclaim.h \
-	gc/events.c \
-	gc/events.h \
+	gc/events/events.c \
+	gc/events/events.h \
 	gc/fork.c \
 	gc/fork.h \
 	gc/gate.c \
@@ -52,16 +52,16 @@ gc_sources = \
 	gc/heap_size.h \
 	gc/helpers.c \
 	gc/helpers.h \
-	gc/histogram.c \
-	gc/histogram.h \
+	gc/events/histogram.c \
+	gc/events/histogram.h \
 	gc/init.c \
 	gc/init.h \
 	platform/text_line.c \
 	platform/text_line.h \
-	gc/log.c \
-	gc/log.h \
-	gc/log_file.c \
-	gc/log_file.h \
+	gc/events/json_log.c \
+	gc/events/json_log.h \
+	gc/events/log_file.c \
+	gc/events/log_file.h \
 	gc/mutator.h \
 	gc/config/option_signal.c \
 	gc/config/option_table.c \
@@ -88,9 +88,9 @@ gc_sources = \
 	gc/stack_roots.h \
 	gc/start_records.c \
 	gc/start_records.h \
-	gc/stats.c \
-	gc/stats.h \
-	gc/stats_print.c \
+	gc/events/stats.c \
+	gc/events/stats.h \
+	gc/events/stats_print.c \
 	gc/stopper.c \
 	gc/torture.c \
 	gc/torture.h \

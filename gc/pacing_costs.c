@@ -3,7 +3,7 @@
 #include "gc/pacing_costs.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/pacing.h"
 #include "gc/patience.h"
 

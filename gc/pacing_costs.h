@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What collections have cost, learnt from the records of finished cycles (a listener, gc/events.h).
+ * What collections have cost, learnt from the records of finished cycles (a listener, gc/events/events.h).
  *
  *   what               written by                              read by                 ordering
  *   samples            the collecting thread, under the gate   same                    the gate

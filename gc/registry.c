@@ -10,7 +10,7 @@
 #include "alloc/check.h"
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
 #include "gc/start_records.h"

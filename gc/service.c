@@ -5,7 +5,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/sweep.h"
 #include "gc/cycle.h"
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/config/options.h"
 #include "gc/world.h"
 

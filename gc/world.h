@@ -6,7 +6,7 @@
 #ifndef SGC_GC_WORLD_H
 #define SGC_GC_WORLD_H
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/mutator.h"
 
 /* Installs the suspend handler and the section hooks.  False, with a message, if the system

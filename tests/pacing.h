@@ -6,7 +6,7 @@
 #include "alloc/free.h"
 #include "gc/pacing.h"
 #include "gc/pacing_model.h"
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 #include "tests/white.h"
 
 enum { PATIENCE_MB = 256 };

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "gc/service.h"
 #include "tests/capture.h"
 #include "tests/white.h"

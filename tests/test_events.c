@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "tests/tap.h"
 
 enum { CALLBACKS = 13 };

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "alloc/free.h"
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "tests/capture.h"
 #include "tests/child.h"
 #include "tests/sanitized.h"

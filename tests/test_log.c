@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gc/log.h"
-#include "gc/log_file.h"
+#include "gc/events/json_log.h"
+#include "gc/events/log_file.h"
 #include "gc/config/option_table.h"
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 #include "tests/capture.h"
 #include "tests/tap.h"
 

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "tests/capture.h"
 #include "tests/sanitized.h"
 #include "tests/white.h"

@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "gc/histogram.h"
+#include "gc/events/histogram.h"
 #include "gc/config/option_table.h"
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 #include "tests/capture.h"
 #include "tests/tap.h"
 

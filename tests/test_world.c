@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "tests/capture.h"
 #include "tests/white.h"
 

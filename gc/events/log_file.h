@@ -7,8 +7,8 @@
  * A struct sgc_log_file is used by one thread at a time: the initialising one, then the collecting
  * one under the lock of the collection.
  */
-#ifndef SGC_GC_LOG_FILE_H
-#define SGC_GC_LOG_FILE_H
+#ifndef SGC_GC_EVENTS_LOG_FILE_H
+#define SGC_GC_EVENTS_LOG_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

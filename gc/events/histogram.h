@@ -9,8 +9,8 @@
  *   total    collecting thread, under the       or not yet; it counts the buckets it saw
  *   max      lock of the collection)            itself and so needs no snapshot
  */
-#ifndef SGC_GC_HISTOGRAM_H
-#define SGC_GC_HISTOGRAM_H
+#ifndef SGC_GC_EVENTS_HISTOGRAM_H
+#define SGC_GC_EVENTS_HISTOGRAM_H
 
 #include "platform/atomics.h"
 

@@ -10,8 +10,8 @@
  * it must not allocate from the heap.  One marked [any] runs on whatever thread it happens on,
  * perhaps on several at once and perhaps under locks of the heap: only lock-free counting.
  */
-#ifndef SGC_GC_EVENTS_H
-#define SGC_GC_EVENTS_H
+#ifndef SGC_GC_EVENTS_EVENTS_H
+#define SGC_GC_EVENTS_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,14 +3,14 @@
  * GC_LOG_FILE and SGC_LOG.  Opened on the initialising thread; written in cycle_end, that is on the
  * collecting thread with the world running and the lock of the collection held, and by the summary at exit.
  */
-#include "gc/log.h"
+#include "gc/events/json_log.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gc/log_file.h"
+#include "gc/events/log_file.h"
 #include "gc/config/options.h"
 
 static struct sgc_log_file text_file SGC_STATE = {

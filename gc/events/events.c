@@ -3,7 +3,7 @@
  * The array of listeners and the clock of a cycle record.  Runs on any thread without a lock; the
  * table above struct sgc_listeners says what orders what.
  */
-#include "gc/events.h"
+#include "gc/events/events.h"
 
 #include <string.h>
 

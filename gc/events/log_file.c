@@ -2,7 +2,7 @@
 /*
  * Files of lines.  See the header for who may call.
  */
-#include "gc/log_file.h"
+#include "gc/events/log_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

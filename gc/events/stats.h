@@ -2,14 +2,14 @@
 /*
  * Statistics: a listener on the collector's events that adds up, and what prints the sums.
  *
- * Adding up runs where the events run (gc/events.h): cycles on the collecting thread with the world
+ * Adding up runs where the events run (gc/events/events.h): cycles on the collecting thread with the world
  * running, memory and thread events anywhere, lock-free.  Reading is allowed on any thread at any
  * time, the world stopped or not.
  */
-#ifndef SGC_GC_STATS_H
-#define SGC_GC_STATS_H
+#ifndef SGC_GC_EVENTS_STATS_H
+#define SGC_GC_EVENTS_STATS_H
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 
 struct sgc_distribution {           /* nanoseconds */
     uint64_t total, p50, p99, max;

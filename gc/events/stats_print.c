@@ -3,10 +3,10 @@
  * What GC_PRINT_STATS prints: a line a collection, on the collecting thread once the world runs
  * again, and a summary at exit.
  */
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 
 #include "platform/text_line.h"
-#include "gc/log.h"
+#include "gc/events/json_log.h"
 #include "gc/config/options.h"
 
 /* ---- a line a collection ----------------------------------------------------------------------------- */

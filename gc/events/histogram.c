@@ -2,7 +2,7 @@
 /*
  * Log-linear histograms.  One writer at a time, any readers; see the table in the header.
  */
-#include "gc/histogram.h"
+#include "gc/events/histogram.h"
 
 #include "platform/report.h"
 

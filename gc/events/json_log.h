@@ -6,10 +6,10 @@
  * Opened at start; written on the collecting thread after the world runs again, a line a write(2),
  * from fixed buffers.
  */
-#ifndef SGC_GC_LOG_H
-#define SGC_GC_LOG_H
+#ifndef SGC_GC_EVENTS_JSON_LOG_H
+#define SGC_GC_EVENTS_JSON_LOG_H
 
-#include "gc/events.h"
+#include "gc/events/events.h"
 #include "platform/text_line.h"
 
 #define SGC_LOG_VERSION 1           /* of the format; see doc/log-format.md */

@@ -16,11 +16,11 @@
  * sees version n+1 at least.  A reader never waits for a writer: it may run in a signal handler on
  * top of it, or while it is stopped; it tries again only if a whole cycle ended meanwhile.
  */
-#include "gc/stats.h"
+#include "gc/events/stats.h"
 
 #include <string.h>
 
-#include "gc/histogram.h"
+#include "gc/events/histogram.h"
 #include "platform/report.h"
 
 enum {
