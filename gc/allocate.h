@@ -6,7 +6,7 @@
 #define SGC_GC_ALLOCATE_H
 
 #include "alloc/small/small.h"
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 /* What a request of `bytes` costs in granules, end byte included; 0 when it is no small object. */
 static inline size_t sgc_request_granules(size_t bytes)

@@ -17,7 +17,7 @@
 #include "gc/gc_mark.h"
 #include "sgc.h"
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 #include "platform/report.h"
 
 /* The calling thread as a mutator; starts the collector and registers the thread if need be.  NULL, after a

@@ -4,7 +4,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/gate.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/init.h"
 
 void GC_allow_register_threads(void)

@@ -9,7 +9,7 @@
 #include "gc/cycle.h"
 #include "gc/init.h"
 #include "gc/stack_roots.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 /* ---- blocking ---- */
 

@@ -12,7 +12,7 @@
 #include "gc/roots.h"
 #include "gc/service.h"
 #include "gc/start_records.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 struct request {
     struct sgc_mutator *self;

@@ -20,7 +20,7 @@
 #include "gc/config/options.h"
 #include "gc/real_threads.h"
 #include "gc/start_records.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 /* ---- the real functions ---- */
 

@@ -9,7 +9,7 @@
 #include "alloc/pages/heap.h"
 #include "gc/cycle.h"
 #include "gc/why_live.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 /* ---- finding ---- */
 

@@ -11,7 +11,7 @@
 #ifndef SGC_GC_CLIENT_HOOKS_H
 #define SGC_GC_CLIENT_HOOKS_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 #include "mark/marker.h"
 
 /* Begins to listen to the collector's events for the client.  Once, at start. */

@@ -20,7 +20,7 @@
 #include "gc/roots.h"
 #include "gc/service.h"
 #include "gc/torture.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 #include "mark/team.h"
 
 struct cycle {

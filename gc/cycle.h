@@ -8,8 +8,8 @@
 #define SGC_GC_CYCLE_H
 
 #include "gc/events/events.h"
-#include "gc/gate.h"
-#include "gc/mutator.h"
+#include "gc/threads/gc_lock.h"
+#include "gc/threads/mutator.h"
 
 enum sgc_collect_result {
     SGC_COLLECTED,              /* by us, or by another thread while we waited for it */

@@ -26,7 +26,7 @@
 #ifndef SGC_GC_DISCLAIM_H
 #define SGC_GC_DISCLAIM_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 #include "mark/team.h"
 
 /* Non-zero: the object is not freed this time. */

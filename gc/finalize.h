@@ -29,7 +29,7 @@
 #define SGC_GC_FINALIZE_H
 
 #include "gc/client_hooks.h"
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 #include "gc/side_tree.h"
 
 struct sgc_team;

@@ -15,8 +15,8 @@
 #include "gc/init.h"
 #include "gc/roots.h"
 #include "gc/service.h"
-#include "gc/side_nodes.h"
-#include "gc/world.h"
+#include "gc/threads/node_pool.h"
+#include "gc/threads/world.h"
 
 struct fork_state {
     sgc_a32_t installed;

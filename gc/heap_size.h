@@ -12,7 +12,7 @@
 #ifndef SGC_GC_HEAP_SIZE_H
 #define SGC_GC_HEAP_SIZE_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 size_t sgc_heap_size(void);
 size_t sgc_heap_committed(void);

@@ -25,7 +25,7 @@
 #include "gc/roots.h"
 #include "gc/events/stats.h"
 #include "gc/torture.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 #include "mark/marker.h"
 #include "platform/caches.h"
 

@@ -44,8 +44,8 @@ gc_sources = \
 	gc/events/events.h \
 	gc/fork.c \
 	gc/fork.h \
-	gc/gate.c \
-	gc/gate.h \
+	gc/threads/gc_lock.c \
+	gc/threads/gc_lock.h \
 	gc/group_limit.c \
 	gc/group_limit.h \
 	gc/heap_size.c \
@@ -62,7 +62,7 @@ gc_sources = \
 	gc/events/json_log.h \
 	gc/events/log_file.c \
 	gc/events/log_file.h \
-	gc/mutator.h \
+	gc/threads/mutator.h \
 	gc/config/option_signal.c \
 	gc/config/option_table.c \
 	gc/config/option_table.def \
@@ -72,14 +72,14 @@ gc_sources = \
 	gc/config/options.h \
 	gc/pacing.c \
 	gc/pacing.h \
-	gc/patience.c \
-	gc/patience.h \
+	gc/threads/spin_wait.c \
+	gc/threads/spin_wait.h \
 	gc/config/preset.c \
 	gc/config/preset.h \
 	gc/ranges.c \
 	gc/ranges.h \
 	gc/real_threads.h \
-	gc/registry.c \
+	gc/threads/registry.c \
 	gc/roots.c \
 	gc/roots.h \
 	gc/service.c \
@@ -91,12 +91,12 @@ gc_sources = \
 	gc/events/stats.c \
 	gc/events/stats.h \
 	gc/events/stats_print.c \
-	gc/stopper.c \
+	gc/threads/stopper.c \
 	gc/torture.c \
 	gc/torture.h \
-	gc/world.c \
-	gc/world.h \
-	gc/world_parts.h
+	gc/threads/world.c \
+	gc/threads/world.h \
+	gc/threads/world_internal.h
 
 # libsgcpreload, for sgc-run.
 preload_sources = gc/preload.c gc/real_threads.h
@@ -124,8 +124,8 @@ gc_sources += \
 	gc/finalize_links.c \
 	gc/finalize_queue.c \
 	gc/finalize_rounds.h \
-	gc/side_nodes.c \
-	gc/side_nodes.h \
+	gc/threads/node_pool.c \
+	gc/threads/node_pool.h \
 	gc/side_tree.c \
 	gc/side_tree.h \
 	gc/toggle.c

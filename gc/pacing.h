@@ -23,7 +23,7 @@
 #ifndef SGC_GC_PACING_H
 #define SGC_GC_PACING_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 void sgc_pacing_init(void);
 

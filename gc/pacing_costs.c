@@ -5,7 +5,7 @@
 #include "alloc/pages/pool.h"
 #include "gc/events/events.h"
 #include "gc/pacing.h"
-#include "gc/patience.h"
+#include "gc/threads/spin_wait.h"
 
 struct samples {
     struct sgc_pace_samples fixed_ns, mark_ps, mutator_ps, marker_ps, root_ns;

@@ -14,7 +14,7 @@
 #ifndef SGC_GC_ROOTS_H
 #define SGC_GC_ROOTS_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 #include "mark/marker.h"
 
 /* Adds [lo, hi) to the roots.  False when memory for the list runs out or the range

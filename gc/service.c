@@ -7,7 +7,7 @@
 #include "gc/cycle.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 struct service {
     sgc_a32_t started;

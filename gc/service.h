@@ -18,7 +18,7 @@
 #ifndef SGC_GC_SERVICE_H
 #define SGC_GC_SERVICE_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 /* Starts the thread if there is none.  By who has the gate: to make a thread takes locks of the loader with signals
  * blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */

@@ -29,7 +29,7 @@
 #ifndef SGC_GC_SIDE_TREE_H
 #define SGC_GC_SIDE_TREE_H
 
-#include "gc/side_nodes.h"
+#include "gc/threads/node_pool.h"
 
 enum {
     SGC_TREE_LEAF_LOG = 3,

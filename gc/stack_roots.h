@@ -3,7 +3,7 @@
 #ifndef SGC_GC_STACK_ROOTS_H
 #define SGC_GC_STACK_ROOTS_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 /* What clients that switch stacks behind our back may install: corrects *sp for the thread. */
 typedef void (*sgc_sp_corrector_t)(void **sp, void *pthread);

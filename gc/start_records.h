@@ -23,7 +23,7 @@
 #ifndef SGC_GC_START_RECORDS_H
 #define SGC_GC_START_RECORDS_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 struct sgc_start {
     void *(*body)(void *);

@@ -7,7 +7,7 @@
 #ifndef SGC_GC_TORTURE_H
 #define SGC_GC_TORTURE_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 /* Should this allocation collect?  On the allocating thread. */
 bool sgc_torture_due(struct sgc_mutator *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/brief.h and gc/world.c: brief sections beside full ones that were left by a jump, and beside handlers that
+ * platform/brief.h and gc/threads/world.c: brief sections beside full ones that were left by a jump, and beside handlers that
  * use the collector and leave it by a jump of their own.  tests/model/brief.pml has every order of steps; here are those
  * that need care in the code.
  */

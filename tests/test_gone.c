@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/registry.c, gc/stopper.c: threads that end without a word.  The next stop finds that they are gone, whoever has their
+ * gc/threads/registry.c, gc/threads/stopper.c: threads that end without a word.  The next stop finds that they are gone, whoever has their
  * number now, and their records serve others.
  */
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Waiting for a collection to end: who may spin, and what counts as going on late. */
 #include <pthread.h>
 
-#include "gc/patience.h"
+#include "gc/threads/spin_wait.h"
 #include "tests/tap.h"
 
 static const uint32_t SEEN = 7;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/registry.c: threads come and go, in every way a thread can end.
+ * gc/threads/registry.c: threads come and go, in every way a thread can end.
  */
 #include <signal.h>
 #include <sys/syscall.h>

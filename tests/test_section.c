@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/section.c and gc/world.c: sections that a client's signal handler interrupts, and leaves
+ * platform/section.c and gc/threads/world.c: sections that a client's signal handler interrupts, and leaves
  * by siglongjmp or tries to use.
  *
  * On x86-64 the first is tried at every single instruction: the processor traps after each one, and at the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a full queue
+ * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a full queue
  * of signals, a system that refuses to send them.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/world.c: stopping and resuming threads in every state, and giving up on those that cannot be stopped.
+ * gc/threads/world.c: stopping and resuming threads in every state, and giving up on those that cannot be stopped.
  */
 #include <errno.h>
 #include <poll.h>

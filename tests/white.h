@@ -16,7 +16,7 @@
 #include "gc/cycle.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 #include "platform/platform.h"
 #include "tests/sanitized.h"
 #include "tests/scrub.h"

@@ -141,7 +141,7 @@ inline stop_requested()
 
 #define goes_on(at) (!abandoned(at) || near && !(state & AGAIN))
 
-/* inside() of gc/world.c */
+/* inside() of gc/threads/world.c */
 inline look_inside()
 {
     inside = 0;

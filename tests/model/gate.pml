@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate taken without a guard, as gc/gate.h describes it, for the model checker spin.
+ * The gate taken without a guard, as gc/threads/gc_lock.h describes it, for the model checker spin.
  *
  * What is modelled: thread T, which calls a callback with the gate closed OPS times, and then ends; a handler of the
  * program's, which interrupts T SIGNALS times, at any step where signals are let in, and calls such a callback itself; callbacks

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The gate.  Each function runs on the thread it is about. */
-#include "gc/gate.h"
+#include "gc/threads/gc_lock.h"
 
-#include "gc/patience.h"
-#include "gc/world.h"
+#include "gc/threads/spin_wait.h"
+#include "gc/threads/world.h"
 
 struct gate {
     sgc_aw_t word;                      /* 0: open; otherwise the holder's thread id, and above that, see light() */

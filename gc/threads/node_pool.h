@@ -16,8 +16,8 @@
  *
  * A node that is given back is all zero, but for its first word; records may have any contents.
  */
-#ifndef SGC_GC_SIDE_NODES_H
-#define SGC_GC_SIDE_NODES_H
+#ifndef SGC_GC_THREADS_NODE_POOL_H
+#define SGC_GC_THREADS_NODE_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  *   stack, asking            the thread, before it is listed,  collecting thread  the registry's lock
  *                            or under the registry's lock
  *   cache                    alloc/small/cache.h
- *   nodes                    gc/side_nodes.h
+ *   nodes                    gc/threads/node_pool.h
  *   started                  the thread; 0 when it registers   who finds it gone  the registry's lock
  *   finalizing               the thread                        same              program order
  *   disclaiming              the thread                        same, collecting  program order; stopping the world
@@ -18,13 +18,13 @@
  *
  * Records are never unmapped: an ended thread's record waits for the next thread.
  */
-#ifndef SGC_GC_MUTATOR_H
-#define SGC_GC_MUTATOR_H
+#ifndef SGC_GC_THREADS_MUTATOR_H
+#define SGC_GC_THREADS_MUTATOR_H
 
 #include <pthread.h>
 
 #include "alloc/small/cache.h"
-#include "gc/side_nodes.h"
+#include "gc/threads/node_pool.h"
 #include "platform/platform.h"
 
 struct sgc_mutator {

@@ -3,11 +3,11 @@
  * Stopping the world and letting it run again.  The protocol, its states and its proof are in
  * doc/design/world.md; tests/model/stop.pml checks it.
  */
-#ifndef SGC_GC_WORLD_H
-#define SGC_GC_WORLD_H
+#ifndef SGC_GC_THREADS_WORLD_H
+#define SGC_GC_THREADS_WORLD_H
 
 #include "gc/events/events.h"
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 /* Installs the suspend handler and the section hooks.  False, with a message, if the system
  * refuses the signal. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two sides of stopping share: gc/world.c, the threads that stop, and gc/stopper.c, the one that stops them.
- * The table of orders is in gc/world.c. */
-#ifndef SGC_GC_WORLD_PARTS_H
-#define SGC_GC_WORLD_PARTS_H
+/* What the two sides of stopping share: gc/threads/world.c, the threads that stop, and gc/threads/stopper.c, the one that stops them.
+ * The table of orders is in gc/threads/world.c. */
+#ifndef SGC_GC_THREADS_WORLD_INTERNAL_H
+#define SGC_GC_THREADS_WORLD_INTERNAL_H
 
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 struct sgc_world {
     sgc_a32_t gen;

@@ -2,7 +2,7 @@
 /*
  * Registering and unregistering threads.  Each function runs on the thread it is about.
  */
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "gc/init.h"
 #include "gc/config/options.h"
 #include "gc/start_records.h"
-#include "gc/world.h"
+#include "gc/threads/world.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
 

@@ -18,10 +18,10 @@
  * (sgc_gate_look).  As it is one word, no handler comes between.  The opening itself may be left before the wake: who waits
  * while the gate is held so looks now and then.
  */
-#ifndef SGC_GC_GATE_H
-#define SGC_GC_GATE_H
+#ifndef SGC_GC_THREADS_GC_LOCK_H
+#define SGC_GC_THREADS_GC_LOCK_H
 
-#include "gc/mutator.h"
+#include "gc/threads/mutator.h"
 
 /* Calls that must not overlap a cycle. */
 void sgc_gate_close(struct sgc_mutator *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stopping the world: the threads that are stopped, blocked or suspended; each function runs on the thread it is about.
- * The stopper is in gc/stopper.c, the protocol in doc/design/world.md.
+ * The stopper is in gc/threads/stopper.c, the protocol in doc/design/world.md.
  *
  *   what       written by                            read by           ordering
  *   gen        the stopper (odd: a stop is in force) parked threads    release / acquire; futex
@@ -13,12 +13,12 @@
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
  *   the others the stopper                           stopper           the gate
  */
-#include "gc/world_parts.h"
+#include "gc/threads/world_internal.h"
 
 #include <errno.h>
 
 #include "gc/config/options.h"
-#include "gc/patience.h"
+#include "gc/threads/spin_wait.h"
 #include "gc/torture.h"
 #include "platform/brief.h"
 

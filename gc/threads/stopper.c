@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stopping the world: the thread that stops the others, or one of them.  It has the gate.  The protocol is in
- * doc/design/world.md, who writes and reads what in gc/world.c.
+ * doc/design/world.md, who writes and reads what in gc/threads/world.c.
  */
-#include "gc/world_parts.h"
+#include "gc/threads/world_internal.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 
 #include "gc/config/options.h"
-#include "gc/patience.h"
+#include "gc/threads/spin_wait.h"
 
 static const uint64_t FIRST_WAIT_NS = 20 * 1000000;     /* before asking again */
 static const uint64_t LONGEST_WAIT_NS = 1000 * 1000000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See gc/side_nodes.h. */
-#include "gc/side_nodes.h"
+/* See gc/threads/node_pool.h. */
+#include "gc/threads/node_pool.h"
 
 #include "platform/lock.h"
 #include "platform/platform.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How threads wait for a collection to end.  Who writes what: gc/patience.h. */
-#include "gc/patience.h"
+/* How threads wait for a collection to end.  Who writes what: gc/threads/spin_wait.h. */
+#include "gc/threads/spin_wait.h"
 
 struct patience {
     _Alignas(128) sgc_a32_t busy;       /* on lines of their own */

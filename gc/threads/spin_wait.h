@@ -15,8 +15,8 @@
  *   taken            the collecting thread               same                          the gate
  *   processors       the starting thread                 any                           thread creation
  */
-#ifndef SGC_GC_PATIENCE_H
-#define SGC_GC_PATIENCE_H
+#ifndef SGC_GC_THREADS_SPIN_WAIT_H
+#define SGC_GC_THREADS_SPIN_WAIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
