@@ -9,7 +9,7 @@
 #include "alloc/walk.h"
 #include "gc/cycle.h"
 #include "gc/debug.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "mark/descriptor.h"
 
 /* ---- one step ---- */

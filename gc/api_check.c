@@ -11,7 +11,7 @@
 
 #include "alloc/check.h"
 #include "gc/cycle.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 
 SGC_STATE static jmp_buf way_back;
 SGC_STATE static bool checking;

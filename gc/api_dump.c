@@ -10,7 +10,7 @@
 #include "gc/cycle.h"
 #include "gc/heap_size.h"
 #include "gc/pacing.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 
 static const char *name_of(uint32_t kind)
 {

@@ -6,7 +6,7 @@
 
 #include "alloc/object.h"
 #include "gc/config/public_vars.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "mark/marker.h"
 
 /* ---- what happens when a check fails ---- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Static roots of the client's.  Any thread; the list has a lock of its own (gc/roots.h).
+ * Static roots of the client's.  Any thread; the list has a lock of its own (gc/roots/roots.h).
  */
 #include "gc/api_internal.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 
 /* False for a range that has nothing in it; with a message if it is wrong. */
 static bool good_range(const char *function, const void *low, const void *high)

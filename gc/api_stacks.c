@@ -8,7 +8,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/init.h"
-#include "gc/stack_roots.h"
+#include "gc/roots/stack_roots.h"
 #include "gc/threads/world.h"
 
 /* ---- blocking ---- */

@@ -9,7 +9,7 @@
 
 #include "gc/cycle.h"
 #include "gc/javaxfc.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "gc/service.h"
 #include "gc/start_records.h"
 #include "gc/threads/world.h"

@@ -17,7 +17,7 @@
 #include "gc/init.h"
 #include "gc/config/options.h"
 #include "gc/pacing.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "gc/service.h"
 #include "gc/torture.h"
 #include "gc/threads/world.h"

@@ -13,7 +13,7 @@
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/init.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "gc/service.h"
 #include "gc/threads/node_pool.h"
 #include "gc/threads/world.h"

@@ -22,7 +22,7 @@
 #include "gc/pacing.h"
 #include "gc/config/page_rule.h"
 #include "gc/config/preset.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "gc/events/stats.h"
 #include "gc/torture.h"
 #include "gc/threads/world.h"

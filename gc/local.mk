@@ -76,16 +76,16 @@ gc_sources = \
 	gc/threads/spin_wait.h \
 	gc/config/preset.c \
 	gc/config/preset.h \
-	gc/ranges.c \
-	gc/ranges.h \
+	gc/roots/ranges.c \
+	gc/roots/ranges.h \
 	gc/real_threads.h \
 	gc/threads/registry.c \
-	gc/roots.c \
-	gc/roots.h \
+	gc/roots/roots.c \
+	gc/roots/roots.h \
 	gc/service.c \
 	gc/service.h \
-	gc/stack_roots.c \
-	gc/stack_roots.h \
+	gc/roots/stack_roots.c \
+	gc/roots/stack_roots.h \
 	gc/start_records.c \
 	gc/start_records.h \
 	gc/events/stats.c \

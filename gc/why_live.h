@@ -11,7 +11,7 @@
 #define SGC_GC_WHY_LIVE_H
 
 #include "alloc/object.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 
 enum sgc_way_root {
     SGC_WAY_NONE,               /* nothing leads there */

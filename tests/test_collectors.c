@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/other_gc_linux.c, and what gc/roots.c says of it: a second collector in the process.  tests/foreign holds a
+ * platform/other_gc_linux.c, and what gc/roots/roots.c says of it: a second collector in the process.  tests/foreign holds a
  * module that calls itself libgc.so.  That libsgc and the drop-in together are one: tests/test_one_heap.
  */
 #include "gc/cycle.h"

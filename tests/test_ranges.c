@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/ranges.c: the set and the list of address ranges, against tables of all addresses.
+ * gc/roots/ranges.c: the set and the list of address ranges, against tables of all addresses.
  */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include "gc/ranges.h"
+#include "gc/roots/ranges.h"
 #include "tests/child.h"
 #include "tests/tap.h"
 

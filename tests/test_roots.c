@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/roots.c, gc/stack_roots.c: what keeps an object alive.  Each place holds the only address of one object
+ * gc/roots/roots.c, gc/roots/stack_roots.c: what keeps an object alive.  Each place holds the only address of one object
  * while a collection runs; and where it is not a root, the object must die.
  */
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <ucontext.h>
 
 #include "gc/config/public_vars.h"
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 #include "tests/capture.h"
 #include "tests/module.h"
 #include "tests/white.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets and lists of ranges.  The caller has the lock. */
-#include "gc/ranges.h"
+#include "gc/roots/ranges.h"
 
 #include <string.h>
 

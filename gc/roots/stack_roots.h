@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of a stopped thread's stacks that is in use. */
-#ifndef SGC_GC_STACK_ROOTS_H
-#define SGC_GC_STACK_ROOTS_H
+#ifndef SGC_GC_ROOTS_STACK_ROOTS_H
+#define SGC_GC_ROOTS_STACK_ROOTS_H
 
 #include "gc/threads/mutator.h"
 

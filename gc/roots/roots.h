@@ -11,8 +11,8 @@
  *                      then the collecting thread
  *   answers            collecting thread                       same               the cycle's gate
  */
-#ifndef SGC_GC_ROOTS_H
-#define SGC_GC_ROOTS_H
+#ifndef SGC_GC_ROOTS_ROOTS_H
+#define SGC_GC_ROOTS_ROOTS_H
 
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"

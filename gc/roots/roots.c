@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Roots: the ranges the client added, the modules' static data, stacks and thread-local variables.
- * Locks and threads: gc/roots.h.
+ * Locks and threads: gc/roots/roots.h.
  */
-#include "gc/roots.h"
+#include "gc/roots/roots.h"
 
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
-#include "gc/ranges.h"
-#include "gc/stack_roots.h"
+#include "gc/roots/ranges.h"
+#include "gc/roots/stack_roots.h"
 #include "platform/lock.h"
 
 struct roots {

@@ -7,8 +7,8 @@
  * behind it, for each of many removals.  Gaps are closed when they are half of the list, and an added range fills one
  * beside it.  So who goes through `of` meets empty ranges.
  */
-#ifndef SGC_GC_RANGES_H
-#define SGC_GC_RANGES_H
+#ifndef SGC_GC_ROOTS_RANGES_H
+#define SGC_GC_ROOTS_RANGES_H
 
 #include <stdbool.h>
 

@@ -16,7 +16,7 @@
  *     the alternate stack, it is found among the words the kernel saved there.
  * In all these cases its own stack is scanned, too: whole, as nobody says where the thread has left it.
  */
-#include "gc/stack_roots.h"
+#include "gc/roots/stack_roots.h"
 
 #include "alloc/pages/heap.h"
 #include "platform/registers.h"
