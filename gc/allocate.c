@@ -13,11 +13,11 @@
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
-#include "gc/group_limit.h"
-#include "gc/heap_size.h"
+#include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 #include "gc/torture.h"
 
 struct allocate {

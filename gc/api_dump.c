@@ -8,8 +8,8 @@
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "gc/cycle.h"
-#include "gc/heap_size.h"
-#include "gc/pacing.h"
+#include "gc/pacing/heap_size.h"
+#include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 
 static const char *name_of(uint32_t kind)

@@ -10,11 +10,11 @@
 #include "gc/cycle.h"
 #include "gc/disclaim.h"
 #include "gc/finalize.h"
-#include "gc/group_limit.h"
-#include "gc/heap_size.h"
+#include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 #include "gc/service.h"
 
 SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client said */

@@ -10,8 +10,8 @@
 #include "gc/api_counters.h"
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
-#include "gc/heap_size.h"
-#include "gc/pacing.h"
+#include "gc/pacing/heap_size.h"
+#include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"
 
 enum { ATTEMPTS = 100 };

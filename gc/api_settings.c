@@ -9,7 +9,7 @@
 #include "gc/cycle.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 
 /* ---- how often ---- */
 

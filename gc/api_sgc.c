@@ -10,10 +10,10 @@
 #include "alloc/pages/pool.h"
 #include "gc/api_counters.h"
 #include "gc/cycle.h"
-#include "gc/heap_size.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"
 
 #define TEXT_(x) #x

@@ -4,7 +4,7 @@
 
 #include "alloc/walk.h"
 #include "gc/cycle.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 
 /* ---- the world, for looking ---- */
 

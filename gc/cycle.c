@@ -16,7 +16,7 @@
 #include "gc/helpers.h"
 #include "gc/init.h"
 #include "gc/config/options.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 #include "gc/service.h"
 #include "gc/torture.h"

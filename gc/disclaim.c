@@ -8,7 +8,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/finalize.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 #include "mark/work/deque_memory.h"
 
 enum {

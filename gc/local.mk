@@ -46,10 +46,10 @@ gc_sources = \
 	gc/fork.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
-	gc/group_limit.c \
-	gc/group_limit.h \
-	gc/heap_size.c \
-	gc/heap_size.h \
+	gc/pacing/group_limit.c \
+	gc/pacing/group_limit.h \
+	gc/pacing/heap_size.c \
+	gc/pacing/heap_size.h \
 	gc/helpers.c \
 	gc/helpers.h \
 	gc/events/histogram.c \
@@ -70,8 +70,8 @@ gc_sources = \
 	gc/config/option_text.c \
 	gc/config/options.c \
 	gc/config/options.h \
-	gc/pacing.c \
-	gc/pacing.h \
+	gc/pacing/pacing.c \
+	gc/pacing/pacing.h \
 	gc/threads/spin_wait.c \
 	gc/threads/spin_wait.h \
 	gc/config/preset.c \
@@ -103,9 +103,9 @@ preload_sources = gc/preload.c gc/real_threads.h
 
 # Pacing.
 gc_sources += \
-	gc/pacing_costs.c \
-	gc/pacing_costs.h \
-	gc/pacing_model.h
+	gc/pacing/costs.c \
+	gc/pacing/costs.h \
+	gc/pacing/pacing_rules.h
 
 # Page policies.
 gc_sources += \

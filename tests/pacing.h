@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of gc/pacing.c share: how much can be allocated until a collection happens, and costs to order. */
+/* What tests of gc/pacing/pacing.c share: how much can be allocated until a collection happens, and costs to order. */
 #ifndef TESTS_PACING_H
 #define TESTS_PACING_H
 
 #include "alloc/free.h"
-#include "gc/pacing.h"
-#include "gc/pacing_model.h"
+#include "gc/pacing/pacing.h"
+#include "gc/pacing/pacing_rules.h"
 #include "gc/events/stats.h"
 #include "tests/white.h"
 

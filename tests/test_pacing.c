@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing.c, gc/pacing_costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
+ * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
  * follows from which figures is in tests/test_pacing_model.c, several threads in tests/test_pacing_threads.c.)
  */
 #include "gc/finalize.h"
-#include "gc/heap_size.h"
-#include "gc/pacing_costs.h"
+#include "gc/pacing/heap_size.h"
+#include "gc/pacing/costs.h"
 #include "tests/child.h"
 #include "tests/pacing.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing_model.h: tables of what is measured and set, and what follows; and a program that is simulated with it.
+ * gc/pacing/pacing_rules.h: tables of what is measured and set, and what follows; and a program that is simulated with it.
  */
-#include "gc/pacing_model.h"
+#include "gc/pacing/pacing_rules.h"
 #include "tests/tap.h"
 
 #define KB ((size_t)1 << 10)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gc/pacing.c where several threads allocate or free. */
+/* gc/pacing/pacing.c where several threads allocate or free. */
 #include "tests/child.h"
 #include "tests/pacing.h"
 

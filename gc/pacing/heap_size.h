@@ -9,8 +9,8 @@
  *   promised   sgc_heap_expand, sgc_heap_shrink           anybody    relaxed: a figure
  *   told, most any mutator on the slow path, by CAS       same       relaxed: figures
  */
-#ifndef SGC_GC_HEAP_SIZE_H
-#define SGC_GC_HEAP_SIZE_H
+#ifndef SGC_GC_PACING_HEAP_SIZE_H
+#define SGC_GC_PACING_HEAP_SIZE_H
 
 #include "gc/threads/mutator.h"
 

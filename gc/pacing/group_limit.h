@@ -13,8 +13,8 @@
  *   next, looked_at  any mutator that has seen the heap grow     same        relaxed: who looks once too often, or one arena
  *                                                                            later, does no harm
  */
-#ifndef SGC_GC_GROUP_LIMIT_H
-#define SGC_GC_GROUP_LIMIT_H
+#ifndef SGC_GC_PACING_GROUP_LIMIT_H
+#define SGC_GC_PACING_GROUP_LIMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

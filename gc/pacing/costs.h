@@ -14,7 +14,7 @@
 #ifndef SGC_GC_PACING_COSTS_H
 #define SGC_GC_PACING_COSTS_H
 
-#include "gc/pacing_model.h"
+#include "gc/pacing/pacing_rules.h"
 
 void sgc_pacing_costs_start(void);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The size of the heap.  Who may call what: gc/heap_size.h. */
-#include "gc/heap_size.h"
+/* The size of the heap.  Who may call what: gc/pacing/heap_size.h. */
+#include "gc/pacing/heap_size.h"
 
 #include "alloc/pages/pool.h"
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/events/events.h"
-#include "gc/group_limit.h"
-#include "gc/pacing.h"
+#include "gc/pacing/group_limit.h"
+#include "gc/pacing/pacing.h"
 
 struct heap_size {
     sgc_aw_t promised;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* When to collect.  Who writes what: gc/pacing.h. */
-#include "gc/pacing.h"
+/* When to collect.  Who writes what: gc/pacing/pacing.h. */
+#include "gc/pacing/pacing.h"
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "gc/config/public_vars.h"
-#include "gc/group_limit.h"
-#include "gc/heap_size.h"
+#include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/config/options.h"
-#include "gc/pacing_costs.h"
+#include "gc/pacing/costs.h"
 #include "platform/caches.h"
 
 struct pacing {

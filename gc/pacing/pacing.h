@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When to collect: counting what is allocated until it reaches the budget that gc/pacing_model.h works out from what
- * collections cost (gc/pacing_costs.h) and the settings.  See doc/design/pacing.md.
+ * When to collect: counting what is allocated until it reaches the budget that gc/pacing/pacing_rules.h works out from what
+ * collections cost (gc/pacing/costs.h) and the settings.  See doc/design/pacing.md.
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
@@ -20,8 +20,8 @@
  *   undeclared,
  *   processors
  */
-#ifndef SGC_GC_PACING_H
-#define SGC_GC_PACING_H
+#ifndef SGC_GC_PACING_PACING_H
+#define SGC_GC_PACING_PACING_H
 
 #include "gc/threads/mutator.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What collections cost.  Who writes what: gc/pacing_costs.h. */
-#include "gc/pacing_costs.h"
+/* What collections cost.  Who writes what: gc/pacing/costs.h. */
+#include "gc/pacing/costs.h"
 
 #include "alloc/pages/pool.h"
 #include "gc/events/events.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 #include "gc/threads/spin_wait.h"
 
 struct samples {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The limit of the heap in a cgroup.  Who may call what: gc/group_limit.h. */
-#include "gc/group_limit.h"
+/* The limit of the heap in a cgroup.  Who may call what: gc/pacing/group_limit.h. */
+#include "gc/pacing/group_limit.h"
 
 #include "alloc/pages/pool.h"
 #include "gc/cycle.h"
-#include "gc/pacing.h"
+#include "gc/pacing/pacing.h"
 
 enum {
     HEAP_SHARE = 8,             /* an eighth of the cgroup's limit is left for everything else */

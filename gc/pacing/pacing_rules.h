@@ -5,8 +5,8 @@
  * Pure functions of their arguments, without state, clock or collector, so that tests and simulators can use them.
  * Why these rules, and where the figures come from: doc/design/pacing.md.
  */
-#ifndef SGC_GC_PACING_MODEL_H
-#define SGC_GC_PACING_MODEL_H
+#ifndef SGC_GC_PACING_PACING_RULES_H
+#define SGC_GC_PACING_PACING_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>
