@@ -8,7 +8,7 @@
 #include "gc/gc_disclaim.h"
 
 #include "gc/allocate.h"
-#include "gc/disclaim.h"
+#include "gc/finalize/disclaim.h"
 #include "mark/marker.h"
 
 /* ---- procedures ---- */

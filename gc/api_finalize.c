@@ -11,7 +11,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
 #include "gc/allocate.h"
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 struct hooks {
     sgc_aw_t toggle;                    /* GC_toggleref_func */

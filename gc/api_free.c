@@ -12,8 +12,8 @@
 #include "gc/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/debug.h"
-#include "gc/disclaim.h"
-#include "gc/finalize.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/finalize/finalize.h"
 
 /* ---- wrong addresses ---- */
 

@@ -7,7 +7,7 @@
 #include "alloc/object.h"
 #include "gc/api_finalize.h"
 #include "gc/config/public_vars.h"
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 static const int codes[] = {
     [SGC_REGISTERED] = GC_SUCCESS, [SGC_REGISTERED_AGAIN] = GC_DUPLICATE, [SGC_REGISTERED_NOT] = GC_NO_MEMORY,

@@ -11,7 +11,7 @@
 #include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
 #include "gc/cycle.h"
-#include "gc/disclaim.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/init.h"
 #include "gc/roots/roots.h"
 #include "gc/service.h"

@@ -38,8 +38,8 @@ gc_sources = \
 	gc/config/public_vars.h \
 	gc/cycle.c \
 	gc/cycle.h \
-	gc/disclaim.c \
-	gc/disclaim.h \
+	gc/finalize/disclaim.c \
+	gc/finalize/disclaim.h \
 	gc/events/events.c \
 	gc/events/events.h \
 	gc/fork.c \
@@ -117,18 +117,18 @@ gc_sources += \
 	gc/api_finalize.c \
 	gc/api_finalize.h \
 	gc/api_links.c \
-	gc/finalize.c \
-	gc/finalize.h \
-	gc/finalize_all.c \
-	gc/finalize_cycle.c \
-	gc/finalize_links.c \
-	gc/finalize_queue.c \
-	gc/finalize_rounds.h \
+	gc/finalize/register.c \
+	gc/finalize/finalize.h \
+	gc/finalize/enumerate.c \
+	gc/finalize/rounds.c \
+	gc/finalize/links.c \
+	gc/finalize/queue.c \
+	gc/finalize/rounds.h \
 	gc/threads/node_pool.c \
 	gc/threads/node_pool.h \
-	gc/side_tree.c \
-	gc/side_tree.h \
-	gc/toggle.c
+	gc/finalize/address_tree.c \
+	gc/finalize/address_tree.h \
+	gc/finalize/toggle.c
 # Who points at an object, and the way from a root.
 gc_sources += \
 	gc/api_why_live.c \

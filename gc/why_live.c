@@ -4,7 +4,7 @@
 
 #include "alloc/pages/pool.h"
 #include "alloc/walk.h"
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 #include "gc/config/options.h"
 #include "mark/descriptor.h"
 #include "mark/marker.h"

@@ -12,7 +12,7 @@
 
 #include "gc.h"
 
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 #include "tests/tap.h"
 
 struct node {

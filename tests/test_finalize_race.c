@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 #include "platform/section.h"
 
 enum { THREADS = 4, MILLISECONDS = 1500, KEPT = 64 };

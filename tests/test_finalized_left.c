@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "gc/disclaim.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/gc_disclaim.h"
 #include "tests/sanitized.h"
 #include "tests/trap.h"

@@ -3,7 +3,7 @@
  * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
  * follows from which figures is in tests/test_pacing_model.c, several threads in tests/test_pacing_threads.c.)
  */
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/costs.h"
 #include "tests/child.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sparse arrays behind finalizers and links: storing, finding, clearing, walking, giving back; and several
  * threads. */
-#include "gc/side_tree.h"
+#include "gc/finalize/address_tree.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -28,7 +28,7 @@
 
 enum sgc_node_size {
     SGC_NODE_RECORD,            /* a registered finalizer */
-    SGC_NODE_LEAF,              /* see gc/side_tree.h */
+    SGC_NODE_LEAF,              /* see gc/finalize/address_tree.h */
     SGC_NODE_BLOCK,
     SGC_NODE_SIZES
 };

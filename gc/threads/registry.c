@@ -9,7 +9,7 @@
 #include "alloc/small/orphan.h"
 #include "alloc/check.h"
 #include "gc/cycle.h"
-#include "gc/disclaim.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/events/events.h"
 #include "gc/init.h"
 #include "gc/config/options.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue of disclaim procedures, as gc/disclaim.h describes it, for the model checker spin.
+ * The queue of disclaim procedures, as gc/finalize/disclaim.h describes it, for the model checker spin.
  *
  * What is modelled: THREADS threads of the program, which announce objects of the queue, ask, and free them, RUNS times each; one
  * that frees FREES objects while they wait or another thread is asked about them, and may take the kind's procedure away before;

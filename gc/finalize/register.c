@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registering and forgetting.  On any mutator; see gc/finalize.h.
+ * Registering and forgetting.  On any mutator; see gc/finalize/finalize.h.
  *
  * Each change is one exchange of a unit, so a section that is left half way has made it or not.
  */
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 #include "alloc/object.h"
 #include "alloc/small/small.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See gc/side_tree.h for who may do what when. */
-#include "gc/side_tree.h"
+/* See gc/finalize/address_tree.h for who may do what when. */
+#include "gc/finalize/address_tree.h"
 
 #include "alloc/pages/geometry.h"
 #include "platform/platform.h"

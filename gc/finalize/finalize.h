@@ -3,7 +3,7 @@
  * Finalizers, disappearing links and toggle references.  doc/design/finalization.md says what they mean and why it is
  * done this way.
  *
- * Six trees (gc/side_tree.h), no roots:
+ * Six trees (gc/finalize/address_tree.h), no roots:
  *
  *   tree         under                    value
  *   finalizers   the object's address     its record, with the order in the lowest bits
@@ -14,7 +14,7 @@
  *   toggles      the object's address     SGC_TOGGLE_...
  *
  *   what             written by                            read by             ordering
- *   trees            gc/side_tree.h
+ *   trees            gc/finalize/address_tree.h
  *   targets' flags   who registers a link: 1, before the   who frees; markers  relaxed: who frees has been handed the object
  *                    link; markers, a unit at a time: 0                        by who registered; stopping the world
  *   a record         who registers, before it is stored    who exchanged the   the unit's exchange
@@ -25,12 +25,12 @@
  *                    section that ends its generation;
  *                    the collecting thread: 0
  */
-#ifndef SGC_GC_FINALIZE_H
-#define SGC_GC_FINALIZE_H
+#ifndef SGC_GC_FINALIZE_FINALIZE_H
+#define SGC_GC_FINALIZE_FINALIZE_H
 
 #include "gc/client_hooks.h"
 #include "gc/threads/mutator.h"
-#include "gc/side_tree.h"
+#include "gc/finalize/address_tree.h"
 
 struct sgc_team;
 struct sgc_cycle_record;
@@ -137,14 +137,14 @@ static inline uintptr_t sgc_link_generation(uintptr_t value)
     return value >> 44;
 }
 
-/* ---- toggle references (gc/toggle.c) ---- */
+/* ---- toggle references (gc/finalize/toggle.c) ---- */
 
 enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, bool strong);
 
 /* Asks about each: the answer is SGC_TOGGLE_..., or 0 to drop it.  World running, gate held. */
 void sgc_toggles_ask(sgc_toggle_fn ask);
 
-/* ---- the queue (gc/finalize_queue.c) ---- */
+/* ---- the queue (gc/finalize/queue.c) ---- */
 
 /* Objects wait here for their finalizers, first in, first out. */
 bool sgc_finalizers_waiting(void);
@@ -182,7 +182,7 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
 /* Marks what is on the queue.  World stopped. */
 void sgc_queue_mark(struct sgc_marker *marker);
 
-/* ---- the collector (gc/finalize_cycle.c) ---- */
+/* ---- the collector (gc/finalize/rounds.c) ---- */
 
 /* Before the world is stopped; gate held. */
 void sgc_finalization_before(void);

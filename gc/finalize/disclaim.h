@@ -23,8 +23,8 @@
  *   due             the collecting thread: 1; who has         everybody        relaxed: 1 is a hint; 0, nothing waits, holds until
  *                   `busy`, in a section: 0                                    the world is stopped again
  */
-#ifndef SGC_GC_DISCLAIM_H
-#define SGC_GC_DISCLAIM_H
+#ifndef SGC_GC_FINALIZE_DISCLAIM_H
+#define SGC_GC_FINALIZE_DISCLAIM_H
 
 #include "gc/threads/mutator.h"
 #include "mark/team.h"

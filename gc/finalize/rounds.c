@@ -8,7 +8,7 @@
  *   fresh.last      the marker that put the first chain there     the collecting thread   rounds
  *   the rest        the collecting thread, between rounds         markers                 rounds: see mark/team.h
  */
-#include "gc/finalize_rounds.h"
+#include "gc/finalize/rounds.h"
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the two files of the rounds share: gc/finalize_cycle.c has their order, gc/finalize_links.c what they do with links
+ * What the two files of the rounds share: gc/finalize/rounds.c has their order, gc/finalize/links.c what they do with links
  * and their targets.  World stopped.
  */
 #ifndef SGC_GC_FINALIZE_ROUNDS_H
@@ -8,7 +8,7 @@
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 static inline bool sgc_finalize_span_marked(uint32_t page)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rounds do with links and their targets (gc/finalize_rounds.h), a leaf or a unit at a time: markers, each in a
+ * What the rounds do with links and their targets (gc/finalize/rounds.h), a leaf or a unit at a time: markers, each in a
  * block of its own.
  *
  *   what    written by                            read by                 ordering
@@ -10,7 +10,7 @@
  *   spared  the collecting thread                 markers                 rounds
  *   prune   the collecting thread                 same
  */
-#include "gc/finalize_rounds.h"
+#include "gc/finalize/rounds.h"
 
 enum {
     LINKS_LEFT = 1,             /* marks of a block of short links: not all of them have been cleared */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that are asked about before they are freed: gc/disclaim.h. */
-#include "gc/disclaim.h"
+/* Objects that are asked about before they are freed: gc/finalize/disclaim.h. */
+#include "gc/finalize/disclaim.h"
 
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/walk.h"
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 #include "gc/pacing/pacing.h"
 #include "mark/work/deque_memory.h"
 

@@ -16,7 +16,7 @@
  *   next        who has the record                                 also who has     relaxed; what was read too late is
  *                                                                  lost it          not used
  */
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 #include "gc/config/public_vars.h"
 #include "gc/cycle.h"

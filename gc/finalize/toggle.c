@@ -3,7 +3,7 @@
  * Toggle references: objects that the program wants to be asked about in each collection, whether something outside
  * the heap refers to them now.  Added by any mutator; asked about on the collecting thread.
  */
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 #include "alloc/object.h"
 

@@ -26,8 +26,8 @@
  *
  * A walk gives blocks out one by one; each is one marker's, so its units need no order.
  */
-#ifndef SGC_GC_SIDE_TREE_H
-#define SGC_GC_SIDE_TREE_H
+#ifndef SGC_GC_FINALIZE_ADDRESS_TREE_H
+#define SGC_GC_FINALIZE_ADDRESS_TREE_H
 
 #include "gc/threads/node_pool.h"
 

@@ -2,7 +2,7 @@
 /*
  * Everything that is registered: to the queue, counted, and said in the log.  On one thread, with the world stopped.
  */
-#include "gc/finalize.h"
+#include "gc/finalize/finalize.h"
 
 #include "gc/cycle.h"
 
