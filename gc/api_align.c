@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 
 static bool is_power_of_two(size_t n)
 {

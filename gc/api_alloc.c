@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/allocate.h).
+ * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/collect/allocate.h).
  */
 #include "gc/api_own_kinds.h"
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 
 void *GC_malloc(size_t size)

@@ -10,7 +10,7 @@
 #include <setjmp.h>
 
 #include "alloc/check.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/roots/roots.h"
 
 SGC_STATE static jmp_buf way_back;

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/debug.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "mark/marker.h"
 

@@ -7,7 +7,7 @@
 #include "gc/api_own_kinds.h"
 #include "gc/gc_disclaim.h"
 
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/finalize/disclaim.h"
 #include "mark/marker.h"
 

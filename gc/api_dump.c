@@ -7,7 +7,7 @@
 
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"

@@ -6,8 +6,8 @@
 #include "gc/api_internal.h"
 
 #include "gc/api_counters.h"
-#include "gc/client_hooks.h"
-#include "gc/cycle.h"
+#include "gc/collect/client_hooks.h"
+#include "gc/collect/cycle.h"
 
 struct hooks {
     sgc_aw_t event;                     /* GC_on_collection_event_proc */

@@ -7,10 +7,10 @@
 #include "alloc/object.h"
 #include "alloc/pause_alloc.h"
 #include "gc/api_finalize.h"
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
-#include "gc/allocate.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/allocate.h"
 #include "gc/finalize/finalize.h"
 
 struct hooks {

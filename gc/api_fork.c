@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-#include "gc/fork.h"
+#include "gc/collect/fork.h"
 #include "gc/config/option_table.h"
 #include "gc/config/options.h"
 

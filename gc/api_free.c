@@ -9,7 +9,7 @@
 #include "alloc/free.h"
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/debug.h"
 #include "gc/finalize/disclaim.h"

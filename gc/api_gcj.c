@@ -5,7 +5,7 @@
 #include "gc/api_own_kinds.h"
 #include "gc/gc_gcj.h"
 
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "mark/mark_procs.h"
 

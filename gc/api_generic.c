@@ -6,7 +6,7 @@
 #include "gc/api_own_kinds.h"
 
 #include "alloc/object.h"
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 
 bool sgc_api_good_kind(const char *function, int kind)
 {

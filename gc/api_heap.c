@@ -6,16 +6,16 @@
 #include "gc/api_internal.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/allocate.h"
-#include "gc/cycle.h"
+#include "gc/collect/allocate.h"
+#include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_size.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
-#include "gc/service.h"
+#include "gc/collect/background.h"
 
 SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client said */
 

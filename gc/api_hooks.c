@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the gate where a collection
- * calls the hook; who calls each hook is said in gc/client_hooks.h and the public headers.
+ * calls the hook; who calls each hook is said in gc/collect/client_hooks.h and the public headers.
  */
 #include "gc/api_internal.h"
 
@@ -10,10 +10,10 @@
 #include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
-#include "gc/allocate.h"
-#include "gc/client_hooks.h"
+#include "gc/collect/allocate.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "mark/descriptor.h"
 
 struct hooks {

@@ -7,7 +7,7 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 
 SGC_STATE static unsigned nested;       /* GC_alloc_lock by who has it already */
 SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */

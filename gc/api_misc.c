@@ -5,9 +5,9 @@
 #include "gc/api_internal.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/debug.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/events/stats.h"
 

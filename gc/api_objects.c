@@ -6,9 +6,9 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "mark/marker.h"
 
 void *GC_base(void *address)

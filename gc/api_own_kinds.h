@@ -8,7 +8,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/object.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 
 /* The number of a kind, which is made if *number is still 0.  SGC_KIND_CONSERVATIVE, with a message about `what`, if it cannot be
  * had.  Takes the gate.  *number: release / acquire. */

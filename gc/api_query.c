@@ -9,7 +9,7 @@
 
 #include "gc/api_counters.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"

@@ -5,7 +5,7 @@
 #include "gc/api_internal.h"
 
 #include "gc/threads/gc_lock.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 
 void GC_allow_register_threads(void)
 {

@@ -9,9 +9,9 @@
 
 #include "alloc/pages/pool.h"
 #include "gc/api_counters.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"

@@ -6,8 +6,8 @@
 #include "gc/api_internal.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
-#include "gc/init.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/start.h"
 #include "gc/roots/stack_roots.h"
 #include "gc/threads/world.h"
 

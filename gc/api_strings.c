@@ -8,7 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 
 /* What the out-of-memory hook returns is somebody's object: nothing is copied there. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end)

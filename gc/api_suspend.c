@@ -7,10 +7,10 @@
  */
 #include "gc/api_internal.h"
 
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/javaxfc.h"
 #include "gc/roots/roots.h"
-#include "gc/service.h"
+#include "gc/collect/background.h"
 #include "gc/start_records.h"
 #include "gc/threads/world.h"
 

@@ -15,8 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gc/client_hooks.h"
-#include "gc/cycle.h"
+#include "gc/collect/client_hooks.h"
+#include "gc/collect/cycle.h"
 #include "gc/config/options.h"
 #include "gc/real_threads.h"
 #include "gc/start_records.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "alloc/object.h"
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "mark/layouts.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include "gc/api_internal.h"
 
 #include "alloc/walk.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/pacing/pacing.h"
 
 /* ---- the world, for looking ---- */

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include "alloc/pages/heap.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/why_live.h"
 #include "gc/threads/world.h"
 

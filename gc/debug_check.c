@@ -7,8 +7,8 @@
 
 #include "alloc/walk.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
-#include "gc/init.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 
 enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */

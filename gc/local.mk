@@ -2,8 +2,8 @@
 # The collector.
 
 gc_sources = \
-	gc/allocate.c \
-	gc/allocate.h \
+	gc/collect/allocate.c \
+	gc/collect/allocate.h \
 	gc/api_align.c \
 	gc/api_alloc.c \
 	gc/api_check.c \
@@ -34,28 +34,28 @@ gc_sources = \
 	gc/api_threads.c \
 	gc/api_typed.c \
 	gc/config/public_vars.c \
-	gc/client_hooks.h \
+	gc/collect/client_hooks.h \
 	gc/config/public_vars.h \
-	gc/cycle.c \
-	gc/cycle.h \
+	gc/collect/cycle.c \
+	gc/collect/cycle.h \
 	gc/finalize/disclaim.c \
 	gc/finalize/disclaim.h \
 	gc/events/events.c \
 	gc/events/events.h \
-	gc/fork.c \
-	gc/fork.h \
+	gc/collect/fork.c \
+	gc/collect/fork.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
 	gc/pacing/group_limit.c \
 	gc/pacing/group_limit.h \
 	gc/pacing/heap_size.c \
 	gc/pacing/heap_size.h \
-	gc/helpers.c \
-	gc/helpers.h \
+	gc/collect/helpers.c \
+	gc/collect/helpers.h \
 	gc/events/histogram.c \
 	gc/events/histogram.h \
-	gc/init.c \
-	gc/init.h \
+	gc/collect/start.c \
+	gc/collect/start.h \
 	platform/text_line.c \
 	platform/text_line.h \
 	gc/events/json_log.c \
@@ -82,8 +82,8 @@ gc_sources = \
 	gc/threads/registry.c \
 	gc/roots/roots.c \
 	gc/roots/roots.h \
-	gc/service.c \
-	gc/service.h \
+	gc/collect/background.c \
+	gc/collect/background.h \
 	gc/roots/stack_roots.c \
 	gc/roots/stack_roots.h \
 	gc/start_records.c \
@@ -92,8 +92,8 @@ gc_sources = \
 	gc/events/stats.h \
 	gc/events/stats_print.c \
 	gc/threads/stopper.c \
-	gc/torture.c \
-	gc/torture.h \
+	gc/collect/torture.c \
+	gc/collect/torture.h \
 	gc/threads/world.c \
 	gc/threads/world.h \
 	gc/threads/world_internal.h

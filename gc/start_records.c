@@ -3,7 +3,7 @@
 #include "gc/start_records.h"
 
 #include "alloc/free.h"
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 
 enum { BUCKETS = 256 };
 

@@ -3,8 +3,8 @@
  * platform/other_gc_linux.c, and what gc/roots/roots.c says of it: a second collector in the process.  tests/foreign holds a
  * module that calls itself libgc.so.  That libsgc and the drop-in together are one: tests/test_one_heap.
  */
-#include "gc/cycle.h"
-#include "gc/init.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/start.h"
 #include "tests/capture.h"
 #include "tests/module.h"
 #include "tests/white.h"

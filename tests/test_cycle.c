@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/cycle.c: a cycle's phases, the gate, and the reasons for which there is none.
+ * gc/collect/cycle.c: a cycle's phases, the gate, and the reasons for which there is none.
  */
 #include <stdlib.h>
 
 #include "gc/events/events.h"
-#include "gc/service.h"
+#include "gc/collect/background.h"
 #include "tests/capture.h"
 #include "tests/white.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/fork.c: whatever the other threads were doing, the child collects, allocates, starts threads and a
+ * gc/collect/fork.c: whatever the other threads were doing, the child collects, allocates, starts threads and a
  * service thread of its own, and every check of the heap passes.
  *
  * Each child has an alarm: one that hangs fails its check instead of the suite.
@@ -13,8 +13,8 @@
 #include "alloc/free.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/sweep.h"
-#include "gc/fork.h"
-#include "gc/service.h"
+#include "gc/collect/fork.h"
+#include "gc/collect/background.h"
 #include "tests/capture.h"
 #include "tests/child.h"
 #include "tests/trap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/service.c: the service thread sweeps and gives memory back when the program leaves it time; without it the same is done
+ * gc/collect/background.c: the service thread sweeps and gives memory back when the program leaves it time; without it the same is done
  * on request.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "alloc/pages/pool.h"
 #include "gc/api_internal.h"
 #include "gc/javaxfc.h"
-#include "gc/service.h"
+#include "gc/collect/background.h"
 #include "tests/child_says.h"
 #include "tests/white.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/torture.c: SGC_TORTURE collects as often as it says, poisons what is reclaimed, and a program that
+ * gc/collect/torture.c: SGC_TORTURE collects as often as it says, poisons what is reclaimed, and a program that
  * holds its objects properly does not notice.
  */
-#include "gc/torture.h"
+#include "gc/collect/torture.h"
 #include "tests/child.h"
 #include "tests/white.h"
 

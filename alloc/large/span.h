@@ -72,7 +72,7 @@ size_t sgc_span_allocated(void);
 size_t sgc_span_freed(void);
 
 void sgc_span_check(void);
-/* For fork: see gc/fork.c. */
+/* For fork: see gc/collect/fork.c. */
 void sgc_spans_lock(struct sgc_section *self);
 void sgc_spans_unlock(struct sgc_section *self);
 void sgc_span_after_fork(void);

@@ -23,7 +23,7 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self);
 
 void sgc_orphan_check(void);
-/* For fork: see gc/fork.c. */
+/* For fork: see gc/collect/fork.c. */
 void sgc_orphans_lock(struct sgc_section *self);
 void sgc_orphans_unlock(struct sgc_section *self);
 void sgc_orphan_after_fork(void);

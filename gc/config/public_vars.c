@@ -3,10 +3,10 @@
  * The public variables and their first values.  Who writes and reads them: gc/config/public_vars.h.  The two functions
  * run on the thread that starts the collector.
  */
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 #include "gc/config/options.h"
 
 /* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */

@@ -4,7 +4,7 @@
  */
 #include "gc/finalize/finalize.h"
 
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 
 /* ---- to the queue ---- */
 

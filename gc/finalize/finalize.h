@@ -28,7 +28,7 @@
 #ifndef SGC_GC_FINALIZE_FINALIZE_H
 #define SGC_GC_FINALIZE_FINALIZE_H
 
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/threads/mutator.h"
 #include "gc/finalize/address_tree.h"
 

@@ -12,9 +12,9 @@
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "mark/team.h"
 
 enum {

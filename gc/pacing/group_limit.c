@@ -3,7 +3,7 @@
 #include "gc/pacing/group_limit.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/pacing/pacing.h"
 
 enum {

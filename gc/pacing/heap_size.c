@@ -4,7 +4,7 @@
 
 #include "alloc/pages/pool.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/events/events.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/pacing/pacing.h"

@@ -71,7 +71,7 @@ typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const stru
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg);
 
 void sgc_roots_check(void);
-/* For fork: see gc/fork.c. */
+/* For fork: see gc/collect/fork.c. */
 void sgc_roots_lock(struct sgc_section *self);
 void sgc_roots_unlock(struct sgc_section *self);
 void sgc_roots_after_fork(void);

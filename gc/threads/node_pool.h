@@ -87,7 +87,7 @@ static inline void sgc_node_spare(enum sgc_node_size size, void *node)
 /* Bytes taken from the system. */
 size_t sgc_nodes_bytes(void);
 
-/* For fork: see gc/fork.c. */
+/* For fork: see gc/collect/fork.c. */
 void sgc_nodes_lock(struct sgc_section *self);
 void sgc_nodes_unlock(struct sgc_section *self);
 void sgc_nodes_after_fork(void);

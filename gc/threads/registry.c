@@ -8,10 +8,10 @@
 
 #include "alloc/small/orphan.h"
 #include "alloc/check.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/events/events.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/start_records.h"
 #include "gc/threads/world.h"

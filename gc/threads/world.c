@@ -19,7 +19,7 @@
 
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
-#include "gc/torture.h"
+#include "gc/collect/torture.h"
 #include "platform/brief.h"
 
 SGC_STATE struct sgc_world sgc_world;

@@ -3,23 +3,23 @@
  * Collection cycles, stop-parallel mode.  Everything runs on the collecting thread, which has the
  * gate; what runs while the world is stopped says so.
  */
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/sweep.h"
 #include "alloc/check.h"
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
-#include "gc/helpers.h"
-#include "gc/init.h"
+#include "gc/collect/helpers.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
-#include "gc/service.h"
-#include "gc/torture.h"
+#include "gc/collect/background.h"
+#include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/team.h"
 

@@ -4,8 +4,8 @@
  * poisoned, all invariants are checked after every phase, and threads are delayed at random where
  * protocols meet.
  */
-#ifndef SGC_GC_TORTURE_H
-#define SGC_GC_TORTURE_H
+#ifndef SGC_GC_COLLECT_TORTURE_H
+#define SGC_GC_COLLECT_TORTURE_H
 
 #include "gc/threads/mutator.h"
 

@@ -5,8 +5,8 @@
  * It starts once, at GC_INIT, SGC_init or the first allocation, on whatever thread comes first; others that come
  * meanwhile wait.  The starting thread is registered.
  */
-#ifndef SGC_GC_INIT_H
-#define SGC_GC_INIT_H
+#ifndef SGC_GC_COLLECT_START_H
+#define SGC_GC_COLLECT_START_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * world is not stopped across fork itself: the C library takes its own locks there (malloc, stdio), which a stopped
  * thread might hold.
  */
-#ifndef SGC_GC_FORK_H
-#define SGC_GC_FORK_H
+#ifndef SGC_GC_COLLECT_FORK_H
+#define SGC_GC_COLLECT_FORK_H
 
 /* Installs the handlers, which do nothing if the client has chosen to call them itself (GC_set_handle_fork). */
 void sgc_fork_init(void);

@@ -3,8 +3,8 @@
  * The helper markers' threads.  They are started when a cycle first wants them, before its pause, and sleep
  * between marks.  They are no mutators: they touch the heap only while the world is stopped.
  */
-#ifndef SGC_GC_HELPERS_H
-#define SGC_GC_HELPERS_H
+#ifndef SGC_GC_COLLECT_HELPERS_H
+#define SGC_GC_COLLECT_HELPERS_H
 
 #include "mark/team.h"
 #include "platform/section.h"

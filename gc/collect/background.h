@@ -15,8 +15,8 @@
  *              the service thread: whether it lingers, by compare-and-swap
  *   started    who has the gate; fork's child           anybody: relaxed, it is said before any work is asked for
  */
-#ifndef SGC_GC_SERVICE_H
-#define SGC_GC_SERVICE_H
+#ifndef SGC_GC_COLLECT_BACKGROUND_H
+#define SGC_GC_COLLECT_BACKGROUND_H
 
 #include "gc/threads/mutator.h"
 

@@ -2,8 +2,8 @@
 /*
  * Allocation as the API offers it: the fast path inline, then collecting, growing, and the client's hook.
  */
-#ifndef SGC_GC_ALLOCATE_H
-#define SGC_GC_ALLOCATE_H
+#ifndef SGC_GC_COLLECT_ALLOCATE_H
+#define SGC_GC_COLLECT_ALLOCATE_H
 
 #include "alloc/small/small.h"
 #include "gc/threads/mutator.h"

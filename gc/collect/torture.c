@@ -2,7 +2,7 @@
 /*
  * Torture mode.  Each function says in its header where it runs.
  */
-#include "gc/torture.h"
+#include "gc/collect/torture.h"
 
 #include "alloc/check.h"
 #include "gc/config/options.h"

@@ -8,8 +8,8 @@
  *   hooks        written under the gate, release     read by the collecting thread, acquire
  *   pushing      the marker while the push hook runs; the collecting thread only
  */
-#ifndef SGC_GC_CLIENT_HOOKS_H
-#define SGC_GC_CLIENT_HOOKS_H
+#ifndef SGC_GC_COLLECT_CLIENT_HOOKS_H
+#define SGC_GC_COLLECT_CLIENT_HOOKS_H
 
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"

@@ -2,23 +2,23 @@
 /*
  * The slow path of allocation.  On the allocating mutator, outside sections.
  */
-#include "gc/allocate.h"
+#include "gc/collect/allocate.h"
 
 #include "alloc/small/claim_short.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_size.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
-#include "gc/torture.h"
+#include "gc/collect/torture.h"
 
 struct allocate {
     sgc_aw_t stop;              /* int (*)(void) */

@@ -4,8 +4,8 @@
  *
  *   finished    cycles finished; written by the gate's holder, release; read by anybody, acquire
  */
-#ifndef SGC_GC_CYCLE_H
-#define SGC_GC_CYCLE_H
+#ifndef SGC_GC_COLLECT_CYCLE_H
+#define SGC_GC_COLLECT_CYCLE_H
 
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"

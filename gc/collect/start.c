@@ -5,17 +5,17 @@
  * for a time, by a compare-and-swap of a thread that forks, so that no child finds a start that nobody goes on with.
  * `doer`, who has made it BUSY or FORKING, is compared only with the thread that reads it.
  */
-#include "gc/init.h"
+#include "gc/collect/start.h"
 
 #include <limits.h>
 #include <unistd.h>
 
 #include "alloc/pages/heap.h"
-#include "gc/client_hooks.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/debug.h"
-#include "gc/fork.h"
+#include "gc/collect/fork.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/events/json_log.h"
 #include "gc/config/options.h"
@@ -24,7 +24,7 @@
 #include "gc/config/preset.h"
 #include "gc/roots/roots.h"
 #include "gc/events/stats.h"
-#include "gc/torture.h"
+#include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
 #include "platform/caches.h"

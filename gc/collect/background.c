@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The service thread.  See gc/service.h. */
-#include "gc/service.h"
+/* The service thread.  See gc/collect/background.h. */
+#include "gc/collect/background.h"
 
 #include "alloc/pages/pool.h"
 #include "alloc/small/sweep.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
 #include "gc/threads/world.h"

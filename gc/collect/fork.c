@@ -2,7 +2,7 @@
 /*
  * Fork handlers.  prepare and parent run on the forking thread; child on the only thread there is.
  */
-#include "gc/fork.h"
+#include "gc/collect/fork.h"
 
 #include <pthread.h>
 
@@ -10,11 +10,11 @@
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
-#include "gc/cycle.h"
+#include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/init.h"
+#include "gc/collect/start.h"
 #include "gc/roots/roots.h"
-#include "gc/service.h"
+#include "gc/collect/background.h"
 #include "gc/threads/node_pool.h"
 #include "gc/threads/world.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See gc/helpers.h. */
-#include "gc/helpers.h"
+/* See gc/collect/helpers.h. */
+#include "gc/collect/helpers.h"
 
 #include "platform/report.h"
 
