@@ -6,7 +6,7 @@
 
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/debug.h"
+#include "gc/inspect/guards.h"
 #include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/events/stats.h"

@@ -6,10 +6,10 @@ gc_sources = \
 	gc/collect/allocate.h \
 	gc/api_align.c \
 	gc/api_alloc.c \
-	gc/api_check.c \
+	gc/inspect/api_check.c \
 	gc/api_counters.h \
 	gc/api_disclaim.c \
-	gc/api_dump.c \
+	gc/inspect/api_dump.c \
 	gc/api_events.c \
 	gc/api_fork.c \
 	gc/api_free.c \
@@ -22,7 +22,7 @@ gc_sources = \
 	gc/api_misc.c \
 	gc/api_objects.c \
 	gc/api_own_kinds.h \
-	gc/api_pointer_checks.c \
+	gc/inspect/api_pointer_checks.c \
 	gc/api_query.c \
 	gc/api_registration.c \
 	gc/api_roots.c \
@@ -131,19 +131,19 @@ gc_sources += \
 	gc/finalize/toggle.c
 # Who points at an object, and the way from a root.
 gc_sources += \
-	gc/api_why_live.c \
-	gc/why_live.c \
-	gc/why_live.h
+	gc/inspect/api_why_live.c \
+	gc/inspect/why_live.c \
+	gc/inspect/why_live.h
 # Allocation for debugging; objects by kind, one by one, and who points at them.
 gc_sources += \
-	gc/api_backptr.c \
-	gc/api_debug.c \
-	gc/api_debug_finalize.c \
+	gc/inspect/api_backptr.c \
+	gc/inspect/api_debug.c \
+	gc/inspect/api_debug_finalize.c \
 	gc/api_gcj.c \
 	gc/api_generic.c \
 	gc/api_private.c \
 	gc/api_tables.c \
-	gc/api_walk.c \
-	gc/debug.c \
-	gc/debug.h \
-	gc/debug_check.c
+	gc/inspect/api_walk.c \
+	gc/inspect/guards.c \
+	gc/inspect/guards.h \
+	gc/inspect/guards_check.c

@@ -14,7 +14,7 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/debug.h"
+#include "gc/inspect/guards.h"
 #include "gc/collect/fork.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/events/json_log.h"

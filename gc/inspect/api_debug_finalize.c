@@ -9,7 +9,7 @@
 
 #include "alloc/object.h"
 #include "gc/api_finalize.h"
-#include "gc/debug.h"
+#include "gc/inspect/guards.h"
 
 struct closure {
     GC_finalization_proc fn;

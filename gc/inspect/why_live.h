@@ -7,8 +7,8 @@
  * takes a word for the same objects as a collection would, and looks at the same words of typed ones; where a client's
  * procedure says which those are, at all.  Its memory is from the system: an entry an object, and a bit a granule.
  */
-#ifndef SGC_GC_WHY_LIVE_H
-#define SGC_GC_WHY_LIVE_H
+#ifndef SGC_GC_INSPECT_WHY_LIVE_H
+#define SGC_GC_INSPECT_WHY_LIVE_H
 
 #include "alloc/object.h"
 #include "gc/roots/roots.h"

@@ -2,7 +2,7 @@
 /*
  * The memory of objects with guards.  On any thread, for its own objects; on the collecting thread for all.
  */
-#include "gc/debug.h"
+#include "gc/inspect/guards.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
  *   debug.used       any thread: set once, relaxed: a collection that does not see it yet has nothing to look at
  *   findings         the collecting thread
  */
-#ifndef SGC_GC_DEBUG_H
-#define SGC_GC_DEBUG_H
+#ifndef SGC_GC_INSPECT_GUARDS_H
+#define SGC_GC_INSPECT_GUARDS_H
 
 #include "alloc/object.h"
 

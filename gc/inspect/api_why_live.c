@@ -8,7 +8,7 @@
 
 #include "alloc/pages/heap.h"
 #include "gc/collect/cycle.h"
-#include "gc/why_live.h"
+#include "gc/inspect/why_live.h"
 #include "gc/threads/world.h"
 
 /* ---- finding ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The way from a root to an object.  Who runs it: gc/why_live.h. */
-#include "gc/why_live.h"
+/* The way from a root to an object.  Who runs it: gc/inspect/why_live.h. */
+#include "gc/inspect/why_live.h"
 
 #include "alloc/pages/pool.h"
 #include "alloc/walk.h"

@@ -3,7 +3,7 @@
  * What collections find out for debugging: guards that were written to, objects that nobody can reach and nobody has
  * freed.  On the collecting thread: found with the world stopped, written down, and reported when it runs again.
  */
-#include "gc/debug.h"
+#include "gc/inspect/guards.h"
 
 #include "alloc/walk.h"
 #include "gc/config/public_vars.h"
