@@ -4,35 +4,35 @@
 gc_sources = \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
-	gc/api_align.c \
-	gc/api_alloc.c \
+	gc/api/memalign.c \
+	gc/api/malloc.c \
 	gc/inspect/api_check.c \
-	gc/api_counters.h \
-	gc/api_disclaim.c \
+	gc/api/counters.h \
+	gc/api/disclaim.c \
 	gc/inspect/api_dump.c \
-	gc/api_events.c \
-	gc/api_fork.c \
-	gc/api_free.c \
-	gc/api_heap.c \
-	gc/api_hooks.c \
-	gc/api_incremental.c \
-	gc/api_internal.h \
-	gc/api_kinds.c \
-	gc/api_lock.c \
-	gc/api_misc.c \
-	gc/api_objects.c \
-	gc/api_own_kinds.h \
+	gc/api/events.c \
+	gc/api/fork.c \
+	gc/api/free.c \
+	gc/api/collect.c \
+	gc/api/hooks.c \
+	gc/api/incremental.c \
+	gc/api/internal.h \
+	gc/api/kinds.c \
+	gc/api/alloc_lock.c \
+	gc/api/start.c \
+	gc/api/objects.c \
+	gc/api/own_kinds.h \
 	gc/inspect/api_pointer_checks.c \
-	gc/api_query.c \
-	gc/api_registration.c \
-	gc/api_roots.c \
-	gc/api_settings.c \
-	gc/api_sgc.c \
-	gc/api_stacks.c \
-	gc/api_strings.c \
-	gc/api_suspend.c \
-	gc/api_threads.c \
-	gc/api_typed.c \
+	gc/api/query.c \
+	gc/api/displacements.c \
+	gc/api/roots.c \
+	gc/api/settings.c \
+	gc/api/sgc.c \
+	gc/api/stacks.c \
+	gc/api/strings.c \
+	gc/api/suspend.c \
+	gc/api/threads.c \
+	gc/api/typed.c \
 	gc/config/public_vars.c \
 	gc/collect/client_hooks.h \
 	gc/config/public_vars.h \
@@ -78,7 +78,7 @@ gc_sources = \
 	gc/config/preset.h \
 	gc/roots/ranges.c \
 	gc/roots/ranges.h \
-	gc/real_threads.h \
+	gc/api/real_threads.h \
 	gc/threads/registry.c \
 	gc/roots/roots.c \
 	gc/roots/roots.h \
@@ -86,8 +86,8 @@ gc_sources = \
 	gc/collect/background.h \
 	gc/roots/stack_roots.c \
 	gc/roots/stack_roots.h \
-	gc/start_records.c \
-	gc/start_records.h \
+	gc/api/created_threads.c \
+	gc/api/created_threads.h \
 	gc/events/stats.c \
 	gc/events/stats.h \
 	gc/events/stats_print.c \
@@ -99,7 +99,7 @@ gc_sources = \
 	gc/threads/world_internal.h
 
 # libsgcpreload, for sgc-run.
-preload_sources = gc/preload.c gc/real_threads.h
+preload_sources = gc/preload.c gc/api/real_threads.h
 
 # Pacing.
 gc_sources += \
@@ -114,9 +114,9 @@ gc_sources += \
 
 # Finalization.
 gc_sources += \
-	gc/api_finalize.c \
-	gc/api_finalize.h \
-	gc/api_links.c \
+	gc/api/finalize.c \
+	gc/api/finalize.h \
+	gc/api/links.c \
 	gc/finalize/register.c \
 	gc/finalize/finalize.h \
 	gc/finalize/enumerate.c \
@@ -139,10 +139,10 @@ gc_sources += \
 	gc/inspect/api_backptr.c \
 	gc/inspect/api_debug.c \
 	gc/inspect/api_debug_finalize.c \
-	gc/api_gcj.c \
-	gc/api_generic.c \
-	gc/api_private.c \
-	gc/api_tables.c \
+	gc/api/gcj.c \
+	gc/api/generic.c \
+	gc/api/unofficial.c \
+	gc/api/bdwgc_tables.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/guards.c \
 	gc/inspect/guards.h \

@@ -5,7 +5,7 @@
  *
  * Until the collector has started, and in programs that never use it, each call goes straight to the C library.
  * The real functions are looked up when they are first needed, which may be before any constructor has run; they are
- * exported for the collector's own calls (gc/real_threads.h).
+ * exported for the collector's own calls (gc/api/real_threads.h).
  *
  *   real.*   any thread, each time the same value, relaxed    any thread, relaxed: one word each
  */
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-#include "gc/real_threads.h"
+#include "gc/api/real_threads.h"
 #include "platform/atomics.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 
 #include "alloc/pages/pool.h"
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 #include "gc/javaxfc.h"
 #include "gc/collect/background.h"
 #include "tests/child_says.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "alloc/pages/page.h"
-#include "gc/start_records.h"
+#include "gc/api/created_threads.h"
 #include "tests/sanitized.h"
 #include "tests/tap.h"
 

@@ -4,7 +4,7 @@
  * needed, and gives memory back when it has decayed.
  *
  * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
- * every lock; or before a thread is suspended (gc/api_suspend.c).  In the child of a fork it starts anew.  It is registered
+ * every lock; or before a thread is suspended (gc/api/suspend.c).  In the child of a fork it starts anew.  It is registered
  * like a mutator, so that it is stopped with the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no
  * thread to be had) the same work is done by whoever needs it, and memory goes back only at explicit collections.
  *

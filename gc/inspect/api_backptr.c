@@ -3,7 +3,7 @@
  * Who points at an object.  On any mutator, which stops the world, looks through everything that a collection would
  * scan, and prints when the world runs again.
  */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include "alloc/pages/pool.h"
 #include "alloc/walk.h"

@@ -5,7 +5,7 @@
  * The checks end the process when something is wrong.  Here that is caught: the last words are printed, the check
  * is left where it stands, and the next one runs.  Nobody else can fail meanwhile, since nobody else runs.
  */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include <setjmp.h>
 

@@ -5,10 +5,10 @@
  *
  * What the client registers is kept in an object of its own, the data of the finalizer that SGC calls.
  */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include "alloc/object.h"
-#include "gc/api_finalize.h"
+#include "gc/api/finalize.h"
 #include "gc/inspect/guards.h"
 
 struct closure {

@@ -3,7 +3,7 @@
  * Dumps of the heap for people.  With the world stopped, so that pages stand still; lines are written by raw
  * system calls.
  */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"

@@ -2,7 +2,7 @@
 /*
  * Checks of pointer arithmetic.  On any mutator; only GC_is_visible takes locks.
  */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include "alloc/object.h"
 #include "gc/config/public_vars.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The heap, object by object, and the stack that is not used.  On any mutator. */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include "alloc/walk.h"
 #include "gc/collect/cycle.h"

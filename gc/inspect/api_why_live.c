@@ -2,7 +2,7 @@
 /*
  * Why an object is alive (sgc.h).  On any mutator: the search stops the world, the answer is told when it runs again.
  */
-#include "gc/api_internal.h"
+#include "gc/api/internal.h"
 
 #include <dlfcn.h>
 

@@ -13,7 +13,7 @@
 #include "gc/events/events.h"
 #include "gc/collect/start.h"
 #include "gc/config/options.h"
-#include "gc/start_records.h"
+#include "gc/api/created_threads.h"
 #include "gc/threads/world.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };

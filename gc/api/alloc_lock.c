@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The allocation lock and the world stopped by hand.  The lock is the gate of the cycle: while a client holds
+ * it, no collection begins, and allocation that would have made one lets the heap grow instead.
+ *
+ *   nested, stopped    written and read by the gate's holder
+ */
+#include "gc/api/internal.h"
+
+#include "gc/collect/cycle.h"
+
+SGC_STATE static unsigned nested;       /* GC_alloc_lock by who has it already */
+SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
+
+/* A guard is two system calls, and there are programs that call this for every look into a weak table. */
+void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_gate_hold hold;
+    void *result;
+
+    if (!sgc_gate_try(self, &hold)) {
+        if (sgc_gate_look(self, sgc_callers_stack_pointer()))
+            return fn(arg);
+        sgc_gate_close_for(self, &hold);
+    }
+    nested = 0;                     /* who had it before may have left by a jump */
+    result = fn(arg);
+    sgc_gate_open_for(&hold);
+    return result;
+}
+
+void GC_alloc_lock(void)
+{
+    if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer())) {
+        sgc_gate_close(sgc_mutator_self());
+        nested = 0;
+        return;
+    }
+    nested++;
+    sgc_warn("GC_alloc_lock: this thread has the allocation lock already, or is in a callback of the collector; "
+             "call GC_alloc_unlock before taking it again");
+}
+
+void GC_alloc_unlock(void)
+{
+    if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer()) || (nested == 0 && sgc_gate_is_light()))
+        sgc_warn("GC_alloc_unlock: this thread does not have the allocation lock; nothing is changed. Call it once "
+                 "for each GC_alloc_lock");
+    else if (nested > 0)
+        nested--;
+    else
+        sgc_gate_open();
+}
+
+void GC_stop_world_external(void)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL)
+        return;
+    if (sgc_gate_look(self, sgc_callers_stack_pointer()))
+        sgc_warn("GC_stop_world_external: this thread has the allocation lock already, or is in a callback of the "
+                 "collector; nothing is stopped. Release the lock first");
+    else if (sgc_external_stop(self))
+        stopped = true;
+}
+
+void GC_start_world_external(void)
+{
+    if (!sgc_gate_mine() || !stopped) {
+        sgc_warn("GC_start_world_external: this thread has not stopped the world; nothing is changed. Call it once for "
+                 "each GC_stop_world_external");
+        return;
+    }
+    stopped = false;
+    sgc_external_resume(sgc_mutator_self());
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collecting on request, whether to collect, and how large the heap is.  On any mutator, outside hooks unless
+ * the header says otherwise.
+ */
+#include "gc/api/internal.h"
+
+#include "alloc/pages/pool.h"
+#include "gc/collect/allocate.h"
+#include "gc/collect/cycle.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/finalize/finalize.h"
+#include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_size.h"
+#include "gc/collect/start.h"
+#include "gc/config/options.h"
+#include "gc/pacing/pacing.h"
+#include "gc/collect/background.h"
+
+SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client said */
+
+/* ---- collect ---- */
+
+static void unmap(struct sgc_mutator *self)
+{
+    sgc_heap_shrink();
+    sgc_service_do_all(self);
+    sgc_heap_watch(self);
+}
+
+struct wanted {
+    int (*stop)(void);
+    bool give_back;
+    uintptr_t entry;
+    enum sgc_collect_result result;
+};
+
+/* The client's frames are above `sp`, with its registers. */
+static void collect_from(void *arg, uintptr_t sp)
+{
+    struct wanted *w = arg;
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL)
+        return;
+    sgc_gate_look(self, w->entry);
+    w->result = sgc_collect_from(self, SGC_REASON_EXPLICIT, w->stop, sp);
+    sgc_stack_clear_deep();
+    if (w->give_back && w->result == SGC_COLLECTED)
+        unmap(self);
+    sgc_finalizers_poll(self, w->entry);
+    sgc_disclaim_run(self, SIZE_MAX, w->entry);
+}
+
+static enum sgc_collect_result collect(int (*stop)(void), bool give_back, uintptr_t entry)
+{
+    struct wanted wanted = { stop, give_back, entry, SGC_COLLECT_DISABLED };
+
+    sgc_with_registers(collect_from, &wanted);
+    return wanted.result;
+}
+
+void GC_gcollect(void)
+{
+    collect(sgc_allocate_stop(), GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer());
+}
+
+void GC_gcollect_and_unmap(void)
+{
+    collect(NULL, true, sgc_callers_stack_pointer());
+}
+
+int GC_try_to_collect(GC_stop_func stop)
+{
+    return collect(stop, GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer()) == SGC_COLLECTED;
+}
+
+int GC_collect_a_little(void)
+{
+    uintptr_t entry = sgc_callers_stack_pointer();
+    struct sgc_mutator *self = sgc_api_self();
+
+    sgc_gate_look(self, entry);
+    if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
+        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+    sgc_finalizers_poll(self, entry);
+    sgc_disclaim_poll(self, entry);
+    return 0;
+}
+
+static int never(void)
+{
+    return 0;
+}
+
+/* Without a stop function nobody is asked, which is cheaper than asking one that never stops. */
+void GC_set_stop_func(GC_stop_func stop)
+{
+    sgc_allocate_set_stop(stop == never ? NULL : stop);
+}
+
+GC_stop_func GC_get_stop_func(void)
+{
+    GC_stop_func stop = sgc_allocate_stop();
+
+    return stop != NULL ? stop : never;
+}
+
+/* ---- whether ---- */
+
+void GC_disable(void)
+{
+    sgc_collect_disable();
+}
+
+void GC_enable(void)
+{
+    if (!sgc_collect_enable())
+        sgc_warn("GC_enable: collections are not disabled; nothing is changed. Call it once for each GC_disable");
+}
+
+int GC_is_disabled(void)
+{
+    return sgc_collect_disabled();
+}
+
+void GC_set_disable_automatic_collection(int on)
+{
+    sgc_allocate_set_manual(on != 0);
+}
+
+int GC_get_disable_automatic_collection(void)
+{
+    return sgc_allocate_manual();
+}
+
+/* ---- how large ---- */
+
+int GC_expand_hp(size_t bytes)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    return self != NULL && sgc_heap_expand(bytes, self);
+}
+
+/* Before the start it is an option like others, so GC_MAXIMUM_HEAP_SIZE in the environment wins. */
+void GC_set_max_heap_size(GC_word bytes)
+{
+    if (bytes != 0 && bytes < SGC_PAGE)
+        bytes = SGC_PAGE;
+    if (bytes > PTRDIFF_MAX)
+        sgc_warn("GC_set_max_heap_size(%zu): expected at most %zu, or 0 for no limit; nothing is changed",
+                 (size_t)bytes, (size_t)PTRDIFF_MAX);
+    else if (!sgc_init_begun())
+        sgc_api_set_option("GC_MAXIMUM_HEAP_SIZE", (long)bytes);
+    else {
+        sgc_group_limit_set(bytes);
+        sgc_pacing_reconsider();
+    }
+}
+
+void GC_set_force_unmap_on_gcollect(int on)
+{
+    sgc_a32_store(&force_unmap, on != 0 ? 2 : 1);
+}
+
+int GC_get_force_unmap_on_gcollect(void)
+{
+    uint32_t said = sgc_a32_load(&force_unmap);
+
+    if (said == 0 || sgc_option_origin(SGC_OPT_GC_FORCE_UNMAP_ON_GCOLLECT) == SGC_ORIGIN_ENVIRONMENT)
+        return sgc_options.force_unmap_on_gcollect;
+    return said == 2;
+}

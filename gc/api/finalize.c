@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finalizers and toggle references as the interface has them.  On any mutator.
+ */
+#include "gc/api/internal.h"
+
+#include "alloc/object.h"
+#include "alloc/pause_alloc.h"
+#include "gc/api/finalize.h"
+#include "gc/collect/client_hooks.h"
+#include "gc/config/public_vars.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/allocate.h"
+#include "gc/finalize/finalize.h"
+
+struct hooks {
+    sgc_aw_t toggle;                    /* GC_toggleref_func */
+    sgc_aw_t await;                     /* GC_await_finalize_proc */
+};
+
+SGC_STATE static struct hooks hooks;
+SGC_STATE static sgc_aw_t bytes_per_finalizer = SGC_ATOMIC_INIT(10000);     /* kept and answered only: relaxed */
+
+/* ---- what registering has in common ---- */
+
+bool sgc_api_memory_made(const char *function, const void *what)
+{
+    if (sgc_out_of_memory(SGC_RECORD_BYTES) != NULL)
+        return true;
+    sgc_warn("%s(%p): no memory to remember it; nothing is changed. Free memory or raise the limit (ulimit -v), and "
+             "register it again", function, what);
+    return false;
+}
+
+void sgc_api_no_object(const char *function, const void *object)
+{
+    struct sgc_object o;
+
+    if (!sgc_heap_contains((uintptr_t)object))
+        sgc_warn("%s(%p): the address is not in the collector's heap; nothing is registered. Pass what GC_malloc and "
+                 "its relatives returned", function, object);
+    else if (sgc_object_find((uintptr_t)object, &o) && o.start != (uintptr_t)object)
+        sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; nothing is registered. Pass the object's "
+                 "first address, GC_base() finds it", function, object, (uintptr_t)object - o.start, (void *)o.start);
+    else
+        sgc_warn("%s(%p): there is no object at this address of the heap; nothing is registered. An object that has "
+                 "been freed is gone", function, object);
+}
+
+/* ---- finalizers ---- */
+
+static void answer(const struct sgc_finalizer *old, GC_finalization_proc *old_fn, void **old_data)
+{
+    if (old_fn != NULL)
+        *old_fn = old->fn;
+    if (old_data != NULL)
+        *old_data = old->fn != NULL ? old->data : NULL;
+}
+
+static enum sgc_registered try_again(const char *function, struct sgc_mutator *self, void *object,
+                                     const struct sgc_finalizer *f, struct sgc_finalizer *old)
+{
+    if (self == NULL || !sgc_api_memory_made(function, object))
+        return SGC_REGISTERED_NOT;
+    return sgc_finalizer_set(self, sgc_api_untagged(object), f, old);
+}
+
+bool sgc_api_finding_leaks(void)
+{
+    return sgc_a32_load(&sgc_client_find_leak) != 0;
+}
+
+/* Those registered in the hook that pushes roots, until the pause is over: for what the hook has allocated, most likely.  They
+ * lie in the heap, and are marked with what else comes from the hook. */
+struct deferred {
+    struct deferred *next;
+    const char *function;
+    void *object;
+    struct sgc_finalizer f;
+};
+
+SGC_STATE static struct { struct deferred *first, *last; } deferred;    /* the collecting thread, gate held */
+
+static void look_before(const void *object, struct sgc_finalizer *old)
+{
+    sgc_finalizer_look(sgc_api_untagged(object), old);
+    for (const struct deferred *d = deferred.first; d != NULL; d = d->next)
+        if (sgc_api_untagged(d->object) == sgc_api_untagged(object))
+            *old = d->f;
+}
+
+static void append(struct deferred *d)
+{
+    if (deferred.first == NULL)
+        deferred.first = d;
+    else
+        deferred.last->next = d;
+    deferred.last = d;
+}
+
+static bool defer(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f)
+{
+    struct deferred *d = sgc_stopped_claim(&self->cache, SGC_KIND_CONSERVATIVE, sgc_class_for(sgc_request_granules(sizeof *d)));
+
+    if (d == NULL) {
+        sgc_warn("%s(%p): too much was asked for in the hook of GC_set_push_other_roots; nothing is registered. Register it "
+                 "outside", function, object);
+        return false;
+    }
+    *d = (struct deferred){ NULL, function, object, *f };
+    append(d);
+    return true;
+}
+
+/* What was registered before is looked for only if somebody asks. */
+static void register_later(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f,
+                           GC_finalization_proc *old_fn, void **old_data)
+{
+    struct sgc_finalizer old = { .fn = NULL };
+
+    if ((old_fn != NULL || old_data != NULL) && sgc_heap_contains((uintptr_t)object))
+        look_before(object, &old);
+    if (defer(function, self, object, f))
+        answer(&old, old_fn, old_data);
+}
+
+static void register_finalizer(const char *function, void *object, const struct sgc_finalizer *f,
+                               GC_finalization_proc *old_fn, void **old_data)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    struct sgc_finalizer old = { .fn = NULL };
+    enum sgc_registered result = SGC_REGISTERED;
+
+    if (self != NULL && sgc_called_by_hook(self)) {
+        register_later(function, self, object, f, old_fn, old_data);
+        return;
+    }
+    if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_api_finding_leaks())
+        result = sgc_finalizer_set(self, sgc_api_untagged(object), f, &old);
+    if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
+        if (result == SGC_REGISTERED_NOT)
+            result = try_again(function, self, object, f, &old);
+        if (result == SGC_REGISTERED_NO_OBJECT)
+            sgc_api_no_object(function, object);
+    }
+    if (result != SGC_REGISTERED_NOT)
+        answer(&old, old_fn, old_data);
+}
+
+void sgc_client_after(void)
+{
+    struct deferred *d = deferred.first;
+
+    deferred.first = NULL;
+    for (; d != NULL; d = d->next)
+        register_finalizer(d->function, d->object, &d->f, NULL, NULL);
+}
+
+#define REGISTER(name, order) \
+    void name(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data) \
+    { \
+        struct sgc_finalizer f = { fn, data, order, (uintptr_t)object % SGC_GRANULE }; \
+        register_finalizer(#name, object, &f, old_fn, old_data); \
+    }
+
+REGISTER(GC_register_finalizer, SGC_ORDERED)
+REGISTER(GC_register_finalizer_ignore_self, SGC_IGNORE_SELF)
+REGISTER(GC_register_finalizer_no_order, SGC_NO_ORDER)
+REGISTER(GC_register_finalizer_unreachable, SGC_UNREACHABLE)
+
+/* ---- running them ---- */
+
+static bool may_run(const char *function, uintptr_t entry)
+{
+    if (!sgc_gate_look(sgc_mutator_self(), entry))
+        return true;
+    sgc_warn("%s: called by a callback of a collection, or by a thread that holds the allocation lock; no finalizer is "
+             "run. Call it afterwards", function);
+    return false;
+}
+
+int GC_should_invoke_finalizers(void)
+{
+    return sgc_finalizers_waiting();
+}
+
+int GC_invoke_finalizers(void)
+{
+    struct sgc_mutator *self;
+
+    if (!sgc_finalizers_waiting() || !may_run("GC_invoke_finalizers", sgc_callers_stack_pointer()))
+        return 0;
+    self = sgc_api_self();
+    return self != NULL ? sgc_finalizers_run(self) : 0;
+}
+
+void GC_finalize_all(void)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL || !may_run("GC_finalize_all", sgc_callers_stack_pointer()))
+        return;
+    do
+        sgc_finalizers_run(self);
+    while (sgc_finalization_enqueue_all(self));
+}
+
+void GC_dump_finalization(void)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL || !sgc_external_stop(self))
+        return;
+    sgc_finalization_dump();
+    sgc_external_resume(self);
+}
+
+/* ---- settings ---- */
+
+void GC_set_finalize_on_demand(int on)
+{
+    sgc_a32_store(&sgc_client_finalize_on_demand, on != 0);
+}
+
+int GC_get_finalize_on_demand(void)
+{
+    return (int)sgc_a32_load(&sgc_client_finalize_on_demand);
+}
+
+void GC_set_java_finalization(int on)
+{
+    sgc_a32_store(&sgc_client_java_finalization, on != 0);
+}
+
+int GC_get_java_finalization(void)
+{
+    return (int)sgc_a32_load(&sgc_client_java_finalization);
+}
+
+void GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier)
+{
+    sgc_aw_store_rel(&sgc_client_finalizer_notifier, (uintptr_t)notifier);
+}
+
+GC_finalizer_notifier_proc GC_get_finalizer_notifier(void)
+{
+    return (GC_finalizer_notifier_proc)sgc_aw_load_acq(&sgc_client_finalizer_notifier);
+}
+
+void GC_set_allocd_bytes_per_finalizer(GC_word bytes)
+{
+    sgc_aw_store(&bytes_per_finalizer, bytes);
+}
+
+GC_word GC_get_allocd_bytes_per_finalizer(void)
+{
+    return sgc_aw_load(&bytes_per_finalizer);
+}
+
+/* ---- hooks ---- */
+
+SGC_API_HOOK(await_finalize_proc, GC_await_finalize_proc, hooks.await)
+SGC_API_HOOK(toggleref_func, GC_toggleref_func, hooks.toggle)
+
+sgc_await_fn sgc_client_await_fn(void)
+{
+    return GC_get_await_finalize_proc();
+}
+
+static uintptr_t ask_client(void *object)
+{
+    switch (GC_get_toggleref_func()(object)) {
+    case GC_TOGGLE_REF_STRONG:
+        return SGC_TOGGLE_STRONG;
+    case GC_TOGGLE_REF_WEAK:
+        return SGC_TOGGLE_WEAK;
+    case GC_TOGGLE_REF_DROP:
+        return 0;
+    }
+    sgc_warn("the function of GC_set_toggleref_func gave no GC_TOGGLE_REF_... for %p; the object is forgotten", object);
+    return 0;
+}
+
+sgc_toggle_fn sgc_client_toggle_fn(void)
+{
+    return GC_get_toggleref_func() != NULL ? ask_client : NULL;
+}
+
+int GC_toggleref_add(void *object, int is_strong)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    enum sgc_registered result;
+
+    if (self == NULL)
+        return GC_NO_MEMORY;
+    if (GC_get_toggleref_func() == NULL)
+        return GC_SUCCESS;
+    result = sgc_toggle_add(self, (uintptr_t)object, is_strong != 0);
+    if (result == SGC_REGISTERED_NOT && sgc_api_memory_made("GC_toggleref_add", object))
+        result = sgc_toggle_add(self, (uintptr_t)object, is_strong != 0);
+    if (result == SGC_REGISTERED_NO_OBJECT)
+        sgc_api_no_object("GC_toggleref_add", object);
+    return result == SGC_REGISTERED_NO_OBJECT ? GC_NOT_FOUND : result == SGC_REGISTERED_NOT ? GC_NO_MEMORY : GC_SUCCESS;
+}

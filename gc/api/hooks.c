@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the gate where a collection
+ * calls the hook; who calls each hook is said in gc/collect/client_hooks.h and the public headers.
+ */
+#include "gc/api/internal.h"
+
+#include <stdlib.h>
+
+#include "alloc/object.h"
+#include "alloc/large/span.h"
+#include "alloc/pause_alloc.h"
+#include "gc/collect/allocate.h"
+#include "gc/collect/client_hooks.h"
+#include "gc/config/public_vars.h"
+#include "gc/collect/cycle.h"
+#include "mark/descriptor.h"
+
+struct hooks {
+    sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
+    struct sgc_marker *pushing;         /* while the push hook runs */
+};
+
+SGC_STATE static struct hooks hooks;
+
+/* ---- memory ---- */
+
+void GC_set_oom_fn(GC_oom_func hook)
+{
+    sgc_aw_store_rel(&sgc_client_oom_fn, (uintptr_t)hook);
+}
+
+GC_oom_func GC_get_oom_fn(void)
+{
+    GC_oom_func hook = (GC_oom_func)sgc_aw_load_acq(&sgc_client_oom_fn);
+
+    return hook != NULL ? hook : sgc_oom_default;
+}
+
+SGC_API_HOOK(on_heap_resize, GC_on_heap_resize_proc, sgc_client_on_heap_resize)
+
+/* ---- warnings ---- */
+
+enum { LINE = 1024 };
+
+/* What a client gets that keeps the first hook and calls it from its own. */
+static void default_warn(char *format, GC_word argument)
+{
+    char line[LINE];
+    size_t length = sgc_format(line, sizeof line, format, argument);
+
+    if (length >= sizeof line)
+        length = sizeof line - 1;
+    while (length > 0 && line[length - 1] == '\n')
+        line[--length] = '\0';
+    sgc_say("%s", line);
+}
+
+void GC_ignore_warn_proc(char *format, GC_word argument)
+{
+    (void)format, (void)argument;
+}
+
+static void warn_client(const char *line)
+{
+    static char format[] = "%s\n";
+    GC_warn_proc hook = (GC_warn_proc)sgc_aw_load_acq(&hooks.warn);
+
+    if (hook != NULL)
+        hook(format, (GC_word)line);
+}
+
+static void abort_client(const char *line)
+{
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
+
+    sgc_api_violation(line);
+    if (hook != NULL)
+        hook(line);
+}
+
+void sgc_api_install_reports(void)
+{
+    sgc_report_hooks(sgc_aw_load(&hooks.warn) != 0 ? warn_client : NULL, abort_client);
+}
+
+void GC_set_warn_proc(GC_warn_proc hook)
+{
+    sgc_api_set_hook(&hooks.warn, hook == default_warn ? 0 : (uintptr_t)hook);
+    sgc_api_install_reports();
+}
+
+GC_warn_proc GC_get_warn_proc(void)
+{
+    GC_warn_proc hook = (GC_warn_proc)sgc_aw_load_acq(&hooks.warn);
+
+    return hook != NULL ? hook : default_warn;
+}
+
+void GC_set_log_fd(int fd)
+{
+    if (fd < 0)
+        sgc_warn("GC_set_log_fd(%d): expected a file descriptor; nothing is changed", fd);
+    else
+        sgc_report_to(fd);
+}
+
+/* ---- the end ---- */
+
+static void default_abort(const char *message)
+{
+    if (message != NULL)
+        sgc_say("%s", message);
+}
+
+void GC_set_abort_func(GC_abort_func hook)
+{
+    sgc_api_set_hook(&sgc_client_on_abort, hook == default_abort ? 0 : (uintptr_t)hook);
+    sgc_api_install_reports();
+}
+
+GC_abort_func GC_get_abort_func(void)
+{
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
+
+    return hook != NULL ? hook : default_abort;
+}
+
+/* No defect, so no core is dumped. */
+void GC_abort_on_oom(void)
+{
+    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
+
+    sgc_error("out of memory, and the program chose to end in that case (GC_abort_on_oom); raise "
+              "GC_MAXIMUM_HEAP_SIZE or the system's limits");
+    if (hook != NULL)
+        hook(NULL);
+    exit(EXIT_FAILURE);
+}
+
+/* ---- roots of the moment ---- */
+
+SGC_API_HOOK(push_other_roots, GC_push_other_roots_proc, sgc_client_push_other_roots)
+
+void sgc_client_before(struct sgc_mutator *self)
+{
+    GC_push_other_roots_proc hook = GC_get_push_other_roots();
+
+    if (self != NULL)
+        sgc_stopped_reserve(&self->cache, hook != NULL && hook != sgc_client_push_nothing);
+}
+
+static void mark_allocated(void *marker, uintptr_t object)
+{
+    sgc_mark_address(marker, object);
+}
+
+/* What the hook allocates is marked when it is done, and holds what it is to hold. */
+void sgc_client_push_roots(struct sgc_marker *marker)
+{
+    GC_push_other_roots_proc hook = GC_get_push_other_roots();
+
+    if (hook == NULL)
+        return;
+    hooks.pushing = marker;
+    hook();
+    sgc_stopped_each(mark_allocated, marker);
+    hooks.pushing = NULL;
+}
+
+bool sgc_client_pushing(void)
+{
+    return hooks.pushing != NULL && sgc_stopped_by_self();
+}
+
+typedef void (*scan_fn)(struct sgc_marker *marker, const void *lo, const void *hi);
+
+static void push(const char *function, scan_fn scan, const void *bottom, const void *top)
+{
+    if (hooks.pushing == NULL)
+        sgc_warn("%s: called outside the hook of GC_set_push_other_roots; nothing is marked. Use GC_add_roots for "
+                 "memory that is a root for long", function);
+    else if (bottom < top)
+        scan(hooks.pushing, bottom, top);
+}
+
+void GC_push_all(void *bottom, void *top)
+{
+    push("GC_push_all", sgc_mark_static, bottom, top);
+}
+
+void GC_push_all_eager(void *bottom, void *top)
+{
+    push("GC_push_all_eager", sgc_mark_roots, bottom, top);
+}
+
+void GC_push_conditional(void *bottom, void *top, int all)
+{
+    (void)all;
+    push("GC_push_conditional", sgc_mark_static, bottom, top);
+}
+
+/* ---- mark bits ---- */
+
+/* The marker that runs a client's procedure, or the hook, on this thread. */
+static struct sgc_marker *marking(void)
+{
+    return sgc_marker_here != NULL ? sgc_marker_here : hooks.pushing;
+}
+
+static sgc_aw_t *mark_word(const struct sgc_object *o, uintptr_t *bit)
+{
+    *bit = o->span ? sgc_arena_bit(o->page) : sgc_bit_mask(o->granule);
+    return o->span ? sgc_span_word(o->page, sgc_mark_role()) : sgc_mark_word(o->granule);
+}
+
+int GC_is_marked(const void *object)
+{
+    struct sgc_object o;
+    uintptr_t bit;
+
+    if (!sgc_object_find((uintptr_t)object, &o))
+        return 0;
+    return marking() == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
+}
+
+/* It is counted as a marker would. */
+void GC_set_mark_bit(const void *object)
+{
+    struct sgc_marker *marker = marking();
+    struct sgc_object o;
+    uintptr_t bit;
+    sgc_aw_t *word;
+
+    if (marker == NULL || !sgc_object_find((uintptr_t)object, &o))
+        return;
+    word = mark_word(&o, &bit);
+    if (sgc_mark_by_hand(marker, &o, word, bit))
+        sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
+}
+
+void GC_clear_mark_bit(const void *object)
+{
+    (void)object;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kinds of clients, mark procedures and what these call.  Making them: any thread, any time; the tables are in
+ * alloc/pages/kind.h and mark/mark_procs.h.  GC_mark_and_push: on the marker that runs the procedure.
+ */
+#include "gc/api/own_kinds.h"
+
+#include "mark/descriptor.h"
+#include "mark/layouts.h"
+#include "platform/platform.h"
+
+_Static_assert(GC_DS_LENGTH == (int)SGC_DS_LENGTH && GC_DS_BITMAP == (int)SGC_DS_BITMAP && GC_DS_PROC == (int)SGC_DS_PROC &&
+               GC_DS_PER_OBJECT == (int)SGC_DS_PER_OBJECT && GC_DS_TAG_BITS == (int)SGC_DS_TAG_BITS &&
+               GC_INDIR_PER_OBJ_BIAS == (int)SGC_DS_BIAS && GC_LOG_MAX_MARK_PROCS == (int)SGC_DS_PROC_BITS &&
+               GC_RESERVED_MARK_PROCS == (int)SGC_MARK_PROCS_RESERVED, "the public header says the same");
+_Static_assert(sizeof(GC_word) == sizeof(uintptr_t), "descriptors are words");
+
+/* ---- free lists: there are none ---- */
+
+enum { FREE_LIST_BYTES = 4096 };    /* more entries than any program looks at */
+
+SGC_STATE static void *shared_list[FREE_LIST_BYTES / sizeof(void *)];
+
+/* All zero, and outside the heap: a client that pops from it finds it empty. */
+void **GC_new_free_list(void)
+{
+    void **list = sgc_mem_obtain(FREE_LIST_BYTES);
+
+    return list != NULL ? list : shared_list;
+}
+
+void **GC_new_free_list_inner(void)
+{
+    return GC_new_free_list();
+}
+
+/* ---- kinds ---- */
+
+static bool is_length(GC_word descriptor)
+{
+    return (descriptor & GC_DS_TAGS) == GC_DS_LENGTH;
+}
+
+/* Objects whose words a procedure or the descriptor's place decides about must never be seen with old words in them. */
+static struct sgc_kind kind_from(GC_word descriptor, bool add_size, bool clear)
+{
+    struct sgc_kind kind = { .descriptor = descriptor, .add_size = add_size };
+
+    if (!is_length(descriptor) || descriptor != 0)
+        kind.scan = SGC_SCAN_DESCRIBED;
+    else
+        kind.scan = add_size ? SGC_SCAN_WORDS : SGC_SCAN_NOTHING;
+    kind.clear = clear || (descriptor & GC_DS_PROC) != 0;
+    return kind;
+}
+
+static bool is_per_object(GC_word descriptor)
+{
+    return (descriptor & GC_DS_TAGS) == GC_DS_PER_OBJECT;
+}
+
+/* What can only be a mistake; objects of such a kind are scanned word by word. */
+static const char *mistake(GC_word descriptor, bool add_size)
+{
+    uint32_t proc = descriptor >> GC_DS_TAG_BITS & (GC_MAX_MARK_PROCS - 1);
+
+    if (add_size && !is_length(descriptor) && !is_per_object(descriptor))
+        return "the size can only be added to a length or a distance (GC_DS_LENGTH, GC_DS_PER_OBJECT)";
+    if ((descriptor & GC_DS_TAGS) == GC_DS_PROC && proc >= GC_RESERVED_MARK_PROCS && proc != SGC_PROC_LAYOUT &&
+        sgc_mark_proc_at(proc) == NULL)
+        return "it names a mark procedure that there is not; pass GC_MAKE_PROC what GC_new_proc returned";
+    if (is_per_object(descriptor) && (add_size || (intptr_t)descriptor >= 0) && (descriptor & ~(GC_word)GC_DS_TAGS) % sizeof(GC_word) != 0)
+        return "the descriptor of an object must lie in it at a multiple of 8";
+    if (is_length(descriptor) && descriptor > PTRDIFF_MAX)
+        return "no object is so long";
+    return NULL;
+}
+
+unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int clear)
+{
+    const char *why = mistake(descriptor, add_size != 0);
+    struct sgc_kind kind = kind_from(descriptor, add_size != 0, clear != 0);
+    uint32_t number;
+
+    (void)free_list;
+    if (why != NULL) {
+        sgc_warn("GC_new_kind: descriptor %p: %s. All words of objects of this kind count as pointers", (void *)descriptor, why);
+        kind = kind_from(0, true, true);
+    }
+    number = sgc_kind_make(&kind);
+    if (number != SGC_KINDS)
+        return number;
+    sgc_warn("GC_new_kind: there are %d kinds already; 1 is returned, an ordinary object with pointers. Make each kind once and keep "
+             "its number", SGC_KINDS);
+    return GC_I_NORMAL;
+}
+
+unsigned GC_new_kind_inner(void **free_list, GC_word descriptor, int add_size, int clear)
+{
+    return GC_new_kind(free_list, descriptor, add_size, clear);
+}
+
+uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what)
+{
+    uint32_t made = SGC_KINDS;
+    bool closed;
+
+    if (sgc_api_self() == NULL)
+        return SGC_KIND_CONSERVATIVE;
+    closed = sgc_gate_enter(sgc_mutator_self());
+    if (sgc_a32_load(number) == 0 && (made = sgc_kind_make(kind)) != SGC_KINDS)
+        sgc_a32_store_rel(number, made);
+    made = sgc_a32_load(number);
+    sgc_gate_leave(closed);
+    if (made != 0)
+        return made;
+    sgc_warn("%s need a kind, and there are %d already; ordinary objects are used instead. Make fewer by GC_new_kind", what,
+             SGC_KINDS);
+    return SGC_KIND_CONSERVATIVE;
+}
+
+/* Kinds like these, but uncollectable; 0: not made yet.  Any thread, release / acquire. */
+SGC_STATE static sgc_a32_t uncollectable_like[SGC_KINDS];
+
+uint32_t sgc_api_uncollectable_kind(uint32_t kind)
+{
+    uint32_t like = sgc_a32_load_acq(&uncollectable_like[kind]);
+    struct sgc_kind copy = sgc_kinds.of[kind];
+
+    if (!sgc_kind_is_client(kind))
+        return sgc_kind_has_pointers(kind) ? SGC_KIND_UNCOLLECTABLE : SGC_KIND_POINTER_FREE_UNCOLLECTABLE;
+    if (like != 0 || copy.uncollectable)
+        return like != 0 ? like : kind;
+    copy.uncollectable = true;
+    like = sgc_kind_make(&copy);
+    if (like == SGC_KINDS)
+        sgc_warn("GC_generic_malloc_uncollectable: kind %u needs a sibling that is not collected, and there are %d kinds already; "
+                 "NULL is returned. Make fewer kinds", kind, SGC_KINDS);
+    else
+        sgc_a32_store_rel(&uncollectable_like[kind], like);
+    return like;
+}
+
+/* ---- mark procedures ---- */
+
+/* A reserved number, which no procedure has: objects with it are scanned word by word. */
+enum { NO_PROCEDURE = GC_RESERVED_MARK_PROCS - 1 };
+
+unsigned GC_new_proc(GC_mark_proc proc)
+{
+    uint32_t number = proc != NULL ? sgc_mark_proc_add(proc) : SGC_MARK_PROCS;
+
+    if (number != SGC_MARK_PROCS)
+        return number;
+    if (proc == NULL)
+        sgc_warn("GC_new_proc(NULL): a mark procedure is expected; %d is returned, with which all words of an object count as "
+                 "pointers", NO_PROCEDURE);
+    else
+        sgc_warn("GC_new_proc: there are %d mark procedures already; %d is returned, with which all words of an object count as "
+                 "pointers. Register each procedure once and keep its number", SGC_MARK_PROCS_OWN - GC_RESERVED_MARK_PROCS, NO_PROCEDURE);
+    return NO_PROCEDURE;
+}
+
+unsigned GC_new_proc_inner(GC_mark_proc proc)
+{
+    return GC_new_proc(proc);
+}
+
+/* The marker pushes what it has to on its own stack, so the client's never fills up. */
+struct GC_ms_entry *GC_mark_and_push(void *object, struct GC_ms_entry *mark_stack_ptr, struct GC_ms_entry *mark_stack_limit,
+                                     void **source)
+{
+    (void)mark_stack_limit, (void)source;
+    if (!sgc_mark_for_procedure((uintptr_t)object))
+        sgc_warn("GC_mark_and_push(%p): called outside a mark procedure; nothing is marked. In the hook of "
+                 "GC_set_push_other_roots use GC_push_all", object);
+    return mark_stack_ptr;
+}
+
+/* Finalizers, what they are registered for and their data are looked at in any case. */
+void GC_push_finalizer_structures(void)
+{
+}

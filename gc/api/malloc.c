@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/collect/allocate.h).
+ */
+#include "gc/api/own_kinds.h"
+
+#include "alloc/object.h"
+#include "alloc/large/span.h"
+#include "gc/collect/allocate.h"
+#include "gc/config/public_vars.h"
+
+void *GC_malloc(size_t size)
+{
+    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
+}
+
+void *GC_malloc_atomic(size_t size)
+{
+    return sgc_allocate(size, SGC_KIND_POINTER_FREE);
+}
+
+/* What the new object counts for: its slot, or its span. */
+static size_t bytes_of_new(const void *object, size_t size)
+{
+    size_t granules = sgc_request_granules(size);
+
+    return granules != 0 ? sgc_class_bytes(sgc_class_for(granules)) : sgc_span_bytes(sgc_page_number((uintptr_t)object));
+}
+
+void *sgc_api_allocate_or_null(size_t size, uint32_t kind)
+{
+    void *object = sgc_api_is_typed(kind) ? sgc_api_typed_everything(size) : sgc_allocate_or_null(size, kind);
+
+    if (object != NULL && sgc_kind_uncollectable(kind))
+        sgc_api_count_uncollectable((intptr_t)bytes_of_new(object, size));
+    return object;
+}
+
+__attribute__((noinline))
+static void *uncollectable_slowly(size_t size, uint32_t kind)
+{
+    void *object = sgc_api_allocate_or_null(size, kind);
+
+    return object != NULL ? object : sgc_out_of_memory(size);
+}
+
+/* Jumped to. */
+__attribute__((noinline))
+static void *uncollectable_missed(size_t size, uint32_t kind, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    return uncollectable_slowly(size, kind);
+}
+
+/* The common path of sgc_allocate, which counts the object as well. */
+__attribute__((always_inline))
+static inline void *uncollectable(size_t size, uint32_t kind)
+{
+    struct sgc_cache *cache = sgc_fast_cache;
+    struct sgc_bin *bin;
+    void *object;
+
+    if (__builtin_expect(size > SGC_FAST_MAX, 0))
+        return uncollectable_slowly(size, kind);
+    bin = sgc_fast_bin(cache, size, kind);
+    sgc_brief_enter(&cache->section);
+    if (__builtin_expect(bin->freed == NULL && !sgc_bin_has_run(bin), 0))
+        return uncollectable_missed(size, kind, cache);
+    sgc_aw_add_relaxed(&sgc_client_non_gc_bytes, bin->size);
+    if (bin->freed == NULL) {
+        object = sgc_bin_bump(bin);
+    } else {
+        object = sgc_bin_pop(bin);
+        if (sgc_kind_cleared(kind))
+            return sgc_bin_finish_zeroed(cache, object, bin->size);
+    }
+    if (sgc_brief_leave(&cache->section))
+        return sgc_brief_look(&cache->section, object);
+    return object;
+}
+
+void *GC_malloc_uncollectable(size_t size)
+{
+    return uncollectable(size, SGC_KIND_UNCOLLECTABLE);
+}
+
+void *GC_malloc_atomic_uncollectable(size_t size)
+{
+    return uncollectable(size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE);
+}
+
+enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the object */
+
+void sgc_api_near_start(const struct sgc_object *o)
+{
+    if (o->span)
+        sgc_span_set_reach(o->page, PROMISED_REACH);
+}
+
+void *sgc_api_near_start_or_null(size_t size, uint32_t kind)
+{
+    void *object = sgc_api_allocate_or_null(size, kind);
+    struct sgc_object o;
+
+    if (object != NULL && sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o))
+        sgc_api_near_start(&o);
+    return object;
+}
+
+__attribute__((noinline))
+static void *large_near_start(size_t size, uint32_t kind)
+{
+    void *object = sgc_api_near_start_or_null(size, kind);
+
+    return object != NULL ? object : sgc_out_of_memory(size);
+}
+
+/* To small objects the promise says nothing. */
+__attribute__((always_inline))
+static inline void *ignore_off_page(size_t size, uint32_t kind)
+{
+    return size > SGC_FAST_MAX ? large_near_start(size, kind) : sgc_allocate(size, kind);
+}
+
+void *GC_malloc_ignore_off_page(size_t size)
+{
+    return ignore_off_page(size, SGC_KIND_CONSERVATIVE);
+}
+
+void *GC_malloc_atomic_ignore_off_page(size_t size)
+{
+    return ignore_off_page(size, SGC_KIND_POINTER_FREE);
+}
+
+void *GC_malloc_stubborn(size_t size)
+{
+    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
+}
+
+/* The end byte is ours to add; the result is one object of more than that when the size wraps. */
+void *GC_malloc_many(size_t size)
+{
+    if (sgc_api_self() == NULL || size == SIZE_MAX)
+        return NULL;
+    return sgc_allocate_many(size + sgc_heap.config.end_byte, SGC_KIND_CONSERVATIVE);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an address belongs to, which words count as pointers, and writes the collector is told of.  Any thread;
+ * no locks.
+ */
+#include "gc/api/internal.h"
+
+#include "alloc/object.h"
+#include "gc/collect/allocate.h"
+#include "gc/config/public_vars.h"
+#include "gc/collect/start.h"
+#include "mark/marker.h"
+
+void *GC_base(void *address)
+{
+    struct sgc_object o;
+
+    return sgc_object_find((uintptr_t)address, &o) ? (void *)o.start : NULL;
+}
+
+int GC_is_heap_ptr(const void *address)
+{
+    return sgc_heap_contains((uintptr_t)address);
+}
+
+size_t GC_get_size_map_at(int request)
+{
+    size_t granules;
+
+    if (request < 0 || (!sgc_init_done() && !sgc_init_now()))
+        return SIZE_MAX;
+    granules = sgc_request_granules((size_t)request);
+    return granules == 0 ? SIZE_MAX : sgc_class_bytes(sgc_class_for(granules));
+}
+
+/* ---- which words count ---- */
+
+void GC_set_all_interior_pointers(int on)
+{
+    if (on != 0 && on != 1)
+        sgc_warn("GC_set_all_interior_pointers(%d): expected 1 (on) or 0 (off); nothing is changed", on);
+    else if (!sgc_init_begun())
+        sgc_a32_store(&sgc_client_all_interior_pointers, (uint32_t)on);
+    else
+        sgc_api_too_late("GC_set_all_interior_pointers", on == GC_get_all_interior_pointers());
+}
+
+int GC_get_all_interior_pointers(void)
+{
+    return (int)sgc_a32_load(&sgc_client_all_interior_pointers);
+}
+
+void GC_register_displacement(size_t n)
+{
+    if (n > SGC_SMALL_MAX)
+        sgc_warn("GC_register_displacement(%zu): no small object is that large; nothing is registered. Pass at most "
+                 "%zu", n, (size_t)SGC_SMALL_MAX);
+    else
+        sgc_mark_displacement(n);
+}
+
+/* ---- writes ---- */
+
+void GC_end_stubborn_change(const void *object)
+{
+    (void)object;
+}
+
+void GC_change_stubborn(const void *object)
+{
+    (void)object;
+}
+
+void GC_ptr_store_and_dirty(void *address, const void *value)
+{
+    *(const void **)address = value;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters of the heap.  Any thread, any time: nothing is locked, so a set of numbers of one moment is one that
+ * no collection came between.
+ */
+#include "gc/api/internal.h"
+
+#include <string.h>
+
+#include "gc/api/counters.h"
+#include "gc/config/public_vars.h"
+#include "gc/collect/cycle.h"
+#include "gc/pacing/heap_size.h"
+#include "gc/pacing/pacing.h"
+#include "gc/events/stats.h"
+
+enum { ATTEMPTS = 100 };
+
+/* ---- one by one ---- */
+
+size_t sgc_api_live_bytes(void)
+{
+    size_t born = sgc_pacing_live() + sgc_pacing_allocated_since();
+    size_t freed = sgc_pacing_freed_since();
+
+    return born > freed ? born - freed : 0;
+}
+
+size_t sgc_api_free_bytes(void)
+{
+    size_t size = sgc_heap_size();
+    size_t used = sgc_api_live_bytes();
+
+    return size > used ? size - used : 0;
+}
+
+GC_word GC_get_gc_no(void)
+{
+    return sgc_cycles_finished();
+}
+
+size_t GC_get_heap_size(void)
+{
+    return sgc_heap_size();
+}
+
+size_t GC_get_free_bytes(void)
+{
+    return sgc_api_free_bytes();
+}
+
+size_t GC_get_unmapped_bytes(void)
+{
+    size_t size = sgc_heap_size();
+    size_t committed = sgc_heap_committed();
+
+    return committed > size ? committed - size : 0;
+}
+
+size_t GC_get_bytes_since_gc(void)
+{
+    return sgc_pacing_allocated_since();
+}
+
+size_t GC_get_expl_freed_bytes_since_gc(void)
+{
+    return sgc_pacing_freed_since();
+}
+
+size_t GC_get_total_bytes(void)
+{
+    return sgc_pacing_allocated_before() + sgc_pacing_allocated_since();
+}
+
+size_t GC_get_obtained_from_os_bytes(void)
+{
+    return sgc_heap_committed();
+}
+
+size_t GC_get_memory_use(void)
+{
+    return sgc_api_live_bytes();
+}
+
+/* ---- several ---- */
+
+static void read_once(struct GC_prof_stats_s *s)
+{
+    GC_word size = GC_get_heap_size();
+    GC_word committed = sgc_heap_committed();
+
+    *s = (struct GC_prof_stats_s){
+        .heapsize_full = committed > size ? committed : size,
+        .unmapped_bytes = committed > size ? committed - size : 0,
+        .bytes_allocd_since_gc = sgc_pacing_allocated_since(),
+        .allocd_bytes_before_gc = sgc_pacing_allocated_before(),
+        .non_gc_bytes = sgc_aw_load(&sgc_client_non_gc_bytes),
+        .gc_no = sgc_cycles_finished(),
+        .markers_m1 = (GC_word)GC_get_parallel(),
+        .bytes_reclaimed_since_gc = sgc_aw_load(&sgc_api_counters.reclaimed_last),
+        .reclaimed_bytes_before_gc = sgc_aw_load(&sgc_api_counters.reclaimed_before),
+        .expl_freed_bytes_since_gc = sgc_pacing_freed_since(),
+        .obtained_from_os_bytes = committed,
+    };
+    s->free_bytes_full = sgc_api_free_bytes() + s->unmapped_bytes;
+}
+
+static void read_all(struct GC_prof_stats_s *s)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        uint64_t before = sgc_cycles_finished();
+
+        read_once(s);
+        if (sgc_cycles_finished() == before)
+            return;
+    }
+}
+
+static void store(GC_word *where, GC_word value)
+{
+    if (where != NULL)
+        *where = value;
+}
+
+void GC_get_heap_usage_safe(GC_word *heap_size, GC_word *free_bytes, GC_word *unmapped_bytes,
+                            GC_word *bytes_since_gc, GC_word *total_bytes)
+{
+    struct GC_prof_stats_s s = { 0 };
+
+    read_all(&s);
+    store(heap_size, s.heapsize_full - s.unmapped_bytes);
+    store(free_bytes, s.free_bytes_full - s.unmapped_bytes);
+    store(unmapped_bytes, s.unmapped_bytes);
+    store(bytes_since_gc, s.bytes_allocd_since_gc);
+    store(total_bytes, s.allocd_bytes_before_gc + s.bytes_allocd_since_gc);
+}
+
+size_t GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size)
+{
+    struct GC_prof_stats_s s = { 0 };
+    size_t known = size < sizeof s ? size : sizeof s;
+
+    read_all(&s);
+    memcpy(stats, &s, known);
+    if (size > known)
+        memset((char *)stats + known, 0xff, size - known);
+    return known;
+}
+
+size_t GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size)
+{
+    return GC_get_prof_stats_unsafe(stats, size);
+}
+
+/* ---- time ---- */
+
+void GC_start_performance_measurement(void)
+{
+    sgc_a32_store(&sgc_api_counters.measuring, 1);
+}
+
+unsigned long GC_get_full_gc_total_time(void)
+{
+    return sgc_aw_load(&sgc_api_counters.measured_ns) / 1000000;
+}

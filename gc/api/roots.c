@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Static roots of the client's.  Any thread; the list has a lock of its own (gc/roots/roots.h).
+ */
+#include "gc/api/internal.h"
+
+#include "gc/config/public_vars.h"
+#include "gc/roots/roots.h"
+
+/* False for a range that has nothing in it; with a message if it is wrong. */
+static bool good_range(const char *function, const void *low, const void *high)
+{
+    if (low != NULL && low <= high)
+        return low < high;
+    sgc_warn("%s(%p, %p): expected the lowest address first and none of them NULL; the range is ignored", function,
+             low, high);
+    return false;
+}
+
+void GC_add_roots(void *low, void *high)
+{
+    if (good_range("GC_add_roots", low, high))
+        sgc_roots_add((uintptr_t)low, (uintptr_t)high, sgc_api_section());
+}
+
+void GC_remove_roots(void *low, void *high)
+{
+    if (good_range("GC_remove_roots", low, high))
+        sgc_roots_remove((uintptr_t)low, (uintptr_t)high, sgc_api_section());
+}
+
+void GC_clear_roots(void)
+{
+    sgc_roots_clear(sgc_api_section());
+}
+
+void GC_exclude_static_roots(void *low, void *high)
+{
+    if (good_range("GC_exclude_static_roots", low, high))
+        sgc_roots_exclude((uintptr_t)low, (uintptr_t)high, sgc_api_section());
+}
+
+void GC_clear_exclusion_table(void)
+{
+    sgc_roots_clear_excluded(sgc_api_section());
+}
+
+void GC_register_has_static_roots_callback(GC_has_static_roots_func filter)
+{
+    sgc_roots_set_filter(filter);
+}
+
+void GC_set_no_dls(int on)
+{
+    sgc_a32_store(&sgc_client_no_dls, on != 0);
+}
+
+int GC_get_no_dls(void)
+{
+    return (int)sgc_a32_load(&sgc_client_no_dls);
+}

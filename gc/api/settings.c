@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Settings that are one word each: how often to collect, markers, and what exists for compatibility.  Most live in
+ * the public variables (gc/config/public_vars.h), the others here.  Any thread, no locks.
+ */
+#include "gc/api/internal.h"
+
+#include "gc/config/public_vars.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/start.h"
+#include "gc/config/options.h"
+#include "gc/pacing/pacing.h"
+
+/* ---- how often ---- */
+
+void GC_set_free_space_divisor(GC_word divisor)
+{
+    if (divisor == 0) {
+        sgc_warn("GC_set_free_space_divisor(0): expected at least 1; nothing is changed");
+        return;
+    }
+    sgc_aw_store(&sgc_client_free_space_divisor, divisor);
+    sgc_pacing_reconsider();
+}
+
+GC_word GC_get_free_space_divisor(void)
+{
+    return sgc_aw_load(&sgc_client_free_space_divisor);
+}
+
+void GC_set_min_bytes_allocd(size_t bytes)
+{
+    if (bytes == 0)
+        sgc_warn("GC_set_min_bytes_allocd(0): expected at least 1; nothing is changed");
+    else
+        sgc_pacing_set_minimum(bytes);
+}
+
+size_t GC_get_min_bytes_allocd(void)
+{
+    return sgc_pacing_minimum();
+}
+
+void GC_set_dont_expand(int on)
+{
+    sgc_a32_store(&sgc_client_dont_expand, on != 0);
+    sgc_pacing_reconsider();
+}
+
+int GC_get_dont_expand(void)
+{
+    return (int)sgc_a32_load(&sgc_client_dont_expand);
+}
+
+void GC_set_max_retries(GC_word count)
+{
+    sgc_aw_store(&sgc_client_max_retries, count);
+}
+
+GC_word GC_get_max_retries(void)
+{
+    return sgc_aw_load(&sgc_client_max_retries);
+}
+
+void GC_set_non_gc_bytes(GC_word bytes)
+{
+    sgc_aw_store(&sgc_client_non_gc_bytes, bytes);
+}
+
+GC_word GC_get_non_gc_bytes(void)
+{
+    return sgc_aw_load(&sgc_client_non_gc_bytes);
+}
+
+void GC_set_dont_precollect(int on)
+{
+    sgc_a32_store(&sgc_client_dont_precollect, on != 0);
+}
+
+int GC_get_dont_precollect(void)
+{
+    return (int)sgc_a32_load(&sgc_client_dont_precollect);
+}
+
+void GC_set_pages_executable(int on)
+{
+    if (on != 0)
+        sgc_warn("GC_set_pages_executable(%d): the heap is never executable; use mmap with PROT_EXEC for code", on);
+}
+
+int GC_get_pages_executable(void)
+{
+    return 0;
+}
+
+/* ---- markers ---- */
+
+void GC_set_markers_count(unsigned count)
+{
+    if (count != 0 && !sgc_api_too_late("GC_set_markers_count", count == (unsigned)sgc_options.markers))
+        sgc_api_set_option("GC_MARKERS", (long)count);
+}
+
+int GC_get_parallel(void)
+{
+    return (int)sgc_a32_load(&sgc_client_parallel);
+}
+
+void GC_start_mark_threads(void)
+{
+    if (!sgc_init_now())
+        return;
+    sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer());
+    sgc_cycle_start_markers(sgc_mutator_self());
+}

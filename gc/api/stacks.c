@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocked regions, the way back out of them, and stacks that clients switch.  Each function runs on the thread
+ * it is about; GC_set_stackbottom with a handle needs the gate.
+ */
+#include "gc/api/internal.h"
+
+#include "gc/config/public_vars.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/start.h"
+#include "gc/roots/stack_roots.h"
+#include "gc/threads/world.h"
+
+/* ---- blocking ---- */
+
+static bool is_blocked(const struct sgc_mutator *m)
+{
+    return (sgc_a32_load(&m->cache.section.state) & SGC_STATE_BLOCKED) != 0;
+}
+
+struct region {
+    struct sgc_mutator *self;
+    uintptr_t sp;               /* of the region around */
+    GC_fn_type fn;
+    void *arg, *result;
+};
+
+static void leave_region(void *raw)
+{
+    struct region *r = raw;
+
+    sgc_world_leave_blocked(r->self);
+}
+
+static void enter_again(void *raw)
+{
+    struct region *r = raw;
+
+    sgc_world_enter_blocked(r->self, r->sp);
+}
+
+/* The thread may be cancelled inside: then the region is left, too. */
+static void run_blocked(void *raw, uintptr_t sp)
+{
+    struct region *r = raw;
+
+    sgc_world_enter_blocked(r->self, sp);
+    pthread_cleanup_push(leave_region, r);
+    r->result = r->fn(r->arg);
+    pthread_cleanup_pop(1);
+}
+
+void *sgc_api_block(GC_fn_type fn, void *arg)
+{
+    struct region r = { .self = sgc_mutator_self(), .fn = fn, .arg = arg };
+
+    if (r.self == NULL || is_blocked(r.self))
+        return fn(arg);
+    sgc_with_registers(run_blocked, &r);
+    return r.result;
+}
+
+void *GC_do_blocking(GC_fn_type fn, void *arg)
+{
+    return sgc_api_block(fn, arg);
+}
+
+static void run_active(struct region *r)
+{
+    sgc_world_leave_blocked(r->self);
+    pthread_cleanup_push(enter_again, r);
+    r->result = r->fn(r->arg);
+    pthread_cleanup_pop(1);
+}
+
+void *GC_call_with_gc_active(GC_fn_type fn, void *arg)
+{
+    struct region r = { .self = sgc_mutator_self(), .fn = fn, .arg = arg };
+
+    if (r.self == NULL || !is_blocked(r.self))
+        return fn(arg);
+    r.sp = r.self->sp;
+    run_active(&r);
+    return r.result;
+}
+
+/* ---- where a stack begins ---- */
+
+int GC_get_stack_base(struct GC_stack_base *base)
+{
+    struct sgc_stack_bounds bounds;
+
+    if (!sgc_stack_bounds_self(&bounds))
+        return GC_UNIMPLEMENTED;
+    base->mem_base = (void *)bounds.high;
+    return GC_SUCCESS;
+}
+
+__attribute__((noinline))
+void *GC_call_with_stack_base(GC_stack_base_func fn, void *arg)
+{
+    struct GC_stack_base base = { __builtin_frame_address(0) };
+    void *result = fn(&base, arg);
+
+    GC_reachable_here(&base);           /* the frame stays: no tail call */
+    return result;
+}
+
+void *GC_get_my_stackbottom(struct GC_stack_base *base)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL)
+        sgc_fatal("GC_get_my_stackbottom: the calling thread cannot be registered, for the reason given above");
+    base->mem_base = (void *)self->bottom;
+    return self;
+}
+
+/* Is it a handle of a registered thread? */
+static bool is_mutator(const void *handle)
+{
+    struct sgc_registry_look look;
+    bool found = false;
+
+    sgc_registry_enter(&look);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
+        found = m == handle;
+    sgc_registry_leave(&look);
+    return found;
+}
+
+void GC_set_stackbottom(void *thread, const struct GC_stack_base *base)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_mutator *of = thread != NULL ? thread : self;
+
+    if (!sgc_init_begun() && thread == NULL)
+        sgc_aw_store(&sgc_client_stackbottom, (uintptr_t)base->mem_base);
+    else if (of == NULL || (of != self && !is_mutator(of)))
+        sgc_warn("GC_set_stackbottom(%p): no registered thread has this handle; nothing is changed. Pass what "
+                 "GC_get_my_stackbottom returned, or NULL on a registered thread", thread);
+    else
+        of->bottom = (uintptr_t)base->mem_base;
+}
+
+void GC_set_sp_corrector(GC_sp_corrector_proc hook)
+{
+    sgc_stack_set_corrector(hook);
+}
+
+GC_sp_corrector_proc GC_get_sp_corrector(void)
+{
+    return sgc_stack_corrector();
+}

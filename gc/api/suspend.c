@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or let go, on any thread.
+ *
+ * Whoever suspends a thread cannot know that it has not ended by itself meanwhile.  So one that has ended, and was created
+ * by us and not joined yet, can be suspended like any other: that is noted in its record.
+ */
+#include "gc/api/internal.h"
+
+#include "gc/collect/cycle.h"
+#include "gc/javaxfc.h"
+#include "gc/roots/roots.h"
+#include "gc/collect/background.h"
+#include "gc/api/created_threads.h"
+#include "gc/threads/world.h"
+
+struct request {
+    struct sgc_mutator *self;
+    pthread_t thread;
+    enum sgc_suspended result;
+};
+
+static void suspend_at_snapshot(void *raw)
+{
+    struct request *r = raw;
+
+    r->result = sgc_world_suspend(r->self, r->thread);
+}
+
+/* Threads of ours are started while none is suspended, also those that a small heap does not need yet: starting one takes locks
+ * of the C library. */
+static void start_own_threads(struct sgc_mutator *self)
+{
+    sgc_cycle_start_markers(self);
+    sgc_gate_close(self);
+    sgc_service_start();
+    sgc_gate_open();
+}
+
+static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thread)
+{
+    struct request r = { self, thread, SGC_SUSPENDED_NOT };
+
+    start_own_threads(self);
+    do {
+        r.result = SGC_SUSPENDED_NOT;
+        sgc_gate_close(self);
+        sgc_roots_snapshot(suspend_at_snapshot, &r);
+        sgc_gate_open();
+    } while (r.result == SGC_SUSPENDED_LATER);
+    return r.result;
+}
+
+/* Calls one of these for that thread: the first if it is registered, the second if it has ended.  False if it is neither. */
+static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m), bool (*ended_fn)(struct sgc_start *start))
+{
+    struct sgc_registry_look look;
+    struct sgc_mutator *m;
+    struct sgc_start *start;
+    bool result;
+
+    sgc_registry_enter(&look);
+    if ((m = sgc_world_find(thread)) != NULL)
+        result = fn(m);
+    else
+        result = (start = sgc_start_ended(thread)) != NULL && ended_fn(start);
+    sgc_registry_leave(&look);
+    return result;
+}
+
+static bool is_suspended(struct sgc_mutator *m)
+{
+    return sgc_section_suspended(sgc_section_of(m));
+}
+
+static bool ended_is_suspended(struct sgc_start *start)
+{
+    return start->suspended;
+}
+
+static bool let_go(struct sgc_mutator *m)
+{
+    sgc_world_unsuspend(m);
+    return true;
+}
+
+static bool let_ended_go(struct sgc_start *start)
+{
+    start->suspended = false;
+    return true;
+}
+
+/* One that has unregistered may have come back since it was looked for: SGC_SUSPENDED_NOT. */
+static enum sgc_suspended suspend_ended(pthread_t thread)
+{
+    struct sgc_registry_look look;
+    enum sgc_suspended result = SGC_SUSPENDED_NOBODY;
+    struct sgc_start *start;
+
+    sgc_registry_enter(&look);
+    if (sgc_world_find(thread) != NULL) {
+        result = SGC_SUSPENDED_NOT;
+    } else if ((start = sgc_start_ended(thread)) != NULL) {
+        start->suspended = true;
+        result = SGC_SUSPENDED;
+    }
+    sgc_registry_leave(&look);
+    return result;
+}
+
+static enum sgc_suspended suspend_any(struct sgc_mutator *self, pthread_t thread)
+{
+    enum sgc_suspended result;
+
+    do {
+        result = suspend_other(self, thread);
+        if (result != SGC_SUSPENDED_NOBODY)
+            return result;
+        result = suspend_ended(thread);
+    } while (result == SGC_SUSPENDED_NOT);
+    return result;
+}
+
+/* On a thread that is in no blocked region. */
+static void *suspend(void *raw)
+{
+    struct request *r = raw;
+
+    if (pthread_equal(r->thread, pthread_self()))
+        sgc_world_suspend_self(r->self);
+    else if (suspend_any(r->self, r->thread) == SGC_SUSPENDED_NOBODY)
+        sgc_warn("GC_suspend_thread(%p): no registered thread has this id; nothing is suspended. Pass the pthread_t of a "
+                 "thread that GC_pthread_create made, or that registered itself, and that has not ended", (void *)r->thread);
+    return NULL;
+}
+
+/* A blocked region is left for the call: to stop a thread, or to stay, is nothing for one that counts as stopped. */
+void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
+{
+    struct request r = { sgc_api_self(), thread, SGC_SUSPENDED_NOT };
+
+    if (r.self == NULL)
+        return;
+    if (sgc_gate_look(r.self, sgc_callers_stack_pointer()))
+        sgc_warn("GC_suspend_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
+                 "nothing is suspended. Call it afterwards");
+    else
+        GC_call_with_gc_active(suspend, &r);
+}
+
+void GC_resume_thread(GC_SUSPEND_THREAD_ID thread)
+{
+    look(thread, let_go, let_ended_go);
+}
+
+int GC_is_thread_suspended(GC_SUSPEND_THREAD_ID thread)
+{
+    return look(thread, is_suspended, ended_is_suspended);
+}
