@@ -99,7 +99,7 @@ gc_sources = \
 	gc/threads/world_internal.h
 
 # libsgcpreload, for sgc-run.
-preload_sources = gc/preload.c gc/api/real_threads.h
+preload_sources = preload/threads.c gc/api/real_threads.h
 
 # Pacing.
 gc_sources += \
