@@ -4,6 +4,7 @@
  * follows from which figures is in tests/test_pacing_model.c, several threads in tests/test_pacing_threads.c.)
  */
 #include "gc/finalize.h"
+#include "gc/group_limit.h"
 #include "gc/heap_size.h"
 #include "gc/pacing_costs.h"
 #include "tests/child.h"
