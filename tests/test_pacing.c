@@ -4,8 +4,9 @@
  * follows from which figures is in tests/test_pacing_model.c, several threads in tests/test_pacing_threads.c.)
  */
 #include "gc/finalize/finalize.h"
-#include "gc/pacing/heap_size.h"
 #include "gc/pacing/costs.h"
+#include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_size.h"
 #include "tests/child.h"
 #include "tests/pacing.h"
 
