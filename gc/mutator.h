@@ -40,7 +40,7 @@ struct sgc_mutator {
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
     uintptr_t thread_pointer;
     struct sgc_range control;           /* with its control block in the C library: a root */
-    struct sgc_range below_control;     /* what can be read of it, too */
+    struct sgc_range below_control;     /* may have thread-local variables in it, where it can be read */
     bool asking;                        /* it has not found its own stack yet, and asks once more */
     bool service;                       /* one of ours: nothing of it is a root */
     bool warned;                        /* named in a message because it did not stop */

@@ -258,29 +258,34 @@ static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, 
         visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range);
 }
 
-/* Empty, unless the thread is the first. */
-static void visit_control_block(const struct visit *visit, const struct sgc_mutator *m)
-{
-    if (m->control.lo < m->control.hi)
-        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
-    if (roots.answers)
-        visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
-}
-
-/* Most of it lies within the stack's mapping, for all threads but the first. */
-static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
-                               const struct sgc_stack_part *part, int parts)
+/* The blocks that the thread's vector leads to; false if it lacks one. */
+static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_stack_part *part,
+                             int parts)
 {
     struct sgc_range block;
+    bool complete = true;
 
-    visit_control_block(visit, m);
     for (int i = 0; i < roots.modules.tlses; i++) {
-        if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block))
+        if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block)) {
+            complete = false;
             continue;
+        }
         sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
         if (!inside_any(block, part, parts))
             visit_range(visit, SGC_ROOT_THREAD_LOCAL, m, block);
     }
+    return complete;
+}
+
+/* Most of it lies within the stack's mapping, for all threads but the first.  A block that no vector leads to may lie below the
+ * first thread's control block. */
+static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
+                               const struct sgc_stack_part *part, int parts)
+{
+    if (m->control.lo < m->control.hi)
+        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
+    if (!visit_tls_blocks(visit, m, part, parts) && roots.answers)
+        visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
 }
 
 static bool is_root(const struct sgc_mutator *m)
