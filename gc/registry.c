@@ -140,7 +140,10 @@ bool sgc_mutator_unborn(void)
 
 static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uintptr_t bottom)
 {
+    uintptr_t sp = sgc_stack_pointer();
+
     m->stack = bounds;
+    m->used_from = sgc_stack_within(&bounds, sp) ? sp : bounds.high;
     m->bottom = bounds.high;
     if (bottom != 0 && (bottom < bounds.low || bottom > bounds.high))
         m->bottom = bottom;
