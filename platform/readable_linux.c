@@ -31,11 +31,12 @@ static enum answer ask_by_signal_set(uintptr_t address)
     return address < 8 ? NO : answer_of(sgc_syscall(SYS_rt_sigprocmask, -1, (long)(address & ~(uintptr_t)7), 0, 8), -EINVAL);
 }
 
+/* The kernel takes six whole registers: the arguments of syscall() are as wide as they are. */
 static long copy_by_kernel(void *to, uintptr_t from, size_t bytes)
 {
     struct iovec local = { to, bytes }, remote = { (void *)from, bytes };
     int saved = errno;
-    long result = syscall(SYS_process_vm_readv, sgc_process_id(), &local, 1, &remote, 1, 0);
+    long result = syscall(SYS_process_vm_readv, (long)sgc_process_id(), &local, 1UL, &remote, 1UL, 0UL);
 
     if (result == -1)
         result = -errno;
