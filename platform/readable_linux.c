@@ -7,8 +7,7 @@
  *   source    any thread: a source that      any thread     relaxed: the value is all there is, and each of them
  *             has just proved itself                        answers by itself whether it works
  *
- * A filter of system calls may refuse each of them, at any time.  So a source has to prove itself first: it must tell a
- * word that can be read from an address that cannot.
+ * A filter of system calls may refuse each of them, at any time.  So a source has to prove itself first.
  */
 #include <sys/uio.h>
 
@@ -32,11 +31,12 @@ static enum answer ask_by_signal_set(uintptr_t address)
     return address < 8 ? NO : answer_of(sgc_syscall(SYS_rt_sigprocmask, -1, (long)(address & ~(uintptr_t)7), 0, 8), -EINVAL);
 }
 
+/* The kernel takes six whole registers: the arguments of syscall() are as wide as they are. */
 static long copy_by_kernel(void *to, uintptr_t from, size_t bytes)
 {
     struct iovec local = { to, bytes }, remote = { (void *)from, bytes };
     int saved = errno;
-    long result = syscall(SYS_process_vm_readv, sgc_process_id(), &local, 1, &remote, 1, 0);
+    long result = syscall(SYS_process_vm_readv, (long)sgc_process_id(), &local, 1UL, &remote, 1UL, 0UL);
 
     if (result == -1)
         result = -errno;
@@ -66,16 +66,17 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 
 static SGC_STATE sgc_a32_t source;
 
-/* The kernel's own memory begins far below. */
-static bool proves_itself(uint32_t i)
+/* By an address that surely cannot be read: in the kernel's own memory.  Who refuses the call answers something else, and an
+ * emulator that does not look at the address says that it can be. */
+static bool proves_itself(enum answer (*ask)(uintptr_t address))
 {
-    return sources[i]((uintptr_t)&source) == YES && sources[i]((uintptr_t)0 - 4096) == NO;
+    return ask((uintptr_t)0 - 4096) == NO;
 }
 
 static bool find_source(void)
 {
     for (uint32_t i = 0; i < SOURCES; i++)
-        if (proves_itself(i)) {
+        if (proves_itself(sources[i])) {
             sgc_a32_store(&source, i);
             return true;
         }
@@ -85,7 +86,7 @@ static bool find_source(void)
 /* The memory below a stack that grows is asked about with mincore alone (sgc_mem_readable_from). */
 bool sgc_mem_answers(void)
 {
-    return ask_by_mincore((uintptr_t)&source) == YES && (proves_itself(sgc_a32_load(&source)) || find_source());
+    return proves_itself(ask_by_mincore) && (proves_itself(sources[sgc_a32_load(&source)]) || find_source());
 }
 
 /* ---- questions -------------------------------------------------------------------------------------- */

@@ -25,8 +25,8 @@ size_t sgc_heap_limit(size_t wanted);
 /* Sets that limit.  `wanted` as above.  At the start, and by GC_set_max_heap_size. */
 void sgc_group_limit_set(size_t wanted);
 
-/* The heap has come to `heap` bytes.  Asks the cgroup what is left, if that may matter: reads some files.  On a mutator, outside
- * sections. */
+/* The heap has come to `heap` bytes.  Asks the cgroup what is left, if that may matter: reads some files.  On a mutator with
+ * some 16 KB of stack left, outside sections. */
 void sgc_group_limit_look(size_t heap);
 
 /* A request of so many bytes fails at the limit, and collecting has not helped.  True if the limit was the group's and has given

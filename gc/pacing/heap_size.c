@@ -8,6 +8,9 @@
 #include "gc/events/events.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/pacing/pacing.h"
+#include "platform/registers.h"
+
+enum { STACK_TO_LOOK = 64 << 10 };      /* room for long names of groups: a thread with a small stack leaves it to others */
 
 struct heap_size {
     sgc_aw_t promised;
@@ -97,7 +100,8 @@ void sgc_heap_watch(struct sgc_mutator *self)
     if (!sgc_aw_cas(&heap_size.told, told, size))
         return;
     note_most(size);
-    sgc_group_limit_look(sgc_pool_heap_bytes());
+    if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_LOOK)
+        sgc_group_limit_look(sgc_pool_heap_bytes());
     if (size > told)
         SGC_EVENT(heap_grown, size - told);
     call_hook(self, size);

@@ -20,7 +20,7 @@ struct roots {
     unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
     bool told;                      /* of one */
     bool told_no_memory;            /* for the list of modules */
-    bool answers;                   /* does the system say, in this stop, what memory can be read? */
+    bool answers;                   /* does the system say, in this stop, what memory can be read?  False, too, if nobody needs that */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
@@ -258,29 +258,34 @@ static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, 
         visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range);
 }
 
-/* Empty, unless the thread is the first. */
-static void visit_control_block(const struct visit *visit, const struct sgc_mutator *m)
-{
-    if (m->control.lo < m->control.hi)
-        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
-    if (roots.answers)
-        visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
-}
-
-/* Most of it lies within the stack's mapping, for all threads but the first. */
-static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
-                               const struct sgc_stack_part *part, int parts)
+/* The blocks that the thread's vector leads to; false if it lacks one. */
+static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_stack_part *part,
+                             int parts)
 {
     struct sgc_range block;
+    bool complete = true;
 
-    visit_control_block(visit, m);
     for (int i = 0; i < roots.modules.tlses; i++) {
-        if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block))
+        if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block)) {
+            complete = false;
             continue;
+        }
         sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
         if (!inside_any(block, part, parts))
             visit_range(visit, SGC_ROOT_THREAD_LOCAL, m, block);
     }
+    return complete;
+}
+
+/* Most of it lies within the stack's mapping, for all threads but the first.  A block that no vector leads to may lie below the
+ * first thread's control block. */
+static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
+                               const struct sgc_stack_part *part, int parts)
+{
+    if (m->control.lo < m->control.hi)
+        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
+    if (!visit_tls_blocks(visit, m, part, parts) && (roots.answers || sgc_mem_answers()))
+        visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
 }
 
 static bool is_root(const struct sgc_mutator *m)
@@ -308,13 +313,26 @@ static void visit_all(const struct visit *visit)
         visit_mutator(visit, m);
 }
 
-sgc_tid_t sgc_roots_unknown(void)
+static const struct sgc_mutator *first_unknown(void)
 {
-    roots.answers = sgc_mem_answers();
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (is_root(m) && !sgc_stack_known(m, roots.answers))
-            return m->asking ? -1 : m->tid;
-    return 0;
+            return m;
+    return NULL;
+}
+
+/* The system is asked whether it answers only if a thread needs that. */
+sgc_tid_t sgc_roots_unknown(void)
+{
+    const struct sgc_mutator *m;
+
+    roots.answers = false;
+    m = first_unknown();
+    if (m == NULL)
+        return 0;
+    roots.answers = sgc_mem_answers();
+    m = first_unknown();
+    return m == NULL ? 0 : m->asking ? -1 : m->tid;
 }
 
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg)

@@ -81,7 +81,9 @@ static uintptr_t own_readable_from(const struct sgc_mutator *m, uintptr_t from)
  * like any other. */
 static bool own_whole_from(const struct sgc_mutator *m, uintptr_t sp)
 {
-    return sgc_stack_within(&m->stack, sp) && m->stack.maker != SGC_STACK_UNKNOWN && own_readable_from(m, sp) <= sp;
+    if (!sgc_stack_within(&m->stack, sp) || m->stack.maker == SGC_STACK_UNKNOWN)
+        return false;
+    return sp >= m->used_from || own_readable_from(m, sp) <= sp;
 }
 
 /* A thread that has used up its stack may have its red zone in the guard. */

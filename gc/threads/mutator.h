@@ -7,7 +7,7 @@
  *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
  *                            as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
- *   stack, asking            the thread, before it is listed,  collecting thread  the registry's lock
+ *   stack, used_from, asking the thread, before it is listed,  collecting thread  the registry's lock
  *                            or under the registry's lock
  *   cache                    alloc/small/cache.h
  *   nodes                    gc/threads/node_pool.h
@@ -37,10 +37,11 @@ struct sgc_mutator {
     uintptr_t interrupted;              /* where it stood when it was stopped on `altstack`; 0: unknown */
     struct sgc_stack_bounds told_altstack;  /* what the client told us of; low 0: none */
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
+    uintptr_t used_from;                /* it has been here on its own stack, so from here on that is mapped */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
     uintptr_t thread_pointer;
     struct sgc_range control;           /* with its control block in the C library: a root */
-    struct sgc_range below_control;     /* what can be read of it, too */
+    struct sgc_range below_control;     /* may have thread-local variables in it, where it can be read */
     bool asking;                        /* it has not found its own stack yet, and asks once more */
     bool service;                       /* one of ours: nothing of it is a root */
     bool warned;                        /* named in a message because it did not stop */

@@ -140,7 +140,10 @@ bool sgc_mutator_unborn(void)
 
 static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uintptr_t bottom)
 {
+    uintptr_t sp = sgc_stack_pointer();
+
     m->stack = bounds;
+    m->used_from = sgc_stack_within(&bounds, sp) ? sp : bounds.high;
     m->bottom = bounds.high;
     if (bottom != 0 && (bottom < bounds.low || bottom > bounds.high))
         m->bottom = bottom;
@@ -169,21 +172,22 @@ static void find_stack_again(struct sgc_mutator *m)
     sgc_unlock(&sgc_registry.lock, sgc_section_of(m));
 }
 
-/* Around the thread pointer the C library keeps the first values of thread-specific data, and thread-local variables of modules
- * loaded later: usually in the stack's mapping, for the first thread elsewhere.  What follows the thread pointer, and lies in its
- * OS page, is the library's; how far it reaches below, nobody says. */
+/* Around the thread pointer lies the C library's control block, which begins at the thread's handle and has the first values of
+ * thread-specific data in it.  Below it lie thread-local variables of modules that were loaded later: how far down, nobody says.
+ * All that is usually in the stack's mapping, for the first thread elsewhere. */
 enum { CONTROL_BLOCK = 0x900 };
 
 static void find_control_block(struct sgc_mutator *m)
 {
-    uintptr_t tp = m->thread_pointer, page = sgc_round_down(tp, sgc_os_page_size());
+    uintptr_t tp = m->thread_pointer, handle = (uintptr_t)m->handle;
+    uintptr_t page = sgc_round_down(tp, sgc_os_page_size()), lo = handle < page ? handle : page;
 
     m->control = m->below_control = (struct sgc_range){ 0, 0 };
     if (sgc_stack_within(&m->stack, tp))
         return;
-    m->control = (struct sgc_range){ page, sgc_mem_readable_until(tp, tp + CONTROL_BLOCK) };
-    if (tp - page < CONTROL_BLOCK)
-        m->below_control = (struct sgc_range){ tp - CONTROL_BLOCK, page };
+    m->control = (struct sgc_range){ lo, sgc_mem_readable_until(tp, tp + CONTROL_BLOCK) };
+    if (tp - lo < CONTROL_BLOCK)
+        m->below_control = (struct sgc_range){ tp - CONTROL_BLOCK, lo };
 }
 
 static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)

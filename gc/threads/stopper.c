@@ -41,10 +41,11 @@ static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
         count_out(m);
 }
 
-/* It has stopped already, unless it has ended there: then its stack may be unmapped. */
+/* It has stopped already, unless it has ended there: then its stack may be unmapped.  A thread of our own does not end so. */
 static void count_blocked(struct sgc_mutator *m, sgc_tid_t process)
 {
-    signal_once(m, process, 0);
+    if (!m->service)
+        signal_once(m, process, 0);
     if (!m->gone)
         sgc_a32_add(&sgc_world.missing, (uint32_t)-1);
 }
