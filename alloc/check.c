@@ -8,6 +8,7 @@
 #include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
+#include "platform/report.h"
 
 /* A page that is in use is not in the pool. */
 static void check_page(uint32_t page)

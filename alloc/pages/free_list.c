@@ -7,7 +7,7 @@
 #include "alloc/small/cache.h"
 #include "alloc/pages/page.h"
 #include "alloc/pages/pool.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 enum { WEALTHS = 33 };
 

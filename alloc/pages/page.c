@@ -6,7 +6,7 @@
 
 #include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 void sgc_page_clear_bits(uint32_t page)
 {

@@ -5,7 +5,7 @@
  */
 #include "alloc/small/cache.h"
 
-#include "alloc/check.h"
+#include "platform/report.h"
 
 static struct sgc_page_record *record(uint32_t page)
 {

@@ -7,7 +7,7 @@
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/page.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 void sgc_pool_set_limit(size_t bytes)
 {

@@ -9,7 +9,7 @@
 #include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
 #include "alloc/small/sweep.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 /* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,
  * which is not owned.  Zero until there are caches: before, there are no pages, and the common paths find nothing in it. */

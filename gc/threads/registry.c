@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "alloc/small/orphan.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/events/events.h"
