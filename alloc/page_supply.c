@@ -122,5 +122,5 @@ void sgc_policy_figures(struct sgc_page_figures *figures)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
     figures->remote = sgc_aw_load(&sgc_pool.remote);
     figures->live_most = sgc_live_pages_most();
-    figures->live_most_of_owners = sgc_live_pages_most_of_owners();
+    figures->live_most_of_owners = sgc_live_pages_most_of_owners(sgc_a32_load_acq(&sgc_cache_count));
 }

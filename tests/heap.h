@@ -21,6 +21,7 @@
 #include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
 #include "alloc/check.h"
+#include "alloc/start.h"
 #include "mark/team.h"
 #include "tests/tap.h"
 

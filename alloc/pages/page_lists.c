@@ -3,7 +3,7 @@
  * The lists of pages of one size class and kind, linked by page number through the page records.
  * Everything runs under the lock of whoever has the lists: a cache, the spans, the orphans.
  */
-#include "alloc/small/cache.h"
+#include "alloc/pages/page_lists.h"
 
 #include "platform/report.h"
 

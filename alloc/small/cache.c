@@ -163,6 +163,15 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
         sgc_list_move(lists, SGC_LIST_USABLE, page);
 }
 
+/* The bin there is never open. */
+void sgc_page_watch(uint32_t page)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_WATCHED)
+        sgc_a32_store(&d->bin, SGC_BIN_WATCHED);
+}
+
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
 {
     if (bin->active_epoch != sgc_heap.epoch) {

@@ -34,28 +34,18 @@
 
 #include <stddef.h>
 
-#include "alloc/pages/page.h"
+#include "alloc/pages/page_lists.h"
 #include "platform/lock.h"
 
 enum { SGC_LINE = 64 };             /* bytes that a processor fetches at a time */
 
 enum {
-    SGC_CACHES_MAX = 32768,
+    SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
     SGC_READY_MOST = 24,            /* pages made ready at a time, */
     SGC_READY_FRESH = 8,            /* and of the pool's */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
-};
-
-/* The lists of a bin.  Todo: pages not swept since the last cycle.  Usable: swept, have free slots.
- * Done: full, ready, or the active page. */
-enum sgc_page_list { SGC_LIST_TODO, SGC_LIST_USABLE, SGC_LIST_DONE, SGC_LISTS };
-
-struct sgc_page_lists {
-    uint32_t head[SGC_LISTS];
-    uint32_t tail[SGC_LISTS];
-    uint32_t epoch;                 /* the cycle that `done` and `usable` are of */
 };
 
 /* What a freed slot holds until it is handed out again. */
@@ -163,14 +153,6 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
  * Under the cache's lock. */
 bool sgc_cache_drain(struct sgc_cache *cache);
 
-/* After a cycle: pages swept in an older epoch are to be swept again.  Under the lists' lock. */
-void sgc_lists_renew(struct sgc_page_lists *lists);
-void sgc_list_push(struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t page);
-void sgc_list_remove(struct sgc_page_lists *lists, uint32_t page);
-void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t page);
-enum sgc_page_list sgc_list_of(const struct sgc_page_lists *lists, uint32_t page);
-uint32_t sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner);    /* how many pages */
-
 /* Panics on a contradiction.  World stopped, or by its own thread in a section. */
 void sgc_cache_check(const struct sgc_cache *cache);
 
@@ -190,6 +172,16 @@ static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 {
     return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
 }
+
+/* Where freeing looks for the bin of the page's objects. */
+static inline uint32_t sgc_bin_of_page(uint32_t kind, uint32_t cls)
+{
+    return sgc_kind_uncollectable(kind) ? (uint32_t)SGC_BIN_WATCHED : sgc_bin_offset(kind, cls);
+}
+
+/* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
+ * about one.  By any thread that holds an object of the page, in a section. */
+void sgc_page_watch(uint32_t page);
 
 /* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Under the
  * cache's lock. */

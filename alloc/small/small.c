@@ -255,7 +255,7 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     for (uint32_t i = 0; i < count; i++) {
-        sgc_page_set_up_small(taken[i].page, cls, kind, cache->tag, taken[i].zero);
+        sgc_page_set_up_small(taken[i].page, cls, kind, sgc_bin_of_page(kind, cls), cache->tag, taken[i].zero);
         sgc_list_push(&bin->lists, SGC_LIST_DONE, taken[i].page);
         sgc_bin_make_ready(bin, taken[i].page);
     }
