@@ -3,6 +3,9 @@
 
 alloc_sources = \
 	alloc/background_work.c \
+	alloc/background_work.h \
+	alloc/cache_close.c \
+	alloc/cache_close.h \
 	alloc/check.c \
 	alloc/check.h \
 	alloc/free.c \
@@ -13,6 +16,8 @@ alloc_sources = \
 	alloc/large/span_cache.h \
 	alloc/large/span_parts.h \
 	alloc/large/span_sweep.c \
+	alloc/large_object.c \
+	alloc/large_object.h \
 	alloc/object.c \
 	alloc/object.h \
 	alloc/page_supply.c \
@@ -48,6 +53,8 @@ alloc_sources = \
 	alloc/pages/size_class.h \
 	alloc/pause_alloc.c \
 	alloc/pause_alloc.h \
+	alloc/refill.c \
+	alloc/refill.h \
 	alloc/small/cache.c \
 	alloc/small/cache.h \
 	alloc/small/claim_short.h \

@@ -4,7 +4,6 @@
  */
 #include "alloc/large/span_cache.h"
 
-#include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
 
 enum {

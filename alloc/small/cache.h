@@ -77,6 +77,10 @@ struct sgc_bin {
 };
 _Static_assert(sizeof(struct sgc_bin) == 192 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
 
+/* In place of the first page in an inbox. */
+#define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
+#define SGC_INBOX_CLOSED UINTPTR_MAX
+
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
@@ -129,10 +133,6 @@ SGC_INNER sgc_a32_t sgc_cache_count;           /* highest number given out + 1 *
  * run out.  Under the registry's lock. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
-/* Its thread ends: slots go back, pages to the orphans.  By its thread, outside sections, or by the
- * only thread in the child of a fork. */
-void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self);
-
 /* Gives up claimed and cached slots.  World stopped, or by its own thread in a section. */
 void sgc_cache_retire(struct sgc_cache *cache);
 
@@ -149,16 +149,18 @@ void sgc_cache_keep_none(struct sgc_cache *cache);
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
 
-/* Looks at some of the pages in which other threads freed objects of ours.  True when there are more.
- * Under the cache's lock. */
-bool sgc_cache_drain(struct sgc_cache *cache);
-
 /* Panics on a contradiction.  World stopped, or by its own thread in a section. */
 void sgc_cache_check(const struct sgc_cache *cache);
 
 static inline struct sgc_cache *sgc_cache_of(uint32_t id)
 {
     return (struct sgc_cache *)sgc_aw_load_acq(&sgc_cache_table[id]);
+}
+
+/* The number of the thread that the section is of. */
+static inline uint32_t sgc_section_owner(const struct sgc_section *self)
+{
+    return self != NULL ? ((const struct sgc_cache *)self)->id : SGC_NO_OWNER;
 }
 
 /* Adds to a counter that only the calling thread writes. */

@@ -4,7 +4,6 @@
  */
 #include "alloc/small/orphan.h"
 
-#include "alloc/page_supply.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/sweep.h"
 #include "platform/report.h"

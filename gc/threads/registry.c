@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "alloc/cache_close.h"
 #include "alloc/small/orphan.h"
 #include "platform/report.h"
 #include "gc/collect/cycle.h"
