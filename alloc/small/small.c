@@ -7,6 +7,7 @@
 
 #include "alloc/small/claim_short.h"
 #include "alloc/small/prefetch.h"
+#include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
 
 enum {

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "alloc/small/cache.h"
-#include "alloc/small/remote_free.h"
 #include "platform/brief.h"
 #include "platform/single_writer.h"
 
