@@ -8,6 +8,8 @@
  *   clear.arenas    how many there are; written with the world stopped
  *   clear.whatever_the_tags_say   likewise, before it
  */
+#include "alloc/background_work.h"
+
 #include <limits.h>
 
 #include "alloc/small/orphan.h"

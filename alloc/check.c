@@ -8,6 +8,15 @@
 #include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
+#include "platform/report.h"
+
+static void check_bin(const struct sgc_page *d)
+{
+    uint32_t bin = sgc_a32_load(&d->bin);
+
+    sgc_verify(bin == SGC_BIN_WATCHED || bin == sgc_bin_of_page(d->kind, d->cls));
+    (void)bin;
+}
 
 /* A page that is in use is not in the pool. */
 static void check_page(uint32_t page)
@@ -25,6 +34,8 @@ static void check_page(uint32_t page)
     sgc_verify(uncollectable == ((sgc_aw_load(&arena->uncollectable) & sgc_arena_bit(page)) != 0));
     (void)uncollectable;
     sgc_page_check(page);
+    if (state == SGC_PAGE_SMALL)
+        check_bin(&sgc_heap.pages[page]);
 }
 
 void sgc_heap_check(void)

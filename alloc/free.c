@@ -6,7 +6,7 @@
 
 #include "alloc/object.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/large/span.h"
+#include "alloc/large_object.h"
 #include "alloc/small/sweep.h"
 
 /* A page of ours that has not been swept in this epoch: after that the local way works. */

@@ -3,61 +3,73 @@
 
 alloc_sources = \
 	alloc/background_work.c \
-	alloc/small/prefetch.h \
-	alloc/pages/bits.h \
-	alloc/small/cache.c \
-	alloc/small/cache.h \
-	alloc/small/claim_short.h \
-	alloc/pages/decay.c \
+	alloc/background_work.h \
+	alloc/cache_close.c \
+	alloc/cache_close.h \
+	alloc/check.c \
+	alloc/check.h \
 	alloc/free.c \
 	alloc/free.h \
+	alloc/large/span.c \
+	alloc/large/span.h \
+	alloc/large/span_cache.c \
+	alloc/large/span_cache.h \
+	alloc/large/span_parts.h \
+	alloc/large/span_sweep.c \
+	alloc/large_object.c \
+	alloc/large_object.h \
+	alloc/object.c \
+	alloc/object.h \
+	alloc/page_supply.c \
+	alloc/page_supply.h \
+	alloc/pages/arena.h \
+	alloc/pages/bits.h \
+	alloc/pages/decay.c \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \
-	alloc/pages/reserve.c \
 	alloc/pages/heap.h \
+	alloc/pages/huge_page_rules.h \
 	alloc/pages/huge_pages.c \
 	alloc/pages/huge_pages.h \
 	alloc/pages/kind.c \
 	alloc/pages/kind.h \
-	alloc/pages/page_lists.c \
 	alloc/pages/live_pages.c \
 	alloc/pages/live_pages.h \
-	alloc/object.c \
-	alloc/object.h \
-	alloc/small/orphan.c \
-	alloc/small/orphan.h \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
+	alloc/pages/page_lists.c \
+	alloc/pages/page_lists.h \
 	alloc/pages/page_rules.h \
-	alloc/page_supply.c \
-	alloc/page_supply.h \
 	alloc/pages/pool.c \
 	alloc/pages/pool.h \
-	alloc/pages/pool_transit.c \
 	alloc/pages/pool_grow.c \
-	alloc/pages/pool_single.c \
 	alloc/pages/pool_parts.h \
+	alloc/pages/pool_single.c \
 	alloc/pages/pool_state.c \
-	alloc/small/remote_free.c \
-	alloc/small/remote_free.h \
+	alloc/pages/pool_transit.c \
+	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \
+	alloc/pause_alloc.c \
+	alloc/pause_alloc.h \
+	alloc/refill.c \
+	alloc/refill.h \
+	alloc/small/cache.c \
+	alloc/small/cache.h \
+	alloc/small/claim_short.h \
+	alloc/small/orphan.c \
+	alloc/small/orphan.h \
+	alloc/small/prefetch.h \
+	alloc/small/remote_free.c \
+	alloc/small/remote_free.h \
 	alloc/small/slots.c \
 	alloc/small/slots.h \
 	alloc/small/small.c \
 	alloc/small/small.h \
-	alloc/large/span.c \
-	alloc/large/span.h \
-	alloc/large/span_parts.h \
-	alloc/large/span_sweep.c \
-	alloc/large/span_cache.c \
-	alloc/large/span_cache.h \
-	alloc/pause_alloc.c \
-	alloc/pause_alloc.h \
 	alloc/small/sweep.c \
 	alloc/small/sweep.h \
-	alloc/check.c \
-	alloc/check.h \
+	alloc/start.c \
+	alloc/start.h \
 	alloc/walk.c \
 	alloc/walk.h

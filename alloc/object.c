@@ -6,6 +6,7 @@
 #include "alloc/object.h"
 
 #include "alloc/small/cache.h"
+#include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
 #include "alloc/large/span.h"
 

@@ -11,10 +11,10 @@
  */
 #include "alloc/page_supply.h"
 
+#include "alloc/background_work.h"
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
-#include "alloc/large/span_parts.h"
-#include "alloc/small/sweep.h"
+#include "alloc/large/span.h"
 
 SGC_STATE static sgc_a32_t swept_epoch;
 
@@ -31,7 +31,7 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
 /* Afterwards the pool has what others have swept, too. */
 static void sweep_all(struct sgc_section *self)
 {
-    sgc_span_give_spares(sgc_span_owner(self), self);
+    sgc_span_give_spares(sgc_section_owner(self), self);
     while (sgc_sweep_ahead(SWEEP_FOR_SPAN, self))
         continue;
     sgc_pool_await(self);
@@ -98,11 +98,6 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
     return sgc_pool_dirty_bytes();
 }
 
-void sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
-{
-    sgc_pool_give_singles(pages, count, owner, self);
-}
-
 /* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
  * number, or for whoever finds nothing elsewhere. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
@@ -122,5 +117,5 @@ void sgc_policy_figures(struct sgc_page_figures *figures)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
     figures->remote = sgc_aw_load(&sgc_pool.remote);
     figures->live_most = sgc_live_pages_most();
-    figures->live_most_of_owners = sgc_live_pages_most_of_owners();
+    figures->live_most_of_owners = sgc_live_pages_most_of_owners(sgc_a32_load_acq(&sgc_cache_count));
 }

@@ -22,10 +22,6 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 /* Bytes of free pages with contents, once all is swept: what can be allocated without new memory.  Outside sections. */
 size_t sgc_policy_free_touched(struct sgc_section *self);
 
-/* Pages without live objects go back, onto the free page list of their owner, whoever swept them
- * (SGC_NO_OWNER: they were orphans).  Inside or outside sections. */
-void sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
-
 /* The owner's thread ends: its free pages become nobody's.  Outside sections. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);
 

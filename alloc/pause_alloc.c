@@ -4,6 +4,7 @@
 
 #include "alloc/pages/bits.h"
 #include "alloc/page_supply.h"
+#include "alloc/refill.h"
 #include "alloc/small/small.h"
 
 enum {
@@ -44,7 +45,7 @@ static void give_back(struct sgc_cache *cache, uint32_t from)
         sgc_heap.records[page[i]].zero_from = all.ready[from + i].zero ? 0 : SGC_PAGE_GRANULES;
     }
     all.ready_count = from;
-    sgc_policy_give_singles(page, count, cache->id, &cache->section);
+    sgc_pool_give_singles(page, count, cache->id, &cache->section);
 }
 
 /* Under a guard: a handler that jumped out would lose the pages that are in hand. */

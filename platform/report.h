@@ -47,4 +47,7 @@ _Noreturn void sgc_assert_failed(const char *expression, const char *file, int l
 #define sgc_assert(e) ((void)sizeof(e))
 #endif
 
+/* Checks that somebody asks for at run time (torture, SGC_check): evaluated in every build. */
+#define sgc_verify(e) ((e) ? (void)0 : sgc_assert_failed(#e, __FILE__, __LINE__))
+
 #endif

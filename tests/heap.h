@@ -12,15 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc/background_work.h"
+#include "alloc/cache_close.h"
+#include "alloc/check.h"
 #include "alloc/free.h"
+#include "alloc/large_object.h"
 #include "alloc/object.h"
-#include "alloc/small/orphan.h"
+#include "alloc/refill.h"
+#include "alloc/start.h"
+#include "alloc/large/span.h"
 #include "alloc/pages/pool.h"
+#include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
-#include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
-#include "alloc/check.h"
 #include "mark/team.h"
 #include "tests/tap.h"
 

@@ -395,7 +395,7 @@ unit_tests += tests/test_lps_bounds tests/test_page_rule tests/test_page_sources
 thread_tests += tests/test_policy_race
 aarch64_tests += tests/test_page_sources
 check_PROGRAMS += tests/record_pages
-tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_policy_give_singles
+tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles
 test_headers += tests/page_replay.h tests/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 

@@ -5,7 +5,7 @@
  *
  *     tests/record_pages turns >tests/traces/turns.txt
  *
- * It is linked with sgc_policy_take_singles and sgc_policy_give_singles wrapped (tests/local.mk).  Takes are noted before
+ * It is linked with sgc_policy_take_singles and sgc_pool_give_singles wrapped (tests/local.mk).  Takes are noted before
  * and gives after they happen, so that at no moment more is in use than is noted.  No thread ends before the
  * recording does: pages without an owner have no place in a trace.
  */
@@ -35,9 +35,9 @@ static void note(char what, uint32_t owner, uint32_t count)
 }
 
 uint32_t __real_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken);
-void __real_sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
+void __real_sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 uint32_t __wrap_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken);
-void __wrap_sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
+void __wrap_sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
 uint32_t __wrap_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
 {
@@ -52,9 +52,9 @@ uint32_t __wrap_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, 
     return count;
 }
 
-void __wrap_sgc_policy_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
+void __wrap_sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)
 {
-    __real_sgc_policy_give_singles(pages, count, owner, self);
+    __real_sgc_pool_give_singles(pages, count, owner, self);
     note('g', owner, count);
 }
 

@@ -141,7 +141,7 @@ static void test_all_classes(uint32_t page, uint32_t taken, uint32_t change)
     for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
         uint32_t per_page = sgc_size_classes.of[cls].per_page;
 
-        sgc_page_set_up_small(page, cls, kind, sgc_tag(1, sgc_heap.epoch), false);
+        sgc_page_set_up_small(page, cls, kind, sgc_bin_of_page(kind, cls), sgc_tag(1, sgc_heap.epoch), false);
         for (int i = 0; i < 24; i++, tried++) {
             fill(page, cls, taken, change);
             wrong += !claim_agrees(page, cls, below(per_page + 1), i % 3 != 0 ? per_page : below(per_page + 1), &given);

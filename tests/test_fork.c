@@ -12,7 +12,8 @@
 
 #include "alloc/free.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/small/sweep.h"
+#include "alloc/background_work.h"
+#include "alloc/cache_close.h"
 #include "gc/collect/fork.h"
 #include "gc/collect/background.h"
 #include "tests/capture.h"

@@ -48,7 +48,7 @@ static void test_set_up(void)
             uint32_t bin = sgc_kind_uncollectable(kind) ? SGC_BIN_WATCHED : sgc_bin_offset(kind, cls);
 
             dirty_everything();
-            sgc_page_set_up_small(page, cls, kind, tag, zero);
+            sgc_page_set_up_small(page, cls, kind, sgc_bin_of_page(kind, cls), tag, zero);
             sgc_page_check(page);
             wrong += sgc_page_state(d) != SGC_PAGE_SMALL || d->kind != kind || d->cls != cls || sgc_a32_load(&d->bin) != bin ||
                      d->granules != sgc_size_classes.of[cls].granules || sgc_a8_load(&d->remote) != 0 ||
@@ -70,7 +70,7 @@ static void test_neighbours(void)
         sgc_aw_store(sgc_bits_word(after, role), 42);
     }
     dirty_everything();
-    sgc_page_set_up_small(page, 0, 0, sgc_tag(1, 1), true);
+    sgc_page_set_up_small(page, 0, 0, sgc_bin_of_page(0, 0), sgc_tag(1, 1), true);
     bool kept = true;
     for (uint32_t role = 0; role < 2; role++) {
         kept = kept && sgc_aw_load(sgc_bits_word(before, role)) == 42 && sgc_aw_load(sgc_bits_word(after, role)) == 42;
@@ -86,7 +86,7 @@ static void test_live(void)
     size_t first = sgc_page_first_granule(page);
 
     sgc_page_set_state(&sgc_heap.pages[page], SGC_PAGE_RESERVED);
-    sgc_page_set_up_small(page, cls, 0, sgc_tag(1, 1), true);
+    sgc_page_set_up_small(page, cls, 0, sgc_bin_of_page(0, cls), sgc_tag(1, 1), true);
     for (uint32_t slot = 0; slot < per_page; slot += 1 + slot % 7, expected++)
         sgc_alloc_bit_set(first + (size_t)slot * 3);
     sgc_page_check(page);

@@ -45,7 +45,7 @@ static void take_all(struct sgc_cache *cache, uint32_t *page, int n)
 
 static void give_all(const struct sgc_cache *owner, const uint32_t *page, int n)
 {
-    sgc_policy_give_singles(page, (uint32_t)n, owner->id, &a->section);
+    sgc_pool_give_singles(page, (uint32_t)n, owner->id, &a->section);
 }
 
 /* Takes n pages and says by letters where they came from. */
@@ -326,7 +326,7 @@ static int span_over_lists(void)
     start(SGC_POLICY_LPS, 2, 0);
     take_all(a, page, N);
     for (int i = 0; i < N; i++)
-        sgc_policy_give_singles(&page[i], 1, i % 2 ? b->id : c->id, &a->section);
+        sgc_pool_give_singles(&page[i], 1, i % 2 ? b->id : c->id, &a->section);
     if (sgc_free_list_total() != N)
         return 1;
     uint32_t first = sgc_pool_take(N - 1, &a->section, &zero);

@@ -32,7 +32,7 @@ static void drop(struct sgc_cache *cache, struct hand *hand, uint32_t i)
     if (hand->pages[i] > 1)
         sgc_pool_give(hand->page[i], hand->pages[i], &cache->section);
     else
-        sgc_policy_give_singles(&hand->page[i], 1, cache->id, &cache->section);
+        sgc_pool_give_singles(&hand->page[i], 1, cache->id, &cache->section);
     hand->page[i] = SGC_NO_PAGE;
 }
 

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Large objects.  The lists are under the spans' lock; setting up and taking down a reserved span needs none,
- * nor does using a spare one again (alloc/large/span_cache.h).  Sweeping is in alloc/large/span_sweep.c.
+ * nor does using a spare one again (alloc/large/span_cache.h).  Sweeping is in alloc/large/span_sweep.c, choosing
+ * between a spare span and new pages in alloc/large_object.c.
  */
-#include "alloc/large/span_parts.h"
+#include "alloc/large/span.h"
 
 #include <string.h>
 
-#include "alloc/page_supply.h"
 #include "alloc/large/span_cache.h"
+#include "alloc/large/span_parts.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
 enum {
     STREAM_LEAST = 64 << 10,    /* cold objects from this size on are zeroed past the caches, */
     STREAM_SKIP = 16 << 10,     /* but for their beginning, which is used first */
-    SWEEP_FOR = 256,            /* spans swept for one request, if none of them serves */
 };
-
-static size_t pages_for(size_t bytes)
-{
-    return (bytes + SGC_PAGE - 1) / SGC_PAGE;
-}
 
 /* ---- setting up and taking down: nobody else knows these pages ---- */
 
@@ -88,7 +83,7 @@ static void zero_pages(char *object, size_t bytes, bool cold)
     memset(object, 0, end);
 }
 
-/* ---- allocation ---- */
+/* ---- making ---- */
 
 /* The object's address.  It is in the frame from here on, and not made anew from the page's number when it is wanted: a
  * number keeps nothing alive when the thread is stopped as its section ends. */
@@ -100,38 +95,12 @@ static char *object_on(uint32_t page)
     return object;
 }
 
-/* Takes pages such that the first lies at a multiple of `align`; what was taken too much goes
- * back. */
-static uint32_t take_aligned(struct sgc_section *self, size_t count, size_t align, bool *zero)
+void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, struct sgc_section *self)
 {
-    size_t extra = align > SGC_PAGE ? align / SGC_PAGE - 1 : 0;
-    uint32_t got, first;
+    void *object = object_on(first);
 
-    if (count + extra < count || count + extra > sgc_heap.reserved / SGC_PAGE)
-        return SGC_NO_PAGE;
-    got = sgc_policy_take_pages((uint32_t)(count + extra), self, zero);
-    if (got == SGC_NO_PAGE || extra == 0)
-        return got;
-    first = sgc_page_number(sgc_round_up(sgc_page_start(got), align));
-    if (first > got)
-        sgc_pool_give(got, first - got, self);
-    if (got + count + extra > first + count)
-        sgc_pool_give(first + (uint32_t)count, (uint32_t)(got + extra - first), self);
-    return first;
-}
-
-static void *make_span(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align)
-{
-    size_t count = pages_for(bytes);
-    bool zero;
-    uint32_t first = take_aligned(self, count, align, &zero);
-    void *object;
-
-    if (first == SGC_NO_PAGE)
-        return NULL;
-    object = object_on(first);
     bytes = sgc_round_up(bytes, SGC_GRANULE);
-    set_up(first, (uint32_t)count, bytes, kind);
+    set_up(first, (uint32_t)sgc_span_pages_for(bytes), bytes, kind);
     if (!zero && sgc_kind_cleared(kind))
         zero_pages(object, bytes, is_cold());
     sgc_lock(&sgc_spans.lock, self);
@@ -158,13 +127,13 @@ static void open_spare(uint32_t page, size_t bytes)
 }
 
 /* The caller has the object before the section ends. */
-static char *take_spare(struct sgc_section *self, size_t bytes, bool *warm)
+static char *take_spare(uint32_t owner, size_t bytes, bool *warm, struct sgc_section *self)
 {
     char *object = NULL;
     uint32_t page;
 
     sgc_section_enter(self);
-    page = sgc_spare_pop(sgc_span_owner(self), (uint32_t)pages_for(bytes));
+    page = sgc_spare_pop(owner, (uint32_t)sgc_span_pages_for(bytes));
     if (page != SGC_NO_PAGE) {
         object = object_on(page);
         *warm = sgc_heap.records[page].warm;
@@ -175,10 +144,10 @@ static char *take_spare(struct sgc_section *self, size_t bytes, bool *warm)
 }
 
 /* The frame holds the object, so it lives through a cycle in between. */
-static void *use_spare(struct sgc_section *self, size_t bytes, uint32_t kind)
+void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self)
 {
     bool warm;
-    char *object = take_spare(self, bytes, &warm);
+    char *object = take_spare(owner, bytes, &warm, self);
 
     if (object == NULL)
         return NULL;
@@ -187,30 +156,6 @@ static void *use_spare(struct sgc_section *self, size_t bytes, uint32_t kind)
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
     sgc_compiler_barrier();
     sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind = (uint8_t)kind;
-    return object;
-}
-
-/* Under a guard: a span that is being made is on no list. */
-static void *make_or_find(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align, bool spare)
-{
-    void *object = NULL;
-
-    if (spare && sgc_span_sweep_for((uint32_t)pages_for(bytes), SWEEP_FOR, self))
-        object = use_spare(self, bytes, kind);
-    return object != NULL ? object : make_span(self, bytes, kind, align);
-}
-
-void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align)
-{
-    bool spare = align <= SGC_PAGE && !sgc_kind_uncollectable(kind) &&
-                 bytes <= (size_t)sgc_heap.config.spare_pages * SGC_PAGE;
-    void *object = spare ? use_spare(self, bytes, kind) : NULL;
-
-    if (object != NULL)
-        return object;
-    sgc_guard_enter(self);
-    object = make_or_find(self, bytes, kind, align, spare);
-    sgc_guard_leave(self);
     return object;
 }
 
@@ -232,9 +177,8 @@ static bool may_be_spare(uint32_t page, uint32_t owner)
 }
 
 /* The bit says who of several threads that free the span at once has it. */
-static bool free_to_spares(struct sgc_section *self, uint32_t page)
+static bool free_to_spares(uint32_t owner, uint32_t page, struct sgc_section *self)
 {
-    uint32_t owner = sgc_span_owner(self);
     bool freed = false;
 
     sgc_section_enter(self);
@@ -267,9 +211,9 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     return freed;
 }
 
-bool sgc_span_free(struct sgc_section *self, uint32_t page)
+bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self)
 {
-    return free_to_spares(self, page) || free_to_pool(self, page);
+    return free_to_spares(owner, page, self) || free_to_pool(self, page);
 }
 
 /* ---- resizing: the caller owns the object, so nobody else takes it down ---- */
@@ -291,7 +235,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
     size_t old = sgc_span_bytes(page);
-    size_t count = pages_for(bytes);
+    size_t count = sgc_span_pages_for(bytes);
 
     if (count > r->span_pages)
         return false;

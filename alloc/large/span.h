@@ -27,13 +27,20 @@
 #ifndef SGC_ALLOC_LARGE_SPAN_H
 #define SGC_ALLOC_LARGE_SPAN_H
 
-#include "alloc/small/cache.h"
+#include "alloc/pages/page.h"
 #include "alloc/pages/pool.h"
 
-/* A large object of `bytes` (end byte included), at a multiple of `align` (a power of two; at least the
- * page size counts).  Zeroed for kinds with pointers.  NULL if no pages can be had.  Outside
- * sections. */
-void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align);
+/* Pages that `bytes` take. */
+static inline size_t sgc_span_pages_for(size_t bytes)
+{
+    return (bytes + SGC_PAGE - 1) / SGC_PAGE;
+}
+
+/* Makes pages that were taken for it an object of `bytes`; `zero`: they read as zero.  Under a guard. */
+void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, struct sgc_section *self);
+
+/* Makes one of the owner's spare spans an object.  NULL if it has none of that size.  By its thread, outside sections. */
+void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self);
 
 /* The word of the span bits in that role which has the page's bit, sgc_arena_bit(page). */
 static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
@@ -47,8 +54,9 @@ static inline bool sgc_span_bit(uint32_t page)
     return (sgc_aw_load_acq(sgc_span_word(page, sgc_heap.alloc_role)) & sgc_arena_bit(page)) != 0;
 }
 
-/* Frees the span that begins with `page`.  False if it is not allocated.  Outside sections. */
-bool sgc_span_free(struct sgc_section *self, uint32_t page);
+/* Frees the span that begins with `page`, into the owner's spare spans if it fits.  False if it is not allocated.  By the owner's
+ * thread, outside sections. */
+bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);
 
 /* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back.
  * Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by whoever owns the object. */
@@ -59,6 +67,10 @@ void sgc_span_set_reach(uint32_t page, size_t bytes);
 
 /* Sweeps up to `most` spans, giving dead ones back.  False if none was left.  Outside sections. */
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
+
+/* Sweeps up to `most` spans, until some that have exactly `count` pages are among the owner's spare ones, which it
+ * says.  Under a guard. */
+bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self);
 
 /* Gives the spare spans of an owner back.  By its thread or by who closes its cache, outside sections. */
 void sgc_span_give_spares(uint32_t owner, struct sgc_section *self);

@@ -4,7 +4,6 @@
  */
 #include "alloc/large/span_cache.h"
 
-#include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
 
 enum {
@@ -23,7 +22,7 @@ SGC_STATE static struct sgc_spares *spares;
 void sgc_spares_init(void)
 {
     if (sgc_heap.config.spare_pages != 0)
-        spares = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *spares);
+        spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
 }
 
 /* What an older epoch has left belongs to the sweepers. */

@@ -3,13 +3,19 @@
  * Large objects: sweeping, a batch at a time.  Lists are under the spans' lock, which makes each batch a section; what is dead is taken
  * down outside of it, under a guard, since it is on no list then.
  */
-#include "alloc/large/span_parts.h"
+#include "alloc/large/span.h"
 
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
+#include "alloc/large/span_parts.h"
 
 enum { BATCH = 16 };            /* spans swept under the lock at a time */
+
+/* Spans to be kept as an owner's spare ones: those of exactly so many pages; 0: none. */
+struct wanted {
+    uint32_t owner, count;
+};
 
 struct batch {
     struct sgc_run run[BATCH];
@@ -54,14 +60,14 @@ static void take_dead(uint32_t page, struct batch *dead)
     sgc_pool_expect(run.count);
 }
 
-static bool serves(uint32_t page, uint32_t count, uint32_t owner)
+static bool serves(uint32_t page, const struct wanted *wanted)
 {
-    return sgc_heap.records[page].span_pages == count && !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
-           sgc_spare_fits(owner, count);
+    return wanted->count != 0 && sgc_heap.records[page].span_pages == wanted->count &&
+           !sgc_kind_uncollectable(sgc_heap.pages[page].kind) && sgc_spare_fits(wanted->owner, wanted->count);
 }
 
 /* Under the lock.  False if none was left. */
-static bool sweep_one(struct batch *dead, uint32_t wanted, struct sgc_section *self)
+static bool sweep_one(struct batch *dead, const struct wanted *wanted)
 {
     uint32_t page = sgc_spans.lists.head[SGC_LIST_TODO];
 
@@ -69,9 +75,9 @@ static bool sweep_one(struct batch *dead, uint32_t wanted, struct sgc_section *s
         return false;
     if (sgc_span_bit(page)) {
         set_swept(page);
-    } else if (wanted != 0 && serves(page, wanted, sgc_span_owner(self))) {
+    } else if (serves(page, wanted)) {
         set_swept(page);
-        sgc_spare_push(sgc_span_owner(self), page, false);
+        sgc_spare_push(wanted->owner, page, false);
         dead->kept++;
     } else {
         take_dead(page, dead);
@@ -90,8 +96,8 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
     sgc_pool_arrived(dead->pages);
 }
 
-/* At most a batch; `kept` counts the spans that serve a request for `wanted` pages (0: none is kept). */
-static bool sweep_batch(uint32_t most, uint32_t wanted, uint32_t *kept, struct sgc_section *self)
+/* At most a batch; `kept` counts the spans that are wanted. */
+static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
     struct batch dead = { .count = 0 };
     bool more = true;
@@ -99,7 +105,7 @@ static bool sweep_batch(uint32_t most, uint32_t wanted, uint32_t *kept, struct s
     sgc_lock(&sgc_spans.lock, self);
     sgc_lists_renew(&sgc_spans.lists);
     for (; more && most > 0; most--)
-        more = sweep_one(&dead, wanted, self);
+        more = sweep_one(&dead, wanted);
     sgc_unlock(&sgc_spans.lock, self);
     give_back(&dead, self);
     *kept += dead.kept;
@@ -113,26 +119,28 @@ static uint32_t step_of(uint32_t most)
 
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self)
 {
+    const struct wanted none = { SGC_NO_OWNER, 0 };
     uint32_t kept = 0;
     bool more = true;
 
     sgc_guard_enter(self);
     for (uint32_t step; more && most > 0; most -= step) {
         step = step_of(most);
-        more = sweep_batch(step, 0, &kept, self);
+        more = sweep_batch(step, &none, &kept, self);
     }
     sgc_guard_leave(self);
     return more;
 }
 
-bool sgc_span_sweep_for(uint32_t count, uint32_t most, struct sgc_section *self)
+bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self)
 {
+    const struct wanted wanted = { owner, count };
     uint32_t kept = 0;
     bool more = true;
 
     for (uint32_t step; more && kept == 0 && most > 0; most -= step) {
         step = step_of(most);
-        more = sweep_batch(step, count, &kept, self);
+        more = sweep_batch(step, &wanted, &kept, self);
     }
     return kept != 0;
 }

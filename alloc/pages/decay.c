@@ -7,6 +7,7 @@
  * and come back as pages without contents, on no thread's list.  The mapping stays as it is: protection and binding are
  * kept; it is split only where huge pages end.
  */
+#include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/pages/page.h"
 #include "alloc/pages/pool.h"

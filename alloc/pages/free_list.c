@@ -4,10 +4,9 @@
  */
 #include "alloc/pages/free_list.h"
 
-#include "alloc/small/cache.h"
+#include "alloc/pages/arena.h"
 #include "alloc/pages/page.h"
-#include "alloc/pages/pool.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 enum { WEALTHS = 33 };
 
@@ -29,7 +28,7 @@ SGC_STATE static struct free_lists lists;
 /* Address space only, as for the table of caches. */
 void sgc_free_lists_init(void)
 {
-    lists.of = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *lists.of);
+    lists.of = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *lists.of);
 }
 
 static struct sgc_page_record *record(uint32_t page)
@@ -205,11 +204,11 @@ static uint32_t check_owners(void)
     return sum;
 }
 
-void sgc_free_lists_check(void)
+void sgc_free_lists_check(uint32_t arenas)
 {
     uint32_t listed = 0;
 
-    for (uint32_t a = 0; a < sgc_pool.committed; a++) {
+    for (uint32_t a = 0; a < arenas; a++) {
         sgc_verify((sgc_heap.arenas[a].listed & ~sgc_heap.arenas[a].dirty) == 0);
         listed += (uint32_t)__builtin_popcountll(sgc_heap.arenas[a].listed);
     }

@@ -47,7 +47,7 @@ uint32_t sgc_free_list_count(uint32_t owner);
 /* How many pages are on all lists.  Without the lock: about. */
 uint32_t sgc_free_list_total(void);
 
-/* Panics on a contradiction.  World stopped, or under the pool's lock. */
-void sgc_free_lists_check(void);
+/* Panics on a contradiction; there are so many arenas.  World stopped, or under the pool's lock. */
+void sgc_free_lists_check(uint32_t arenas);
 
 #endif

@@ -17,7 +17,7 @@
  * span_bits does the same for spans: one bit a page, that of the span's first page; word 2a+r is arena a's in role r.
  *
  *   what          written by                               read by        ordering
- *   base, tables  sgc_heap_init, before any thread         everybody      thread creation
+ *   base, tables  sgc_heap_reserve, before any thread      everybody      thread creation
  *   limit,        whoever commits an arena, under the      everybody      release after the tables of the arena
  *   granules      pool's lock                                             are there / acquire
  *   alloc_role,   the collecting thread, world stopped     everybody      stopping and resuming the world
@@ -37,7 +37,7 @@
 #include <stdbool.h>
 
 #include "alloc/pages/geometry.h"
-#include "alloc/pages/huge_pages.h"
+#include "alloc/pages/huge_page_rules.h"
 #include "alloc/pages/page_rules.h"
 #include "platform/atomics.h"
 #include "platform/visibility.h"
@@ -84,9 +84,9 @@ SGC_INNER struct sgc_heap sgc_heap;
 /* The first word of the bitmap that says what is allocated.  Beside the heap, where it is found by one instruction. */
 SGC_INNER sgc_aw_t *sgc_alloc_words;
 
-/* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once, before
- * any other function of this layer. */
-bool sgc_heap_init(const struct sgc_heap_config *config);
+/* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once: by sgc_heap_init
+ * (alloc/start.h). */
+bool sgc_heap_reserve(const struct sgc_heap_config *config);
 
 /* Commits arenas and their part of the tables.  False if the system refuses; the arenas themselves are
  * asked for first and all at once, so that a refusal leaves next to nothing charged. */

@@ -4,7 +4,7 @@
  */
 #include "alloc/pages/live_pages.h"
 
-#include "alloc/small/cache.h"
+#include "alloc/pages/page.h"
 
 /* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32 | count. */
 struct live {
@@ -32,7 +32,7 @@ static uint32_t of_stamp(uintptr_t word, uint32_t stamp)
 
 void sgc_live_pages_init(void)
 {
-    live_pages.of = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *live_pages.of);
+    live_pages.of = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *live_pages.of);
 }
 
 /* Several threads may sweep at once, each its own lists. */
@@ -99,10 +99,9 @@ static size_t most_of(const struct live *live, uint32_t epoch, uint32_t generati
     return most > now ? most : now;
 }
 
-size_t sgc_live_pages_most_of_owners(void)
+size_t sgc_live_pages_most_of_owners(uint32_t owners)
 {
     uint32_t generation = sgc_a32_load(&live_pages.generation);
-    uint32_t owners = sgc_a32_load_acq(&sgc_cache_count);
     size_t sum = 0;
 
     for (uint32_t owner = 0; live_pages.of != NULL && owner < owners; owner++)

@@ -30,6 +30,6 @@ void sgc_live_pages_count(uint32_t owner);
 void sgc_live_pages_renew(void);
 
 size_t sgc_live_pages_most(void);               /* l */
-size_t sgc_live_pages_most_of_owners(void);     /* the sum of the u_i: walks the owners, for reports */
+size_t sgc_live_pages_most_of_owners(uint32_t owners);   /* the sum of the u_i of owners below that number, for reports */
 
 #endif

@@ -4,9 +4,8 @@
  */
 #include "alloc/pages/page.h"
 
-#include "alloc/small/cache.h"
-#include "alloc/pages/pool.h"
-#include "alloc/check.h"
+#include "alloc/pages/arena.h"
+#include "platform/report.h"
 
 void sgc_page_clear_bits(uint32_t page)
 {
@@ -29,7 +28,7 @@ static void describe_scan(struct sgc_page *d, uint32_t kind)
     d->piece = scan == SGC_SCAN_DESCRIBED ? SGC_PIECE_DESCRIBED : 0;
 }
 
-void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero)
+void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];
     struct sgc_page *d = &sgc_heap.pages[page];
@@ -39,7 +38,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     sgc_page_clear_bits(page);
     d->reciprocal = c->reciprocal;
     d->granules = (uint16_t)c->granules;
-    sgc_a32_store(&d->bin, sgc_kind_uncollectable(kind) ? SGC_BIN_WATCHED : sgc_bin_offset(kind, cls));
+    sgc_a32_store(&d->bin, bin);
     d->kind = (uint8_t)kind;
     d->cls = (uint8_t)cls;
     describe_scan(d, kind);
@@ -50,15 +49,6 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t
     if (sgc_kind_uncollectable(kind))
         sgc_aw_or(&sgc_arena_of_page(page)->uncollectable, sgc_arena_bit(page));
     sgc_aw_store_rel(&d->tag, tag);
-}
-
-/* The bin there is never open. */
-void sgc_page_watch(uint32_t page)
-{
-    struct sgc_page *d = &sgc_heap.pages[page];
-
-    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_WATCHED)
-        sgc_a32_store(&d->bin, SGC_BIN_WATCHED);
 }
 
 uint32_t sgc_page_live(uint32_t page)
@@ -119,8 +109,6 @@ void sgc_page_check(uint32_t page)
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
         sgc_verify(d->kind < sgc_kind_count() && d->cls < sgc_size_classes.count);
         sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
-        sgc_verify(sgc_a32_load(&d->bin) == SGC_BIN_WATCHED ||
-                   (sgc_a32_load(&d->bin) == sgc_bin_offset(d->kind, d->cls) && !sgc_kind_uncollectable(d->kind)));
         sgc_verify(d->weight == sgc_weight(d->granules, sgc_kind_has_pointers(d->kind)));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);

@@ -106,6 +106,8 @@ static inline bool sgc_weight_pushes(uint64_t weight)
 
 enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 
+enum { SGC_OWNERS_MAX = 32768 };     /* owner numbers are below */
+
 struct sgc_page_record {
     uint32_t next, prev;
     uint32_t list;              /* label of the list it is on (alloc/pages/page_lists.c), 0: on none */
@@ -149,15 +151,11 @@ static inline size_t sgc_page_first_granule(uint32_t page)
     return (size_t)page * SGC_PAGE_GRANULES;
 }
 
-/* Makes a RESERVED page one of small objects, without any; writes all of its bits. */
-void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uintptr_t tag, bool zero);
+/* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its descriptor. */
+void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero);
 
 /* In both roles, and the remote ones.  Pages without small objects have none set: by whoever takes such a page down. */
 void sgc_page_clear_bits(uint32_t page);
-
-/* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
- * about one.  By any thread that holds an object of the page, in a section. */
-void sgc_page_watch(uint32_t page);
 
 /* Allocated slots, remote frees not yet taken over counted as allocated. */
 uint32_t sgc_page_live(uint32_t page);

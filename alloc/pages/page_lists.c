@@ -3,9 +3,9 @@
  * The lists of pages of one size class and kind, linked by page number through the page records.
  * Everything runs under the lock of whoever has the lists: a cache, the spans, the orphans.
  */
-#include "alloc/small/cache.h"
+#include "alloc/pages/page_lists.h"
 
-#include "alloc/check.h"
+#include "platform/report.h"
 
 static struct sgc_page_record *record(uint32_t page)
 {

@@ -4,10 +4,11 @@
  * are in alloc/pages/pool_single.c, growing in alloc/pages/pool_grow.c, giving memory back in alloc/pages/decay.c, figures and
  * checks in alloc/pages/pool_state.c.
  */
-#include "alloc/pages/pool_parts.h"
+#include "alloc/pages/pool.h"
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/page.h"
+#include "alloc/pages/pool_parts.h"
 
 SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 

@@ -8,8 +8,9 @@
 #include <limits.h>
 
 #include "alloc/pages/free_list.h"
+#include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
-#include "alloc/large/span_cache.h"
+#include "alloc/pages/pool.h"
 
 /* Under the lock: becomes the one that grows, or waits for the one that does (the lock is then
  * given up and the world may have changed).  True when it is us. */
@@ -127,7 +128,6 @@ bool sgc_pool_init(void)
     sgc_pool_set_limit(sgc_heap.config.limit);
     sgc_free_lists_init();
     sgc_live_pages_init();
-    sgc_spares_init();
     if (!sgc_heap_commit_arenas(0, 1)) {
         sgc_error("the system refuses to commit the first %zu bytes of the heap; free memory or "
                   "raise the limit on it (ulimit -v, ulimit -l under mlockall, the cgroup)",

@@ -5,7 +5,8 @@
 #ifndef SGC_ALLOC_PAGES_POOL_PARTS_H
 #define SGC_ALLOC_PAGES_POOL_PARTS_H
 
-#include "alloc/pages/pool.h"
+#include "alloc/pages/arena.h"
+#include "platform/section.h"
 
 /* Changes a count, readable by anybody; returns what it is now. */
 static inline size_t sgc_pool_count(sgc_aw_t *count, size_t n)
@@ -25,14 +26,6 @@ bool sgc_pool_may_use(uint32_t count);
 /* Makes `need` more arenas or waits for who makes some; the lock may be given up meanwhile.  `huge`: what they are for uses
  * most of its pages.  False when there are no more to be had. */
 bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self);
-
-/* Free pages of one arena. */
-static inline uint64_t sgc_pool_pages_of(const struct sgc_arena *arena, enum sgc_pool_sort sort)
-{
-    if (sort == SGC_POOL_CLEAN)
-        return arena->free & ~arena->dirty;
-    return sort == SGC_POOL_DIRTY ? arena->dirty : arena->dirty & ~arena->listed;
-}
 
 /* Out of the pool, and back; a single page onto the list of its last owner. */
 void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero);

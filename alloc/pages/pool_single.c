@@ -8,6 +8,7 @@
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/pages/page.h"
+#include "alloc/pages/pool.h"
 
 /* ---- finding one page ---- */
 

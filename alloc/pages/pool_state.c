@@ -7,7 +7,8 @@
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/page.h"
-#include "alloc/check.h"
+#include "alloc/pages/pool.h"
+#include "platform/report.h"
 
 void sgc_pool_set_limit(size_t bytes)
 {
@@ -68,7 +69,7 @@ void sgc_pool_check(void)
     sgc_verify(dirty == sgc_aw_load(&sgc_pool.dirty));
     sgc_verify(used == sgc_aw_load(&sgc_pool.in_use) + sgc_pool.discarding + 1);    /* page 0 is nobody's */
     sgc_verify(sgc_aw_load(&sgc_pool.small) <= sgc_aw_load(&sgc_pool.in_use));
-    sgc_free_lists_check();
+    sgc_free_lists_check(sgc_pool.committed);
     (void)dirty;
     (void)used;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reserving the heap.  sgc_heap_init runs once, before any other thread uses the heap;
+ * Reserving the heap.  sgc_heap_reserve runs once, before any other thread uses the heap;
  * sgc_heap_commit_arenas on whichever thread grows the heap, without a lock.
  */
 #include "alloc/pages/heap.h"
 
+#include "alloc/pages/arena.h"
 #include "alloc/pages/page.h"
-#include "alloc/pages/pool.h"
 
 SGC_STATE struct sgc_heap sgc_heap;
 SGC_STATE sgc_aw_t *sgc_alloc_words;
@@ -116,20 +116,16 @@ static bool reserve(size_t heap)
     }
 }
 
-bool sgc_heap_init(const struct sgc_heap_config *config)
+bool sgc_heap_reserve(const struct sgc_heap_config *config)
 {
-    sgc_platform_init();
-    sgc_size_classes_init();
     sgc_heap.os_page = sgc_os_page_size();
     sgc_heap.config = *config;
     sgc_heap.epoch = 1;
-    if (!reserve(wanted_reserve(config))) {
-        sgc_error("the system refuses to reserve %zu bytes of address space for the heap; "
-                  "raise the limit (ulimit -v) or lower SGC_RESERVE", SMALLEST_RESERVE);
-        return false;
-    }
-    sgc_huge_pages_init(config->huge_pages);
-    return sgc_pool_init();
+    if (reserve(wanted_reserve(config)))
+        return true;
+    sgc_error("the system refuses to reserve %zu bytes of address space for the heap; "
+              "raise the limit (ulimit -v) or lower SGC_RESERVE", SMALLEST_RESERVE);
+    return false;
 }
 
 /* Commits the OS pages of a table that hold entries [first, first+count) of `size` bytes. */

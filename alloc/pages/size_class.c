@@ -4,7 +4,6 @@
  */
 #include "alloc/pages/size_class.h"
 
-#include "alloc/check.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a cache: opening, giving slots up, closing.  Who may run what: alloc/small/cache.h.
+ * The life of a cache: opening, giving slots up.  Who may run what: alloc/small/cache.h.  Its end: alloc/cache_close.c.
  */
 #include "alloc/small/cache.h"
 
-#include "alloc/small/orphan.h"
-#include "alloc/page_supply.h"
-#include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
-#include "alloc/small/sweep.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 /* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,
  * which is not owned.  Zero until there are caches: before, there are no pages, and the common paths find nothing in it. */
@@ -21,8 +17,6 @@ _Thread_local struct sgc_cache *sgc_fast_cache __attribute__((tls_model("initial
 SGC_STATE uint16_t sgc_fast_bins[SGC_FAST_MAX + 1];
 SGC_STATE sgc_aw_t *sgc_cache_table;
 SGC_STATE sgc_a32_t sgc_cache_count;
-
-enum { LEAVE_STEP = 32 };       /* pages left behind at a time under the locks */
 
 void sgc_cache_use(struct sgc_cache *cache)
 {
@@ -64,6 +58,14 @@ static bool give_number(struct sgc_cache *cache)
     return true;
 }
 
+static void open_inbox(struct sgc_cache *cache)
+{
+    uintptr_t old = sgc_aw_swap(&cache->inbox, SGC_INBOX_EMPTY);
+
+    sgc_assert(old == SGC_INBOX_CLOSED || old == SGC_INBOX_EMPTY);
+    (void)old;
+}
+
 bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 {
     if (cache->id == 0 && !give_number(cache))
@@ -73,7 +75,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->pages_most = torture ? 1 : SGC_READY_MOST;
     cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
-    sgc_inbox_open(cache);
+    open_inbox(cache);
     return true;
 }
 
@@ -163,6 +165,15 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
         sgc_list_move(lists, SGC_LIST_USABLE, page);
 }
 
+/* The bin there is never open. */
+void sgc_page_watch(uint32_t page)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+
+    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_WATCHED)
+        sgc_a32_store(&d->bin, SGC_BIN_WATCHED);
+}
+
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
 {
     if (bin->active_epoch != sgc_heap.epoch) {
@@ -178,48 +189,6 @@ void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
         return;         /* a page for a stopped thread, or a signal handler's allocation: it waits for the next cycle */
     bin->ready[bin->ready_end++] = page;
     bin->taken += bin->taken < UINT16_MAX;
-}
-
-/* ---- the end ---- */
-
-static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    bool more;
-
-    do {
-        sgc_lock(&cache->lock, &cache->section);
-        sgc_lists_renew(&cache->bin[kind][cls].lists);
-        more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
-        if (!more)
-            cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
-        sgc_unlock(&cache->lock, &cache->section);
-    } while (more);
-}
-
-static void close_inbox(struct sgc_cache *cache)
-{
-    bool more;
-
-    do {
-        sgc_lock(&cache->lock, &cache->section);
-        cache->tag = 0;
-        more = sgc_inbox_close_step(cache);
-        sgc_unlock(&cache->lock, &cache->section);
-    } while (more);
-}
-
-void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
-{
-    sgc_assert(self == &cache->section || !sgc_section_inside(&cache->section));
-    sgc_lock(&cache->lock, &cache->section);
-    sgc_cache_retire(cache);
-    sgc_unlock(&cache->lock, &cache->section);
-    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
-        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
-            if (cache->bin[kind][cls].size != 0)
-                leave_bin(cache, kind, cls);
-    close_inbox(cache);
-    sgc_policy_owner_ends(cache->id, self);
 }
 
 /* ---- checks ---- */

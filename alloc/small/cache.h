@@ -34,28 +34,18 @@
 
 #include <stddef.h>
 
-#include "alloc/pages/page.h"
+#include "alloc/pages/page_lists.h"
 #include "platform/lock.h"
 
 enum { SGC_LINE = 64 };             /* bytes that a processor fetches at a time */
 
 enum {
-    SGC_CACHES_MAX = 32768,
+    SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
     SGC_READY_MOST = 24,            /* pages made ready at a time, */
     SGC_READY_FRESH = 8,            /* and of the pool's */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
-};
-
-/* The lists of a bin.  Todo: pages not swept since the last cycle.  Usable: swept, have free slots.
- * Done: full, ready, or the active page. */
-enum sgc_page_list { SGC_LIST_TODO, SGC_LIST_USABLE, SGC_LIST_DONE, SGC_LISTS };
-
-struct sgc_page_lists {
-    uint32_t head[SGC_LISTS];
-    uint32_t tail[SGC_LISTS];
-    uint32_t epoch;                 /* the cycle that `done` and `usable` are of */
 };
 
 /* What a freed slot holds until it is handed out again. */
@@ -86,6 +76,10 @@ struct sgc_bin {
     uint16_t taken;                 /* pages made ready so far */
 };
 _Static_assert(sizeof(struct sgc_bin) == 192 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
+
+/* In place of the first page in an inbox. */
+#define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
+#define SGC_INBOX_CLOSED UINTPTR_MAX
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
@@ -139,10 +133,6 @@ SGC_INNER sgc_a32_t sgc_cache_count;           /* highest number given out + 1 *
  * run out.  Under the registry's lock. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
-/* Its thread ends: slots go back, pages to the orphans.  By its thread, outside sections, or by the
- * only thread in the child of a fork. */
-void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self);
-
 /* Gives up claimed and cached slots.  World stopped, or by its own thread in a section. */
 void sgc_cache_retire(struct sgc_cache *cache);
 
@@ -159,24 +149,18 @@ void sgc_cache_keep_none(struct sgc_cache *cache);
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
 
-/* Looks at some of the pages in which other threads freed objects of ours.  True when there are more.
- * Under the cache's lock. */
-bool sgc_cache_drain(struct sgc_cache *cache);
-
-/* After a cycle: pages swept in an older epoch are to be swept again.  Under the lists' lock. */
-void sgc_lists_renew(struct sgc_page_lists *lists);
-void sgc_list_push(struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t page);
-void sgc_list_remove(struct sgc_page_lists *lists, uint32_t page);
-void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t page);
-enum sgc_page_list sgc_list_of(const struct sgc_page_lists *lists, uint32_t page);
-uint32_t sgc_lists_check(const struct sgc_page_lists *lists, uint32_t owner);    /* how many pages */
-
 /* Panics on a contradiction.  World stopped, or by its own thread in a section. */
 void sgc_cache_check(const struct sgc_cache *cache);
 
 static inline struct sgc_cache *sgc_cache_of(uint32_t id)
 {
     return (struct sgc_cache *)sgc_aw_load_acq(&sgc_cache_table[id]);
+}
+
+/* The number of the thread that the section is of. */
+static inline uint32_t sgc_section_owner(const struct sgc_section *self)
+{
+    return self != NULL ? ((const struct sgc_cache *)self)->id : SGC_NO_OWNER;
 }
 
 /* Adds to a counter that only the calling thread writes. */
@@ -190,6 +174,16 @@ static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 {
     return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
 }
+
+/* Where freeing looks for the bin of the page's objects. */
+static inline uint32_t sgc_bin_of_page(uint32_t kind, uint32_t cls)
+{
+    return sgc_kind_uncollectable(kind) ? (uint32_t)SGC_BIN_WATCHED : sgc_bin_offset(kind, cls);
+}
+
+/* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
+ * about one.  By any thread that holds an object of the page, in a section. */
+void sgc_page_watch(uint32_t page);
 
 /* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Under the
  * cache's lock. */

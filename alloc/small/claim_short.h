@@ -13,7 +13,7 @@
 #ifndef SGC_ALLOC_SMALL_CLAIM_SHORT_H
 #define SGC_ALLOC_SMALL_CLAIM_SHORT_H
 
-#include "alloc/small/small.h"
+#include "alloc/small/cache.h"
 
 enum { SGC_FETCH_LEAST = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 

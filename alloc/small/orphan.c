@@ -4,10 +4,9 @@
  */
 #include "alloc/small/orphan.h"
 
-#include "alloc/page_supply.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/sweep.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 
 struct orphans {
     struct sgc_lock lock;

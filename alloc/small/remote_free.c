@@ -5,15 +5,14 @@
  */
 #include "alloc/small/remote_free.h"
 
-enum { INBOX_EMPTY = 0, DELIVER_STEP = 64 };    /* pages delivered in one section */
-static const uintptr_t INBOX_CLOSED = UINTPTR_MAX;
+enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
 
 static bool push(struct sgc_cache *cache, uint32_t page)
 {
     for (;;) {
         uintptr_t head = sgc_aw_load_acq(&cache->inbox);
 
-        if (head == INBOX_CLOSED)
+        if (head == SGC_INBOX_CLOSED)
             return false;
         sgc_heap.records[page].inbox_next = (uint32_t)head;
         if (sgc_aw_cas(&cache->inbox, head, page))
@@ -118,27 +117,19 @@ static void deliver_some(struct sgc_cache *cache, uint32_t most)
 
 bool sgc_cache_drain(struct sgc_cache *cache)
 {
-    sgc_assert(sgc_aw_load(&cache->inbox) != INBOX_CLOSED);
-    if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != INBOX_EMPTY)
-        cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, INBOX_EMPTY);
+    sgc_assert(sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED);
+    if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != SGC_INBOX_EMPTY)
+        cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, SGC_INBOX_EMPTY);
     deliver_some(cache, DELIVER_STEP);
     return cache->arrived != SGC_NO_PAGE;
-}
-
-void sgc_inbox_open(struct sgc_cache *cache)
-{
-    uintptr_t old = sgc_aw_swap(&cache->inbox, INBOX_EMPTY);
-
-    sgc_assert(old == INBOX_CLOSED || old == INBOX_EMPTY);
-    (void)old;
 }
 
 /* None of our pages is ours any more, so what is left is passed on.  After the inbox is closed nothing
  * comes any more. */
 bool sgc_inbox_close_step(struct sgc_cache *cache)
 {
-    if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != INBOX_CLOSED)
-        cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, INBOX_CLOSED);
+    if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED)
+        cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, SGC_INBOX_CLOSED);
     deliver_some(cache, DELIVER_STEP);
-    return cache->arrived != SGC_NO_PAGE || sgc_aw_load(&cache->inbox) != INBOX_CLOSED;
+    return cache->arrived != SGC_NO_PAGE || sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED;
 }

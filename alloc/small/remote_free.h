@@ -29,8 +29,11 @@ void sgc_page_merge(uint32_t page);
 /* Sees to it that the page's owner, if any, will look at the page. */
 void sgc_page_notify(uint32_t page);
 
-/* Inboxes. */
-void sgc_inbox_open(struct sgc_cache *cache);
-bool sgc_inbox_close_step(struct sgc_cache *cache);     /* true: call again */
+/* Looks at some of the pages in which other threads freed objects of ours.  True when there are more.
+ * Under the cache's lock. */
+bool sgc_cache_drain(struct sgc_cache *cache);
+
+/* The inbox is closed, and what is in it passed on, a step at a time.  True: call again.  Likewise. */
+bool sgc_inbox_close_step(struct sgc_cache *cache);
 
 #endif

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Small objects: the slower ways.  Runs on the cache's own thread.  Claiming takes no lock: nobody
- * else writes the allocation bits or the bin of an active page.  Choosing a page takes the cache's
- * lock, because the service thread sweeps the same lists.
+ * else writes the allocation bits or the bin of an active page.  Where the next page comes from: alloc/refill.c.
  */
-#include "alloc/small/claim_short.h"
+#include "alloc/small/small.h"
 
+#include "alloc/small/claim_short.h"
 #include "alloc/small/prefetch.h"
-#include "alloc/small/orphan.h"
-#include "alloc/page_supply.h"
-#include "alloc/pages/pool.h"
+#include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
-#include "alloc/small/sweep.h"
 
 enum {
-    SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages, */
     BACKED_PAGES = 4,           /* and by one that has the system back new ones as a whole */
-    TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused, */
-    FEW_PAGES = 8,              /* up to so many, then */
-    MANY_SHARE = 16,            /* a 16th, */
-    ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
 };
 
 /* ---- claiming ---- */
@@ -210,122 +202,6 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     return object;
 }
 
-/* ---- choosing a page ---- */
-
-/* Some of our own pages, found in one short look.  One look for several: each lock waits for the program's stores
- * before it that are on their way to memory. */
-static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t most, bool *more)
-{
-    uint32_t found = 0;
-    bool arriving;
-
-    sgc_lock(&cache->lock, &cache->section);
-    sgc_lists_renew(&bin->lists);
-    arriving = sgc_cache_drain(cache);
-    *more = true;
-    for (uint32_t i = 0; i < SWEEP_STEP && found < most && *more; i++) {
-        uint32_t page = sgc_lists_next_usable(&bin->lists, cache->tag, 1, more);
-
-        if (page == SGC_NO_PAGE)
-            continue;
-        sgc_bin_make_ready(bin, page);
-        found++;
-        *more = true;
-    }
-    *more = *more || arriving;
-    sgc_unlock(&cache->lock, &cache->section);
-    return found;
-}
-
-static uint32_t own_pages(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t most)
-{
-    uint32_t found = 0;
-    bool more;
-
-    do
-        found += own_pages_step(cache, bin, most - found, &more);
-    while (more && found < most);
-    return found;
-}
-
-void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-
-    sgc_lock(&cache->lock, &cache->section);
-    sgc_lists_renew(&bin->lists);
-    for (uint32_t i = 0; i < count; i++) {
-        sgc_page_set_up_small(taken[i].page, cls, kind, cache->tag, taken[i].zero);
-        sgc_list_push(&bin->lists, SGC_LIST_DONE, taken[i].page);
-        sgc_bin_make_ready(bin, taken[i].page);
-    }
-    sgc_unlock(&cache->lock, &cache->section);
-}
-
-static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
-{
-    struct sgc_taken taken[SGC_READY_FRESH];
-    uint32_t count = sgc_policy_take_singles(cache, most < SGC_READY_FRESH ? most : SGC_READY_FRESH, taken);
-
-    if (count == 0)
-        return 0;
-    cache->took = true;
-    sgc_small_enlist(cache, kind, cls, taken, count);
-    return count;
-}
-
-/* How many pages to get at once: a part of what it took since the last cycle, so that few lie unused when the next one
- * comes. */
-static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
-{
-    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / TAKEN_SHARE;
-
-    if (share > FEW_PAGES)
-        share = taken < FEW_PAGES * MANY_SHARE ? FEW_PAGES : taken / MANY_SHARE;
-    return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
-}
-
-/* Of the pool, near the limit, where others may miss them: fewer, down to one. */
-static uint32_t of_the_pool(uint32_t most)
-{
-    size_t share = sgc_pool_room() / ROOM_SHARE;
-
-    return share == 0 ? 1 : share < most ? (uint32_t)share : most;
-}
-
-/* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, which wait for those of
- * other threads, hence several pages under one.  Should a cycle come in between, the first ones are forgotten, and on the
- * lists.  Pages of the pool are taken only when there was no other at all. */
-static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-    uint32_t most = pages_at_once(cache, bin), found;
-
-    sgc_guard_enter(&cache->section);
-    found = own_pages(cache, bin, most);
-    if (found < most)
-        found += sgc_orphan_adopt(cache, kind, cls, most - found);
-    if (found == 0)
-        found = fresh_pages(cache, kind, cls, of_the_pool(most));
-    sgc_guard_leave(&cache->section);
-    return found != 0;
-}
-
-void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-
-    if (bin->size == 0)
-        bin->size = sgc_class_bytes(cls);
-    do {
-        void *object = sgc_small_claim(cache, kind, cls);
-
-        if (object != NULL)
-            return object;
-    } while (more_pages(cache, kind, cls));
-    return NULL;
-}
-
 /* ---- a batch for the client ---- */
 
 /* The next for a batch that has `bytes` so far: what is ready, or else, while these are few, another run of the page. */
@@ -377,18 +253,13 @@ static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, si
     *last = NULL;
 }
 
-void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first)
 {
-    void **first = sgc_small_refill(cache, kind, cls);
-
     sgc_assert(most > 0);
-    if (first == NULL)
-        return NULL;
     sgc_section_enter(&cache->section);
     link_others(cache, kind, cls, (size_t)most * cache->bin[kind][cls].size, first);
     sgc_section_leave(&cache->section);
     back_claimed(cache);
-    return first;
 }
 
 /* ---- freeing on the owner's thread ---- */

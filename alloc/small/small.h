@@ -15,27 +15,16 @@
 #include <string.h>
 
 #include "alloc/small/cache.h"
-#include "alloc/small/remote_free.h"
 #include "platform/brief.h"
 #include "platform/single_writer.h"
-
-/* The way when the bin has nothing ready (sgc_small_try gave NULL): claims a run, takes another page, adopts an orphan or
- * asks the pool.  NULL if no page can be had.  Outside sections. */
-void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs are claimed by
  * what alloc/small/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
-/* Claims up to `most` slots at once and links them through their first words, zeroed behind it for
- * kinds with pointers: GC_malloc_many.  What is ready, or some kilobytes of what the active page has.  They count as allocated.
- * NULL if none can be had. */
-void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
-
-struct sgc_taken;
-
-/* Makes pages that nobody else knows the cache's. */
-void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count);
+/* Claims slots for a batch that has its first, and links them behind it, to `most` in all: what is ready, or some kilobytes of
+ * what the active page has.  Outside sections. */
+void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first);
 
 /* A slot freed by this thread, allocated again.  In a section.  It leaves the list before its bit is set: when both happen
  * or only the first, nobody else gets it. */

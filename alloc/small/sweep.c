@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "alloc/pages/live_pages.h"
-#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/remote_free.h"
 
@@ -142,6 +141,6 @@ void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sg
     if (step->empties == 0)
         return;
     sgc_seam();
-    sgc_policy_give_singles(step->empty, step->empties, owner, self);
+    sgc_pool_give_singles(step->empty, step->empties, owner, self);
     sgc_pool_arrived(step->empties);
 }

@@ -4,7 +4,10 @@
  */
 #include "gc/collect/allocate.h"
 
+#include "alloc/large_object.h"
+#include "alloc/refill.h"
 #include "alloc/small/claim_short.h"
+#include "alloc/small/small.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"

@@ -3,7 +3,7 @@
 #include "gc/collect/background.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/small/sweep.h"
+#include "alloc/background_work.h"
 #include "gc/collect/cycle.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"

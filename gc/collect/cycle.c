@@ -7,7 +7,7 @@
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
-#include "alloc/small/sweep.h"
+#include "alloc/background_work.h"
 #include "alloc/check.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "alloc/pages/heap.h"
+#include "alloc/start.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"

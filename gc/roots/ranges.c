@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "alloc/check.h"
+#include "platform/report.h"
 
 enum { RESERVED = 1 << 20 };        /* ranges: 16 MB of address space, committed as needed */
 

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
+#include "alloc/cache_close.h"
 #include "alloc/small/orphan.h"
-#include "alloc/check.h"
+#include "platform/report.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/events/events.h"
