@@ -12,6 +12,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start.h"
+#include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"

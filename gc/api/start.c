@@ -8,7 +8,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/inspect/guards.h"
 #include "gc/collect/start.h"
-#include "gc/config/options.h"
+#include "gc/config/option_set.h"
 #include "gc/events/stats.h"
 
 /* ---- shared ---- */

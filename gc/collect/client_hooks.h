@@ -20,10 +20,7 @@ void sgc_client_hooks_start(void);
 /* Service threads are started by the C library's own function, whatever stands before it.  Once, at start. */
 void sgc_client_threads_start(void);
 
-/* The hook that pushes roots, until the client sets another. */
-void sgc_client_push_nothing(void);
-
-/* Memory for what that hook allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
+/* Memory for what the hook that pushes roots allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
 void sgc_client_before(struct sgc_mutator *self);
 
 /* Lets the client push its roots of this collection.  World stopped, and nobody else looks at the heap: the hook may change what

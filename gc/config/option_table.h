@@ -72,10 +72,4 @@ int sgc_signal_number(const char *name);
 const char *sgc_signal_name(int signal);
 bool sgc_signal_can_suspend(int signal);
 
-/* sgc_options_read with the environment given; secure: ignore it.  For tests. */
-void sgc_options_read_from(char *const *environment, bool secure);
-
-/* Puts every option back to its default, as before sgc_options_read.  For tests. */
-void sgc_options_reset(void);
-
 #endif
