@@ -17,6 +17,8 @@ gc_sources = \
 	gc/api/free.c \
 	gc/api/gcj.c \
 	gc/api/generic.c \
+	gc/api/guards.c \
+	gc/api/guards.h \
 	gc/api/hooks.c \
 	gc/api/incremental.c \
 	gc/api/internal.h \
@@ -98,8 +100,6 @@ gc_sources = \
 	gc/inspect/api_pointer_checks.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
-	gc/inspect/guards.c \
-	gc/inspect/guards.h \
 	gc/inspect/guards_check.c \
 	gc/inspect/why_live.c \
 	gc/inspect/why_live.h \

@@ -89,7 +89,7 @@ static bool mark(struct pause *p)
     sgc_cycle_phase(record, SGC_PHASE_RESCAN);
     if (done) {
         sgc_disclaim_keep(team);
-        sgc_finalization_mark(team);
+        sgc_finalization_mark(team, sgc_client_await_fn());
         sgc_disclaim_mark(team);
     } else {
         sgc_team_abandon(team);
@@ -224,7 +224,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
 
     sgc_cycle_begin(&cycle.record, sgc_cycles_finished() + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
-    sgc_finalization_before();
+    sgc_finalization_before(sgc_client_toggle_fn());
     clear_before();
     cycle.markers = wanted_markers();
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);

@@ -14,7 +14,6 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/inspect/guards.h"
 #include "gc/collect/fork.h"
 #include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_size.h"
@@ -112,7 +111,7 @@ static bool start_all(void)
     sgc_pacing_init();
     sgc_stats_start();
     sgc_client_hooks_start();
-    sgc_debug_start();
+    sgc_client_checks_start();
     sgc_log_start();
     if (sgc_options.print_stats || sgc_options.print_verbose_stats)
         sgc_stats_print_start();

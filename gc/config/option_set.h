@@ -5,7 +5,7 @@
 #ifndef SGC_GC_CONFIG_OPTION_SET_H
 #define SGC_GC_CONFIG_OPTION_SET_H
 
-#include "gc/config/options.h"
+#include "gc/config/option_table.h"
 
 /* Reads the environment, once; later calls do nothing.  A process that gained privileges when it
  * was executed ignores its environment.  Values that this build cannot honour are clamped, with a

@@ -80,19 +80,4 @@ struct sgc_options {
 
 extern struct sgc_options sgc_options;
 
-/* One identifier an option: SGC_OPT_GC_MARKERS, SGC_OPT_SGC_DECAY_MS, ... in the table's order. */
-enum sgc_option_id {
-#define SGC_OPTION(type, name, field, initial, min, max, special, words, help) SGC_OPT_##name,
-#include "gc/config/option_table.def"
-    SGC_OPTIONS
-};
-
-/* Where a value came from, as SGC_PRINT_OPTIONS shows it. */
-enum sgc_origin {
-    SGC_ORIGIN_DEFAULT,
-    SGC_ORIGIN_ENVIRONMENT,
-    SGC_ORIGIN_PROGRAM,
-    SGC_ORIGIN_CLAMPED,
-};
-
 #endif
