@@ -42,6 +42,8 @@ gc_sources = \
 	gc/api/unofficial.c \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
+	gc/collect/attach.c \
+	gc/collect/attach.h \
 	gc/collect/background.c \
 	gc/collect/background.h \
 	gc/collect/client_hooks.h \
@@ -53,6 +55,8 @@ gc_sources = \
 	gc/collect/helpers.h \
 	gc/collect/start.c \
 	gc/collect/start.h \
+	gc/collect/start_state.c \
+	gc/collect/start_state.h \
 	gc/collect/torture.c \
 	gc/collect/torture.h \
 	gc/config/option_set.c \

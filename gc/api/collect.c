@@ -13,7 +13,7 @@
 #include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"

@@ -11,7 +11,7 @@
 #include "gc/api/counters.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"

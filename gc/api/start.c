@@ -4,9 +4,11 @@
  */
 #include "gc/api/internal.h"
 
+#include "gc/collect/attach.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
 
 /* ---- shared ---- */

@@ -21,7 +21,8 @@ void sgc_client_hooks_start(void);
 /* Begins to look for leaks and for guards that were written to, at each collection.  Once, at start. */
 void sgc_client_checks_start(void);
 
-/* Service threads are started by the C library's own function, whatever stands before it.  Once, at start. */
+/* Service threads are started by the C library's own function, whatever stands before it; and who keeps something for threads
+ * that the client creates hears of them (sgc_thread_hooks).  Once, at start. */
 void sgc_client_threads_start(void);
 
 /* Memory for what the hook that pushes roots allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */

@@ -14,7 +14,7 @@
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/collect/helpers.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"

@@ -10,7 +10,6 @@
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"
-#include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "mark/marker.h"
 

@@ -9,7 +9,7 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/events/stats.h"
 #include "gc/config/options.h"
 
