@@ -5,6 +5,7 @@
  */
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "tests/capture.h"
 #include "tests/module.h"
 #include "tests/white.h"

@@ -13,6 +13,7 @@
 
 #include "gc/events/json_log.h"
 #include "gc/events/log_file.h"
+#include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "gc/events/stats.h"
 #include "tests/capture.h"

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <fcntl.h>
 
+#include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "platform/report.h"
 #include "tests/capture.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gc/events/histogram.h"
+#include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "gc/events/stats.h"
 #include "tests/capture.h"

@@ -15,6 +15,7 @@
 #include "gc/collect/allocate.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/threads/world.h"
 #include "platform/platform.h"

@@ -6,6 +6,7 @@
 
 #include "gc/threads/gc_lock.h"
 #include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 
 void GC_allow_register_threads(void)
 {

@@ -194,6 +194,17 @@ int GC_invoke_finalizers(void)
     return self != NULL ? sgc_finalizers_run(self) : 0;
 }
 
+static bool enqueue_all(struct sgc_mutator *self)
+{
+    bool any;
+
+    if (sgc_tree_empty(&sgc_finalization.finalizers) || !sgc_external_stop(self))
+        return false;
+    any = sgc_finalization_enqueue_all();
+    sgc_external_resume(self);
+    return any;
+}
+
 void GC_finalize_all(void)
 {
     struct sgc_mutator *self = sgc_api_self();
@@ -202,7 +213,7 @@ void GC_finalize_all(void)
         return;
     do
         sgc_finalizers_run(self);
-    while (sgc_finalization_enqueue_all(self));
+    while (enqueue_all(self));
 }
 
 void GC_dump_finalization(void)

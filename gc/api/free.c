@@ -9,9 +9,10 @@
 #include "alloc/free.h"
 #include "alloc/object.h"
 #include "alloc/large/span.h"
+#include "gc/collect/attach.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
-#include "gc/inspect/guards.h"
+#include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 

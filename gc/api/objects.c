@@ -9,6 +9,7 @@
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "mark/marker.h"
 
 void *GC_base(void *address)

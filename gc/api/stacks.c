@@ -7,7 +7,7 @@
 
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/roots/stack_roots.h"
 #include "gc/threads/world.h"
 

@@ -4,12 +4,12 @@
  */
 #include "gc/api/internal.h"
 
+#include "gc/collect/attach.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/inspect/guards.h"
 #include "gc/collect/start.h"
-#include "gc/config/options.h"
-#include "gc/events/stats.h"
+#include "gc/collect/start_state.h"
+#include "gc/config/option_set.h"
 
 /* ---- shared ---- */
 
@@ -100,14 +100,4 @@ void GC_deinit(void)
     sgc_init_end();
     empty_caches();
     sgc_external_resume(self);
-}
-
-/* When the program ends: the last leaks, the summary of GC_PRINT_STATS. */
-__attribute__((destructor))
-static void at_exit(void)
-{
-    if (!sgc_init_done())
-        return;
-    sgc_debug_at_exit();
-    sgc_stats_at_exit();
 }

@@ -331,4 +331,6 @@ void sgc_client_threads_start(void)
 {
     if (SGC_real_pthread_create != NULL)
         sgc_thread_set_creator(SGC_real_pthread_create);
+    sgc_thread_hooks.registers = sgc_start_registers;
+    sgc_thread_hooks.vanished = sgc_start_vanished;
 }

@@ -11,14 +11,16 @@
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
+#include "gc/collect/attach.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/group_limit.h"
-#include "gc/pacing/heap_size.h"
-#include "gc/collect/start.h"
+#include "gc/pacing/costs.h"
+#include "gc/pacing/heap_growth.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/collect/torture.h"
@@ -26,7 +28,6 @@
 struct allocate {
     sgc_aw_t stop;              /* int (*)(void) */
     sgc_a32_t manual;
-    sgc_a32_t said_oom;
 };
 
 SGC_STATE static struct allocate allocate;
@@ -154,15 +155,6 @@ void *sgc_out_of_memory(size_t bytes)
     if (sgc_mutator_unborn())
         return NULL;
     return hook != NULL ? hook(bytes) : sgc_oom_default(bytes);
-}
-
-void *sgc_oom_default(size_t bytes)
-{
-    if (sgc_a32_swap(&allocate.said_oom, 1) == 0)
-        sgc_warn("out of memory: %zu bytes are not to be had (heap %zu bytes); NULL is returned. Raise "
-                 "GC_MAXIMUM_HEAP_SIZE or the system's limits, or set GC_oom_fn",
-                 bytes, sgc_pool_heap_bytes());
-    return NULL;
 }
 
 /* The calling thread, if it may allocate. */

@@ -64,10 +64,7 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
 /* The same, but NULL when memory has run out, whatever the hook would answer. */
 void *sgc_allocate_or_null(size_t bytes, uint32_t kind);
 
-/* What to do when memory has run out (the variable GC_oom_fn); returns what the allocation is to return.  The
- * default says so once and returns NULL. */
-typedef void *(*sgc_oom_t)(size_t bytes);
-void *sgc_oom_default(size_t bytes);
+/* What the client's hook (GC_oom_fn) answers to memory that has run out: what the allocation is to return. */
 void *sgc_out_of_memory(size_t bytes);
 
 /* The collection's stop function for collections that allocation starts. */

@@ -4,9 +4,9 @@
 
 #include "alloc/pages/pool.h"
 #include "alloc/background_work.h"
-#include "gc/collect/cycle.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
 struct service {

@@ -11,19 +11,21 @@
 #ifndef SGC_GC_COLLECT_CLIENT_HOOKS_H
 #define SGC_GC_COLLECT_CLIENT_HOOKS_H
 
+#include "gc/finalize/finalize.h"
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"
 
 /* Begins to listen to the collector's events for the client.  Once, at start. */
 void sgc_client_hooks_start(void);
 
-/* Service threads are started by the C library's own function, whatever stands before it.  Once, at start. */
+/* Begins to look for leaks and for guards that were written to, at each collection.  Once, at start. */
+void sgc_client_checks_start(void);
+
+/* Service threads are started by the C library's own function, whatever stands before it; and who keeps something for threads
+ * that the client creates hears of them (sgc_thread_hooks).  Once, at start. */
 void sgc_client_threads_start(void);
 
-/* The hook that pushes roots, until the client sets another. */
-void sgc_client_push_nothing(void);
-
-/* Memory for what that hook allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
+/* Memory for what the hook that pushes roots allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
 void sgc_client_before(struct sgc_mutator *self);
 
 /* Lets the client push its roots of this collection.  World stopped, and nobody else looks at the heap: the hook may change what
@@ -42,8 +44,6 @@ static inline bool sgc_called_by_hook(struct sgc_mutator *self)
 }
 
 /* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  Gate held. */
-typedef uintptr_t (*sgc_toggle_fn)(void *object);
-typedef void (*sgc_await_fn)(void *object);
 sgc_toggle_fn sgc_client_toggle_fn(void);
 sgc_await_fn sgc_client_await_fn(void);
 

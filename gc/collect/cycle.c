@@ -14,7 +14,7 @@
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/collect/helpers.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
@@ -24,7 +24,6 @@
 #include "mark/team.h"
 
 struct cycle {
-    sgc_aw_t finished;
     struct sgc_team team;
     struct sgc_team_totals totals;      /* of the last mark */
     uint32_t markers;                   /* that this cycle is expected to need */
@@ -46,11 +45,6 @@ struct pause {
     uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause begins */
     bool complete;
 };
-
-uint64_t sgc_cycles_finished(void)
-{
-    return sgc_aw_load_acq(&cycle.finished);
-}
 
 /* ---- the parts of a pause: world stopped ---- */
 
@@ -95,7 +89,7 @@ static bool mark(struct pause *p)
     sgc_cycle_phase(record, SGC_PHASE_RESCAN);
     if (done) {
         sgc_disclaim_keep(team);
-        sgc_finalization_mark(team);
+        sgc_finalization_mark(team, sgc_client_await_fn());
         sgc_disclaim_mark(team);
     } else {
         sgc_team_abandon(team);
@@ -228,9 +222,9 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
 {
     struct pause p = { .self = self, .stop = stop, .from = from };
 
-    sgc_cycle_begin(&cycle.record, sgc_aw_load(&cycle.finished) + 1, reason);
+    sgc_cycle_begin(&cycle.record, sgc_cycles_finished() + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
-    sgc_finalization_before();
+    sgc_finalization_before(sgc_client_toggle_fn());
     clear_before();
     cycle.markers = wanted_markers();
     sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
@@ -251,7 +245,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
         return given_up();
     sgc_finalization_after();
     cycle.record.allocated_bytes = sgc_pacing_cycle_done(cycle.totals.bytes);
-    sgc_aw_store_rel(&cycle.finished, cycle.record.cycle);
+    sgc_cycle_finish(&cycle.record);
     sgc_aw_store(&sgc_client_gc_no, cycle.record.cycle);
     SGC_EVENT(cycle_end, &cycle.record);
     return true;
@@ -336,11 +330,6 @@ static bool external_stop(struct external *e, bool *closed)
             sgc_gate_leave(*closed);
     } while (e->again);
     return stopped;
-}
-
-bool sgc_stopped_by_self(void)
-{
-    return sgc_world_stopped() && sgc_gate_mine();
 }
 
 /* Who holds the gate for other reasons keeps it. */

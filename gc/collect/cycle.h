@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collection cycles.
- *
- *   finished    cycles finished; written by the gate's holder, release; read by anybody, acquire
  */
 #ifndef SGC_GC_COLLECT_CYCLE_H
 #define SGC_GC_COLLECT_CYCLE_H
@@ -28,11 +26,6 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
  * thread's stack is scanned from there.  Nothing between may hold the only address of an object. */
 enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void),
                                          uintptr_t from);
-
-uint64_t sgc_cycles_finished(void);
-
-/* Has the calling thread stopped the world, by hand or for its cycle?  Then it holds the registry's lock, too. */
-bool sgc_stopped_by_self(void);
 
 /* Stops the world for the client, without a cycle, until sgc_external_resume.  They nest, also in a cycle's pause.  The list
  * of modules is that of this moment: threads that are not stopped may unload some.  False, with a message, if a thread could

@@ -12,9 +12,10 @@
 #include "alloc/background_work.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/roots/roots.h"
 #include "gc/collect/background.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/node_pool.h"
 #include "gc/threads/world.h"
 

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Starting the collector: a fixed order of small steps.  `state` is the only shared variable: IDLE,
- * then BUSY by a compare-and-swap of the starting thread, then DONE or FAILED by its release.  Before that it may be FORKING
- * for a time, by a compare-and-swap of a thread that forks, so that no child finds a start that nobody goes on with.
- * `doer`, who has made it BUSY or FORKING, is compared only with the thread that reads it.
- */
+/* Starting the collector: a fixed order of small steps, on the starting thread. */
 #include "gc/collect/start.h"
 
-#include <limits.h>
 #include <unistd.h>
 
 #include "alloc/start.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/inspect/guards.h"
 #include "gc/collect/fork.h"
+#include "gc/collect/start_state.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/events/json_log.h"
+#include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/config/page_rule.h"
@@ -29,41 +26,8 @@
 #include "mark/marker.h"
 #include "platform/caches.h"
 
-enum { IDLE, FORKING, BUSY, DONE, FAILED };
-
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
-
-SGC_STATE static sgc_a32_t state;
-SGC_STATE static sgc_a32_t doer;
-SGC_STATE static sgc_a32_t ended;
-
-bool sgc_init_done(void)
-{
-    return sgc_a32_load_acq(&state) == DONE;
-}
-
-bool sgc_init_begun(void)
-{
-    return sgc_a32_load_acq(&state) >= BUSY;
-}
-
-void sgc_init_end(void)
-{
-    sgc_a32_store_rel(&ended, 1);
-}
-
-bool sgc_init_ended(void)
-{
-    return sgc_a32_load_acq(&ended) != 0;
-}
-
-bool sgc_init_mine(void)
-{
-    uint32_t now = sgc_a32_load_acq(&state);
-
-    return (now == BUSY || now == FORKING) && sgc_a32_load(&doer) == (uint32_t)sgc_thread_id();
-}
 
 static bool start_heap(void)
 {
@@ -100,6 +64,7 @@ static bool start_all(void)
 {
     sgc_platform_init();
     sgc_client_threads_start();
+    sgc_thread_hooks.ends = sgc_disclaim_thread_over;
     sgc_client_vars_to_options();
     sgc_options_read();
     settle_markers();
@@ -110,7 +75,7 @@ static bool start_all(void)
     sgc_pacing_init();
     sgc_stats_start();
     sgc_client_hooks_start();
-    sgc_debug_start();
+    sgc_client_checks_start();
     sgc_log_start();
     if (sgc_options.print_stats || sgc_options.print_verbose_stats)
         sgc_stats_print_start();
@@ -121,27 +86,6 @@ static bool start_all(void)
     if (sgc_options.print_options)
         sgc_options_print();
     return true;
-}
-
-/* From IDLE, if nobody has started it, waiting for who is at it. */
-static bool claim(uint32_t wanted)
-{
-    uint32_t now;
-
-    while (!sgc_a32_cas(&state, IDLE, wanted)) {
-        now = sgc_a32_load_acq(&state);
-        if (now == DONE || now == FAILED)
-            return false;
-        sgc_wait(&state, now, -1);
-    }
-    sgc_a32_store(&doer, (uint32_t)sgc_thread_id());
-    return true;
-}
-
-static void finish(uint32_t result)
-{
-    sgc_a32_store_rel(&state, result);
-    sgc_wake(&state, INT_MAX);
 }
 
 /* GC_stackbottom speaks of the main thread, and is answered if the client left it open. */
@@ -161,33 +105,12 @@ bool sgc_init_now(void)
     if (sgc_init_mine())
         return false;
     sgc_fork_init();
-    if (!claim(BUSY))
+    if (!sgc_init_claim())
         return sgc_init_done();
     if (!start_all()) {
-        finish(FAILED);
+        sgc_init_finish(false);
         return false;
     }
-    finish(DONE);
+    sgc_init_finish(true);
     return register_starter();
-}
-
-/* ---- fork ---- */
-
-void sgc_init_hold(void)
-{
-    if (!sgc_init_mine())
-        claim(FORKING);
-}
-
-void sgc_init_release(void)
-{
-    if (sgc_a32_load_acq(&state) == FORKING && sgc_init_mine())
-        finish(IDLE);
-}
-
-void sgc_init_after_fork(void)
-{
-    if (sgc_a32_load_acq(&state) == FORKING)
-        finish(IDLE);
-    sgc_a32_store(&doer, (uint32_t)sgc_thread_id());
 }

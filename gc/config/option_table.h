@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of options as data, and how a value is read from and written as text.  Internal to the
- * option files and their tests; everybody else includes gc/config/options.h.
+ * The table of options as data, and how a value is read from and written as text.  For the
+ * option files and their tests; who needs values includes gc/config/options.h, who sets them gc/config/option_set.h.
  */
 #ifndef SGC_GC_CONFIG_OPTION_TABLE_H
 #define SGC_GC_CONFIG_OPTION_TABLE_H
 
 #include "gc/config/options.h"
+
+/* One identifier an option: SGC_OPT_GC_MARKERS, SGC_OPT_SGC_DECAY_MS, ... in the table's order. */
+enum sgc_option_id {
+#define SGC_OPTION(type, name, field, initial, min, max, special, words, help) SGC_OPT_##name,
+#include "gc/config/option_table.def"
+    SGC_OPTIONS
+};
+
+/* Where a value came from, as SGC_PRINT_OPTIONS shows it. */
+enum sgc_origin {
+    SGC_ORIGIN_DEFAULT,
+    SGC_ORIGIN_ENVIRONMENT,
+    SGC_ORIGIN_PROGRAM,
+    SGC_ORIGIN_CLAMPED,
+};
 
 enum sgc_option_type {
     SGC_OPTION_BOOL,
@@ -71,11 +86,5 @@ const char *sgc_origin_name(enum sgc_origin origin);
 int sgc_signal_number(const char *name);
 const char *sgc_signal_name(int signal);
 bool sgc_signal_can_suspend(int signal);
-
-/* sgc_options_read with the environment given; secure: ignore it.  For tests. */
-void sgc_options_read_from(char *const *environment, bool secure);
-
-/* Puts every option back to its default, as before sgc_options_read.  For tests. */
-void sgc_options_reset(void);
 
 #endif

@@ -4,6 +4,7 @@
  *
  * Every option stands in one table, gc/config/option_table.def: name, type, range, default, help and the
  * field it sets.  Parsing, messages, SGC_PRINT_OPTIONS and the check of doc/options.md come from it.
+ * Reading the environment and setting an option: gc/config/option_set.h.
  *
  * Who writes sgc_options: the initialising thread (sgc_options_read, sgc_option_set and
  * sgc_option_clamp before the first helper thread exists), later only a caller that holds the lock
@@ -78,39 +79,5 @@ struct sgc_options {
 };
 
 extern struct sgc_options sgc_options;
-
-/* One identifier an option: SGC_OPT_GC_MARKERS, SGC_OPT_SGC_DECAY_MS, ... in the table's order. */
-enum sgc_option_id {
-#define SGC_OPTION(type, name, field, initial, min, max, special, words, help) SGC_OPT_##name,
-#include "gc/config/option_table.def"
-    SGC_OPTIONS
-};
-
-/* Where a value came from, as SGC_PRINT_OPTIONS shows it. */
-enum sgc_origin {
-    SGC_ORIGIN_DEFAULT,
-    SGC_ORIGIN_ENVIRONMENT,
-    SGC_ORIGIN_PROGRAM,
-    SGC_ORIGIN_CLAMPED,
-};
-
-/* Reads the environment, once; later calls do nothing.  A process that gained privileges when it
- * was executed ignores its environment.  Values that this build cannot honour are clamped, with a
- * message.  Calls no malloc, stdio or locale. */
-void sgc_options_read(void);
-
-/* Sets an option for the program.  False, with a message, if there is no such option or the value
- * is not accepted; the value is then as before.  Called before sgc_options_read, the environment
- * has the last word; called after it, the program has. */
-bool sgc_option_set(const char *name, const char *value);
-
-/* Replaces a value that turned out to be more (or less) than can be had.  `why` ends the message
- * "GC_MARKERS=8: 1 is used: <why>"; NULL: no message. */
-void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why);
-
-enum sgc_origin sgc_option_origin(enum sgc_option_id id);
-
-/* The listing of SGC_PRINT_OPTIONS.  For the end of the start, when everything is clamped. */
-void sgc_options_print(void);
 
 #endif

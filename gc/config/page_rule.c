@@ -2,6 +2,7 @@
 /* The page rule.  On the initialising thread; owns nothing. */
 #include "gc/config/page_rule.h"
 
+#include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "platform/topology_sysfs.h"
 

@@ -2,6 +2,7 @@
 /* See gc/config/preset.h.  On the initialising thread. */
 #include "gc/config/preset.h"
 
+#include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "platform/report.h"
 

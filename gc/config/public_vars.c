@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public variables and their first values.  Who writes and reads them: gc/config/public_vars.h.  The two functions
- * run on the thread that starts the collector.
+ * The public variables and their first values.  Who writes and reads them: gc/config/public_vars.h.  sgc_client_vars_to_options
+ * and sgc_client_vars_from_options run on the thread that starts the collector; the first hooks on any thread.
  */
-#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 
-#include "gc/collect/allocate.h"
+#include "alloc/pages/pool.h"
+#include "gc/config/option_set.h"
 #include "gc/config/options.h"
+#include "platform/report.h"
+
+SGC_STATE static sgc_a32_t said_oom;
 
 /* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */
 void sgc_client_push_nothing(void)
 {
+}
+
+void *sgc_oom_default(size_t bytes)
+{
+    if (sgc_a32_swap(&said_oom, 1) == 0)
+        sgc_warn("out of memory: %zu bytes are not to be had (heap %zu bytes); NULL is returned. Raise "
+                 "GC_MAXIMUM_HEAP_SIZE or the system's limits, or set GC_oom_fn",
+                 bytes, sgc_pool_heap_bytes());
+    return NULL;
 }
 
 sgc_a32_t sgc_client_all_interior_pointers = SGC_ATOMIC_INIT(1);

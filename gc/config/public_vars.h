@@ -15,6 +15,8 @@
 #ifndef SGC_GC_CONFIG_PUBLIC_VARS_H
 #define SGC_GC_CONFIG_PUBLIC_VARS_H
 
+#include <stddef.h>
+
 #include "platform/atomics.h"
 
 #define SGC_CLIENT_VAR(type, name) \
@@ -46,6 +48,14 @@ SGC_CLIENT_VAR(sgc_aw_t, on_abort);                 /* void (*)(const char *mess
 SGC_CLIENT_VAR(sgc_aw_t, on_heap_resize);           /* void (*)(uintptr_t bytes) */
 SGC_CLIENT_VAR(sgc_aw_t, push_other_roots);         /* void (*)(void) */
 SGC_CLIENT_VAR(sgc_aw_t, stackbottom);              /* char * */
+
+/* What to do when memory has run out (GC_oom_fn); returns what the allocation is to return.  The first such hook says so
+ * once and returns NULL. */
+typedef void *(*sgc_oom_t)(size_t bytes);
+void *sgc_oom_default(size_t bytes);
+
+/* The first hook that pushes roots, until the client sets another. */
+void sgc_client_push_nothing(void);
 
 /* Hands what the client assigned before the start to the options.  Before they are read. */
 void sgc_client_vars_to_options(void);

@@ -11,6 +11,8 @@
 
 struct sgc_listeners sgc_listeners SGC_STATE;
 
+SGC_STATE static sgc_aw_t finished;
+
 static const char *const reason_names[SGC_REASONS] = {
     [SGC_REASON_EXPLICIT] = "explicit", [SGC_REASON_ALLOCATION] = "allocation",
     [SGC_REASON_LIMIT] = "limit",       [SGC_REASON_TORTURE] = "torture",
@@ -103,4 +105,14 @@ bool sgc_cycle_check(const struct sgc_cycle_record *record)
     return (unsigned)record->reason < SGC_REASONS && record->request_ns <= record->stop_begin_ns &&
            record->stop_begin_ns <= record->stopped_ns && record->stopped_ns <= record->resumed_ns &&
            sum == sgc_cycle_pause_ns(record);
+}
+
+uint64_t sgc_cycles_finished(void)
+{
+    return sgc_aw_load_acq(&finished);
+}
+
+void sgc_cycle_finish(const struct sgc_cycle_record *record)
+{
+    sgc_aw_store_rel(&finished, record->cycle);
 }

@@ -108,6 +108,13 @@ static inline uint64_t sgc_cycle_pause_ns(const struct sgc_cycle_record *record)
     return record->resumed_ns - record->stop_begin_ns;
 }
 
+/* How many cycles have finished.  Written by the collecting thread, under the collector's lock: release; read by anybody:
+ * acquire. */
+uint64_t sgc_cycles_finished(void);
+
+/* That cycle has. */
+void sgc_cycle_finish(const struct sgc_cycle_record *record);
+
 /* Any callback may be NULL.  `context` is handed to each. */
 struct sgc_listener {
     void *context;

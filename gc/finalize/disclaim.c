@@ -6,7 +6,7 @@
 #include "alloc/large/span.h"
 #include "alloc/walk.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/pacing.h"
 #include "mark/work/deque_memory.h"

@@ -4,8 +4,6 @@
  */
 #include "gc/finalize/finalize.h"
 
-#include "gc/collect/cycle.h"
-
 /* ---- to the queue ---- */
 
 /* Chain of one walk; the gate's holder. */
@@ -25,20 +23,16 @@ static void enqueue(struct sgc_marker *marker, struct sgc_tree_block *block, uin
     chain.last = r;
 }
 
-bool sgc_finalization_enqueue_all(struct sgc_mutator *self)
+bool sgc_finalization_enqueue_all(void)
 {
     const struct sgc_tree_visit visit = { .tree = &sgc_finalization.finalizers, .unit = enqueue, .prune = true };
-    bool any;
 
-    if (sgc_tree_empty(visit.tree) || !sgc_external_stop(self))
-        return false;
     chain.first = chain.last = NULL;
     sgc_tree_walk(&visit, NULL);
-    any = chain.first != NULL;
-    if (any)
-        sgc_queue_append(chain.first, chain.last);
-    sgc_external_resume(self);
-    return any;
+    if (chain.first == NULL)
+        return false;
+    sgc_queue_append(chain.first, chain.last);
+    return true;
 }
 
 /* ---- what is kept alive ---- */

@@ -28,7 +28,6 @@
 #ifndef SGC_GC_FINALIZE_FINALIZE_H
 #define SGC_GC_FINALIZE_FINALIZE_H
 
-#include "gc/collect/client_hooks.h"
 #include "gc/threads/mutator.h"
 #include "gc/finalize/address_tree.h"
 
@@ -36,6 +35,11 @@ struct sgc_team;
 struct sgc_cycle_record;
 
 typedef void (*sgc_finalizer_fn)(void *object, void *data);
+
+/* The client's answers: what becomes of a toggle reference, SGC_TOGGLE_..., 0 to drop it; and a look at an object before it is
+ * queued. */
+typedef uintptr_t (*sgc_toggle_fn)(void *object);
+typedef void (*sgc_await_fn)(void *object);
 
 enum sgc_finalizer_order {
     SGC_ORDERED,                /* after all that can reach it */
@@ -184,8 +188,8 @@ void sgc_queue_mark(struct sgc_marker *marker);
 
 /* ---- the collector (gc/finalize/rounds.c) ---- */
 
-/* Before the world is stopped; gate held. */
-void sgc_finalization_before(void);
+/* Before the world is stopped; gate held.  ask NULL: toggle references stay as they are. */
+void sgc_finalization_before(sgc_toggle_fn ask);
 
 /* What the team is to look through while it marks: client data.  World stopped, before the team begins. */
 void sgc_finalization_share(struct sgc_team *team);
@@ -193,8 +197,9 @@ void sgc_finalization_share(struct sgc_team *team);
 /* Roots of our own.  World stopped. */
 void sgc_finalization_roots(struct sgc_marker *marker);
 
-/* When everything reachable is marked: clears links, finds what is to be finalized and marks it.  World stopped. */
-void sgc_finalization_mark(struct sgc_team *team);
+/* When everything reachable is marked: clears links, finds what is to be finalized and marks it.  await sees each such object
+ * when the world runs again; NULL: nobody wants to.  World stopped. */
+void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await);
 
 /* What the record of the cycle says of finalization.  Gate held. */
 void sgc_finalization_fill(struct sgc_cycle_record *record);
@@ -202,8 +207,8 @@ void sgc_finalization_fill(struct sgc_cycle_record *record);
 /* After the pause; gate held. */
 void sgc_finalization_after(void);
 
-/* Moves every registered finalizer to the queue; false if none was.  Outside sections. */
-bool sgc_finalization_enqueue_all(struct sgc_mutator *self);
+/* Moves every registered finalizer to the queue; false if none was.  World stopped. */
+bool sgc_finalization_enqueue_all(void);
 
 /* Hands each address that our tables keep alive to fn: what waits for its finalizer, data of finalizers, strong toggle
  * references.  World stopped, for one visitor at a time. */

@@ -19,7 +19,7 @@
 #include "gc/finalize/finalize.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/threads/gc_lock.h"
 #include "mark/marker.h"
 
 struct queue {

@@ -12,9 +12,8 @@
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/events/events.h"
 #include "mark/team.h"
 
 enum {
@@ -212,10 +211,8 @@ static bool uses(uint32_t bit)
     return (sgc_a32_load(&all->used) & bit) != 0;
 }
 
-void sgc_finalization_before(void)
+void sgc_finalization_before(sgc_toggle_fn ask)
 {
-    sgc_toggle_fn ask = sgc_client_toggle_fn();
-
     if (ask != NULL && !sgc_tree_empty(&all->toggles))
         sgc_toggles_ask(ask);
 }
@@ -294,9 +291,9 @@ static void clear_last(struct sgc_team *team)
 }
 
 /* Otherwise they wait until the world runs. */
-static void queue_fresh(void)
+static void queue_fresh(sgc_await_fn await)
 {
-    now.await = sgc_client_await_fn();
+    now.await = await;
     if (sgc_aw_load(&now.fresh.first) != 0 && now.await == NULL)
         sgc_queue_append((struct sgc_record *)sgc_aw_load(&now.fresh.first), now.fresh.last);
 }
@@ -307,7 +304,7 @@ static size_t blocks(void)
            sgc_aw_load(&all->links[SGC_LINK_LONG].count);
 }
 
-void sgc_finalization_mark(struct sgc_team *team)
+void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
 {
     sgc_team_set_source(team, NULL);
     sgc_aw_store(&now.fresh.first, 0);
@@ -320,7 +317,7 @@ void sgc_finalization_mark(struct sgc_team *team)
     find_all_ready(team);
     clear_last(team);
     now.after = blocks() - sgc_links_idle();
-    queue_fresh();
+    queue_fresh(await);
 }
 
 void sgc_finalization_fill(struct sgc_cycle_record *record)

@@ -8,7 +8,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/walk.h"
 #include "gc/collect/cycle.h"
-#include "gc/inspect/guards.h"
+#include "gc/api/guards.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
 

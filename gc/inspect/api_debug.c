@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocation for debugging.  On any mutator; how the objects lie in memory: gc/inspect/guards.h.
+ * Allocation for debugging.  On any mutator; how the objects lie in memory: gc/api/guards.h.
  */
 #include "gc/api/own_kinds.h"
 
@@ -9,8 +9,7 @@
 
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
-#include "gc/inspect/guards.h"
-#include "gc/collect/start.h"
+#include "gc/api/guards.h"
 #include "gc/config/options.h"
 #include "mark/marker.h"
 

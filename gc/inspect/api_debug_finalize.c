@@ -9,7 +9,7 @@
 
 #include "alloc/object.h"
 #include "gc/api/finalize.h"
-#include "gc/inspect/guards.h"
+#include "gc/api/guards.h"
 
 struct closure {
     GC_finalization_proc fn;

@@ -3,12 +3,14 @@
  * What collections find out for debugging: guards that were written to, objects that nobody can reach and nobody has
  * freed.  On the collecting thread: found with the world stopped, written down, and reported when it runs again.
  */
-#include "gc/inspect/guards.h"
+#include "gc/api/guards.h"
 
 #include "alloc/walk.h"
+#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
-#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
+#include "gc/events/stats.h"
 #include "gc/config/options.h"
 
 enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */
@@ -23,7 +25,6 @@ struct finding {
 };
 
 struct debug {
-    sgc_a32_t used;                         /* 0: collections have nothing to look at */
     size_t found, leaks;
     struct finding finding[FINDINGS];
 };
@@ -111,17 +112,7 @@ static const struct sgc_listener listener = { .marked = on_marked, .cycle_end = 
 
 /* ---- when ---- */
 
-bool sgc_debug_used(void)
-{
-    return sgc_a32_load(&debug.used) != 0;
-}
-
-void sgc_debug_begin(void)
-{
-    sgc_a32_store(&debug.used, 1);
-}
-
-void sgc_debug_start(void)
+void sgc_client_checks_start(void)
 {
     bool added = sgc_listener_add(&listener);
 
@@ -129,10 +120,20 @@ void sgc_debug_start(void)
     (void)added;
 }
 
-void sgc_debug_at_exit(void)
+static void look_for_leaks(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
     if (self != NULL && sgc_a32_load(&sgc_client_find_leak) != 0)
         sgc_collect(self, SGC_REASON_EXPLICIT, NULL);
+}
+
+/* When the program ends: the last leaks, the summary of GC_PRINT_STATS. */
+__attribute__((destructor))
+static void at_exit(void)
+{
+    if (!sgc_init_done())
+        return;
+    look_for_leaks();
+    sgc_stats_at_exit();
 }

@@ -4,7 +4,6 @@
 
 #include "alloc/pages/pool.h"
 #include "gc/events/events.h"
-#include "gc/pacing/pacing.h"
 #include "gc/threads/spin_wait.h"
 
 struct samples {
@@ -109,17 +108,13 @@ static void learn_use(const struct sgc_cycle_record *r)
         sgc_a32_add(&costs.useless, 1);
 }
 
-static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+void sgc_pacing_costs_learn(const struct sgc_cycle_record *record)
 {
-    (void)context;
     learn_cycle(record);
     learn_mutator(record);
     learn_survival(record);
     learn_use(record);
-    sgc_pacing_reconsider();
 }
-
-static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
 
 void sgc_pacing_costs_start(void)
 {
@@ -128,8 +123,6 @@ void sgc_pacing_costs_start(void)
     sgc_aw_store(&costs.marker_ps, UNKNOWN.mark_ps);
     sgc_aw_store(&costs.mutator_ps, UNKNOWN.mutator_ps);
     sgc_aw_store(&costs.last_end_ns, sgc_clock_ns());
-    if (!sgc_listener_add(&listener))
-        sgc_assert(false);
 }
 
 /* ---- asking: any thread ---- */
@@ -174,11 +167,7 @@ void sgc_pacing_limit_paid(void)
     sgc_a32_store(&costs.useless, 0);
 }
 
-int sgc_pacing_markers(int most)
+double sgc_pacing_marking_ns(double bytes)
 {
-    double bytes = (double)sgc_pacing_live() +
-                   (double)sgc_pacing_allocated_since() * (double)sgc_pacing_kept() / 256;
-    double marking_ns = (double)sgc_aw_load(&costs.root_ns) + bytes * (double)sgc_aw_load(&costs.marker_ps) / 1000;
-
-    return sgc_pace_markers(marking_ns, most);
+    return (double)sgc_aw_load(&costs.root_ns) + bytes * (double)sgc_aw_load(&costs.marker_ps) / 1000;
 }

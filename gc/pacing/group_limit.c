@@ -3,11 +3,11 @@
 #include "gc/pacing/group_limit.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/collect/cycle.h"
+#include "gc/events/events.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
 
 enum {
-    HEAP_SHARE = 8,             /* an eighth of the cgroup's limit is left for everything else */
     NEAR_SHARE = 4,             /* a heap below a quarter of it is not what gets the process killed */
     MARGIN_SHARE = 16,          /* a sixteenth of it is to stay free in the group */
     STEP_SHARE = 16,            /* of the heap: by so much the group's limit gives way */
@@ -21,14 +21,6 @@ struct group_limit {
 };
 
 SGC_STATE static struct group_limit limit;
-
-size_t sgc_heap_limit(size_t wanted)
-{
-    size_t group = sgc_limit_cgroup_memory();
-    size_t most = group / HEAP_SHARE * (HEAP_SHARE - 1);
-
-    return group != SIZE_MAX && (wanted == 0 || wanted > most) ? most : wanted;
-}
 
 void sgc_group_limit_set(size_t wanted)
 {

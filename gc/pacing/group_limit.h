@@ -19,10 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that the heap may have: `wanted` (0: no limit), bounded by seven eighths of the cgroup's limit; 0: no limit. */
-size_t sgc_heap_limit(size_t wanted);
-
-/* Sets that limit.  `wanted` as above.  At the start, and by GC_set_max_heap_size. */
+/* Sets the limit that sgc_heap_limit says for `wanted` (gc/pacing/heap_size.h).  At the start, and by GC_set_max_heap_size. */
 void sgc_group_limit_set(size_t wanted);
 
 /* The heap has come to `heap` bytes.  Asks the cgroup what is left, if that may matter: reads some files.  On a mutator with

@@ -3,18 +3,12 @@
 #include "gc/pacing/heap_size.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
-#include "gc/events/events.h"
-#include "gc/pacing/group_limit.h"
-#include "gc/pacing/pacing.h"
-#include "platform/registers.h"
+#include "platform/platform.h"
 
-enum { STACK_TO_LOOK = 64 << 10 };      /* room for long names of groups: a thread with a small stack leaves it to others */
+enum { HEAP_SHARE = 8 };        /* an eighth of the cgroup's limit is left for everything else */
 
 struct heap_size {
     sgc_aw_t promised;
-    sgc_aw_t told;
     sgc_aw_t most;
 };
 
@@ -44,24 +38,9 @@ size_t sgc_heap_most(void)
     return now > most ? now : most;
 }
 
-bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
+void sgc_heap_promise(size_t bytes)
 {
-    size_t size = sgc_heap_size();
-    size_t limit = sgc_aw_load(&sgc_pool.limit);
-    size_t pages = bytes / SGC_PAGE + (bytes % SGC_PAGE != 0);
-    bool expanded;
-
-    if (limit != SIZE_MAX && size / SGC_PAGE + pages > limit)
-        return false;
-    sgc_guard_enter(sgc_section_of(self));          /* others wait for who makes the heap grow */
-    expanded = sgc_pool_expand(pages, sgc_section_of(self));
-    sgc_guard_leave(sgc_section_of(self));
-    if (!expanded)
-        return false;
-    sgc_aw_store(&heap_size.promised, size + pages * SGC_PAGE);
-    sgc_pacing_allow(bytes);
-    sgc_heap_watch(self);
-    return true;
+    sgc_aw_store(&heap_size.promised, bytes);
 }
 
 void sgc_heap_shrink(void)
@@ -69,20 +48,7 @@ void sgc_heap_shrink(void)
     sgc_aw_store(&heap_size.promised, 0);
 }
 
-/* The gate keeps collections, and with them other hooks, away meanwhile. */
-static void call_hook(struct sgc_mutator *self, size_t size)
-{
-    void (*hook)(uintptr_t) = (void (*)(uintptr_t))sgc_aw_load_acq(&sgc_client_on_heap_resize);
-    bool closed;
-
-    if (hook == NULL)
-        return;
-    closed = sgc_gate_enter(self);
-    hook(size);
-    sgc_gate_leave(closed);
-}
-
-static void note_most(size_t size)
+void sgc_heap_note_most(size_t size)
 {
     size_t most = sgc_aw_load(&heap_size.most);
 
@@ -90,19 +56,10 @@ static void note_most(size_t size)
         most = sgc_aw_load(&heap_size.most);
 }
 
-void sgc_heap_watch(struct sgc_mutator *self)
+size_t sgc_heap_limit(size_t wanted)
 {
-    size_t size = sgc_heap_size();
-    size_t told = sgc_aw_load(&heap_size.told);
+    size_t group = sgc_limit_cgroup_memory();
+    size_t most = group / HEAP_SHARE * (HEAP_SHARE - 1);
 
-    if (size < told + SGC_ARENA && told < size + SGC_ARENA)
-        return;
-    if (!sgc_aw_cas(&heap_size.told, told, size))
-        return;
-    note_most(size);
-    if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_LOOK)
-        sgc_group_limit_look(sgc_pool_heap_bytes());
-    if (size > told)
-        SGC_EVENT(heap_grown, size - told);
-    call_hook(self, size);
+    return group != SIZE_MAX && (wanted == 0 || wanted > most) ? most : wanted;
 }

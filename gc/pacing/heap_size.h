@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How large the heap is, as the API tells it, and telling the client when that changes.
+ * How large the heap is, as the API tells it, and how large it may become.
  *
  * The heap is committed arenas.  Its size is what costs memory: pages in use and free pages with contents, or
  * what the client asked for with GC_expand_hp if that is more.  The rest of the committed arenas has no backing.
  *
  *   what       written by                                 read by    ordering
- *   promised   sgc_heap_expand, sgc_heap_shrink           anybody    relaxed: a figure
- *   told, most any mutator on the slow path, by CAS       same       relaxed: figures
+ *   promised   sgc_heap_promise, sgc_heap_shrink          anybody    relaxed: a figure
+ *   most       any mutator on the slow path, by CAS       same       relaxed: a figure
  */
 #ifndef SGC_GC_PACING_HEAP_SIZE_H
 #define SGC_GC_PACING_HEAP_SIZE_H
 
-#include "gc/threads/mutator.h"
+#include <stddef.h>
 
 size_t sgc_heap_size(void);
 size_t sgc_heap_committed(void);
 size_t sgc_heap_most(void);             /* the largest size that was seen */
+void sgc_heap_note_most(size_t size);   /* this size was seen */
 
-/* Commits `bytes` more and counts them as heap from now on.  Outside sections. */
-bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self);
+/* The client has been promised a heap of so many bytes, which counts as its size from now on. */
+void sgc_heap_promise(size_t bytes);
 
 /* What was promised to the client and not used yet is given back. */
 void sgc_heap_shrink(void);
 
-/* Looks whether the size has changed by an arena or more, and says so to listeners and the client's hook.  On a
- * mutator, outside sections, gate open or our own. */
-void sgc_heap_watch(struct sgc_mutator *self);
+/* Bytes that the heap may have: `wanted` (0: no limit), bounded by seven eighths of the cgroup's limit; 0: no limit. */
+size_t sgc_heap_limit(size_t wanted);
 
 #endif

@@ -6,8 +6,9 @@
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "gc/config/public_vars.h"
-#include "gc/pacing/group_limit.h"
+#include "gc/events/events.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/costs.h"
 #include "platform/caches.h"
@@ -124,6 +125,15 @@ static void set_budget_for(size_t live)
     set_budget(sgc_pace_budget(&costs, &heap, &bounds));
 }
 
+static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    sgc_pacing_costs_learn(record);
+    sgc_pacing_reconsider();
+}
+
+static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
+
 void sgc_pacing_init(void)
 {
     size_t cache = sgc_cache_bytes("/sys", 2);
@@ -134,6 +144,8 @@ void sgc_pacing_init(void)
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
     pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;
     sgc_pacing_costs_start();
+    if (!sgc_listener_add(&listener))
+        sgc_assert(false);
     set_budget_for(0);
 }
 
@@ -373,4 +385,12 @@ size_t sgc_pacing_live(void)
 size_t sgc_pacing_freed_total(void)
 {
     return sgc_aw_load(&pacing.freed_before) + sgc_pacing_freed_since();
+}
+
+int sgc_pacing_markers(int most)
+{
+    double bytes = (double)sgc_pacing_live() +
+                   (double)sgc_pacing_allocated_since() * (double)sgc_pacing_kept() / 256;
+
+    return sgc_pace_markers(sgc_pacing_marking_ns(bytes), most);
 }

@@ -54,13 +54,6 @@ void sgc_pacing_given_up(void);
 /* All caches' counts taken over.  World stopped. */
 void sgc_pacing_take_all(void);
 
-/* The heap may not grow: is a cycle worth trying?  False after several that freed next to nothing, until the program
- * has run as long as the last of them took; allocation then fails at once. */
-bool sgc_pacing_limit_pays(void);
-
-/* What the last cycle found dead has been freed only now. */
-void sgc_pacing_limit_paid(void);
-
 /* How many markers the cycle that begins should wake, of `most`: as many as have something to do.  On the collecting
  * thread. */
 int sgc_pacing_markers(int most);

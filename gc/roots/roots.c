@@ -6,7 +6,7 @@
 #include "gc/roots/roots.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/roots/ranges.h"
 #include "gc/roots/stack_roots.h"
 #include "platform/lock.h"

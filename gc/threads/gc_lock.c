@@ -50,6 +50,11 @@ bool sgc_gate_mine(void)
     return (uint32_t)sgc_aw_load(&gate.word) == own_id();
 }
 
+bool sgc_stopped_by_self(void)
+{
+    return sgc_world_stopped() && sgc_gate_mine();
+}
+
 static void wake_next(void)
 {
     sgc_wake(futex_word(), 1);

@@ -28,6 +28,9 @@ void sgc_gate_close(struct sgc_mutator *self);
 void sgc_gate_open(void);
 bool sgc_gate_mine(void);               /* as the word says; before something is refused for it: sgc_gate_look */
 
+/* Has the calling thread stopped the world, by hand or for its cycle?  Then it holds the registry's lock, too. */
+bool sgc_stopped_by_self(void);
+
 /* For functions that a thread may call with the gate closed by itself: closes it if it is not, and says whether it did; to be
  * handed to sgc_gate_leave, which opens it again then.  Between them the thread is under a guard. */
 bool sgc_gate_enter(struct sgc_mutator *self);

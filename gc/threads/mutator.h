@@ -66,6 +66,15 @@ struct sgc_registry {
 };
 extern struct sgc_registry sgc_registry;
 
+/* Who keeps something for a thread hears of it here; NULL: nobody does.  Written by the starting thread, before any thread
+ * is registered; read by threads that register later, which have seen the collector started. */
+struct sgc_thread_hooks {
+    void (*registers)(pthread_t thread);                        /* with the registry's lock */
+    void (*ends)(struct sgc_mutator *m);                        /* before its cache is closed */
+    void (*vanished)(pthread_t thread, uint64_t started);       /* it ended without a word; with the registry's lock */
+};
+extern struct sgc_thread_hooks sgc_thread_hooks;
+
 /* The registry's lock for a look, on any thread, whatever it is doing: who has stopped the world holds it already; a thread that
  * counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may come here. */
 struct sgc_registry_look {
@@ -97,16 +106,9 @@ struct sgc_mutator *sgc_mutator_register_service(void);
 /* The calling thread's registration ends; its pages become orphans.  Outside sections. */
 void sgc_mutator_unregister(struct sgc_mutator *m);
 
-/* The calling thread's record; registers a thread that was not, with a warning: the first allocation
- * of a thread that never registered.  NULL when it cannot be registered. */
-struct sgc_mutator *sgc_mutator_adopt(void);
-
-/* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
-struct sgc_mutator *sgc_mutator_admit(void);
-
-/* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who asks,
- * on its behalf, is a function of the C library's that can do without. */
-bool sgc_mutator_unborn(void);
+/* Is the calling thread in the middle of being registered?  The C library allocates when it is asked for a stack's bounds,
+ * and a program may have made its malloc of ours. */
+bool sgc_mutator_registering(void);
 
 /* In the child of a fork: everybody else is gone. */
 void sgc_registry_after_fork(struct sgc_mutator *self);

@@ -9,15 +9,33 @@
 #include "alloc/cache_close.h"
 #include "alloc/small/orphan.h"
 #include "platform/report.h"
-#include "gc/collect/cycle.h"
-#include "gc/finalize/disclaim.h"
 #include "gc/events/events.h"
-#include "gc/collect/start.h"
 #include "gc/config/options.h"
-#include "gc/api/created_threads.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
+SGC_STATE struct sgc_thread_hooks sgc_thread_hooks;
+
+/* ---- hooks ---- */
+
+static void say_registers(pthread_t thread)
+{
+    if (sgc_thread_hooks.registers != NULL)
+        sgc_thread_hooks.registers(thread);
+}
+
+static void say_ends(struct sgc_mutator *m)
+{
+    if (sgc_thread_hooks.ends != NULL)
+        sgc_thread_hooks.ends(m);
+}
+
+static void say_vanished(const struct sgc_mutator *m)
+{
+    if (sgc_thread_hooks.vanished != NULL)
+        sgc_thread_hooks.vanished(m->handle, m->started);
+}
 
 /* ---- looks ---- */
 
@@ -130,13 +148,11 @@ static void unlink_record(struct sgc_mutator *m)
 
 /* ---- registering ---- */
 
-/* Is the calling thread in the middle of being registered?  The C library allocates when it is asked for a stack's bounds, and a
- * program may have made its malloc of ours. */
 static _Thread_local bool registering __attribute__((tls_model("initial-exec")));
 
-bool sgc_mutator_unborn(void)
+bool sgc_mutator_registering(void)
 {
-    return registering || sgc_init_mine();
+    return registering;
 }
 
 static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uintptr_t bottom)
@@ -221,7 +237,7 @@ static bool join_registry(struct sgc_mutator *m)
     if (opened) {
         sgc_cache_use(&m->cache);
         link_record(m);
-        sgc_start_registers(m->handle);
+        say_registers(m->handle);
     }
     sgc_unlock(&sgc_registry.lock, NULL);
     sgc_signals_restore(&saved);
@@ -295,25 +311,6 @@ struct sgc_mutator *sgc_mutator_register_service(void)
     return register_self(0, true);
 }
 
-struct sgc_mutator *sgc_mutator_admit(void)
-{
-    return sgc_init_done() || sgc_init_now() ? sgc_mutator_register(0) : NULL;
-}
-
-struct sgc_mutator *sgc_mutator_adopt(void)
-{
-    static SGC_STATE sgc_a32_t said;
-
-    if (registering || (!sgc_init_done() && !sgc_init_now()))
-        return NULL;
-    if (sgc_self == NULL && sgc_a32_swap(&said, 1) == 0)
-        sgc_warn("thread %d allocates without being registered; it is registered from now on. Create "
-                 "threads with GC_pthread_create (define GC_THREADS before including gc.h), call "
-                 "GC_register_my_thread first, or start the program with sgc-run",
-                 sgc_thread_id());
-    return sgc_mutator_register(0);
-}
-
 /* ---- unregistering ---- */
 
 /* A suspended thread does not end: it stays at the lock's end. */
@@ -352,7 +349,7 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_assert(m == sgc_mutator_self());
     if (sgc_world_is_blocked(m))
         sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
-    sgc_disclaim_thread_over(m);
+    say_ends(m);
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);
     SGC_EVENT(thread_gone, tid);
@@ -383,7 +380,7 @@ bool sgc_registry_outlived(const struct sgc_mutator *m)
 static void take_out(struct sgc_mutator *m)
 {
     unlink_record(m);
-    sgc_start_vanished(m->handle, m->started);
+    say_vanished(m);
 }
 
 /* Its section, if it was in one, is abandoned, which sections without a lock allow at any instruction; it held no lock. */
@@ -421,7 +418,7 @@ void sgc_registry_bury(struct sgc_mutator *gone)
         sgc_tid_t tid = m->tid;
 
         gone = m->next;
-        sgc_disclaim_thread_over(m);
+        say_ends(m);
         close_record(m);
         give_record(m);
         SGC_EVENT(thread_gone, tid);

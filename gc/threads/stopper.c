@@ -3,7 +3,7 @@
  * Stopping the world: the thread that stops the others, or one of them.  It has the gate.  The protocol is in
  * doc/design/world.md, who writes and reads what in gc/threads/world.c.
  */
-#include "gc/threads/world_internal.h"
+#include "gc/threads/world.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,6 +11,7 @@
 
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
+#include "gc/threads/world_internal.h"
 
 static const uint64_t FIRST_WAIT_NS = 20 * 1000000;     /* before asking again */
 static const uint64_t LONGEST_WAIT_NS = 1000 * 1000000;

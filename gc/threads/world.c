@@ -13,13 +13,13 @@
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
  *   the others the stopper                           stopper           the gate
  */
-#include "gc/threads/world_internal.h"
+#include "gc/threads/world.h"
 
 #include <errno.h>
 
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
-#include "gc/collect/torture.h"
+#include "gc/threads/world_internal.h"
 #include "platform/brief.h"
 
 SGC_STATE struct sgc_world sgc_world;
@@ -106,7 +106,7 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
         sgc_world_stand_at(m, sp);
     else
         stand_in_handler(m, sp, context);
-    sgc_torture_delay(m);
+    sgc_seam();
     if (acknowledge(sgc_section_of(m), 0, &gen))
         sleep_through(gen, 0);
     if (sgc_section_of(m)->guards == 0)

@@ -4,7 +4,7 @@
 #ifndef SGC_GC_THREADS_WORLD_INTERNAL_H
 #define SGC_GC_THREADS_WORLD_INTERNAL_H
 
-#include "gc/threads/world.h"
+#include "platform/platform.h"
 
 struct sgc_world {
     sgc_a32_t gen;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects with guards: how they lie in memory, and the checks at collections.
+ * Objects with guards: how they lie in memory.  Collections check them: gc/inspect/guards_check.c.
  *
  *     header | what the client has | guard
  *
@@ -8,11 +8,10 @@
  *
  *   header, guards   the thread that allocates the object, `mark` last; whoever frees it; of dead ones
  *                    the collecting thread, world stopped
- *   debug.used       any thread: set once, relaxed: a collection that does not see it yet has nothing to look at
- *   findings         the collecting thread
+ *   used             any thread: set once, relaxed: a collection that does not see it yet has nothing to look at
  */
-#ifndef SGC_GC_INSPECT_GUARDS_H
-#define SGC_GC_INSPECT_GUARDS_H
+#ifndef SGC_GC_API_GUARDS_H
+#define SGC_GC_API_GUARDS_H
 
 #include "alloc/object.h"
 
@@ -57,12 +56,6 @@ const char *sgc_debug_where(enum sgc_debug_state state);
 /* From now on collections look at guards. */
 void sgc_debug_begin(void);
 bool sgc_debug_used(void);
-
-/* Listens to collections.  Once, at start. */
-void sgc_debug_start(void);
-
-/* At the end of the program: looks for leaks once more if that is wanted. */
-void sgc_debug_at_exit(void);
 
 static inline struct sgc_debug_header *sgc_debug_header_of(void *object)
 {

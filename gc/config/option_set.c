@@ -3,7 +3,7 @@
  * Reading the environment, setting, clamping and listing the options.  Runs on the initialising
  * thread before there is another one that reads what it writes (see gc/config/options.h).
  */
-#include "gc/config/options.h"
+#include "gc/config/option_set.h"
 
 #include <string.h>
 #include <sys/auxv.h>

@@ -2,7 +2,7 @@
 /*
  * The memory of objects with guards.  On any thread, for its own objects; on the collecting thread for all.
  */
-#include "gc/inspect/guards.h"
+#include "gc/api/guards.h"
 
 #include <string.h>
 
@@ -14,6 +14,8 @@
 #define MARK_FREED 0xdbf3e5edu
 
 enum { BURIED = 0xdf };
+
+SGC_STATE static sgc_a32_t used;        /* 0: collections have nothing to look at */
 
 static uint32_t mark_of(const void *base, uint32_t mark)
 {
@@ -105,4 +107,14 @@ const char *sgc_debug_where(enum sgc_debug_state state)
     if (state == SGC_DEBUG_BAD_FRONT)
         return "just before an object";
     return state == SGC_DEBUG_BAD_BACK ? "past the end of an object" : "to an object after it was freed";
+}
+
+bool sgc_debug_used(void)
+{
+    return sgc_a32_load(&used) != 0;
+}
+
+void sgc_debug_begin(void)
+{
+    sgc_a32_store(&used, 1);
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that comes to the collector without being registered: the collector starts, if it has not, and registers it.
+ */
+#ifndef SGC_GC_COLLECT_ATTACH_H
+#define SGC_GC_COLLECT_ATTACH_H
+
+#include "gc/threads/mutator.h"
+
+/* The calling thread's record; registers a thread that was not, with a warning: the first allocation
+ * of a thread that never registered.  NULL when it cannot be registered. */
+struct sgc_mutator *sgc_mutator_adopt(void);
+
+/* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
+struct sgc_mutator *sgc_mutator_admit(void);
+
+/* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who asks,
+ * on its behalf, is a function of the C library's that can do without. */
+bool sgc_mutator_unborn(void);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the environment, setting, clamping and listing the options.  Who may do that, and when: gc/config/options.h.
+ */
+#ifndef SGC_GC_CONFIG_OPTION_SET_H
+#define SGC_GC_CONFIG_OPTION_SET_H
+
+#include "gc/config/option_table.h"
+
+/* Reads the environment, once; later calls do nothing.  A process that gained privileges when it
+ * was executed ignores its environment.  Values that this build cannot honour are clamped, with a
+ * message.  Calls no malloc, stdio or locale. */
+void sgc_options_read(void);
+
+/* Sets an option for the program.  False, with a message, if there is no such option or the value
+ * is not accepted; the value is then as before.  Called before sgc_options_read, the environment
+ * has the last word; called after it, the program has. */
+bool sgc_option_set(const char *name, const char *value);
+
+/* Replaces a value that turned out to be more (or less) than can be had.  `why` ends the message
+ * "GC_MARKERS=8: 1 is used: <why>"; NULL: no message. */
+void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why);
+
+enum sgc_origin sgc_option_origin(enum sgc_option_id id);
+
+/* The listing of SGC_PRINT_OPTIONS.  For the end of the start, when everything is clamped. */
+void sgc_options_print(void);
+
+/* sgc_options_read with the environment given; secure: ignore it.  For tests. */
+void sgc_options_read_from(char *const *environment, bool secure);
+
+/* Puts every option back to its default, as before sgc_options_read.  For tests. */
+void sgc_options_reset(void);
+
+#endif
