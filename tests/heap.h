@@ -21,7 +21,9 @@
 #include "alloc/large/span.h"
 #include "alloc/small/sweep.h"
 #include "alloc/check.h"
+#include "mark/mark_roots.h"
 #include "mark/team.h"
+#include "mark/uncollectable.h"
 #include "tests/tap.h"
 
 #define HEAP_UNUSED __attribute__((unused))

@@ -9,7 +9,7 @@
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/start.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 void *GC_base(void *address)
 {

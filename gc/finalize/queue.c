@@ -20,6 +20,7 @@
 
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
+#include "mark/mark_roots.h"
 #include "mark/marker.h"
 
 struct queue {

@@ -15,6 +15,7 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
+#include "mark/mark_roots.h"
 #include "mark/team.h"
 
 enum {

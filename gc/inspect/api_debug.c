@@ -12,7 +12,7 @@
 #include "gc/inspect/guards.h"
 #include "gc/collect/start.h"
 #include "gc/config/options.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 /* In a section of its own, which is not put among the code as other constants are (gc/order.awk): it is exported. */
 __attribute__((section(".rodata.exported"))) const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
