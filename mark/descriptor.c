@@ -7,7 +7,7 @@
 #include "mark/layouts.h"
 #include "mark/mark_procs.h"
 #include "mark/scan.h"
-#include "mark/team.h"
+#include "mark/team_state.h"
 
 _Static_assert((int)SGC_PIECE_DESCRIBED == (int)SGC_WORK_OBJECT, "pages say what a piece of their objects is");
 

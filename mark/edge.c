@@ -2,9 +2,12 @@
 /*
  * From collected edges to marks, many at a time.  On any marker, world stopped.
  */
-#include "mark/edge_bits.h"
+#include "mark/edge.h"
 
-#include "alloc/large/span.h"
+#include "mark/displacements.h"
+#include "mark/edge_bits.h"
+#include "mark/edge_span.h"
+#include "mark/push.h"
 
 enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */

@@ -12,27 +12,9 @@
 #define SGC_MARK_EDGE_H
 
 #include "alloc/pages/pool.h"
-#include "alloc/small/remote_free.h"
 #include "mark/marker.h"
 
 #define SGC_NOWHERE UINTPTR_MAX
-
-#define SGC_INLINE __attribute__((always_inline)) static inline
-
-/* The page of the object in which the address lies must be looked at again: its words could not be remembered. */
-void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address);
-
-/* Marks the span that byte `offset` of the heap lies in, if it does, at once: what that needs is rarely cold.
- * `distances`: those that count, as below. */
-void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances);
-
-/* Marks the span that begins with the page. */
-void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
-
-enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object, which make it worth while */
-
-/* Leaves out edges into the first pages of spans that are marked, and sees whether that was worth it.  How many are left. */
-size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count);
 
 /* Marks what the first `count` of the marker's collected edges point at: mark/edge.c.  They were words of the heap or of
  * static data, of which those count that have one of the marker's `distances` from an object's first byte; or other
@@ -46,6 +28,12 @@ uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge);
 /* Has the object that the edge leads to been freed by a thread that does not own its page?  Only of pages of which some may
  * have been. */
 bool sgc_edge_remote_bit(uintptr_t edge);
+
+/* Freed by a thread that does not own the page?  What there is to compute is done elsewhere, when it is known to be needed. */
+SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
+{
+    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);
+}
 
 /* Objects have been marked whose weights (alloc/pages/page.h) add up to this: counts them.  How many they were. */
 size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight);
@@ -62,48 +50,6 @@ SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
     __builtin_prefetch((const void *)(start + bytes - 1));
     for (; __builtin_expect(bytes > SGC_CACHE_LINE, 0); bytes -= SGC_CACHE_LINE)
         __builtin_prefetch((const void *)(start += SGC_CACHE_LINE));
-}
-
-/* ---- setting marks ---- */
-
-/* Sets bits of a mark word that read as `seen`, without them.  Those for which no other marker was faster. */
-SGC_INLINE uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bits, enum sgc_markbit how)
-{
-    if (how == SGC_MARKBIT_PLAIN) {
-        sgc_aw_store(mark, seen | bits);
-        return bits;
-    }
-    if (how == SGC_MARKBIT_OR || how == SGC_MARKBIT_OWN)
-        return bits & ~sgc_aw_or_relaxed(mark, bits);
-    return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
-}
-
-/* The kind of work that an object with pointers is. */
-SGC_INLINE uintptr_t sgc_piece_of(uint32_t scan)
-{
-    return scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP;
-}
-
-/* A marked object, as a piece of work; or its page is to be looked at again. */
-SGC_INLINE void sgc_push_piece(struct sgc_marker *marker, uintptr_t piece, size_t bytes)
-{
-    if (__builtin_expect(!sgc_deque_push(&marker->stack, piece, bytes), 0))
-        sgc_mark_overflow(marker, piece);
-}
-
-SGC_INLINE void sgc_push_object(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t scan)
-{
-    sgc_push_piece(marker, start | sgc_piece_of(scan), bytes);
-}
-
-/* An object has just been marked: it is counted, and pushed if it has words to scan. */
-SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t kind)
-{
-    uint32_t scan = sgc_kinds.of[kind].scan;
-
-    sgc_count_marked(marker, 1, bytes, scan == SGC_SCAN_NOTHING);
-    if (scan != SGC_SCAN_NOTHING)
-        sgc_push_object(marker, start, bytes, scan);
 }
 
 /* ---- slots ---- */
@@ -136,12 +82,6 @@ SGC_BLIND SGC_INLINE size_t sgc_collect(uintptr_t *edge, size_t n, uintptr_t wor
 
     edge[n] = offset;
     return n + (offset < limit);
-}
-
-/* Does a word count that points that far behind an object's first byte? */
-SGC_INLINE bool sgc_distance_counts(const sgc_a8_t *distances, size_t distance)
-{
-    return distances == NULL || (distance < SGC_PAGE && sgc_a8_load(&distances[distance]) != 0);
 }
 
 /* Marks the edges if as many have come together as may wait.  The edges there are then. */

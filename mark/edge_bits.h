@@ -9,7 +9,7 @@
 #ifndef SGC_MARK_EDGE_BITS_H
 #define SGC_MARK_EDGE_BITS_H
 
-#include "mark/edge.h"
+#include "mark/marker.h"
 
 enum { SGC_WORD_REACH = 64 * SGC_GRANULE };     /* bytes that one mark word has bits for */
 
@@ -40,12 +40,6 @@ SGC_INLINE size_t sgc_edge_word(uintptr_t edge)
 SGC_INLINE uintptr_t sgc_edge_allocated(const struct sgc_marker *marker, uintptr_t edge)
 {
     return sgc_aw_load(&marker->allocated[sgc_edge_word(edge)]);
-}
-
-/* Freed by a thread that does not own the page?  What there is to compute is done elsewhere, when it is known to be needed. */
-SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
-{
-    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);
 }
 
 /* Most often there are one or two.  Otherwise in a few operations: not all processors have an instruction for it. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Marking large objects.  On any marker, world stopped. */
+#include "mark/edge_span.h"
+
 #include "alloc/large/span.h"
-#include "mark/edge.h"
+#include "mark/displacements.h"
+#include "mark/push.h"
 
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
 {

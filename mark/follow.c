@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "mark/follow.h"
 
+#include "mark/edge.h"
 #include "mark/edge_bits.h"
+#include "mark/push.h"
 
 enum {
     DEEP = 8,                   /* so many pieces left on the stack by chain_alone are worth a batch */

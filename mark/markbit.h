@@ -15,4 +15,17 @@ enum sgc_markbit { SGC_MARKBIT_OWN, SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT
 uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits);
 uintptr_t sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bits);
 
+/* Sets bits of a mark word that read as `seen`, without them.  Those for which no other marker was faster. */
+__attribute__((always_inline))
+static inline uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bits, enum sgc_markbit how)
+{
+    if (how == SGC_MARKBIT_PLAIN) {
+        sgc_aw_store(mark, seen | bits);
+        return bits;
+    }
+    if (how == SGC_MARKBIT_OR || how == SGC_MARKBIT_OWN)
+        return bits & ~sgc_aw_or_relaxed(mark, bits);
+    return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
+}
+
 #endif

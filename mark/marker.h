@@ -24,6 +24,8 @@
 #include "mark/mark_procs.h"
 #include "platform/find_pointers.h"
 
+#define SGC_INLINE __attribute__((always_inline)) static inline
+
 enum {
     SGC_EDGES_MAX = 64,
     SGC_COLLECT_WORDS = 32,             /* of an object that waits in a batch */
@@ -126,38 +128,5 @@ bool sgc_marker_idle(const struct sgc_marker *marker);
 
 /* World stopped, before anything is marked. */
 void sgc_marker_begin(struct sgc_marker *marker);
-
-/* Scans the words of a root range (any alignment; whole aligned words are looked at), or leaves it to the team. */
-void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi);
-
-/* The same, done when it returns: what is in the range then does not matter. */
-void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi);
-
-/* The same for static data: where interior pointers do not count in the heap, they do not here. */
-void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi);
-
-/* Marks uncollectable objects, page by page. */
-void sgc_mark_uncollectable(struct sgc_marker *marker);
-
-/* Marks the object that the address points at (as a root would). */
-void sgc_mark_address(struct sgc_marker *marker, uintptr_t address);
-
-/* Marks what an object points at, but not the object; the second leaves out its pointers into itself. */
-void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes);
-void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes);
-
-/* Scans words of an object; a large range is left on the stack in part, where it can be stolen. */
-void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes);
-
-/* Scans all that this marker has to scan.  False if the team gave up meanwhile. */
-bool sgc_mark_drain(struct sgc_marker *marker);
-
-/* Where interior pointers do not count in the heap, these distances from an object's start do.  Before or
- * while the heap is used; under no lock: each is one byte, set once. */
-void sgc_mark_displacement(size_t distance);
-bool sgc_mark_displacement_valid(size_t distance);
-
-/* All of them, SGC_PAGE bytes that are 0 or 1; NULL: there is no memory for that. */
-const sgc_a8_t *sgc_mark_displacements(void);
 
 #endif

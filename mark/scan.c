@@ -4,67 +4,13 @@
  */
 #include "mark/scan.h"
 
-#include "mark/descriptor.h"
 #include "mark/edge.h"
-#include "mark/team.h"
-#include "platform/platform.h"
 
 /* Bytes whose edges are collected without a look at how many there are. */
 enum { AT_ONCE = 2048 };
 
 _Static_assert(SGC_EDGES_MAX + AT_ONCE / sizeof(uintptr_t) + SGC_WORDS_BEYOND <=
                sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t), "there is room for them");
-
-/* One byte a distance, in memory of its own: made when a client registers the first, or for the first marker if it needs
- * it, published by a release and read with acquire; bytes only ever become 1. */
-SGC_STATE static sgc_aw_t displacements;
-
-static sgc_a8_t *displacement_table(void)
-{
-    return (sgc_a8_t *)sgc_aw_load_acq(&displacements);
-}
-
-static sgc_a8_t *make_displacement_table(void)
-{
-    sgc_a8_t *table = sgc_mem_obtain(SGC_PAGE);
-
-    if (table == NULL)
-        return NULL;
-    sgc_a8_store(&table[0], 1);
-    if (!sgc_aw_cas(&displacements, 0, (uintptr_t)table))
-        sgc_mem_release(table, SGC_PAGE);
-    return displacement_table();
-}
-
-void sgc_mark_displacement(size_t distance)
-{
-    sgc_a8_t *table = displacement_table();
-
-    if (distance == 0 || distance >= SGC_PAGE)
-        return;
-    if (table == NULL)
-        table = make_displacement_table();
-    if (table == NULL)
-        sgc_warn("no memory to register the displacement %zu; pointers that far inside an object do "
-                 "not keep it. Free memory and register it again", distance);
-    else
-        sgc_a8_store(&table[distance], 1);
-}
-
-const sgc_a8_t *sgc_mark_displacements(void)
-{
-    const sgc_a8_t *table = displacement_table();
-
-    return table != NULL ? table : make_displacement_table();
-}
-
-bool sgc_mark_displacement_valid(size_t distance)
-{
-    const sgc_a8_t *table = displacement_table();
-
-    return distance == 0 ||
-           (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
-}
 
 /* ---- loops ---- */
 
@@ -167,89 +113,70 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
         scan_any(marker, start, bytes, NULL);
 }
 
-/* ---- roots ---- */
+/* ---- large pieces ---- */
 
-/* What is larger than a piece is work like any other; without stealing, everything has to be dealt out. */
-static bool leave_to_team(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+/* Pushes what comes after the first `first` bytes of the piece.  If there is no room for it, the piece stays whole. */
+static void put_back_rest(struct sgc_marker *marker, struct sgc_work *work, size_t first)
 {
-    return marker->team != NULL && sgc_team_wants_roots(marker, bytes) && sgc_team_give_roots(marker, start, bytes);
+    if (sgc_deque_push(&marker->stack, work->start + first, work->bytes - first))
+        work->bytes = first;
 }
 
-static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi, bool now)
+/* Large pieces are halved until they are small enough; the halves that come later wait on the stack, where they can be
+ * stolen: one half of an array goes to each of two markers, in one theft. */
+static void split(struct sgc_marker *marker, struct sgc_work *work)
 {
-    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof start);
-    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof end);
+    size_t most = marker->split_bytes;
 
-    if (start >= end)
-        return;
-    marker->root_bytes += end - start;
-    if (now || !leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
-        sgc_scan_roots(marker, start, end - start);
-    sgc_marker_goes_out(marker);
-}
+    while (most != 0 && work->bytes > most) {
+        size_t bytes = work->bytes;
 
-void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
-{
-    mark_roots(marker, lo, hi, false);
-}
-
-void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi)
-{
-    mark_roots(marker, lo, hi, true);
-}
-
-/* Static data is looked at like the heap, where interior pointers matter less than on stacks. */
-void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
-{
-    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof(uintptr_t));
-    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof(uintptr_t));
-
-    if (marker->distances == NULL) {
-        sgc_mark_roots(marker, lo, hi);
-    } else if (start < end) {
-        marker->root_bytes += end - start;
-        if (!leave_to_team(marker, start, end - start))
-            sgc_scan_heap(marker, start, end - start);
-        sgc_marker_goes_out(marker);
+        put_back_rest(marker, work, sgc_round_up(bytes / 2, SGC_GRANULE));
+        if (work->bytes == bytes)
+            return;
     }
 }
 
-/* ---- contents ---- */
-
-/* If there is no room for it, it is scanned on the spot: its page cannot be flagged, since it is not marked. */
-void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+static void scan_piece(struct sgc_marker *marker, struct sgc_work work)
 {
-    uint32_t scan = sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind].scan;
-
-    if (!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes))
-        sgc_scan_object(marker, start, bytes);
+    if ((work.start & SGC_WORK_ROOTS) != 0)
+        sgc_scan_roots(marker, work.start - SGC_WORK_ROOTS, work.bytes);
+    else
+        sgc_scan_heap(marker, work.start, work.bytes);
 }
 
-/* The first word that points at the object that it is in; else the end. */
-SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t start, size_t bytes)
+/* What a part of a large object points at is scanned before the next part: so the stack stays shallow, and what has
+ * been prefetched is used soon.  Parts in which nothing new is found follow one another without a way round. */
+static void scan_parts(struct sgc_marker *marker, struct sgc_work work)
 {
-    while (from < end && *(const uintptr_t *)from - start >= bytes)
-        from += sizeof from;
-    return from;
-}
+    size_t top = sgc_deque_private(&marker->stack);
 
-/* In stretches without such pointers. */
-void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes)
-{
-    uintptr_t end = start + bytes;
+    while (work.bytes > SGC_SCAN_PART) {
+        struct sgc_work rest = { work.start + SGC_SCAN_PART, work.bytes - SGC_SCAN_PART };
 
-    for (uintptr_t from = start; from < end;) {
-        uintptr_t upto = end - from < AT_ONCE ? end : from + AT_ONCE;
-        uintptr_t self = find_self(from, upto, start, bytes);
-
-        sgc_scan_heap(marker, from, self - from);
-        sgc_marker_answers(marker);
-        from = self < upto ? self + sizeof from : upto;
+        if (!sgc_deque_push(&marker->stack, rest.start, rest.bytes))
+            break;
+        marker->until_pause--;
+        sgc_scan_heap(marker, work.start, SGC_SCAN_PART);
+        if (sgc_deque_private(&marker->stack) != top + 1)
+            return;
+        sgc_deque_popped(&marker->stack, 1);
+        work = rest;
     }
+    sgc_scan_heap(marker, work.start, work.bytes);
 }
 
-void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
+static void scan_large(struct sgc_marker *marker, struct sgc_work work)
 {
-    finish(marker, sgc_collect(marker->edge, 0, address, marker->base, marker->limit), NULL);
-    sgc_marker_answers(marker);
+    split(marker, &work);
+    if (marker->split_bytes != 0 && (work.start & SGC_WORK_KINDS) == 0)
+        scan_parts(marker, work);
+    else
+        scan_piece(marker, work);
+}
+
+/* Without a way round by the stack, if it is small. */
+void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    scan_large(marker, (struct sgc_work){ start, bytes });
 }

@@ -17,4 +17,9 @@ void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, 
 /* The same for each of the elements, of `stride` bytes, that [start, end) consists of. */
 void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits);
 
+enum { SGC_SCAN_PART = 512 };          /* bytes of a large object that are scanned at a time */
+
+/* Scans words of an object; a large range is left on the stack in part, where it can be stolen. */
+void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes);
+
 #endif

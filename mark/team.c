@@ -1,81 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markers working together: see mark/team.h for who may touch what.
+ * Markers working together: see mark/team_state.h for who may touch what.
  */
 #include "mark/team.h"
 
-#include <limits.h>
-
 #include "alloc/pages/pool.h"
+#include "mark/drain.h"
 #include "mark/rescan.h"
 #include "platform/platform.h"
 #include "platform/report.h"
-
-static const uint32_t OPEN = UINT32_C(1) << 31;
-
-enum {
-    CALL_AFTER = 16,            /* breaks of marker 0 after which it calls helpers although they were not expected */
-    SPINS_UNTIL_YIELD = 1000,
-};
-
-/* ---- coming in and going out: helpers ---- */
-
-static bool enter(struct sgc_team *team, struct sgc_marker *m)
-{
-    uint32_t state = sgc_a32_load(&team->state);
-
-    while ((state & OPEN) != 0) {
-        if (sgc_a32_cas(&team->state, state, state + 1)) {
-            m->inside = true;
-            return true;
-        }
-        state = sgc_a32_load(&team->state);
-    }
-    return false;
-}
-
-static void leave(struct sgc_team *team, struct sgc_marker *m)
-{
-    m->inside = false;
-    sgc_a32_add(&team->state, (uint32_t)-1);
-}
-
-/* ---- opening and closing: the collecting thread ---- */
-
-/* From the first call on marker 0 is one of several. */
-static void choose_markbit(struct sgc_team *team)
-{
-    enum sgc_markbit how = team->config.markbit;
-
-    if (how == SGC_MARKBIT_OWN && !sgc_owners_begin(&team->owners, (size_t)sgc_pool.committed * SGC_ARENA_PAGES))
-        how = SGC_MARKBIT_OR;
-    for (uint32_t i = 0; i < team->markers; i++)
-        team->marker[i]->how = how;
-}
-
-/* Everything that helpers read is written. */
-static void open_to(struct sgc_team *team, uint32_t helpers)
-{
-    if (!team->called)
-        choose_markbit(team);
-    team->called = true;
-    sgc_a32_or(&team->state, OPEN);
-    sgc_a32_add(&team->call, 1);
-    sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
-}
-
-/* Those inside are on their way out. */
-static void close_team(struct sgc_team *team)
-{
-    uint32_t spins = 0;
-
-    sgc_a32_and(&team->state, ~OPEN);
-    while (sgc_a32_load_acq(&team->state) != 0)
-        if (++spins < SPINS_UNTIL_YIELD)
-            sgc_spin_hint();
-        else
-            sgc_yield();
-}
 
 /* ---- finding work ---- */
 
@@ -153,28 +86,22 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 
 /* ---- resting ---- */
 
-static void ask_to_stop(struct sgc_team *team)
-{
-    if (team->stop != NULL && team->stop())
-        sgc_termination_abandon(&team->termination);
-}
-
 /* The pause ends with the collecting thread, so it does not sleep, but lets others have its processor; and it is the one
  * that the stop function may ask for the end, whoever has all the work.  A helper goes out to
  * sleep, so that nobody has to wait for it.  False if it is out and the team is closed. */
 static bool rest_a_while(struct sgc_team *team, struct sgc_marker *m, struct sgc_rest *rest)
 {
     if (m->index == 0)
-        ask_to_stop(team);
+        sgc_team_ask_to_stop(team);
     if (sgc_idle_spin(&team->idle, rest))
         return true;
     if (m->index == 0) {
         sgc_yield();
         return true;
     }
-    leave(team, m);
+    sgc_team_leave(team, m);
     sgc_idle_sleep(&team->idle, rest);
-    return enter(team, m);
+    return sgc_team_enter(team, m);
 }
 
 static bool all_finished(struct sgc_team *team, struct sgc_marker *m)
@@ -221,38 +148,6 @@ static void help(struct sgc_team *team, struct sgc_marker *m)
         work(team, m);
 }
 
-/* ---- in the marker's loop ---- */
-
-bool sgc_team_pause(struct sgc_marker *m)
-{
-    struct sgc_team *team = m->team;
-
-    if (m->index == 0) {
-        sgc_marker_goes_out(m);
-        ask_to_stop(team);
-    }
-    if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
-        open_to(team, team->markers - 1);
-    return !sgc_termination_abandoned(&team->termination);
-}
-
-bool sgc_team_wants_roots(const struct sgc_marker *m, size_t bytes)
-{
-    const struct sgc_team *team = m->team;
-
-    return team->markers > 1 && (!team->config.balance || (m->split_bytes != 0 && bytes > m->split_bytes));
-}
-
-bool sgc_team_give_roots(struct sgc_marker *m, uintptr_t start, size_t bytes)
-{
-    struct sgc_team *team = m->team;
-    struct sgc_marker *to = m;
-
-    if (team != NULL && !team->config.balance)
-        to = team->marker[team->next_root++ % team->markers];
-    return sgc_deque_push(&to->stack, start, bytes);
-}
-
 /* ---- a mark: the collecting thread ---- */
 
 static void begin_round(struct sgc_team *team)
@@ -277,7 +172,7 @@ void sgc_team_begin(struct sgc_team *team, uint32_t want)
 void sgc_team_call(struct sgc_team *team, uint32_t want)
 {
     if (want > 1 && team->markers > 1 && team->config.balance)
-        open_to(team, (want < team->markers ? want : team->markers) - 1);
+        sgc_team_open(team, (want < team->markers ? want : team->markers) - 1);
 }
 
 /* Without stealing each helper has its part of the roots already, and is busy. */
@@ -287,7 +182,7 @@ static void call_with_roots(struct sgc_team *team)
         sgc_termination_busy(&team->termination, i);
         team->marker[i]->dealt = true;
     }
-    open_to(team, team->markers - 1);
+    sgc_team_open(team, team->markers - 1);
 }
 
 static bool run(struct sgc_team *team, int (*stop)(void))
@@ -295,7 +190,7 @@ static bool run(struct sgc_team *team, int (*stop)(void))
     team->stop = stop;
     work(team, sgc_team_first(team));
     if (team->called)
-        close_team(team);
+        sgc_team_close(team);
     return !sgc_termination_abandoned(&team->termination) && (stop == NULL || !stop());
 }
 
@@ -319,7 +214,7 @@ void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *sourc
     team->again = true;
     begin_round(team);
     if (team->markers > 1 && (team->called || helpers))
-        open_to(team, team->markers - 1);
+        sgc_team_open(team, team->markers - 1);
     run(team, NULL);
     team->source = NULL;
 }
@@ -344,7 +239,7 @@ bool sgc_team_rescan(struct sgc_team *team, int (*stop)(void))
     while (take_overflows(team)) {
         begin_round(team);
         if (again)
-            open_to(team, team->markers - 1);
+            sgc_team_open(team, team->markers - 1);
         while (rescan_next(team, sgc_team_first(team)))
             continue;
         if (!run(team, stop)) {
@@ -393,10 +288,10 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
     for (;;) {
         uint32_t seen = sgc_a32_load_acq(&team->call);
 
-        if (enter(team, m)) {
+        if (sgc_team_enter(team, m)) {
             help(team, m);
             if (m->inside)
-                leave(team, m);
+                sgc_team_leave(team, m);
         }
         sgc_wait(&team->call, seen, -1);
     }

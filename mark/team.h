@@ -6,59 +6,12 @@
  * lets them, come in as idle markers, steal work, and go when all markers are idle.  Between marks, and while they have
  * nothing to do, they touch nothing of the heap or of other markers: nobody ever waits for a helper that sleeps.
  *
- *   what              written by                             read by          ordering
- *   state             the collecting thread: open, closed;   same             acquire-release RMW: who comes in sees all that was
- *                     helpers: come in, go out                                written before it was opened; who closes and then
- *                                                                             sees nobody inside sees all that helpers did
- *   call              the collecting thread, after state     helpers          release / acquire; a futex word
- *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
- *   marker[i]         the collecting thread, once, before    its markers      release of `state`
- *                     helper i exists
- *   the other fields  the collecting thread, while closed    its markers      release of `state`
- *   owners            see mark/owners.h; begun by the collecting thread before the first call of a mark
- *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
- *   fields            collecting thread while closed         its deque
+ * mark/team_state.h has the team itself, and says who may touch what of it.
  */
 #ifndef SGC_MARK_TEAM_H
 #define SGC_MARK_TEAM_H
 
-#include "mark/work/idle.h"
-#include "mark/marker.h"
-#include "mark/work/termination.h"
-
-struct sgc_team_config {
-    struct sgc_mark_config mark;        /* of each marker */
-    uint32_t most;                      /* markers there may be */
-    bool balance;                       /* markers without work steal */
-    enum sgc_steal steal;
-    enum sgc_termination_form termination;
-    enum sgc_markbit markbit;           /* when there are several */
-};
-
-/* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe
- * that taking one releases, and finding none left acquires, on the same variable: see mark/work/termination.h. */
-struct sgc_source {
-    bool (*left)(void);
-    bool (*take)(struct sgc_marker *marker);    /* does one unit; false if there was none */
-};
-
-struct sgc_team {
-    struct sgc_team_config config;
-    struct sgc_marker **marker;
-    uint32_t made;                      /* markers that exist: 0 and those of helpers */
-    uint32_t markers;                   /* that may take part in this mark */
-    bool called;                        /* helpers were told of this mark */
-    bool rescanning;
-    bool again;                         /* objects may be looked at that have been already */
-    const struct sgc_source *source;    /* NULL: none */
-    uint32_t next_root;                 /* balance off: who gets the next piece of the roots */
-    sgc_a32_t arena;
-    int (*stop)(void);
-    sgc_a32_t state, call;
-    struct sgc_termination termination;
-    struct sgc_idle idle;
-    struct sgc_owners owners;           /* whose pages are whose; made for the first helper */
-};
+#include "mark/team_state.h"
 
 /* What a mark has found, added up over its markers. */
 struct sgc_team_totals {
@@ -123,16 +76,5 @@ void sgc_team_check(const struct sgc_team *team);
 
 /* In the child of a fork: there are no helpers. */
 void sgc_team_after_fork(struct sgc_team *team);
-
-/* ---- for the marker's loop ---- */
-
-/* Asked every now and then by a marker that works: false if the mark is to be given up. */
-bool sgc_team_pause(struct sgc_marker *marker);
-
-/* Are so many bytes of roots to be passed on, instead of scanned on the spot? */
-bool sgc_team_wants_roots(const struct sgc_marker *marker, size_t bytes);
-
-/* Gives a piece of the roots to whoever's turn it is.  False if there is no room: the caller scans it. */
-bool sgc_team_give_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
 #endif

@@ -25,18 +25,6 @@
 #include "platform/sanitizers.h"
 #include "platform/section.h"
 
-/* The stack pointer moves less than that within a brief section; the frame of a signal is larger. */
-enum { SGC_BRIEF_FRAME = 512 };
-
-/* What `brief` holds as a stack pointer; 0 when no brief section is recorded, or it is over and sgc_brief_look follows
- * (unless it was left just there). */
-static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
-{
-    uintptr_t brief = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
-
-    return (intptr_t)brief > SGC_BRIEF_FRAME ? brief : 0;
-}
-
 /* Is `now` above `recorded` by so little that a common path may just have given its frame back, and jumps to the slow one,
  * which ends its section?  At most GC_free holds something then: a slot on its way. */
 static inline bool sgc_brief_near(uintptr_t recorded, uintptr_t now)

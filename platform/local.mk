@@ -5,20 +5,22 @@ platform_sources = \
 	platform/atomics.h \
 	platform/atomics_ao.h \
 	platform/atomics_c11.h \
-	platform/visibility.h \
+	platform/brief.c \
+	platform/brief.h \
 	platform/lock.c \
 	platform/lock.h \
-	platform/single_writer.h \
-	platform/platform.c \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
 	platform/report.h \
+	platform/round.h \
 	platform/sanitizers.h \
 	platform/section.c \
 	platform/section.h \
+	platform/single_writer.h \
 	platform/stack_clear.c \
-	platform/brief.h
+	platform/start.c \
+	platform/visibility.h
 
 if SGC_OS_LINUX
 platform_sources += \

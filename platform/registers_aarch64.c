@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 #include "platform/platform.h"
-#include "platform/registers.h"
+#include "platform/registers_aarch64.h"
 
 #if !defined(__aarch64__)
 #error "registers_aarch64.c is for aarch64: choose the file of this architecture in platform/local.mk"

@@ -6,7 +6,7 @@
 #include <ucontext.h>
 
 #include "platform/platform.h"
-#include "platform/registers.h"
+#include "platform/registers_x86_64.h"
 
 #if !defined(__x86_64__)
 #error "registers_x86_64.c is for x86-64: choose the file of this architecture in platform/local.mk"

@@ -97,6 +97,18 @@ void sgc_section_enter_again(struct sgc_section *self, uintptr_t sp);
 void sgc_section_stop_requested(struct sgc_section *self);
 void sgc_section_used_inside(const struct sgc_section *self) __attribute__((noreturn));
 
+/* The stack pointer moves less than that within a brief section; the frame of a signal is larger. */
+enum { SGC_BRIEF_FRAME = 512 };
+
+/* What `brief` holds as a stack pointer; 0 when no brief section is recorded, or it is over and sgc_brief_look follows
+ * (unless it was left just there). */
+static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
+{
+    uintptr_t brief = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;
+
+    return (intptr_t)brief > SGC_BRIEF_FRAME ? brief : 0;
+}
+
 static inline bool sgc_section_inside(const struct sgc_section *self)
 {
     return self->sp != 0 || sgc_aw_load(&self->brief) != 0;

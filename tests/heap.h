@@ -26,7 +26,9 @@
 #include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
+#include "mark/mark_roots.h"
 #include "mark/team.h"
+#include "mark/uncollectable.h"
 #include "tests/tap.h"
 
 #define HEAP_UNUSED __attribute__((unused))

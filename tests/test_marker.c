@@ -6,8 +6,10 @@
  */
 #include <sys/resource.h>
 
+#include "mark/drain.h"
 #include "mark/follow.h"
 #include "mark/edge_bits.h"
+#include "mark/mark_roots.h"
 #include "tests/random_graph.h"
 #include "tests/sanitized.h"
 

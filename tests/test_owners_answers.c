@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 
+#include "mark/drain.h"
 #include "mark/follow.h"
 #include "mark/descriptor.h"
 #include "mark/scan.h"

@@ -4,6 +4,8 @@
  * displacements, end words, words at the heap's ends, root ranges of any alignment.
  */
 #include "tests/heap.h"
+#include "mark/displacements.h"
+#include "mark/drain.h"
 
 static bool marks(const struct sgc_mark_config *config, uintptr_t word, const void *object)
 {

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/round.h"
+
 enum {
     SGC_GRANULE_LOG = 4,
     SGC_PAGE_LOG = 16,
@@ -30,15 +32,5 @@ enum {
 };
 
 _Static_assert(SGC_ARENA_PAGES == 64, "an arena's pages are the bits of one word");
-
-static inline size_t sgc_round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) & ~(unit - 1);
-}
-
-static inline size_t sgc_round_down(size_t n, size_t unit)
-{
-    return n & ~(unit - 1);
-}
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "gc/collect/allocate.h"
 #include "gc/finalize/disclaim.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 /* ---- procedures ---- */
 

@@ -15,6 +15,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "mark/descriptor.h"
+#include "mark/mark_roots.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */

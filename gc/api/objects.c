@@ -10,7 +10,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 void *GC_base(void *address)
 {

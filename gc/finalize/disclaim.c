@@ -9,6 +9,7 @@
 #include "gc/threads/gc_lock.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/pacing.h"
+#include "mark/mark_roots.h"
 #include "mark/work/deque_memory.h"
 
 enum {

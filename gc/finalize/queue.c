@@ -20,6 +20,7 @@
 
 #include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
+#include "mark/mark_roots.h"
 #include "mark/marker.h"
 
 struct queue {

@@ -14,6 +14,7 @@
 #include "alloc/large/span.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
+#include "mark/mark_roots.h"
 #include "mark/team.h"
 
 enum {

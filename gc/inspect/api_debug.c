@@ -11,7 +11,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"
 #include "gc/config/options.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 /* In a section of its own, which is not put among the code as other constants are (gc/order.awk): it is exported. */
 __attribute__((section(".rodata.exported"))) const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);

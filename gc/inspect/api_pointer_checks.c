@@ -7,7 +7,7 @@
 #include "alloc/object.h"
 #include "gc/config/public_vars.h"
 #include "gc/roots/roots.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 /* ---- what happens when a check fails ---- */
 

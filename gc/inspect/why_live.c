@@ -7,7 +7,7 @@
 #include "gc/finalize/finalize.h"
 #include "gc/config/options.h"
 #include "mark/descriptor.h"
-#include "mark/marker.h"
+#include "mark/displacements.h"
 
 struct search {
     struct sgc_way *way;

@@ -4,9 +4,9 @@
  */
 #include "mark/work/deque_memory.h"
 
-#include "alloc/pages/geometry.h"
 #include "platform/platform.h"
 #include "platform/report.h"
+#include "platform/round.h"
 
 enum { PIECE = sizeof(struct sgc_work) };
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Registering displacements, on any thread. */
+#include "mark/displacements.h"
+
+#include "platform/platform.h"
+#include "platform/report.h"
+
+/* One byte a distance, in memory of its own: made when a client registers the first, or for the first marker if it needs
+ * it, published by a release and read with acquire; bytes only ever become 1. */
+SGC_STATE static sgc_aw_t displacements;
+
+static sgc_a8_t *displacement_table(void)
+{
+    return (sgc_a8_t *)sgc_aw_load_acq(&displacements);
+}
+
+static sgc_a8_t *make_displacement_table(void)
+{
+    sgc_a8_t *table = sgc_mem_obtain(SGC_PAGE);
+
+    if (table == NULL)
+        return NULL;
+    sgc_a8_store(&table[0], 1);
+    if (!sgc_aw_cas(&displacements, 0, (uintptr_t)table))
+        sgc_mem_release(table, SGC_PAGE);
+    return displacement_table();
+}
+
+void sgc_mark_displacement(size_t distance)
+{
+    sgc_a8_t *table = displacement_table();
+
+    if (distance == 0 || distance >= SGC_PAGE)
+        return;
+    if (table == NULL)
+        table = make_displacement_table();
+    if (table == NULL)
+        sgc_warn("no memory to register the displacement %zu; pointers that far inside an object do "
+                 "not keep it. Free memory and register it again", distance);
+    else
+        sgc_a8_store(&table[distance], 1);
+}
+
+const sgc_a8_t *sgc_mark_displacements(void)
+{
+    const sgc_a8_t *table = displacement_table();
+
+    return table != NULL ? table : make_displacement_table();
+}
+
+bool sgc_mark_displacement_valid(size_t distance)
+{
+    const sgc_a8_t *table = displacement_table();
+
+    return distance == 0 ||
+           (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* See mark/mark_roots.h. */
+#include "mark/mark_roots.h"
+
+#include "mark/descriptor.h"
+#include "mark/edge.h"
+#include "mark/push.h"
+#include "mark/scan.h"
+#include "mark/team_state.h"
+
+/* Bytes that are looked through before the marker answers others. */
+enum { AT_ONCE = 2048 };
+
+/* ---- roots ---- */
+
+/* What is larger than a piece is work like any other; without stealing, everything has to be dealt out. */
+static bool leave_to_team(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    return marker->team != NULL && sgc_team_wants_roots(marker, bytes) && sgc_team_give_roots(marker, start, bytes);
+}
+
+static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi, bool now)
+{
+    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof start);
+    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof end);
+
+    if (start >= end)
+        return;
+    marker->root_bytes += end - start;
+    if (now || !leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
+        sgc_scan_roots(marker, start, end - start);
+    sgc_marker_goes_out(marker);
+}
+
+void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    mark_roots(marker, lo, hi, false);
+}
+
+void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    mark_roots(marker, lo, hi, true);
+}
+
+/* Static data is looked at like the heap, where interior pointers matter less than on stacks. */
+void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
+{
+    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof(uintptr_t));
+    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof(uintptr_t));
+
+    if (marker->distances == NULL) {
+        sgc_mark_roots(marker, lo, hi);
+    } else if (start < end) {
+        marker->root_bytes += end - start;
+        if (!leave_to_team(marker, start, end - start))
+            sgc_scan_heap(marker, start, end - start);
+        sgc_marker_goes_out(marker);
+    }
+}
+
+/* ---- contents ---- */
+
+/* If there is no room for it, it is scanned on the spot: its page cannot be flagged, since it is not marked. */
+void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    uint32_t scan = sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind].scan;
+
+    if (!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes))
+        sgc_scan_object(marker, start, bytes);
+}
+
+/* The first word that points at the object that it is in; else the end. */
+SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t start, size_t bytes)
+{
+    while (from < end && *(const uintptr_t *)from - start >= bytes)
+        from += sizeof from;
+    return from;
+}
+
+/* In stretches without such pointers. */
+void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    uintptr_t end = start + bytes;
+
+    for (uintptr_t from = start; from < end;) {
+        uintptr_t upto = end - from < AT_ONCE ? end : from + AT_ONCE;
+        uintptr_t self = find_self(from, upto, start, bytes);
+
+        sgc_scan_heap(marker, from, self - from);
+        sgc_marker_answers(marker);
+        from = self < upto ? self + sizeof from : upto;
+    }
+}
+
+void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
+{
+    if (sgc_collect(marker->edge, 0, address, marker->base, marker->limit) != 0)
+        sgc_edges_mark(marker, 1, NULL);
+    sgc_marker_answers(marker);
+}

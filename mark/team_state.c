@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* See mark/team_state.h. */
+#include "mark/team_state.h"
+
+#include <limits.h>
+
+#include "alloc/pages/pool.h"
+#include "platform/platform.h"
+
+static const uint32_t OPEN = UINT32_C(1) << 31;
+
+enum {
+    CALL_AFTER = 16,            /* breaks of marker 0 after which it calls helpers although they were not expected */
+    SPINS_UNTIL_YIELD = 1000,
+};
+
+/* ---- coming in and going out: helpers ---- */
+
+bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
+{
+    uint32_t state = sgc_a32_load(&team->state);
+
+    while ((state & OPEN) != 0) {
+        if (sgc_a32_cas(&team->state, state, state + 1)) {
+            m->inside = true;
+            return true;
+        }
+        state = sgc_a32_load(&team->state);
+    }
+    return false;
+}
+
+void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
+{
+    m->inside = false;
+    sgc_a32_add(&team->state, (uint32_t)-1);
+}
+
+/* ---- opening and closing: the collecting thread ---- */
+
+/* From the first call on marker 0 is one of several. */
+static void choose_markbit(struct sgc_team *team)
+{
+    enum sgc_markbit how = team->config.markbit;
+
+    if (how == SGC_MARKBIT_OWN && !sgc_owners_begin(&team->owners, (size_t)sgc_pool.committed * SGC_ARENA_PAGES))
+        how = SGC_MARKBIT_OR;
+    for (uint32_t i = 0; i < team->markers; i++)
+        team->marker[i]->how = how;
+}
+
+void sgc_team_open(struct sgc_team *team, uint32_t helpers)
+{
+    if (!team->called)
+        choose_markbit(team);
+    team->called = true;
+    sgc_a32_or(&team->state, OPEN);
+    sgc_a32_add(&team->call, 1);
+    sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
+}
+
+void sgc_team_close(struct sgc_team *team)
+{
+    uint32_t spins = 0;
+
+    sgc_a32_and(&team->state, ~OPEN);
+    while (sgc_a32_load_acq(&team->state) != 0)
+        if (++spins < SPINS_UNTIL_YIELD)
+            sgc_spin_hint();
+        else
+            sgc_yield();
+}
+
+/* ---- in the marker's loop ---- */
+
+void sgc_team_ask_to_stop(struct sgc_team *team)
+{
+    if (team->stop != NULL && team->stop())
+        sgc_termination_abandon(&team->termination);
+}
+
+bool sgc_team_pause(struct sgc_marker *m)
+{
+    struct sgc_team *team = m->team;
+
+    if (m->index == 0) {
+        sgc_marker_goes_out(m);
+        sgc_team_ask_to_stop(team);
+    }
+    if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
+        sgc_team_open(team, team->markers - 1);
+    return !sgc_termination_abandoned(&team->termination);
+}
+
+bool sgc_team_wants_roots(const struct sgc_marker *m, size_t bytes)
+{
+    const struct sgc_team *team = m->team;
+
+    return team->markers > 1 && (!team->config.balance || (m->split_bytes != 0 && bytes > m->split_bytes));
+}
+
+bool sgc_team_give_roots(struct sgc_marker *m, uintptr_t start, size_t bytes)
+{
+    struct sgc_team *team = m->team;
+    struct sgc_marker *to = m;
+
+    if (team != NULL && !team->config.balance)
+        to = team->marker[team->next_root++ % team->markers];
+    return sgc_deque_push(&to->stack, start, bytes);
+}
