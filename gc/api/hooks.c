@@ -236,7 +236,7 @@ void GC_set_mark_bit(const void *object)
     if (marker == NULL || !sgc_object_find((uintptr_t)object, &o))
         return;
     word = mark_word(&o, &bit);
-    if (sgc_mark_by_hand(marker, &o, word, bit))
+    if (sgc_mark_by_hand(marker, word, bit))
         sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
 }
 
