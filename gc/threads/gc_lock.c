@@ -50,7 +50,7 @@ static uint32_t own_id(void)
 {
     const struct sgc_mutator *self = sgc_mutator_self();
 
-    sgc_assert(self == NULL || self->tid > 0);
+    sgc_assert(self == NULL || self->tid != 0);    /* it is negative in a child for which the system has none */
     return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
 }
 

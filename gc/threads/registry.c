@@ -461,13 +461,13 @@ void sgc_registry_bury(struct sgc_mutator *gone)
 
 /* ---- fork and checks ---- */
 
+/* The lock, which the forking thread has taken, goes last: the hooks that are called here rely on it. */
 void sgc_registry_after_fork(struct sgc_mutator *self)
 {
     struct sgc_mutator *m = sgc_registry.first;
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
     sgc_assert(self == sgc_mutator_self());
-    sgc_lock_reset(&sgc_registry.lock);
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock_reset(&sgc_cache_of(id)->lock);
     while (m != NULL) {
@@ -485,6 +485,7 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
     sgc_assert(sgc_registry.first == self && sgc_registry.count == (self != NULL));
     if (self != NULL)
         self->tid = sgc_thread_id();
+    sgc_lock_reset(&sgc_registry.lock);
 }
 
 void sgc_registry_check(void)

@@ -40,7 +40,7 @@ static void count_out(struct sgc_mutator *m)
 /* Only if the system has no such thread it is gone.  One to which the signal cannot be sent runs on: the stop waits for it. */
 static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
 {
-    sgc_assert(m->tid > 0 && process > 0);
+    sgc_assert(m->tid != 0 && !m->gone);
     m->refused = sgc_thread_kill(process, m->tid, signal);
     if (m->refused == ESRCH)
         count_out(m);

@@ -361,7 +361,7 @@ void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *ar
     struct sleeper s = { self, wait, arg };
     sigset_t saved;
 
-    sgc_assert(sgc_mutator_mine(self) && wait != NULL);
+    sgc_assert(sgc_mutator_mine(self));
     sgc_assert(sgc_section_of(self)->held == 0);            /* nobody sleeps with a lock */
     sgc_signals_block(&saved);
     sgc_with_registers(sleep_from, &s);
@@ -384,7 +384,7 @@ void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected
 {
     struct word_wait w = { word, expected };
 
-    sgc_assert(sgc_section_mine(self) && word != NULL);
+    sgc_assert(sgc_section_mine(self));
     sgc_world_sleep((struct sgc_mutator *)(void *)self, wait_for_word, &w);
 }
 
