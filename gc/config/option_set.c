@@ -27,7 +27,6 @@ static void report_bad_value(enum sgc_option_id id, const char *value, const cha
     const struct sgc_option_row *row = &sgc_option_table[id];
     char quoted[QUOTED], range[SGC_OPTION_WORDS], current[SGC_OPTION_WORDS];
 
-    sgc_assert(value != NULL && wrong != NULL);
     sgc_warn("%s=%s: %s; accepted: %s; the %s %s is used", row->name,
              sgc_quote(value, strlen(value), quoted, QUOTED), wrong, sgc_option_range(row, range, sizeof range),
              origins[id] == SGC_ORIGIN_DEFAULT ? "default" : "earlier value",
@@ -107,7 +106,6 @@ bool sgc_option_set(const char *name, const char *value)
 {
     int id = sgc_option_find(name, strlen(name));
 
-    sgc_assert(value != NULL);
     if (id < 0) {
         report_unknown_name(name, strlen(name));
         return false;

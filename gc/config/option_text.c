@@ -22,7 +22,6 @@ static const char *parse_decimal(const char *text, const char **end, int64_t *va
     bool negative = *text == '-';
     int64_t number = 0;
 
-    sgc_assert(text != NULL);
     text += negative;
     if (*text < '0' || *text > '9')
         return not_a_number;

@@ -49,7 +49,6 @@ static sgc_aw_t *table(sgc_aw_t *where, size_t entries)
 {
     void *fresh;
 
-    sgc_assert(entries > 0);
     if (sgc_aw_load_acq(where) != 0)
         return (sgc_aw_t *)sgc_aw_load_acq(where);
     fresh = sgc_mem_obtain(entries * sizeof(sgc_aw_t));
@@ -112,7 +111,6 @@ static struct sgc_tree_leaf *make_leaf(struct sgc_node_pool *pool, sgc_aw_t *slo
 {
     struct sgc_tree_leaf *leaf = sgc_node_take(pool, SGC_NODE_LEAF);
 
-    sgc_assert(leaf != NULL && slot != NULL);
     sgc_seam();
     if (!sgc_aw_cas(slot, 0, (uintptr_t)leaf))
         sgc_node_give(pool, SGC_NODE_LEAF, leaf);
@@ -265,7 +263,6 @@ bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *m
 
     if (block == NULL)
         return false;
-    sgc_assert(visit->block != NULL || visit->unit != NULL || visit->leaf != NULL);
     if (visit->block == NULL || visit->block(marker, block))
         visit_leaves(visit, marker, block);
     return true;

@@ -65,7 +65,7 @@ void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
     const struct sgc_tree_visit data = { .tree = &sgc_finalization.finalizers, .unit = visit_data };
     const struct sgc_tree_visit strong = { .tree = &sgc_finalization.toggles, .unit = visit_strong };
 
-    sgc_assert(sgc_stopped_by_self() && fn != NULL);
+    sgc_assert(sgc_stopped_by_self());
     visitor.fn = fn;
     visitor.arg = arg;
     sgc_tree_walk(&data, NULL);

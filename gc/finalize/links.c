@@ -91,7 +91,6 @@ static bool lies_in_one(uintptr_t link, size_t bytes)
 {
     struct sgc_object o;
 
-    sgc_assert(bytes > 0);
     return !sgc_heap_contains(link) || (sgc_object_slot(link, &o) && o.span && sgc_span_bit(o.page) &&
                                         link + bytes <= o.start + o.bytes);
 }
