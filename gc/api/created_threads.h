@@ -36,6 +36,12 @@ struct sgc_start {
     bool suspended;             /* though it had ended, and was not joined: gc/api/suspend.c */
 };
 
+/* Is it the record of a thread that has begun?  With the registry's lock, or for that thread. */
+static inline bool sgc_start_ok(const struct sgc_start *start)
+{
+    return start->serial != 0 && start->body != NULL;
+}
+
 /* NULL if there is no memory.  On the creating mutator; and the end of one that was never listed. */
 struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached);
 void sgc_start_drop(struct sgc_start *start);

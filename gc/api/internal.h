@@ -17,8 +17,16 @@
 #include "gc/gc_mark.h"
 #include "sgc.h"
 
+#include "alloc/object.h"
 #include "gc/threads/mutator.h"
 #include "platform/report.h"
+
+/* Does what was found out about an object agree?  It lies in the heap, and begins where its page and granule say. */
+static inline bool sgc_api_object_ok(const struct sgc_object *o)
+{
+    return sgc_heap_contains(o->start) && o->start % SGC_GRANULE == 0 && o->bytes != 0 && o->bytes % SGC_GRANULE == 0 &&
+           o->page == sgc_page_number(o->start) && o->granule == sgc_granule_number(o->start) && o->kind < sgc_kind_count();
+}
 
 /* The calling thread as a mutator; starts the collector and registers the thread if need be.  NULL, after a
  * message, when that fails. */

@@ -47,5 +47,6 @@ void *GC_pvalloc(size_t size)
 {
     size_t page = sgc_os_page_size();
 
+    sgc_assert(is_power_of_two(page));
     return GC_memalign(page, size <= PTRDIFF_MAX ? sgc_round_up(size, page) : size);
 }

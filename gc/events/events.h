@@ -90,6 +90,13 @@ struct sgc_cycle_record {
     bool complete;                  /* from `marked` on: the mark was not given up */
 };
 
+/* Do the times of a record, finished or not, stand in the order in which they come? */
+static inline bool sgc_cycle_ok(const struct sgc_cycle_record *record)
+{
+    return (unsigned)record->reason < SGC_REASONS && (record->stop_begin_ns == 0 || record->request_ns <= record->stop_begin_ns) &&
+           (record->resumed_ns == 0 || record->stop_begin_ns <= record->resumed_ns);
+}
+
 /* Starts a record: number, reason, the time of the request; everything else zero. */
 void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason);
 

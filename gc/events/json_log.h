@@ -14,6 +14,12 @@
 
 #define SGC_LOG_VERSION 1           /* of the format; see doc/log-format.md */
 
+/* Is it a text that ends where the line says? */
+static inline bool sgc_log_line_ok(const struct sgc_line *line)
+{
+    return line->used < sizeof line->text && line->text[line->used] == '\0';
+}
+
 /* Opens what the options name and begins to listen.  A file that cannot be opened is reported, and
  * the program goes on without it.  Once, after sgc_options_read. */
 void sgc_log_start(void);

@@ -42,6 +42,12 @@ struct sgc_way {
     uint32_t used, capacity;
 };
 
+/* Are there as many steps as the way has, and has it an end? */
+static inline bool sgc_way_ok(const struct sgc_way *way)
+{
+    return way->count <= way->used && way->used <= way->capacity && (way->count == 0 || way->first < way->used);
+}
+
 /* The way to the object, which lies in the heap and is allocated.  `self` is the thread whose own stack comes last, from
  * `frame` up: below are the frames that ask. */
 enum sgc_way_root sgc_way_find(struct sgc_way *way, const struct sgc_object *object, const struct sgc_mutator *self,

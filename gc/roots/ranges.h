@@ -21,6 +21,12 @@ struct sgc_ranges {
     size_t longest;                 /* lists: no range has been longer since the list was cleared */
 };
 
+static inline bool sgc_ranges_ok(const struct sgc_ranges *ranges)
+{
+    return ranges->gaps <= ranges->count && ranges->count <= ranges->committed && ranges->committed <= ranges->reserved &&
+           (ranges->of == NULL) == (ranges->reserved == 0);
+}
+
 /* Into a set; what overlaps or touches becomes one range.  False when memory runs out; the set is then as
  * before. */
 bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range);

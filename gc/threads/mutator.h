@@ -95,6 +95,37 @@ static inline struct sgc_section *sgc_section_of(struct sgc_mutator *m)
     return &m->cache.section;
 }
 
+/* Is it the record of a registered thread?  For that thread, or with the registry's lock. */
+static inline bool sgc_mutator_ok(const struct sgc_mutator *m)
+{
+    return m->tid != 0 && m->cache.id != 0 && m->cache.id < sgc_a32_load_acq(&sgc_cache_count) &&
+           sgc_cache_of(m->cache.id) == &m->cache && m->used_from <= m->stack.high && m->control.lo <= m->control.hi;
+}
+
+/* Is it the calling thread's own? */
+static inline bool sgc_mutator_mine(const struct sgc_mutator *m)
+{
+    return m == sgc_mutator_self() && sgc_mutator_ok(m);
+}
+
+/* Does the list lead back to it from both sides?  With the registry's lock. */
+static inline bool sgc_mutator_linked(const struct sgc_mutator *m)
+{
+    return (m->prev != NULL ? m->prev->next : sgc_registry.first) == m && (m->next == NULL || m->next->prev == m);
+}
+
+/* Is the section the calling thread's, or is that not registered and has none? */
+static inline bool sgc_section_mine(const struct sgc_section *section)
+{
+    return section == (sgc_self != NULL ? &sgc_self->section : NULL);
+}
+
+/* Does somebody hold the registry's lock, the calling thread most likely? */
+static inline bool sgc_registry_locked(void)
+{
+    return sgc_a32_load(&sgc_registry.lock.word) != 0;
+}
+
 /* Makes the calling thread a mutator with the given stack end (0: ask the system).  NULL, with a
  * message, when the system or our tables have no room; the record if it is registered already.
  * Outside sections. */

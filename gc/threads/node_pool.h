@@ -51,6 +51,13 @@ struct sgc_node_pool {
     struct sgc_node_stock of[SGC_NODE_SIZES];
 };
 
+/* What is counted is there.  By its thread. */
+static inline bool sgc_stock_ok(const struct sgc_node_stock *stock)
+{
+    return (stock->count == 0 || stock->first != NULL) && (stock->fresh_left == 0 || stock->fresh != NULL) &&
+           (stock->fresh == NULL) == (stock->chunks == 0);
+}
+
 /* Two nodes of a size: a section stores in two trees at most. */
 static inline bool sgc_stock_enough(const struct sgc_node_stock *stock)
 {
