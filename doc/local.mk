@@ -30,6 +30,11 @@ documents += \
 	doc/design/tour.md \
 	doc/design/typed.md \
 	doc/design/world.md \
+	doc/journal/README.md \
+	doc/journal/fast-path.md \
+	doc/journal/heap.md \
+	doc/journal/parallel-marking.md \
+	doc/journal/threads-and-roots.md \
 	doc/porting.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \
