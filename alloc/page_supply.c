@@ -71,8 +71,8 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
     return sgc_pool_take_singles(cache->id, most, taken, &cache->section);
 }
 
-/* The same; then what is free is given back, since it counts towards the limit and may be too scattered to serve.  What another
- * thread gives back meanwhile is waited for, too. */
+/* The same; then free pages with contents are given back, since they count towards the limit and may be too scattered to serve.
+ * What another thread gives back meanwhile is waited for, too. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero)
 {
     uint32_t first;

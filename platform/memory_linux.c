@@ -46,8 +46,8 @@ static char *map_nothing_at(uintptr_t hint, size_t bytes)
     return start == MAP_FAILED ? NULL : start;
 }
 
-/* Not in the lowest 4 GB if that can be had: integers of 32 bits, such as hash values, would look like addresses of objects.
- * Emulators put it there (valgrind; Macaulay2 kept 70 MB alive instead of 41). */
+/* Not in the lowest 4 GB if there are other addresses: integers of 32 bits, such as hash values, would look like addresses of
+ * objects.  Emulators (valgrind) put memory there unless they are asked for another place. */
 static char *map_nothing(size_t bytes)
 {
     char *start = map_nothing_at(0, bytes);
@@ -100,7 +100,7 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
     return start;
 }
 
-/* What is committed belongs into a core dump: it is the client's data. */
+/* Committed memory belongs into a core dump: it is the client's data. */
 bool sgc_mem_commit(void *start, size_t bytes)
 {
     int saved = errno;

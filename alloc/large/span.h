@@ -17,12 +17,12 @@
  *                        word at a time before
  *   lists                under the spans' lock               same        the lock
  *
- * A span's bits are those of its first page in bitmaps of their own, one bit a page: four arenas share a cache line, so
+ * A span's bits are those of its first page in bitmaps of their own, one bit per page: four arenas share a cache line, so
  * that marking many spans touches little memory besides their descriptors.
  *
- * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
- * and no cycle frees it, so it can be zeroed outside sections.  A spare span (alloc/large/span_cache.h) is used again without any of
- * this: it is allocated first, as one without pointers, then zeroed, then it gets its kind.
+ * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned, and no cycle frees it, so it
+ * can be zeroed outside sections.  A spare span (alloc/large/span_cache.h) is used again without any of this: it is allocated
+ * first, as one without pointers, then zeroed, then it gets its kind.
  */
 #ifndef SGC_ALLOC_LARGE_SPAN_H
 #define SGC_ALLOC_LARGE_SPAN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a page: a small descriptor that the marker reads for every edge, and a record with the
+ * The two entries of a page: a small descriptor that the marker reads for every edge, and a record with the
  * rest.
  *
  *   what                 written by                            read by             ordering

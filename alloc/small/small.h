@@ -18,8 +18,8 @@
 #include "platform/brief.h"
 #include "platform/single_writer.h"
 
-/* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs are claimed by
- * what alloc/small/claim_short.h has. */
+/* A slot that is ready, else one of a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs
+ * are claimed by what alloc/small/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Claims slots for a batch that has its first, and links them behind it, to `most` in all: what is ready, or some kilobytes of

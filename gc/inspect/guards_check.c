@@ -13,7 +13,7 @@
 #include "gc/events/stats.h"
 #include "gc/config/options.h"
 
-enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */
+enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one per cycle; more are counted */
 
 struct finding {
     enum sgc_debug_state state;             /* of an object with guards */

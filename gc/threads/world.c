@@ -281,8 +281,8 @@ static void block(struct sgc_section *s)
     }
 }
 
-/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  Who takes SUSPENDED back wakes who sleeps
- * on the state; `stays`: that bit is to be heeded. */
+/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  The thread that takes SUSPENDED back
+ * wakes the one that sleeps on the state; `stays`: that bit is to be heeded. */
 static void unblock(struct sgc_section *s, bool stays)
 {
     for (;;) {
