@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lists of pages of one size class and kind, linked by page number through the page records.
- * Everything runs under the lock of whoever has the lists: a cache, the spans, the orphans.
+ * Everything runs under the lock of the lists' holder: a cache, the spans, the orphans.
  */
 #include "alloc/pages/page_lists.h"
 

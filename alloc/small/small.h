@@ -82,7 +82,7 @@ static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *obj
     return object < bin->cur || object >= bin->end;
 }
 
-/* In a section; the slot's bit is cleared already.  The link before the head: who jumps out in between loses one slot
+/* In a section; the slot's bit is cleared already.  The link before the head: a jump out in between loses one slot
  * until the next cycle. */
 __attribute__((always_inline))
 static inline void sgc_bin_push(struct sgc_bin *bin, void *object, size_t place)

@@ -25,7 +25,7 @@ static sgc_a32_t *futex_word(void)
     return (sgc_a32_t *)(void *)&gate.word;
 }
 
-/* How far below its stack's end the copy lies, in the frame of who holds it without a guard; 0: under one. */
+/* How far below its stack's end the copy lies, in the frame of the thread that holds it without a guard; 0: under one. */
 static uintptr_t light(uintptr_t word)
 {
     return word >> DEPTH_SHIFT;

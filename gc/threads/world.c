@@ -31,7 +31,7 @@ bool sgc_world_stopped(void)
 
 /* ---- the thread that stops ---- */
 
-/* Counts this thread as stopped, once a stop, whoever asks.  False if no stop wants it (any more).
+/* Counts this thread as stopped, once per stop, no matter which code asks.  False if no stop wants it (any more).
  * (A late signal of an earlier stop may find a blocked thread: that is stopped already and not
  * counted.)  *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
  * does not end, nor is it given up, before everyone who acknowledged has counted. */
