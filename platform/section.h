@@ -79,8 +79,8 @@ static inline void sgc_seam(void)
 /*
  * Guards: stretches that are longer than a section, may wait and may be stopped, but must not be left by a client's
  * siglongjmp: a thread under a guard holds a lock, or (normally) the gate of collections, has pages in its hands that are on
- * no list, or grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may wait for what
- * is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
+ * no list, or grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may
+ * wait for what is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
  */
 void sgc_guard_init(int suspend_signal);        /* before the first guard; once */
 void sgc_guard_enter(struct sgc_section *self);
