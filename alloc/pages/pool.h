@@ -78,7 +78,7 @@ void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_s
  * were never used, as pages without contents. */
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
-/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, who says so under
+/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, which says so under
  * the lock that it found them under, and again when the pool has them.  Under a guard: others may wait for them. */
 void sgc_pool_expect(uint32_t count);
 void sgc_pool_arrived(uint32_t count);

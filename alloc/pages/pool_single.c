@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: single pages, taken from where the page rule says and given back to the list of who had
- * them last.  Who may call what: alloc/pages/pool.h.
+ * The pool of free pages: single pages, taken from where the page rule says and given back to the list of the thread that
+ * had them last.  Who may call what: alloc/pages/pool.h.
  */
 #include "alloc/pages/pool_parts.h"
 
@@ -81,7 +81,7 @@ static uint32_t page_from(enum sgc_page_source source, uint32_t owner, struct sg
     }
 }
 
-/* Spans are beside the policies: the pages in use by threads are those taken one by one. */
+/* Spans are outside the policies: the pages in use by threads are those taken one by one. */
 static struct sgc_page_order order_now(void)
 {
     struct sgc_page_supply supply = {

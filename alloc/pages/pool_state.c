@@ -99,7 +99,7 @@ static uint32_t stride_at(uint32_t page)
     return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN ? sgc_heap.records[page].span_pages : 1;
 }
 
-/* What was being discarded was counted neither as used nor as free. */
+/* Pages that were being discarded were counted neither as used nor as free. */
 void sgc_pool_take_back_lost(void)
 {
     uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;

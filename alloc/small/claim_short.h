@@ -99,7 +99,7 @@ static inline void sgc_prepare_run(const struct sgc_bin *bin, char *from, char *
             __builtin_prefetch(slot, 1);
 }
 
-/* What lies behind a run is fetched while the program uses the run: the next one is there or not far, and has been left for so
+/* The lines behind a run are fetched while the program uses the run: the next run is there or not far, and has been left for so
  * long that the caches have lost it.  Processors do not foresee it, since there are live objects in between. */
 __attribute__((always_inline))
 static inline void sgc_fetch_behind(const char *end)

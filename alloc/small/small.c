@@ -113,15 +113,15 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
 }
 
-/* A bin in great demand will soon have used all of a page, and the faults cost more than what they bring: 1.3 us each where one
- * call for a page takes 1.0 us for each 4 KB.  In others most of it may stay untouched. */
+/* A bin in great demand will soon have used all of a page, and the faults cost more than one call that
+ * backs a whole page.  In others most of it may stay untouched.  Figures: doc/journal/heap.md. */
 static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const char *end, const char *dirty)
 {
     return bin->taken >= BACKED_PAGES && from >= dirty && end - from >= SGC_PAGE / 2;
 }
 
-/* What a claim has left to back.  Outside sections, since it is a system call.  Its slots count as used, so should they be given
- * back meanwhile, their page counts as one with contents. */
+/* Backs the memory that a claim has left to be backed.  Outside sections, since it is a system call.  Its slots count as used,
+ * so should they be given back meanwhile, their page counts as one with contents. */
 static void back_claimed(struct sgc_cache *cache)
 {
     char *end = cache->unbacked_end;

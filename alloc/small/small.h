@@ -18,8 +18,8 @@
 #include "platform/brief.h"
 #include "platform/single_writer.h"
 
-/* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs are claimed by
- * what alloc/small/claim_short.h has. */
+/* A slot that is ready, else one of a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs
+ * are claimed by what alloc/small/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Claims slots for a batch that has its first, and links them behind it, to `most` in all: what is ready, or some kilobytes of
@@ -82,7 +82,7 @@ static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *obj
     return object < bin->cur || object >= bin->end;
 }
 
-/* In a section; the slot's bit is cleared already.  The link before the head: who jumps out in between loses one slot
+/* In a section; the slot's bit is cleared already.  The link before the head: a jump out in between loses one slot
  * until the next cycle. */
 __attribute__((always_inline))
 static inline void sgc_bin_push(struct sgc_bin *bin, void *object, size_t place)

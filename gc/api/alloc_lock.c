@@ -9,7 +9,7 @@
 
 #include "gc/collect/cycle.h"
 
-SGC_STATE static unsigned nested;       /* GC_alloc_lock by who has it already */
+SGC_STATE static unsigned nested;       /* GC_alloc_lock by the thread that has it already */
 SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
 
 /* A guard is two system calls, and there are programs that call this for every look into a weak table. */

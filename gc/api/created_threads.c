@@ -175,7 +175,7 @@ bool sgc_start_begin(struct sgc_start *start)
     return true;
 }
 
-/* Who has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
+/* A thread that has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
 void sgc_start_set_result(void *result)
 {
     struct sgc_registry_look look;

@@ -89,7 +89,7 @@ static void on_flipped(void *context, const struct sgc_cycle_record *record)
     tell_threads(GC_EVENT_THREAD_UNSUSPENDED);
 }
 
-/* What is dead has been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
+/* Dead objects have been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
  * hook may print or lock then.  A collection that is given up ends here. */
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {

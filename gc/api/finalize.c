@@ -119,7 +119,7 @@ static bool defer(const char *function, struct sgc_mutator *self, void *object, 
     return true;
 }
 
-/* What was registered before is looked for only if somebody asks. */
+/* The finalizer registered before is looked for only if somebody asks. */
 static void register_later(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f,
                            GC_finalization_proc *old_fn, void **old_data)
 {

@@ -45,7 +45,7 @@ SGC_API_HOOK(on_heap_resize, GC_on_heap_resize_proc, sgc_client_on_heap_resize)
 
 enum { LINE = 1024 };
 
-/* What a client gets that keeps the first hook and calls it from its own. */
+/* The hook before the client sets one: a client may keep it and call it from its own. */
 static void default_warn(char *format, GC_word argument)
 {
     char line[LINE];
@@ -160,7 +160,7 @@ static void mark_allocated(void *marker, uintptr_t object)
     sgc_mark_address(marker, object);
 }
 
-/* What the hook allocates is marked when it is done, and holds what it is to hold. */
+/* Objects that the hook allocates are marked when it is done, and hold what they are to hold. */
 void sgc_client_push_roots(struct sgc_marker *marker)
 {
     GC_push_other_roots_proc hook = GC_get_push_other_roots();

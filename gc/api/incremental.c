@@ -10,7 +10,7 @@
 /* Each is one word that stands for itself: relaxed. */
 struct incremental {
     sgc_a32_t manual_vdb, rate, max_prior_attempts;
-    sgc_aw_t time_limit_ns;             /* beside the milliseconds of GC_time_limit */
+    sgc_aw_t time_limit_ns;             /* besides the milliseconds of GC_time_limit */
 };
 
 SGC_STATE static struct incremental incremental = {

@@ -60,7 +60,7 @@ static bool is_per_object(GC_word descriptor)
     return (descriptor & GC_DS_TAGS) == GC_DS_PER_OBJECT;
 }
 
-/* What can only be a mistake; objects of such a kind are scanned word by word. */
+/* Why a descriptor can only be a mistake, or NULL; objects of such a kind are scanned word by word. */
 static const char *mistake(GC_word descriptor, bool add_size)
 {
     uint32_t proc = descriptor >> GC_DS_TAG_BITS & (GC_MAX_MARK_PROCS - 1);

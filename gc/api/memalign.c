@@ -42,7 +42,7 @@ void *GC_valloc(size_t size)
     return GC_memalign(sgc_os_page_size(), size);
 }
 
-/* A size that wraps when it is rounded stays too large to be had. */
+/* A size that wraps when it is rounded stays too large to be allocated. */
 void *GC_pvalloc(size_t size)
 {
     size_t page = sgc_os_page_size();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an address belongs to, which words count as pointers, and writes the collector is told of.  Any thread;
+ * Questions about addresses, and about words that count as pointers; and writes the collector is told of.  Any thread;
  * no locks.
  */
 #include "gc/api/internal.h"

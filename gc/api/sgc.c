@@ -52,7 +52,7 @@ void GC_collect(void)
 
 /* ---- statistics ---- */
 
-/* What of a table with `entry` bytes an arena has been touched. */
+/* The bytes that have been touched of a table with `entry` bytes per arena. */
 static size_t touched(const void *table, size_t entry)
 {
     size_t arenas = sgc_heap_committed() / SGC_ARENA;

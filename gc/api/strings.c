@@ -10,7 +10,7 @@
 
 #include "gc/collect/allocate.h"
 
-/* What the out-of-memory hook returns is somebody's object: nothing is copied there. */
+/* The object that the out-of-memory hook returns is somebody's: nothing is copied there. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end)
 {
     if (copy == NULL) {

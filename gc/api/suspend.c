@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or let go, on any thread.
+ * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or resume, on any thread.
  *
- * Whoever suspends a thread cannot know that it has not ended by itself meanwhile.  So one that has ended, and was created
- * by us and not joined yet, can be suspended like any other: that is noted in its record.
+ * A caller that suspends a thread cannot know whether it has ended by itself meanwhile.  So a thread that has ended, and was
+ * created by us and not joined yet, can be suspended like any other: that is noted in its record.
  */
 #include "gc/api/internal.h"
 

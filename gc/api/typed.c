@@ -127,7 +127,7 @@ size_t sgc_api_typed_usable(const struct sgc_object *o)
     return o->bytes - (array ? sizeof(struct sgc_array_end) : WORD);
 }
 
-/* Room behind the object for `end` bytes: the end byte is a part of that.  Without kinds to be had it is an ordinary one. */
+/* Room behind the object for `end` bytes: the end byte is a part of that.  If there are no kinds left it is an ordinary one. */
 static bool allocate(size_t size, size_t end, bool near_start, struct sgc_object *o)
 {
     uint32_t kind = kind_of_typed();

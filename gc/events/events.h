@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the collector tells about itself.  Whoever wants to know (statistics, the log, tests, client
+ * Events, by which the collector tells about itself.  A listener (statistics, the log, tests, client
  * hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument) and knows
  * none of them.  With no listener an event costs one load.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and SGC_LOG (a
- * JSON object a collection, see doc/log-format.md).
+ * JSON object per collection, see doc/log-format.md).
  *
  * Opened at start; written on the collecting thread after the world runs again, a line a write(2),
  * from fixed buffers.

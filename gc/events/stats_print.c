@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What GC_PRINT_STATS prints: a line a collection, on the collecting thread once the world runs
+ * Printing for GC_PRINT_STATS: a line per collection, on the collecting thread once the world runs
  * again, and a summary at exit.
  */
 #include "gc/events/stats.h"
@@ -10,7 +10,7 @@
 #include "gc/config/options.h"
 #include "platform/report.h"
 
-/* ---- a line a collection ----------------------------------------------------------------------------- */
+/* ---- a line per collection --------------------------------------------------------------------------- */
 
 static void add_parts(struct sgc_line *line, const uint64_t phase_ns[SGC_PHASES])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who points at an object.  On any mutator, which stops the world, looks through everything that a collection would
+ * Which words point at an object.  On any mutator, which stops the world, looks through everything that a collection would
  * scan, and prints when the world runs again.
  */
 #include "gc/api/internal.h"

@@ -52,7 +52,7 @@ void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int li
     return try_allocate(sgc_api_allocate_or_null, size, kind, file, line);
 }
 
-/* What the out-of-memory hook returns is somebody's object: nothing is written there. */
+/* The object that the out-of-memory hook returns is somebody's: nothing is written there. */
 static void *allocate(allocate_fn fn, size_t size, uint32_t kind, const char *file, int line)
 {
     void *object = try_allocate(fn, size, kind, file, line);

@@ -14,7 +14,7 @@
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"
 
-enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */
+enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one per cycle; more are counted */
 
 struct finding {
     enum sgc_debug_state state;             /* of an object with guards */

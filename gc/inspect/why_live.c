@@ -16,7 +16,7 @@ struct search {
     const struct sgc_mutator *self;
     uintptr_t frame;            /* from here on its stack is looked through */
     bool own;                   /* now the searching thread's own stack */
-    uint64_t *seen;             /* a bit a granule */
+    uint64_t *seen;             /* a bit per granule */
     size_t seen_bytes;
     uint32_t next;              /* to be looked through */
     uint32_t found;             /* the target's step; way->capacity: not found yet */

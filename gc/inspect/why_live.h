@@ -5,7 +5,7 @@
  *
  * The search goes forward from the roots, in breadth: its queue is also the record of how each object was reached.  It
  * takes a word for the same objects as a collection would, and looks at the same words of typed ones; where a client's
- * procedure says which those are, at all.  Its memory is from the system: an entry an object, and a bit a granule.
+ * procedure says which those are, at all.  Its memory is from the system: an entry per object, and a bit per granule.
  */
 #ifndef SGC_GC_INSPECT_WHY_LIVE_H
 #define SGC_GC_INSPECT_WHY_LIVE_H

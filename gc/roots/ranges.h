@@ -5,7 +5,7 @@
  *
  * A range of a list that is removed becomes an empty one in its place: closing the gap at once would move what lies
  * behind it, for each of many removals.  Gaps are closed when they are half of the list, and an added range fills one
- * beside it.  So who goes through `of` meets empty ranges.
+ * next to it.  So a reader that goes through `of` meets empty ranges.
  */
 #ifndef SGC_GC_ROOTS_RANGES_H
 #define SGC_GC_ROOTS_RANGES_H

@@ -102,7 +102,7 @@ void sgc_roots_set_filter(sgc_roots_filter_t filter)
 
 /* ---- modules ---- */
 
-/* What the client says about modules counts from the next list on, so a change of mind asks for one. */
+/* The client's answers about modules count from the next list on, so a change of mind asks for one. */
 static void hear_client(void)
 {
     bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;
@@ -133,7 +133,7 @@ static void *resized(void *old, size_t old_bytes, size_t bytes)
     return fresh;
 }
 
-/* The contents are not kept: the list is made anew anyway. */
+/* The contents are not kept: the list is made again anyway. */
 static bool grow_modules(int more)
 {
     struct sgc_modules *m = &roots.modules;
@@ -193,7 +193,7 @@ void sgc_roots_look_for_other_collector(void)
 
 /* ---- scanning, world stopped ---- */
 
-/* What is done with each range: it is scanned, or a question is asked of it. */
+/* Called for each range: scans it, or asks a question of it. */
 struct visit {
     void (*fn)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range);
     void *arg;
@@ -409,7 +409,7 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
     return false;
 }
 
-/* Who has stopped the world has a list of that moment, and may not call the client's filter for another. */
+/* The thread that has stopped the world has a list of that moment, and may not call the client's filter for another. */
 static bool list_is_true(void)
 {
     sgc_assert(sgc_gate_mine());

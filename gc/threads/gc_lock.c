@@ -25,7 +25,7 @@ static sgc_a32_t *futex_word(void)
     return (sgc_a32_t *)(void *)&gate.word;
 }
 
-/* How far below its stack's end the copy lies, in the frame of who holds it without a guard; 0: under one. */
+/* How far below its stack's end the copy lies, in the frame of the thread that holds it without a guard; 0: under one. */
 static uintptr_t light(uintptr_t word)
 {
     return word >> DEPTH_SHIFT;
@@ -44,8 +44,8 @@ bool sgc_gate_is_light(void)
     return light(sgc_aw_load(&gate.word)) != 0;
 }
 
-/* Who calls.  Its record has the number: asking the system for it takes as long as all else here, and some clients take
- * the allocation lock for every look into a weak table. */
+/* The number of the calling thread.  Its record has it: asking the system for it takes as long as all else here, and some
+ * clients take the allocation lock for every look into a weak table. */
 static uint32_t own_id(void)
 {
     const struct sgc_mutator *self = sgc_mutator_self();
@@ -228,7 +228,7 @@ static bool runs_freely(const struct sgc_section *s)
     return s->guards == 0 && s->held == 0 && sgc_a32_load(&s->state) == 0 && !sgc_section_inside(s);
 }
 
-/* What says that the copy lies there; 0 if it cannot be said, or there must be a guard. */
+/* The word that says that the copy lies there; 0 if that cannot be said, or there must be a guard. */
 static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gate_hold *hold)
 {
     uintptr_t place = (uintptr_t)hold, depth;
@@ -281,7 +281,7 @@ static void tell(void)
              "signals whose handlers jump");
 }
 
-/* What lies there now may be another function's. */
+/* The words that lie there now may be another function's. */
 __attribute__((no_sanitize("address", "thread")))
 static bool is_there(uintptr_t place, uintptr_t word)
 {

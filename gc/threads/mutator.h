@@ -66,8 +66,8 @@ struct sgc_registry {
 };
 extern struct sgc_registry sgc_registry;
 
-/* Who keeps something for a thread hears of it here; NULL: nobody does.  Written by the starting thread, before any thread
- * is registered; read by threads that register later, which have seen the collector started. */
+/* A part of the collector that keeps something for each thread hears of threads here; NULL: there is none.  Written by the
+ * starting thread, before any thread is registered; read by threads that register later, once the collector has started. */
 struct sgc_thread_hooks {
     void (*registers)(pthread_t thread);                        /* with the registry's lock */
     void (*ends)(struct sgc_mutator *m);                        /* before its cache is closed */
@@ -75,8 +75,9 @@ struct sgc_thread_hooks {
 };
 extern struct sgc_thread_hooks sgc_thread_hooks;
 
-/* The registry's lock for a look, on any thread, whatever it is doing: who has stopped the world holds it already; a thread that
- * counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may come here. */
+/* The registry's lock for a look, on any thread, whatever it is doing: the one that has stopped the world holds it already; a
+ * thread that counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may
+ * come here. */
 struct sgc_registry_look {
     bool had;
     struct sgc_section *section;
@@ -162,7 +163,7 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
 
 /* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
  * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of others
- * nothing.  Who stands on one that only the client told us of has not left what lies elsewhere. */
+ * nothing.  A thread on a stack that only the client told us of has not left what lies elsewhere. */
 static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
                                        const struct sgc_stack_bounds *alternate)
 {
@@ -172,8 +173,8 @@ static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t re
 }
 
 /* A procedure of the program was called at `called`, which may leave by a jump; now the thread, which calls this, enters one of
- * our functions at `entry`.  What the procedure calls is entered below; who enters above has left it, however deep our own
- * frames go.  Outside sections. */
+ * our functions at `entry`.  Functions that the procedure calls are entered below; a thread that enters above has left it,
+ * however deep our own frames go.  Outside sections. */
 bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_t entry);
 
 #endif

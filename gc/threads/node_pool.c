@@ -103,7 +103,7 @@ static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, str
 
 /* ---- a thread's own ---- */
 
-/* What is left of the last chunk is less than two nodes, and lost. */
+/* The rest of the last chunk is less than two nodes, and lost. */
 static bool take_chunk(struct sgc_node_stock *stock, enum sgc_node_size size)
 {
     size_t bytes = (size_t)CHUNK_BYTES << (stock->chunks < CHUNK_DOUBLINGS ? stock->chunks : CHUNK_DOUBLINGS);

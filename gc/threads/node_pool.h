@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for tables beside the heap, in nodes of three sizes.
+ * Memory for tables outside the heap, in nodes of three sizes.
  *
- * Each thread has a few nodes of its own and takes and gives them without a lock.  What it has too many of goes to a
+ * Each thread has a few nodes of its own and takes and gives them without a lock.  Nodes that it has too many of go to a
  * list for all, from which a thread with none takes some.  New nodes come from the system in chunks, which are
  * kept.  A section that is left half way loses a node at most.
  *

@@ -39,7 +39,7 @@ void sgc_patience_one_more(void)
 
 /* ---- waiting ---- */
 
-/* Whoever waits in vain must not take the processor of those that it waits for. */
+/* A thread that waits in vain must not take the processor of those that it waits for. */
 static bool enough_processors(uint32_t beside)
 {
     uint32_t busy = sgc_a32_load(&patience.busy);
@@ -89,8 +89,8 @@ void sgc_patience_let_go(void)
     sgc_aw_store(&patience.let_go, sgc_clock_ns());
 }
 
-/* Where there are more threads than processors, another one runs meanwhile.  Who waited for something else than the
- * end of a stop was not let go since it began to. */
+/* Where there are more threads than processors, another one runs meanwhile.  A thread that waited for something else than
+ * the end of a stop has not been resumed since it began to wait. */
 void sgc_patience_over(uint64_t since_ns)
 {
     uint64_t let_go = sgc_aw_load(&patience.let_go);

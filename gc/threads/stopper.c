@@ -220,7 +220,7 @@ static uint64_t warn_after_ns(void)
 }
 
 /* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the program is not to wait for a
- * thread that does not stop: true if one has come since this was asked last.  What waits still is blocked by the program
+ * thread that does not stop: true if one has come since this was asked last.  A signal that still waits is blocked by the program
  * itself. */
 static bool signal_waits(void)
 {
@@ -277,7 +277,7 @@ static bool wait_for_all(struct sgc_mutator *self)
 }
 
 /* The stop is given up.  Those that acknowledged must have finished counting before the next stop
- * counts anew. */
+ * counts again. */
 static void settle_missing(struct sgc_mutator *self)
 {
     uint32_t unanswered = withdraw_requests(self);

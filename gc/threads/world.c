@@ -32,7 +32,7 @@ bool sgc_world_stopped(void)
 
 /* ---- the thread that stops ---- */
 
-/* Counts this thread as stopped, once a stop, whoever asks.  False if no stop wants it (any more).
+/* Counts this thread as stopped, once per stop, no matter which code asks.  False if no stop wants it (any more).
  * (A late signal of an earlier stop may find a blocked thread: that is stopped already and not
  * counted.)  *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
  * does not end, nor is it given up, before everyone who acknowledged has counted. */
@@ -299,8 +299,8 @@ static void block(struct sgc_section *s)
     }
 }
 
-/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  Who takes SUSPENDED back wakes who sleeps
- * on the state; `stays`: that bit is to be heeded. */
+/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  The thread that takes SUSPENDED back
+ * wakes the one that sleeps on the state; `stays`: that bit is to be heeded. */
 static void unblock(struct sgc_section *s, bool stays)
 {
     sgc_assert(sgc_section_mine(s));
