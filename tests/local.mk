@@ -438,7 +438,7 @@ slow_scripts += tests/check_objc
 EXTRA_DIST += tests/objc_client.m
 
 # The exports of the libraries beside bdwgc's.
-script_tests += tests/check_abi tests/check_frames tests/check_order
+script_tests += tests/check_abi tests/check_frames
 EXTRA_DIST += tests/abi_missing.txt
 
 # Our own exports and their types, as stored; "make update-abi" stores what is built.

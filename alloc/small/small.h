@@ -59,7 +59,7 @@ static inline bool sgc_bin_has_run(const struct sgc_bin *bin)
 void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Ends of the common path: leave the brief section; then what is freed is zeroed (the caller holds it, so it stays). */
-void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
+__attribute__((noinline)) void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
 
 enum sgc_free_result {
     SGC_FREE_DONE,
