@@ -313,7 +313,6 @@ EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
-	tests/model/check_disclaim \
 	tests/model/check_gate \
 	tests/model/check_owners \
 	tests/model/check_remote \
@@ -323,7 +322,6 @@ slow_scripts += \
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
-	tests/model/disclaim.pml \
 	tests/model/gate.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \

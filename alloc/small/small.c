@@ -324,12 +324,3 @@ enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object)
     sgc_section_leave(&cache->section);
     return result;
 }
-
-bool sgc_small_drop(const struct sgc_cache *cache, uintptr_t object)
-{
-    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number(object)];
-
-    return sgc_aw_load_acq(&d->tag) == cache->tag && sgc_a8_load_acq(&d->remote) == 0 && !sgc_heap.config.poison &&
-           !sgc_kind_keeps_freed(d->kind) && sgc_bin_handed_out(&cache->bin[d->kind][d->cls], (const char *)object) &&
-           sgc_own_bit_take(sgc_alloc_words, sgc_bit_place(sgc_granule_number(object)));
-}
