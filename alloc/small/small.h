@@ -59,7 +59,7 @@ static inline bool sgc_bin_has_run(const struct sgc_bin *bin)
 void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Ends of the common path: leave the brief section; then what is freed is zeroed (the caller holds it, so it stays). */
-void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
+__attribute__((noinline)) void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
 
 enum sgc_free_result {
     SGC_FREE_DONE,
@@ -70,10 +70,6 @@ enum sgc_free_result {
 
 /* Frees an object if its page is ours and swept.  Outside sections. */
 enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object);
-
-/* The same, sooner, for where a slot of a client's kind is known to begin, which is not kept for reuse: true if it is done, false
- * if another way has to be taken.  In a section. */
-bool sgc_small_drop(const struct sgc_cache *cache, uintptr_t object);
 
 /* Is the slot's bit set because it was handed out?  Slots that are claimed but still in the run have theirs set, too. */
 __attribute__((always_inline))

@@ -13,8 +13,7 @@
 #include "gc/config/options.h"
 #include "mark/displacements.h"
 
-/* In a section of its own, which is not put among the code as other constants are (gc/order.awk): it is exported. */
-__attribute__((section(".rodata.exported"))) const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
+const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
 
 size_t GC_get_debug_header_size(void)
 {
