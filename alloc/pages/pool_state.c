@@ -27,11 +27,6 @@ size_t sgc_pool_dirty_bytes(void)
     return sgc_aw_load(&sgc_pool.dirty) * SGC_PAGE;
 }
 
-void sgc_pool_leave(size_t bytes)
-{
-    sgc_aw_store(&sgc_pool.to_leave, bytes / SGC_PAGE);
-}
-
 size_t sgc_pool_heap_bytes(void)
 {
     return sgc_pool_in_use_bytes() + sgc_pool_dirty_bytes();

@@ -49,7 +49,6 @@ struct sgc_mutator {
     bool signalled;                     /* in the current stop, or to be */
     int refused;                        /* why the last signal could not be sent: sgc_thread_kill */
     uint64_t started;                   /* number of its record in gc/api/created_threads.h; 0: none */
-    sgc_a32_t allocates;                /* since the last cycle: see gc/pacing/pacing.h */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
     uintptr_t finalizing;               /* where it stood when it called a finalizer, or the notifier; 0: none runs */
     uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller, if that is the thread */
