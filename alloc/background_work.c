@@ -140,7 +140,7 @@ static void clear_arena(uint32_t arena)
             sgc_page_clear_marks(arena * SGC_ARENA_PAGES + i);
 }
 
-/* Who looks and comes late, after another beginning, takes one of that: there are as many arenas, at least. */
+/* A thread that has looked and comes late, after another beginning, takes an arena of that one, which has at least as many. */
 static bool take_arena(uint32_t *arena)
 {
     uint32_t all = sgc_a32_load_acq(&clearing.arenas);

@@ -12,7 +12,7 @@
 #include "platform/section.h"
 
 /* A large object of `bytes` (end byte included), at a multiple of `align` (a power of two; at least the
- * page size counts).  Zeroed for kinds with pointers.  NULL if no pages can be had.  Outside
+ * page size counts).  Zeroed for kinds with pointers.  NULL if no pages are available.  Outside
  * sections. */
 void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size_t align);
 

@@ -3,7 +3,7 @@
  * Pages for mutators: sweep, then take what the page rule says.  On any mutator; locks are the pool's, and those of
  * the lists that are swept.
  *
- * While pages of the last cycle are still unswept, who asks for pages sweeps some first, so that the
+ * While pages of the last cycle are still unswept, a thread that asks for pages sweeps some first, so that the
  * heap does not grow past memory that is free already; the service thread has done it if the program left it time.
  *
  *   swept_epoch   the epoch for which a thread found nothing left to sweep; written and read by anybody, relaxed: a
@@ -71,8 +71,8 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
     return sgc_pool_take_singles(cache->id, most, taken, &cache->section);
 }
 
-/* The same; then what is free is given back, since it counts towards the limit and may be too scattered to serve.  What another
- * thread gives back meanwhile is waited for, too. */
+/* The same; then free pages with contents are given back, since they count towards the limit and may be too scattered to serve.
+ * What another thread gives back meanwhile is waited for, too. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero)
 {
     uint32_t first;
@@ -99,7 +99,7 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
 }
 
 /* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
- * number, or for whoever finds nothing elsewhere. */
+ * number, or for a thread that finds nothing elsewhere. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 {
     sgc_span_give_spares(owner, self);

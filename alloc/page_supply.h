@@ -3,7 +3,7 @@
  * The page policy: where a thread that has run out of pages gets one.
  *
  * AS, PS, AL and LPS(k) of [Endo] ch. 2 are one mechanism: free page lists (alloc/pages/free_list.h) and the order in
- * which they are asked (alloc/pages/page_rules.h).  What is added here is the sweeping that comes before: pages of the
+ * which they are asked (alloc/pages/page_rules.h).  This module adds the sweeping that comes before: pages of the
  * last cycle that nobody has looked at may be empty.
  */
 #ifndef SGC_ALLOC_PAGE_SUPPLY_H

@@ -78,7 +78,7 @@ static struct stopped_page *new_page(struct sgc_cache *cache, uint32_t kind, uin
     if (all.count == PAGES_MOST || all.ready_count == 0)
         return NULL;
     taken = &all.ready[--all.ready_count];
-    taken->zero = false;        /* for whoever comes after us */
+    taken->zero = false;        /* for the next user */
     cache->bin[kind][cls].size = (uint32_t)sgc_class_bytes(cls);
     sgc_small_enlist(cache, kind, cls, taken, 1);
     all.of[all.count] = (struct stopped_page){ taken->page, 0 };

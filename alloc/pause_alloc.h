@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects for who has stopped the world, before anything dead is found: a client's hook that pushes roots may allocate
- * (Crystal's does).
+ * Objects for the thread that has stopped the world, before anything dead is found: a client's hook that pushes roots may
+ * allocate.
  *
  * Runs and bins have been retired then, sections cannot be entered, and the heap cannot grow, since a stopped thread may be about
  * to do that.  So pages are taken before the pause, a few more than the last hook used.  Each class gets one, which is on the

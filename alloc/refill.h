@@ -9,12 +9,12 @@
 #include "alloc/small/cache.h"
 
 /* The way when the bin has nothing ready (sgc_small_try gave NULL): claims a run, takes another page, adopts an orphan or
- * asks the pool.  NULL if no page can be had.  Outside sections. */
+ * asks the pool.  NULL if no page is available.  Outside sections. */
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Claims up to `most` slots at once and links them through their first words, zeroed behind it for
- * kinds with pointers: GC_malloc_many.  What is ready, or some kilobytes of what the active page has.  They count as allocated.
- * NULL if none can be had. */
+ * kinds with pointers: GC_malloc_many.  Slots that are ready, or some kilobytes of the active page.  They count as allocated.
+ * NULL if none is available. */
 void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
 /* Makes pages that nobody else knows the cache's. */

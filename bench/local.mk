@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Benchmark programs: `make bench` builds them; each says at its head what it measures.  bench/run runs the
-# cases, bench/report writes bench/RESULTS.md; see bench/README.md.
+# cases, bench/report writes bench/RESULTS.md and bench/TABLES.md; see bench/README.md.
 
 # These look into SGC and run on it only.
 bench_programs = \
@@ -44,15 +44,18 @@ EXTRA_DIST += \
 	bench/README.md \
 	bench/PROGRAMS.md \
 	bench/RESULTS.md \
+	bench/TABLES.md \
 	bench/plots/alloc-conservative.svg \
 	bench/plots/alloc-pointer-free.svg \
 	bench/plots/marking.svg \
 	bench/plots/presets.svg \
+	bench/plots/programs.svg \
 	bench/plots/ratios.svg \
 	bench/programs \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \
+	bench/runner/front.py \
 	bench/runner/goals.py \
 	bench/runner/instructions.py \
 	bench/runner/machine.py \

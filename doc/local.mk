@@ -19,6 +19,7 @@ documents += \
 	doc/design/heap-mix.md \
 	doc/design/heap.md \
 	doc/design/kinds.md \
+	doc/design/limits.md \
 	doc/design/marking.md \
 	doc/design/pacing.md \
 	doc/design/page-policy.md \
@@ -26,8 +27,15 @@ documents += \
 	doc/design/remote-free.md \
 	doc/design/roots.md \
 	doc/design/testing.md \
+	doc/design/tour.md \
 	doc/design/typed.md \
 	doc/design/world.md \
+	doc/journal/README.md \
+	doc/journal/cuts.md \
+	doc/journal/fast-path.md \
+	doc/journal/heap.md \
+	doc/journal/parallel-marking.md \
+	doc/journal/threads-and-roots.md \
 	doc/porting.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \

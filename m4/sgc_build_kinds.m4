@@ -64,15 +64,6 @@ AC_DEFUN([SGC_SANITIZER], [
   AM_CONDITIONAL([SGC_SANITIZED], [test "$sgc_sanitizer" != none])
 ])
 
-# SGC_WITHOUT_LTO: takes back -flto.  Optimised while linking, the common paths get stack frames (31 instructions for
-# GC_malloc instead of 25) and the slow ones leave addresses of objects in theirs.
-AC_DEFUN([SGC_WITHOUT_LTO], [
-  AS_CASE([" $CC $CFLAGS "], [*" -flto"*], [
-    AC_MSG_NOTICE([without link-time optimisation: -flto would give the common paths stack frames])
-    CFLAGS="$CFLAGS -fno-lto"
-  ])
-])
-
 # SGC_COVERAGE: --enable-coverage counts executed lines for gcovr.  Counters are updated atomically,
 # as threads share them.
 AC_DEFUN([SGC_COVERAGE], [

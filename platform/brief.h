@@ -40,10 +40,10 @@ static inline bool sgc_brief_far(uintptr_t difference)
 
 /* Finds out what happened, after sgc_brief_leave said that something did.  Returns `result`, so that the common paths
  * can end in a jump to it and need no stack frame. */
-void *sgc_brief_look(struct sgc_section *self, void *result) __attribute__((cold));
+void *sgc_brief_look(struct sgc_section *self, void *result) __attribute__((cold, noinline));
 
 /* Leaves a section that a common path, which jumped here, has entered; the stack pointer may have moved. */
-void sgc_brief_end(struct sgc_section *self);
+__attribute__((noinline)) void sgc_brief_end(struct sgc_section *self);
 
 #if defined(__x86_64__) && defined(__LP64__) && !SGC_SANITIZED
 

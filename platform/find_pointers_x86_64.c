@@ -121,7 +121,7 @@ static const uint64_t places[16] = {
     SIZE(3), SIZE(4),
 };
 
-/* There is no unsigned comparison: the highest bits are turned over.  What is added to words, and the limit: */
+/* There is no unsigned comparison: the highest bits are turned over.  The number that is added to words, and the limit: */
 struct bounds {
     __m256i minus_base;             /* gives distances */
     __m256i turned;                 /* and this gives them turned over at once */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the system lets this process use.  Owns nothing; runs on any thread.
+ * The limits that the system sets to this process.  Owns nothing; runs on any thread.
  *
  * A cgroup's limit holds for everything below it, so each group from the process's own up to the
  * root is asked and the smallest answer counts.  In a container the path in /proc/self/cgroup may
@@ -172,7 +172,7 @@ static uint64_t cpus_of_old_group(const char *directory)
 
 typedef uint64_t (*group_reader)(const char *directory);
 
-/* What is asked for: a controller of version 1, and how to read a group of either version. */
+/* A question: a controller of version 1, and how to read a group of either version. */
 struct question {
     const char *controller;
     group_reader old_group, group;
@@ -224,7 +224,7 @@ static bool names_controller(const char *list, const char *name)
 
 /*
  * A line is "number:controllers:path"; no controllers means version 2, which is mounted at the root or,
- * beside version 1, at root/unified.  Version 1 is mounted by the controllers' names.
+ * next to version 1, at root/unified.  Version 1 is mounted by the controllers' names.
  */
 static uint64_t limit_of_line(const char *root, char *line, const struct question *question)
 {

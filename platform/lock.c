@@ -52,7 +52,7 @@ static void lock_inner(struct sgc_lock *lock)
         continue;
 }
 
-/* Once a thread has slept it takes the lock as contended only: others may sleep still, and whoever frees a
+/* Once a thread has slept it takes the lock as contended only: others may sleep still, and a thread that frees a
  * lock that is merely held wakes nobody. */
 static bool try_first(struct sgc_lock *lock, bool slept)
 {

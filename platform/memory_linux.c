@@ -4,7 +4,7 @@
  *
  * Owns the OS page size, written once by sgc_platform_init before there are other callers and
  * constant from then on, and whether the system can populate memory (below).  Everything else belongs to
- * the caller, who also sees to it that two threads never work on one range.  Runs on any thread, with the
+ * the caller, which also sees to it that two threads never work on one range.  Runs on any thread, with the
  * world stopped or not.
  */
 #include <errno.h>
@@ -46,8 +46,8 @@ static char *map_nothing_at(uintptr_t hint, size_t bytes)
     return start == MAP_FAILED ? NULL : start;
 }
 
-/* Not in the lowest 4 GB if that can be had: integers of 32 bits, such as hash values, would look like addresses of objects.
- * Emulators put it there (valgrind; Macaulay2 kept 70 MB alive instead of 41). */
+/* Not in the lowest 4 GB if there are other addresses: integers of 32 bits, such as hash values, would look like addresses of
+ * objects.  Emulators (valgrind) put memory there unless they are asked for another place. */
 static char *map_nothing(size_t bytes)
 {
     char *start = map_nothing_at(0, bytes);
@@ -100,7 +100,7 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
     return start;
 }
 
-/* What is committed belongs into a core dump: it is the client's data. */
+/* Committed memory belongs into a core dump: it is the client's data. */
 bool sgc_mem_commit(void *start, size_t bytes)
 {
     int saved = errno;
@@ -111,8 +111,8 @@ bool sgc_mem_commit(void *start, size_t bytes)
     return done;
 }
 
-/* Locked OS pages answer EINVAL.  MADV_DONTNEED_LOCKED would drop them, but who locked them asked
- * for them never to fault again. */
+/* Locked OS pages answer EINVAL.  MADV_DONTNEED_LOCKED would drop them, but the program that locked them
+ * asked for them never to fault again. */
 bool sgc_mem_discard(void *start, size_t bytes)
 {
     int saved = errno;
@@ -125,7 +125,7 @@ bool sgc_mem_discard(void *start, size_t bytes)
 #define MADV_POPULATE_WRITE 23          /* headers may be older than the system */
 #endif
 
-static SGC_STATE sgc_a32_t cannot_populate;     /* relaxed: who does not know it yet asks the system once more */
+static SGC_STATE sgc_a32_t cannot_populate;     /* relaxed: a thread that does not know it yet asks the system once more */
 
 void sgc_mem_populate(void *start, void *end)
 {

@@ -75,7 +75,7 @@ static void add_range(struct sgc_modules *modules, uintptr_t lo, uintptr_t hi)
         modules->overflow++;
 }
 
-/* What is left out of a segment: what is read-only in it, then SGC's own state, then the large parts of that. */
+/* The parts left out of a segment: the read-only part, then SGC's own state, then the large parts of that. */
 struct holes {
     struct sgc_range relro;
     size_t next;                /* 0: that; 1: sgc_own_data; more: sgc_own_large */

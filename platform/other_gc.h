@@ -7,7 +7,7 @@
 
 struct dl_phdr_info;
 
-/* Is the module the drop-in while this code is in the libsgc beside it?  Then nobody calls what is in it.  In a callback of
+/* Is the module the drop-in while this code is in the libsgc next to it?  Then nobody calls what is in it.  In a callback of
  * dl_iterate_phdr. */
 bool sgc_module_is_idle(const struct dl_phdr_info *info);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is there a second collector in this process?  A library that calls itself libgc.so or libsgc.so (its DT_SONAME) is
- * one if this code is not in it; but the drop-in beside libsgc is no other: its DT_FILTER leads all look-ups to
+ * one if this code is not in it; but the drop-in next to libsgc is no other: its DT_FILTER leads all look-ups to
  * libsgc (a filter for anything else is not the drop-in).  A collector that is linked statically into something cannot
  * be told from other code.
  */

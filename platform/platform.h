@@ -150,7 +150,7 @@ void sgc_spin_hint(void);
 typedef int32_t sgc_tid_t;
 
 sgc_tid_t sgc_thread_id(void);                                   /* kernel thread id.  [any] */
-sgc_tid_t sgc_process_id(void);                                  /* ask anew after a fork.  [any] */
+sgc_tid_t sgc_process_id(void);                                  /* ask again after a fork.  [any] */
 
 /* Sends to a thread of this process.  0, or why not: ESRCH, there is none of that number; EAGAIN, the user's queue of
  * real-time signals is full; anything else, the system refuses.  [any] */
@@ -195,7 +195,7 @@ void sgc_thread_set_creator(sgc_thread_creator_t creator);
 
 /* ---- stacks and registers (stack_linux.c, registers_<arch>.c) ---------------------------------------- */
 
-/* Who has made a stack says what can be read of it. */
+/* The maker of a stack decides which of its pages can be read. */
 enum sgc_stack_maker {
     SGC_STACK_UNKNOWN,      /* the program, perhaps, with guards wherever it likes */
     SGC_STACK_LIBRARY,      /* the C library: all of it; its guard lies below */
@@ -262,7 +262,7 @@ void sgc_stack_clear_deep(void);
 
 struct sgc_range { uintptr_t lo, hi; };
 
-/* What is known of where a module's thread-local blocks lie. */
+/* Where a module's thread-local blocks lie, as far as that is known. */
 enum sgc_tls_place {
     SGC_TLS_ASK,            /* nothing: each thread's vector has to be read */
     SGC_TLS_GUESSED,        /* the thread that made the list has it at `offset` from its thread pointer */
@@ -295,7 +295,7 @@ struct sgc_modules {
  *
  * `skip`, if not NULL, is asked about each writable segment while the world still runs, and drops it
  * by returning true (GC_no_dls and filters); a new filter is heard only once `adds` is set to 0.
- * Excludes what is read-only after relocation, SGC's own state (see sgc_own_data) and the drop-in beside libsgc, in
+ * Excludes what is read-only after relocation, SGC's own state (see sgc_own_data) and the drop-in next to libsgc, in
  * which nobody runs.  [outside]
  */
 typedef bool (*sgc_module_filter_t)(const char *name, uintptr_t lo, size_t bytes);

@@ -66,8 +66,8 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 
 static SGC_STATE sgc_a32_t source;
 
-/* By an address that surely cannot be read: in the kernel's own memory.  Who refuses the call answers something else, and an
- * emulator that does not look at the address says that it can be. */
+/* By an address that surely cannot be read: in the kernel's own memory.  A filter that refuses the call answers something else,
+ * and an emulator that does not look at the address says that it can be. */
 static bool proves_itself(enum answer (*ask)(uintptr_t address))
 {
     return ask((uintptr_t)0 - 4096) == NO;

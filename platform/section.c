@@ -51,7 +51,7 @@ bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_
 }
 
 /* A thread that left a section may call deeper than the section was before it comes back to us; then its
- * stack pointer says nothing.  What is sure is that an interrupted section has a handler's frame
+ * stack pointer says nothing.  It is sure, though, that an interrupted section has a handler's frame
  * below it.  A handler on the alternate stack tells by what it has interrupted: a frame of ours is still where the section
  * was, or it is not. */
 static bool left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bounds *alternate)

@@ -8,8 +8,8 @@
  * that long.  Sections do not nest, except that a section may take locks (platform/lock.h).
  *
  * A section records its stack pointer.  If a client's signal handler interrupts a section and
- * siglongjmps out, the record stays although the frame is gone.  Whoever meets it next sees it: the
- * thread itself at its next section (its stack pointer is then above the recorded one), or the
+ * siglongjmps out, the record stays although the frame is gone.  That is noticed
+ * by the thread itself at its next section (its stack pointer is then above the recorded one), or by the
  * suspend handler (the interrupted stack pointer is).  Then `repair` is called.  Sections without
  * a lock are therefore written so that abandoning them at any instruction leaves the heap
  * consistent, at worst with slots that nobody can use until the next cycle.  Sections with a lock
@@ -78,17 +78,17 @@ static inline void sgc_seam(void)
 
 /*
  * Guards: stretches that are longer than a section, may wait and may be stopped, but must not be left by a client's
- * siglongjmp: whoever holds a lock, or (normally) the gate of collections, has pages in its hands that are on no list, or
- * grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may wait for what
- * is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
+ * siglongjmp: a thread under a guard holds a lock, or (normally) the gate of collections, has pages in its hands that are on
+ * no list, or grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may
+ * wait for what is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
  */
 void sgc_guard_init(int suspend_signal);        /* before the first guard; once */
 void sgc_guard_enter(struct sgc_section *self);
 void sgc_guard_leave(struct sgc_section *self);
 
 /* Has the frame at `recorded` been left, when the thread now stands at `now`?  `alternate` is its
- * alternate signal stack (NULL: none).  Who stands there has interrupted what is recorded elsewhere; who
- * stands elsewhere has left what is recorded there; on one stack addresses decide. */
+ * alternate signal stack (NULL: none).  A thread that stands there has interrupted the section recorded elsewhere; one that
+ * stands elsewhere has left the section recorded there; on one stack addresses decide. */
 struct sgc_stack_bounds;
 bool sgc_section_left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bounds *alternate);
 

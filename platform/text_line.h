@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A line of text put together in a fixed buffer, for statistics and the log.  Neither stdio nor
- * malloc.  What does not fit is cut off; the line stays terminated.
+ * malloc.  Text that does not fit is cut off; the line stays terminated.
  */
 #ifndef SGC_PLATFORM_TEXT_LINE_H
 #define SGC_PLATFORM_TEXT_LINE_H

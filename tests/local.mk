@@ -313,7 +313,6 @@ EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
 slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
-	tests/model/check_disclaim \
 	tests/model/check_gate \
 	tests/model/check_remote \
 	tests/model/check_stop \
@@ -322,7 +321,6 @@ slow_scripts += \
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
-	tests/model/disclaim.pml \
 	tests/model/gate.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
@@ -431,7 +429,7 @@ slow_scripts += tests/check_objc
 EXTRA_DIST += tests/objc_client.m
 
 # The exports of the libraries beside bdwgc's.
-script_tests += tests/check_abi tests/check_frames tests/check_order
+script_tests += tests/check_abi tests/check_frames
 EXTRA_DIST += tests/abi_missing.txt
 
 # Our own exports and their types, as stored; "make update-abi" stores what is built.

@@ -47,12 +47,17 @@ static void copy(uint32_t page, uintptr_t *to)
         to[w] = sgc_aw_load(&sgc_heap.bits[(size_t)page * 2 * SGC_PAGE_WORDS + w]);
 }
 
+/* Numbers of slots. */
+struct run {
+    uint32_t first, end;
+};
+
 /* What is to be found from a slot on.  `other`: it is none for short runs, since as many are free as begin in any word, or since
  * behind it comes what is too short for a slot. */
-static struct sgc_slots expected(uint32_t page, uint32_t cls, uint32_t from, bool *other)
+static struct run expected(uint32_t page, uint32_t cls, uint32_t from, bool *other)
 {
     uint32_t per_page = sgc_size_classes.of[cls].per_page, granules = sgc_size_classes.of[cls].granules;
-    struct sgc_slots s = { from, 0 };
+    struct run s = { from, 0 };
     size_t word;
 
     while (s.first < per_page && sgc_alloc_bit(granule_of(page, cls, s.first)))
@@ -87,7 +92,7 @@ static struct sgc_bin *active_bin(uint32_t page, uint32_t cls, uint32_t from, ui
 }
 
 /* Nothing was changed, and there is a reason. */
-static bool rightly_refused(const struct sgc_bin *bin, uint32_t page, uint32_t cls, struct sgc_slots s, uint32_t dirty, bool other)
+static bool rightly_refused(const struct sgc_bin *bin, uint32_t page, uint32_t cls, struct run s, uint32_t dirty, bool other)
 {
     size_t next = (bin->next - sgc_page_first_granule(page)) / sgc_size_classes.of[cls].granules;
 
@@ -95,7 +100,7 @@ static bool rightly_refused(const struct sgc_bin *bin, uint32_t page, uint32_t c
            bin->limit == bin->cur && bin->end == bin->cur;
 }
 
-static bool rightly_given(const struct sgc_bin *bin, uint32_t page, uint32_t cls, struct sgc_slots s, const char *slot)
+static bool rightly_given(const struct sgc_bin *bin, uint32_t page, uint32_t cls, struct run s, const char *slot)
 {
     char *start = (char *)sgc_page_start(page), *first = start + (size_t)s.first * bin->size, *end = start + (size_t)s.end * bin->size;
 
@@ -115,7 +120,7 @@ static bool claim_agrees(uint32_t page, uint32_t cls, uint32_t from, uint32_t di
     struct sgc_bin *bin = active_bin(page, cls, from, dirty);
     size_t claimed = sgc_aw_load(&cache->claimed);
     bool other, right, got;
-    struct sgc_slots s;
+    struct run s;
     char *slot = NULL;
 
     s = expected(page, cls, from, &other);

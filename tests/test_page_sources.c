@@ -223,25 +223,6 @@ static int several_at_once(void)
            figures.taken[SGC_SOURCE_FRESH] == from[SGC_SOURCE_FRESH] + 1 ? 0 : 3;
 }
 
-/* Six pages with contents, four of which are to be left: two come at once, then one by one; the others are not with
- * contents. */
-static int some_to_be_left(void)
-{
-    struct sgc_taken taken[6];
-    uint32_t page[6];
-    uint32_t got[5];
-
-    start(SGC_POLICY_PS, 0, 0);
-    take_all(a, page, 6);
-    give_all(a, page, 6);
-    sgc_pool_leave(4 * SGC_PAGE);
-    for (int i = 0; i < 5; i++)
-        got[i] = sgc_policy_take_singles(a, 6, taken);
-    if (got[0] != 2 || got[1] != 1 || got[2] != 1 || got[3] != 1 || got[4] != 1)
-        return 1;
-    return sgc_policy_take_singles(a, 6, taken) == 6 ? 0 : 2;
-}
-
 /* ---- lists ---- */
 
 static int victims(void)
@@ -478,7 +459,6 @@ int main(void)
     check(unswept_at_the_limit, "at the heap limit all is swept before NULL");
     check(span_at_the_limit, "a span finds the pages on the lists");
     check(several_at_once, "several pages at once come from where they come one by one, as many as there are");
-    check(some_to_be_left, "of pages that are to be left one is had at a time");
     check(victims, "pages come from the end of the longest list, within a factor of two");
     check(lowest_first, "of its own pages a thread gets the lowest first");
     check(lowest_of_all, "and in order, while no other thread has any");

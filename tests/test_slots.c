@@ -56,11 +56,11 @@ static bool claim_agrees(uint32_t cls, uint32_t from, uint32_t most)
     copy(expected);
     for (uint32_t slot = first; slot < end; slot++)
         sgc_alloc_bit_clear(granule_of(cls, slot));
-    s = sgc_slots_claim(page, cls, from, most);
+    s = sgc_slots_claim(page, cls, granule_of(cls, from), most);
     copy(found);
-    if (s.first != first || s.end != end || memcmp(found, expected, sizeof found) != 0)
+    if (s.first != granule_of(cls, first) || s.end != granule_of(cls, end) || memcmp(found, expected, sizeof found) != 0)
         return false;
-    sgc_slots_release(page, cls, s.first, s.end);
+    sgc_slots_release(page, cls, s);
     copy(found);
     return memcmp(found, before, sizeof found) == 0;
 }

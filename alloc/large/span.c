@@ -85,7 +85,7 @@ static void zero_pages(char *object, size_t bytes, bool cold)
 
 /* ---- making ---- */
 
-/* The object's address.  It is in the frame from here on, and not made anew from the page's number when it is wanted: a
+/* The object's address.  It is in the frame from here on, and not computed again from the page's number when it is wanted: a
  * number keeps nothing alive when the thread is stopped as its section ends. */
 static char *object_on(uint32_t page)
 {

@@ -17,12 +17,12 @@
  *                        word at a time before
  *   lists                under the spans' lock               same        the lock
  *
- * A span's bits are those of its first page in bitmaps of their own, one bit a page: four arenas share a cache line, so
+ * A span's bits are those of its first page in bitmaps of their own, one bit per page: four arenas share a cache line, so
  * that marking many spans touches little memory besides their descriptors.
  *
- * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned,
- * and no cycle frees it, so it can be zeroed outside sections.  A spare span (alloc/large/span_cache.h) is used again without any of
- * this: it is allocated first, as one without pointers, then zeroed, then it gets its kind.
+ * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned, and no cycle frees it, so it
+ * can be zeroed outside sections.  A spare span (alloc/large/span_cache.h) is used again without any of this: it is allocated
+ * first, as one without pointers, then zeroed, then it gets its kind.
  */
 #ifndef SGC_ALLOC_LARGE_SPAN_H
 #define SGC_ALLOC_LARGE_SPAN_H
@@ -59,7 +59,7 @@ static inline bool sgc_span_bit(uint32_t page)
 bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);
 
 /* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back.
- * Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by whoever owns the object. */
+ * Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by the thread that has the object. */
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
 
 /* Only words that point at the first `bytes` of the object keep it.  By whoever owns the object. */
@@ -72,7 +72,7 @@ bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
  * says.  Under a guard. */
 bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self);
 
-/* Gives the spare spans of an owner back.  By its thread or by who closes its cache, outside sections. */
+/* Gives the spare spans of an owner back.  By its thread or by the thread that closes its cache, outside sections. */
 void sgc_span_give_spares(uint32_t owner, struct sgc_section *self);
 
 /* Bytes allocated in spans since this was last asked, and freed explicitly. */

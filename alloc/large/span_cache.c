@@ -25,7 +25,7 @@ void sgc_spares_init(void)
         spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
 }
 
-/* What an older epoch has left belongs to the sweepers. */
+/* Spans that an older epoch has left belong to the sweepers. */
 static struct sgc_spares *spares_of(uint32_t owner)
 {
     struct sgc_spares *s = &spares[owner];

@@ -5,8 +5,8 @@
  *
  * A spare span looks like a dead one that nobody has swept: state SGC_PAGE_SPAN, allocation bit clear.  It
  * has been swept in its epoch, so nobody takes it down; from the next flip on it is unswept like any other,
- * and who had it as a spare has forgotten it.  So whatever is lost, in a section that was left by a jump or by a thread that
- * ended without giving it up, comes back with the next cycle.
+ * and the thread that had it as a spare has forgotten it.  So whatever is lost, in a section that was left by a jump or by a
+ * thread that ended without giving it up, comes back with the next cycle.
  *
  *   what                        written by                          read by    ordering
  *   struct sgc_spares, links    the owner's thread, in a section;   same       program order; who closes a cache has

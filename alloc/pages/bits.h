@@ -60,7 +60,7 @@ static inline bool sgc_remote_bit(size_t granule)
     return (sgc_aw_load(sgc_remote_word(granule)) & sgc_bit_mask(granule)) != 0;
 }
 
-/* Only by whoever owns the page: no other thread writes these words, so a load and a store do.
+/* Only by the owner of the page: no other thread writes these words, so a load and a store do.
  * Release, so that a thread which sees the bit sees the object's page set up. */
 static inline void sgc_alloc_bit_set(size_t granule)
 {

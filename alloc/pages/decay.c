@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Giving memory back.  Runs on the service thread, or on a thread that asked for it
- * (GC_gcollect_and_unmap), never on the allocation path.
+ * Giving memory back.  Runs on the service thread; on a thread that asked for it (GC_gcollect_and_unmap); and on a thread that
+ * allocates, when the heap may not grow and free pages with contents may be in the way (sgc_policy_take_pages).
  *
  * The pages of one arena that are due leave the pool while they are discarded, outside the lock,
  * and come back as pages without contents, on no thread's list.  The mapping stays as it is: protection and binding are

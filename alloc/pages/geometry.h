@@ -2,7 +2,7 @@
 /*
  * The sizes everything else is built on.  Constants only.
  *
- * Why 64 KB pages: a descriptor table of 16 bytes a page then covers 256 MB with 64 KB, which stays
+ * Why 64 KB pages: a descriptor table of 32 bytes per page then covers 256 MB with 128 KB, which stays
  * in the first- and second-level caches while marking; a thread refills rarely; and every class up
  * to a third of a page can share pages.  A page that is used only in part costs only the OS pages
  * touched, since objects are handed out in ascending order, unless its class is in great demand.
@@ -25,10 +25,10 @@ enum {
     SGC_ARENA = 1 << SGC_ARENA_LOG,
 
     SGC_PAGE_GRANULES = SGC_PAGE / SGC_GRANULE,         /* 4096 */
-    SGC_PAGE_WORDS = SGC_PAGE_GRANULES / 64,            /* bitmap words a page: 64 */
+    SGC_PAGE_WORDS = SGC_PAGE_GRANULES / 64,            /* bitmap words per page: 64 */
     SGC_ARENA_PAGES = SGC_ARENA / SGC_PAGE,             /* 64: one machine word of page bits */
 
-    SGC_SMALL_MAX = 21840,      /* largest class: three objects a page */
+    SGC_SMALL_MAX = 21840,      /* largest class: three objects per page */
 };
 
 _Static_assert(SGC_ARENA_PAGES == 64, "an arena's pages are the bits of one word");

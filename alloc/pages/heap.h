@@ -9,12 +9,12 @@
  * Nothing is backed until the arena it belongs to is committed (alloc/pages/pool.c).  "Is this word a heap
  * pointer" is one subtraction and one comparison with `limit`; a page's descriptor is found by a shift.
  *
- * bits holds two bitmaps, one bit a granule, word by word in turn: word 2w+r is word w of bitmap r.
+ * bits holds two bitmaps, one bit per granule, word by word in turn: word 2w+r is word w of bitmap r.
  * One says what is allocated, the other is being marked; `alloc_role` says which is which and is flipped at
  * the end of a mark.  They lie together because the marker looks at both for each edge: one cache
  * line serves both.
  *
- * span_bits does the same for spans: one bit a page, that of the span's first page; word 2a+r is arena a's in role r.
+ * span_bits does the same for spans: one bit per page, that of the span's first page; word 2a+r is arena a's in role r.
  *
  *   what          written by                               read by        ordering
  *   base, tables  sgc_heap_reserve, before any thread      everybody      thread creation

@@ -23,7 +23,7 @@ struct sgc_huge_trials {
     uint32_t next;                  /* no trial before this arena */
 };
 
-/* Is a huge page that took so long no dearer, a byte, than small pages of `sample` bytes? */
+/* Is a huge page that took so long no more expensive, per byte, than small pages of `sample` bytes? */
 static inline bool sgc_huge_page_pays(uint64_t huge_ns, size_t huge, uint64_t sample_ns, size_t sample)
 {
     return huge_ns <= sample_ns * (huge / sample);

@@ -31,7 +31,7 @@ void sgc_huge_pages_init(enum sgc_huge_pages wish);
 /* `count` arenas from `first` on are committed and not used yet.  By the thread that grows, outside locks. */
 void sgc_huge_pages_grown(uint32_t first, uint32_t count);
 
-/* Some pages of an arena, or the last that were backed, have been given back.  What is left of a huge page would become
+/* Some pages of an arena, or the last that were backed, have been given back.  The rest of a huge page would become
  * a whole one again if the system were not told. */
 void sgc_huge_pages_given_back(uint32_t arena, bool last);
 

@@ -52,7 +52,7 @@ static bool newer(uintptr_t word, uint32_t stamp)
     return (int32_t)((uint32_t)(word >> 32) - stamp) > 0;
 }
 
-/* Who read the generation before it changed must not put an old maximum in the place of a new one. */
+/* A thread that read the generation before it changed must not put an old maximum in the place of a new one. */
 static void raise_most(sgc_aw_t *most, uint32_t generation, uint32_t count)
 {
     uintptr_t before = sgc_aw_load(most);
@@ -90,7 +90,7 @@ size_t sgc_live_pages_most(void)
     return of_stamp(sgc_aw_load(&live_pages.all.most), sgc_a32_load(&live_pages.generation));
 }
 
-/* An owner without a page counted since the maxima began anew has what it has in this epoch. */
+/* An owner without a page counted since the maxima began again has what it has in this epoch. */
 static size_t most_of(const struct live *live, uint32_t epoch, uint32_t generation)
 {
     uint32_t most = of_stamp(sgc_aw_load(&live->most), generation);

@@ -26,7 +26,7 @@ void sgc_live_pages_init(void);
  * in it.  Under the lock of the lists it is on. */
 void sgc_live_pages_count(uint32_t owner);
 
-/* Memory was given back: the maxima start anew from the counts of this epoch. */
+/* Memory was given back: the maxima start again from the counts of this epoch. */
 void sgc_live_pages_renew(void);
 
 size_t sgc_live_pages_most(void);               /* l */

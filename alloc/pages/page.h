@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a page: a small descriptor that the marker reads for every edge, and a record with the
+ * The two entries of a page: a small descriptor that the marker reads for every edge, and a record with the
  * rest.
  *
  *   what                 written by                            read by             ordering
@@ -69,7 +69,7 @@ struct sgc_page {
 };
 _Static_assert(sizeof(struct sgc_page) == 32, "two descriptors a cache line, found by a shift");
 
-/* Acquire and release: whoever sees a state sees the descriptor that goes with it. */
+/* Acquire and release: a thread that sees a state sees the descriptor that goes with it. */
 static inline uint8_t sgc_page_state(const struct sgc_page *d)
 {
     return sgc_a8_load_acq(&d->state);
@@ -154,7 +154,7 @@ static inline size_t sgc_page_first_granule(uint32_t page)
 /* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its descriptor. */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero);
 
-/* In both roles, and the remote ones.  Pages without small objects have none set: by whoever takes such a page down. */
+/* In both roles, and the remote ones.  Pages without small objects have none set: by the thread that takes such a page down. */
 void sgc_page_clear_bits(uint32_t page);
 
 /* Allocated slots, remote frees not yet taken over counted as allocated. */

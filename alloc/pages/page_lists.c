@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lists of pages of one size class and kind, linked by page number through the page records.
- * Everything runs under the lock of whoever has the lists: a cache, the spans, the orphans.
+ * Everything runs under the lock of the lists' holder: a cache, the spans, the orphans.
  */
 #include "alloc/pages/page_lists.h"
 
@@ -68,7 +68,7 @@ void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t
     sgc_list_push(lists, to, page);
 }
 
-/* What was used last is in the caches, if anything is, so it comes first. */
+/* The pages used last are in the caches, if any are, so they come first. */
 static void put_before_todo(struct sgc_page_lists *lists, enum sgc_page_list from)
 {
     uint32_t head = lists->head[from], tail = lists->tail[from], todo = lists->head[SGC_LIST_TODO];

@@ -2,8 +2,8 @@
 /*
  * Lists of pages, each list of what the last cycle has left to do with its pages.
  *
- * Pages are linked by number through their records, so a page is on one list at a time.  The lock is that of whoever has the
- * lists: a cache's, the spans', the orphans'.
+ * Pages are linked by number through their records, so a page is on one list at a time.  The lock is that of the lists'
+ * holder: a cache's, the spans', the orphans'.
  */
 #ifndef SGC_ALLOC_PAGES_PAGE_LISTS_H
 #define SGC_ALLOC_PAGES_PAGE_LISTS_H

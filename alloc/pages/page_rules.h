@@ -48,7 +48,7 @@ struct sgc_page_order {
     unsigned char source[5];
 };
 
-/* Automatic k: locality is paid for with memory where there is any to be had, that is with more than one memory
+/* Automatic k: locality is paid for with memory where there is any to gain, that is with more than one memory
  * node (doc/design/page-policy.md has what was measured).  The number of threads need not be looked at: LPS(k)
  * never takes more than AL, whatever k is, and with one thread they are all the same. */
 static inline uint32_t sgc_lps_auto_k(uint32_t memory_nodes)
@@ -65,7 +65,7 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
     return rule->policy == SGC_POLICY_AL;
 }
 
-/* What comes last is for the case that what comes before has nothing: nobody is refused a page while there is
+/* The last source is for the case that those before it have nothing: nobody is refused a page while there is
  * a free one, and the heap expands rather than that. */
 static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *rule,
                                                    const struct sgc_page_supply *supply)

@@ -20,7 +20,6 @@
  *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
  *   promised                 who grows (growing)         same               the lock, under which that is set and cleared
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
- *   to_leave                 who decides on pacing       under the lock     relaxed: a stale one costs some pages, or a few looks
  */
 #ifndef SGC_ALLOC_PAGES_POOL_H
 #define SGC_ALLOC_PAGES_POOL_H
@@ -41,7 +40,6 @@ struct sgc_pool {
     sgc_aw_t in_use;            /* pages handed out */
     sgc_aw_t small;             /* of these, the ones handed out one by one: of small objects */
     sgc_aw_t dirty;             /* free pages with contents */
-    sgc_aw_t to_leave;          /* so many of these are to be left: single ones come one by one then; 0: none */
     sgc_aw_t most;              /* most pages in use and dirty together so far */
     sgc_aw_t limit;             /* most pages in use and dirty together; SIZE_MAX: none */
     sgc_aw_t returned;          /* bytes given back to the system so far */
@@ -78,7 +76,7 @@ void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_s
  * were never used, as pages without contents. */
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
-/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, who says so under
+/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, which says so under
  * the lock that it found them under, and again when the pool has them.  Under a guard: others may wait for them. */
 void sgc_pool_expect(uint32_t count);
 void sgc_pool_arrived(uint32_t count);
@@ -115,10 +113,6 @@ size_t sgc_pool_room(void);
 size_t sgc_pool_heap_bytes(void);
 size_t sgc_pool_in_use_bytes(void);
 size_t sgc_pool_dirty_bytes(void);
-
-/* So many bytes of them are to be left for the time being, as far as may be: when only these are there, a request for several
- * single pages gets one, so that who wants them left is asked before the next. */
-void sgc_pool_leave(size_t bytes);
 
 /* Panics on a contradiction.  World stopped, or under the lock. */
 void sgc_pool_check(void);

@@ -23,8 +23,8 @@ bool sgc_pool_within_limit(uint32_t fresh);
 /* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
 bool sgc_pool_may_use(uint32_t count);
 
-/* Makes `need` more arenas or waits for who makes some; the lock may be given up meanwhile.  `huge`: what they are for uses
- * most of its pages.  False when there are no more to be had. */
+/* Makes `need` more arenas or waits for the thread that makes some; the lock may be given up meanwhile.  `huge`: what they are
+ * for uses most of its pages.  False when there are no more. */
 bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self);
 
 /* Out of the pool, and back; a single page onto the list of its last owner. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: single pages, taken from where the page rule says and given back to the list of who had
- * them last.  Who may call what: alloc/pages/pool.h.
+ * The pool of free pages: single pages, taken from where the page rule says and given back to the list of the thread that
+ * had them last.  Who may call what: alloc/pages/pool.h.
  */
 #include "alloc/pages/pool_parts.h"
 
@@ -81,7 +81,7 @@ static uint32_t page_from(enum sgc_page_source source, uint32_t owner, struct sg
     }
 }
 
-/* Spans are beside the policies: the pages in use by threads are those taken one by one. */
+/* Spans are outside the policies: the pages in use by threads are those taken one by one. */
 static struct sgc_page_order order_now(void)
 {
     struct sgc_page_supply supply = {
@@ -117,22 +117,13 @@ static bool take_one(uint32_t owner, struct sgc_taken *taken, struct sgc_section
     return false;
 }
 
-/* A page with contents was taken; are only those there now that are to be left? */
-static bool others_are_to_be_left(const struct sgc_taken *taken)
-{
-    size_t to_leave = sgc_aw_load(&sgc_pool.to_leave);
-
-    return !taken->zero && to_leave != 0 && sgc_aw_load(&sgc_pool.dirty) <= to_leave;
-}
-
 uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *taken, struct sgc_section *self)
 {
     uint32_t n = 0;
 
     sgc_lock(&sgc_pool.lock, self);
     while (n < most && take_one(owner, &taken[n], self))
-        if (others_are_to_be_left(&taken[n++]))
-            break;
+        n++;
     sgc_unlock(&sgc_pool.lock, self);
     return n;
 }

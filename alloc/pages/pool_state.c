@@ -27,11 +27,6 @@ size_t sgc_pool_dirty_bytes(void)
     return sgc_aw_load(&sgc_pool.dirty) * SGC_PAGE;
 }
 
-void sgc_pool_leave(size_t bytes)
-{
-    sgc_aw_store(&sgc_pool.to_leave, bytes / SGC_PAGE);
-}
-
 size_t sgc_pool_heap_bytes(void)
 {
     return sgc_pool_in_use_bytes() + sgc_pool_dirty_bytes();
@@ -99,7 +94,7 @@ static uint32_t stride_at(uint32_t page)
     return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN ? sgc_heap.records[page].span_pages : 1;
 }
 
-/* What was being discarded was counted neither as used nor as free. */
+/* Pages that were being discarded were counted neither as used nor as free. */
 void sgc_pool_take_back_lost(void)
 {
     uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;

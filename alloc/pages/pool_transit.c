@@ -14,7 +14,7 @@ void sgc_pool_expect(uint32_t count)
     sgc_a32_add(&sgc_pool.coming, count * ONE_PAGE);
 }
 
-/* Who finds that others have come in between leaves the bit to them. */
+/* The thread that finds that others have come in between leaves the bit to them. */
 void sgc_pool_arrived(uint32_t count)
 {
     uint32_t before = sgc_a32_add(&sgc_pool.coming, -count * ONE_PAGE);

@@ -9,7 +9,7 @@
 
 SGC_STATE struct sgc_size_classes sgc_size_classes;
 
-enum { LINEAR_GRANULES = 16 };      /* one class a granule up to here */
+enum { LINEAR_GRANULES = 16 };      /* one class per granule up to here */
 
 /* The largest size, in granules, of which as many fit into a page as of `granules`.  */
 static uint32_t widened(uint32_t granules)

@@ -2,7 +2,7 @@
 /*
  * Size classes: which object size serves a request.
  *
- * Up to 256 bytes there is a class a granule.  Above, eight classes to a doubling, each then widened to
+ * Up to 256 bytes there is a class for each granule.  Above, eight classes to a doubling, each then widened to
  * the largest size of which as many fit into a page: the rest of a page is never wasted on a
  * smaller size than it could hold.  Dividing the page this way puts a class just above
  * every power of two, where requests crowd once the end byte is added; but those above 4, 8 and 16 KB lie
@@ -30,7 +30,7 @@ enum {
 struct sgc_size_class {
     uint32_t granules;          /* object size */
     uint32_t reciprocal;        /* ceil(2^31 / granules): see sgc_slot_of */
-    uint32_t per_page;          /* objects a page */
+    uint32_t per_page;          /* objects per page */
     uint64_t starts;            /* bits 0, granules, 2 * granules ... of a word of the bitmap */
 };
 

@@ -86,12 +86,11 @@ static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
     if (bin->cur < bin->end) {
-        uintptr_t start = sgc_page_start(bin->page);
-        uint32_t first = (uint32_t)((uintptr_t)bin->cur - start) / bin->size;
+        struct sgc_slots rest = { sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
 
         sgc_assert(bin->page != SGC_NO_PAGE);
-        sgc_slots_release(bin->page, cls, first, (uint32_t)((uintptr_t)bin->end - start) / bin->size);
-        bin->next = sgc_granule_number((uintptr_t)bin->cur);
+        sgc_slots_release(bin->page, cls, rest);
+        bin->next = rest.first;
     }
     bin->cur = bin->limit = bin->end = NULL;
     bin->freed = NULL;

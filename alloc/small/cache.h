@@ -65,7 +65,7 @@ struct sgc_bin {
     char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
     char *dirty;                    /* from here on memory was never used: nothing to zero, nothing to fetch; in the active page,
                                        or the heap's beginning */
-    uint32_t size;                  /* bytes an object; 0: never used */
+    uint32_t size;                  /* bytes per object; 0: never used */
     int32_t nfreed;
     uint32_t page;                  /* the active page, valid in active_epoch only */
     uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */

@@ -14,6 +14,7 @@
 #define SGC_ALLOC_SMALL_CLAIM_SHORT_H
 
 #include "alloc/small/cache.h"
+#include "alloc/small/slots.h"
 
 enum { SGC_FETCH_LEAST = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 
@@ -25,52 +26,26 @@ static inline bool sgc_bin_used_up(const struct sgc_bin *bin)
     return bin->freed == NULL && bin->end != NULL && bin->cur == bin->end && bin->active_epoch == sgc_heap.epoch;
 }
 
-/* In granules of the heap. */
-struct sgc_short_run {
-    size_t first, end;
-};
-
-/* The first slot behind those that begin in the word of granule `at`, where one begins. */
-__attribute__((always_inline))
-static inline size_t sgc_next_word_slot(const struct sgc_bin *bin, uint64_t starts, size_t at)
-{
-    return (at | 63) - (uint32_t)__builtin_clzll(starts << at % 64) + bin->size / SGC_GRANULE;
-}
-
 /*
  * Sets the bits of the next free slots of a word, from run->first on, and says where they are.  False: there is none below
  * `limit`, or the run may go on in the next word or beyond `limit`; then nothing is changed but that run->first says what has
  * been looked at.
- *
- * `starts`: where slots begin in a word that begins with one.  `taken` has a bit for each slot behind the first free one that is
- * not free, and for those beyond the word's end, which the shift up drops.  The bits below its lowest are the run's.  The barrier:
- * what can be read again is not to be kept in registers (sgc_allocate_missed).
  */
 __attribute__((always_inline))
-static inline bool sgc_claim_in_word(const struct sgc_bin *bin, uint64_t starts, size_t limit, struct sgc_short_run *run)
+static inline bool sgc_claim_in_word(const struct sgc_bin *bin, uint64_t starts, size_t limit, struct sgc_slots *run)
 {
-    size_t at = run->first;
-    uint64_t free, taken;
     sgc_aw_t *word;
+    uint64_t free = sgc_find_free(&bin->size, starts, limit, &run->first, &word), taken;
 
-    for (;; at = sgc_next_word_slot(bin, starts, at)) {
-        sgc_compiler_barrier();
-        run->first = at;
-        if (at >= limit)
-            return false;
-        word = sgc_alloc_words + at / 64 * 2;
-        free = ~(uint64_t)sgc_aw_load(word) >> at % 64 & starts;
-        if (free != 0)
-            break;
-    }
-    run->first = at += (uint32_t)__builtin_ctzll(free);
-    taken = ~(free >> __builtin_ctzll(free)) & starts;
+    if (free == 0)
+        return false;
+    taken = sgc_behind_run(starts, free);
     if (taken == 0)
         return false;
-    run->end = at + (uint32_t)__builtin_ctzll(taken);
+    run->end = run->first + (uint32_t)__builtin_ctzll(taken);
     if (run->end > limit)
         return false;
-    sgc_aw_store_rel(word, sgc_aw_load(word) | (starts & (taken - 1)) << at % 64);
+    sgc_word_claim(word, run->first, starts & (taken - 1));
     return true;
 }
 
@@ -99,7 +74,7 @@ static inline void sgc_prepare_run(const struct sgc_bin *bin, char *from, char *
             __builtin_prefetch(slot, 1);
 }
 
-/* What lies behind a run is fetched while the program uses the run: the next one is there or not far, and has been left for so
+/* The lines behind a run are fetched while the program uses the run: the next run is there or not far, and has been left for so
  * long that the caches have lost it.  Processors do not foresee it, since there are live objects in between. */
 __attribute__((always_inline))
 static inline void sgc_fetch_behind(const char *end)
@@ -126,7 +101,7 @@ static inline void sgc_bin_give_others(struct sgc_bin *bin, char *others, char *
 __attribute__((always_inline))
 static inline bool sgc_claim_short(struct sgc_bin *bin, uint64_t starts, const volatile uint32_t *kind, char **slot)
 {
-    struct sgc_short_run run = { .first = bin->next };
+    struct sgc_slots run = { .first = bin->next };
     char *from, *end;
 
     if (!sgc_claim_in_word(bin, starts, sgc_granule_number((uintptr_t)bin->dirty), &run)) {

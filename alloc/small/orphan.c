@@ -143,7 +143,7 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
     return step.swept != 0;
 }
 
-/* Who finds no orphans finds those that were just swept on their way to the pool. */
+/* The thread that finds no orphans left to sweep may find those that were swept just now on their way to the pool. */
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 {
     if (sgc_aw_load_acq(&orphans.count) == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Just ahead of use: what is handed out next is zeroed, and fetched into the cache.  In sections of the bin's own thread.
+ * Just ahead of use: the memory that is handed out next is zeroed, and fetched into the cache.  In sections of the bin's own
+ * thread.
  */
 #ifndef SGC_ALLOC_SMALL_PREFETCH_H
 #define SGC_ALLOC_SMALL_PREFETCH_H
@@ -19,7 +20,7 @@ static inline char *sgc_lower(char *a, char *b)
 }
 
 /*
- * What is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead by
+ * The memory that is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead by
  * themselves, but not beyond 4 KB, and not objects of which only the beginnings are written.  Inline: gcc finds that such a
  * function by itself has no effect, and drops the calls.
  */
@@ -43,8 +44,8 @@ static inline void sgc_fetch_slots(const struct sgc_bin *bin, char *from)
         __builtin_prefetch(from, 1);
 }
 
-/* The C library zeroes a large object faster than the one instruction that the compiler makes of a bounded piece (16 KB that have
- * left the caches: 1190 ns instead of 1440), and a piece more slowly (768-byte objects: 71 ns each instead of 64). */
+/* The C library zeroes a large object faster than the one instruction that the compiler makes of a bounded piece, and a piece
+ * more slowly.  Figures: doc/journal/heap.md. */
 __attribute__((noinline))
 static void sgc_zero_large(char *from, char *to)
 {

@@ -26,7 +26,7 @@ static bool push(struct sgc_cache *cache, uint32_t page)
  *
  * `queued` is 1 while the page is in an inbox or on its way there, so the link is never written
  * while in use.  A page without an owner needs no notice (adopting it merges), but the owner is read
- * again after `queued` went back to 0: whoever found it 1 meanwhile relies on us.
+ * again after `queued` went back to 0: a thread that found it 1 meanwhile relies on us.
  */
 void sgc_page_notify(uint32_t page)
 {

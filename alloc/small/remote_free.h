@@ -23,7 +23,7 @@ static inline bool sgc_freed_remotely(const struct sgc_page *d, size_t granule)
     return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
 }
 
-/* The owner (or who holds the lock of the lists of an orphan) makes remote frees its own. */
+/* The owner (or the thread with the lock of an orphan's list) makes remote frees its own. */
 void sgc_page_merge(uint32_t page);
 
 /* Sees to it that the page's owner, if any, will look at the page. */

@@ -90,13 +90,9 @@ static bool activate(struct sgc_bin *bin)
 /* Free slots of the active page, else of the next one that has any. */
 static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t most, struct sgc_slots *s)
 {
-    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
-
     while (bin->page != SGC_NO_PAGE || activate(bin)) {
-        size_t start = sgc_page_first_granule(bin->page);
-
-        *s = sgc_slots_claim(bin->page, cls, sgc_slot_of((uint32_t)(bin->next - start), c->reciprocal), most);
-        bin->next = start + s->end * c->granules;
+        *s = sgc_slots_claim(bin->page, cls, bin->next, most);
+        bin->next = s->end;
         if (s->first != s->end)
             return true;
         bin->page = SGC_NO_PAGE;
@@ -113,15 +109,15 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
 }
 
-/* A bin in great demand will soon have used all of a page, and the faults cost more than what they bring: 1.3 us each where one
- * call for a page takes 1.0 us for each 4 KB.  In others most of it may stay untouched. */
+/* A bin in great demand will soon have used all of a page, and the faults cost more than one call that
+ * backs a whole page.  In others most of it may stay untouched.  Figures: doc/journal/heap.md. */
 static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const char *end, const char *dirty)
 {
     return bin->taken >= BACKED_PAGES && from >= dirty && end - from >= SGC_PAGE / 2;
 }
 
-/* What a claim has left to back.  Outside sections, since it is a system call.  Its slots count as used, so should they be given
- * back meanwhile, their page counts as one with contents. */
+/* Backs the memory that a claim has left to be backed.  Outside sections, since it is a system call.  Its slots count as used,
+ * so should they be given back meanwhile, their page counts as one with contents. */
 static void back_claimed(struct sgc_cache *cache)
 {
     char *end = cache->unbacked_end;
@@ -136,7 +132,6 @@ static void back_claimed(struct sgc_cache *cache)
  * the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
-    uint32_t granules = sgc_size_classes.of[cls].granules;
     struct sgc_slots s;
     char *from, *end, *dirty;
 
@@ -145,11 +140,11 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     sgc_assert(bin->freed == NULL);
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
-    from = (char *)sgc_page_start(bin->page) + (size_t)s.first * granules * SGC_GRANULE;
-    end = (char *)sgc_page_start(bin->page) + (size_t)s.end * granules * SGC_GRANULE;
+    from = sgc_granule_address(s.first);
+    end = sgc_granule_address(s.end);
     sgc_count_add(&cache->claimed, (size_t)(end - from));
     sgc_bin_activate(cache, kind, cls);
-    dirty = dirty_until(bin->page, s.end * granules);
+    dirty = dirty_until(bin->page, (uint32_t)(s.end - sgc_page_first_granule(bin->page)));
     cache->unbacked = from;
     cache->unbacked_end = is_worth_backing(bin, from, end, dirty) ? end : NULL;
     give_run(bin, from, end, dirty, sgc_kind_cleared(kind));
@@ -323,13 +318,4 @@ enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object)
     result = free_in_section(cache, object);
     sgc_section_leave(&cache->section);
     return result;
-}
-
-bool sgc_small_drop(const struct sgc_cache *cache, uintptr_t object)
-{
-    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number(object)];
-
-    return sgc_aw_load_acq(&d->tag) == cache->tag && sgc_a8_load_acq(&d->remote) == 0 && !sgc_heap.config.poison &&
-           !sgc_kind_keeps_freed(d->kind) && sgc_bin_handed_out(&cache->bin[d->kind][d->cls], (const char *)object) &&
-           sgc_own_bit_take(sgc_alloc_words, sgc_bit_place(sgc_granule_number(object)));
 }

@@ -18,8 +18,8 @@
 #include "platform/brief.h"
 #include "platform/single_writer.h"
 
-/* What is ready, else a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs are claimed by
- * what alloc/small/claim_short.h has. */
+/* A slot that is ready, else one of a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs
+ * are claimed by what alloc/small/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Claims slots for a batch that has its first, and links them behind it, to `most` in all: what is ready, or some kilobytes of
@@ -59,7 +59,7 @@ static inline bool sgc_bin_has_run(const struct sgc_bin *bin)
 void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Ends of the common path: leave the brief section; then what is freed is zeroed (the caller holds it, so it stays). */
-void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
+__attribute__((noinline)) void *sgc_bin_finish_zeroed(struct sgc_cache *cache, void *object, size_t bytes);
 
 enum sgc_free_result {
     SGC_FREE_DONE,
@@ -71,10 +71,6 @@ enum sgc_free_result {
 /* Frees an object if its page is ours and swept.  Outside sections. */
 enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object);
 
-/* The same, sooner, for where a slot of a client's kind is known to begin, which is not kept for reuse: true if it is done, false
- * if another way has to be taken.  In a section. */
-bool sgc_small_drop(const struct sgc_cache *cache, uintptr_t object);
-
 /* Is the slot's bit set because it was handed out?  Slots that are claimed but still in the run have theirs set, too. */
 __attribute__((always_inline))
 static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *object)
@@ -82,7 +78,7 @@ static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *obj
     return object < bin->cur || object >= bin->end;
 }
 
-/* In a section; the slot's bit is cleared already.  The link before the head: who jumps out in between loses one slot
+/* In a section; the slot's bit is cleared already.  The link before the head: a jump out in between loses one slot
  * until the next cycle. */
 __attribute__((always_inline))
 static inline void sgc_bin_push(struct sgc_bin *bin, void *object, size_t place)

@@ -41,7 +41,7 @@ void sgc_page_clear_marks(uint32_t page)
         sgc_aw_store(sgc_bits_word(w, role), 0);
 }
 
-/* What is to be marked next is cleared on the way, as its words lie beside those that are looked at; the tag says so. */
+/* The bits for the next mark are cleared on the way, as their words lie next to those that are looked at; the tag says so. */
 enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
 {
     bool first = first_sweep(page);

@@ -83,6 +83,24 @@ def presets(table):
     return bars("Presets of parallel marking", "ms a collection", (*PRESETS, "bdwgc"), lines)
 
 
+def programs(ratios):
+    """Real programs, one below the other: a mark for each figure, left of 1 where SGC is better.  ratios: {figure: [(program,
+    ratio), ...]}."""
+    names = [program for program, _ in ratios["cpu"]][::-1]
+    rows = {program: i for i, program in enumerate(names)}
+    every = [1.0] + [ratio for figure in ("cpu", "rss", "longest") for _, ratio in ratios[figure]]
+    text, curves = "", []
+    for i, (figure, title) in enumerate((("cpu", "CPU time"), ("rss", "peak memory"), ("longest", "longest pause"))):
+        text += data(f"d{i}", [(ratio, rows[program], quoted(program)) for program, ratio in ratios[figure]])
+        ticks = ":ytic(3)" if i == 0 else ""
+        curves.append(f"$d{i} using 1:2{ticks} with points pointtype {(7, 5, 9)[i]} pointsize 0.9 title '{title}'")
+    return text + "set title 'Real programs, SGC by bdwgc: left of 1 SGC takes less'\nset logscale x\n" \
+                  f"set xrange [{0.9 * min(every)}:{1.1 * max(every)}]\n" \
+                  "set xtics (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.5, 2, 3, 5)\nset grid\nset key outside top center horizontal\n" \
+                  f"set yrange [-1:{len(names)}]\nset arrow from 1,-1 to 1,{len(names)} nohead linewidth 2\n" \
+                  "plot " + ", \\\n".join(curves) + "\n"
+
+
 def scripts(results):
     """(name, gnuplot's commands, height) of what there is something to draw of."""
     rows = case_rows(results)
@@ -94,10 +112,18 @@ def scripts(results):
 
 def draw(results, folder):
     """The names of the files drawn, and what went wrong or an empty string."""
+    return draw_scripts(scripts(results), folder)
+
+
+def draw_programs(ratios, folder):
+    return draw_scripts([("programs", programs(ratios), 160 + 18 * len(ratios["cpu"]))], folder)
+
+
+def draw_scripts(plots, folder):
     if not shutil.which("gnuplot"):
         return [], "no plots: gnuplot is not installed"
     drawn = []
-    for name, text, height in scripts(results):
+    for name, text, height in plots:
         file = name + ".svg"
         script = HEAD.format(width=900, height=height, path=os.path.join(folder, file).replace("'", "''")) + text
         done = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)

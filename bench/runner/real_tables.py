@@ -9,12 +9,12 @@ TABLES = {
                 "Medians; collections and pauses from one run more, with a log.",
                 (("cpu", "CPU s", 3), ("wall", "wall s", 3), ("rss", "peak MB", 1), ("collections", "collections", 0),
                  ("pauses", "in pauses ms", 1), ("longest", "longest ms", 2)),
-                (("cpu", 1.0, 0.85), ("wall", None, None), ("rss", 1.1, None))),
+                (("cpu", 1.0, 0.85), ("wall", None, None), ("rss", 1.1, None), ("longest", None, None))),
     "limit": ("Equal heaps",
               "Both have the same heap from the start, and no more.",
               (("cpu", "CPU s", 3), ("wall", "wall s", 3), ("rss", "peak MB", 1), ("collections", "collections", 0),
                ("pauses", "in pauses ms", 1), ("longest", "longest ms", 2)),
-              (("cpu", None, None), ("wall", None, None), ("rss", None, None))),
+              (("cpu", None, None), ("wall", None, None), ("rss", None, None), ("longest", None, None))),
     "instructions": ("Instructions, in millions",
                      "Counted by callgrind, one marker: in the collector's library, and in the whole program.",
                      (("inside", "inside", 2), ("instructions", "all", 1)),
@@ -91,3 +91,32 @@ def as_markdown(results):
                   "|" + " --- |" * len(titles), *(line_of(table, *row) for row in rows.items()), "",
                   *goals_of(table, rows)]
     return "\n".join(lines) + "\n"
+
+
+def markdown_rows(path):
+    """(heading of the section, the cells) of each line of a table."""
+    section = ""
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("## "):
+                section = line[3:].strip()
+            elif line.startswith("| "):
+                yield section, [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def ratios_in(path):
+    """What a document like bench/PROGRAMS.md says: {table: {figure: (program, ratio) of all that have one}}."""
+    names = {heading: name for name, (heading, _, _, _) in TABLES.items()}
+    found, columns = {}, []
+    for section, cells in markdown_rows(path):
+        table = names.get(section)
+        if table and cells[0] == "program":
+            titles = {title + " ratio": name for name, title, _ in TABLES[table][2]}
+            columns = [(i, titles[title]) for i, title in enumerate(cells) if title in titles]
+        elif table and columns and cells[0] != "---":
+            for i, name in columns:
+                by_program = found.setdefault(table, {}).setdefault(name, [])
+                by_program += [(cells[0], float(cells[i]))] if cells[i] not in ("-", "0.00") else []
+    if "default" not in found:
+        raise ValueError(f"{path}: no table of programs with default settings; is this bench/PROGRAMS.md?")
+    return found

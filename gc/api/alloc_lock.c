@@ -9,7 +9,7 @@
 
 #include "gc/collect/cycle.h"
 
-SGC_STATE static unsigned nested;       /* GC_alloc_lock by who has it already */
+SGC_STATE static unsigned nested;       /* GC_alloc_lock by the thread that has it already */
 SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
 
 /* A guard is two system calls, and there are programs that call this for every look into a weak table. */
@@ -25,6 +25,7 @@ void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
         sgc_gate_close_for(self, &hold);
     }
     nested = 0;                     /* who had it before may have left by a jump */
+    sgc_assert(sgc_gate_mine());
     result = fn(arg);
     sgc_gate_open_for(&hold);
     return result;
@@ -34,6 +35,7 @@ void GC_alloc_lock(void)
 {
     if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer())) {
         sgc_gate_close(sgc_mutator_self());
+        sgc_assert(sgc_gate_mine() && !sgc_gate_is_light());
         nested = 0;
         return;
     }
@@ -74,5 +76,6 @@ void GC_start_world_external(void)
         return;
     }
     stopped = false;
+    sgc_assert(sgc_stopped_by_self());
     sgc_external_resume(sgc_mutator_self());
 }

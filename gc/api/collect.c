@@ -25,6 +25,7 @@ SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 
 
 static void unmap(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
     sgc_heap_shrink();
     sgc_service_do_all(self);
     sgc_heap_watch(self);
@@ -43,6 +44,7 @@ static void collect_from(void *arg, uintptr_t sp)
     struct wanted *w = arg;
     struct sgc_mutator *self = sgc_api_self();
 
+    sgc_assert(sp != 0 && w->entry != 0);
     if (self == NULL)
         return;
     sgc_gate_look(self, w->entry);
@@ -59,6 +61,7 @@ static enum sgc_collect_result collect(int (*stop)(void), bool give_back, uintpt
     struct wanted wanted = { stop, give_back, entry, SGC_COLLECT_DISABLED };
 
     sgc_with_registers(collect_from, &wanted);
+    sgc_assert((unsigned)wanted.result <= SGC_COLLECT_NESTED);
     return wanted.result;
 }
 
@@ -105,6 +108,7 @@ GC_stop_func GC_get_stop_func(void)
 {
     GC_stop_func stop = sgc_allocate_stop();
 
+    sgc_assert(stop != never);              /* it is kept as none */
     return stop != NULL ? stop : never;
 }
 
@@ -170,6 +174,7 @@ int GC_get_force_unmap_on_gcollect(void)
 {
     uint32_t said = sgc_a32_load(&force_unmap);
 
+    sgc_assert(said <= 2);
     if (said == 0 || sgc_option_origin(SGC_OPT_GC_FORCE_UNMAP_ON_GCOLLECT) == SGC_ORIGIN_ENVIRONMENT)
         return sgc_options.force_unmap_on_gcollect;
     return said == 2;

@@ -22,6 +22,7 @@ struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached
 {
     struct sgc_start *start = sgc_allocate_or_null(sizeof *start, SGC_KIND_UNCOLLECTABLE);
 
+    sgc_assert(sgc_self != NULL);
     if (start != NULL)
         *start = (struct sgc_start){ .body = body, .arg = arg, .detached = detached };
     return start;
@@ -33,6 +34,7 @@ void sgc_start_drop(struct sgc_start *start)
 
     if (start == NULL)
         return;
+    sgc_assert(sgc_heap_contains((uintptr_t)start));
     result = sgc_object_free(sgc_self, start);
     sgc_assert(result == SGC_FREE_DONE);
     (void)result;
@@ -55,9 +57,11 @@ static void settle(struct sgc_start *start)
 {
     struct sgc_start **link = bucket_of(start->thread);
 
+    sgc_assert(sgc_registry_locked() && sgc_start_ok(start));
     while (*link != start)
         link = &(*link)->next;
     *link = start->next;
+    sgc_assert(start->next == NULL || start->next->serial < start->serial);     /* newest first */
     start->arg = start->result = NULL;
     start->next = settled;
     settled = start;
@@ -66,6 +70,7 @@ static void settle(struct sgc_start *start)
 static void lock(void)
 {
     sgc_lock(&sgc_registry.lock, section());
+    sgc_assert(sgc_registry_locked());
 }
 
 /* Lets go of the lock and frees what is settled. */
@@ -73,6 +78,7 @@ static void unlock_and_free(void)
 {
     struct sgc_start *start = NULL, *next;
 
+    sgc_assert(sgc_registry_locked());
     if (sgc_self != NULL) {
         start = settled;
         settled = NULL;
@@ -88,8 +94,10 @@ static struct sgc_start *numbered(pthread_t thread, uint64_t serial)
 {
     struct sgc_start *s = *bucket_of(thread);
 
+    sgc_assert(sgc_registry_locked());
     while (s != NULL && s->serial != serial)
         s = s->next;
+    sgc_assert(s == NULL || sgc_start_ok(s));
     return s;
 }
 
@@ -97,8 +105,10 @@ static struct sgc_start *newest(pthread_t thread)
 {
     struct sgc_start *s = *bucket_of(thread);
 
+    sgc_assert(sgc_registry_locked());
     while (s != NULL && !pthread_equal(s->thread, thread))
         s = s->next;
+    sgc_assert(s == NULL || sgc_start_ok(s));
     return s;
 }
 
@@ -141,15 +151,18 @@ static void list(struct sgc_start *start)
 {
     struct sgc_start **bucket = bucket_of(start->thread), *older;
 
+    sgc_assert(sgc_registry_locked() && start->serial == 0);
     while ((older = newest(start->thread)) != NULL)
         settle(older);
     start->serial = ++last_serial;
+    sgc_assert(*bucket == NULL || (*bucket)->serial < start->serial);
     start->next = *bucket;
     *bucket = start;
 }
 
 bool sgc_start_begin(struct sgc_start *start)
 {
+    sgc_assert(sgc_self != NULL && mine == NULL);
     pthread_once(&key_once, make_key);
     if (!key_made || pthread_setspecific(key, start) != 0)
         return false;
@@ -162,7 +175,7 @@ bool sgc_start_begin(struct sgc_start *start)
     return true;
 }
 
-/* Who has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
+/* A thread that has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
 void sgc_start_set_result(void *result)
 {
     struct sgc_registry_look look;
@@ -183,12 +196,14 @@ void sgc_start_registers(pthread_t thread)
 {
     struct sgc_start *start = sgc_start_ended(thread);
 
+    sgc_assert(sgc_registry_locked());
     if (start != NULL)
         start->suspended = false;
 }
 
 static void end(struct sgc_start *start)
 {
+    sgc_assert(sgc_registry_locked() && sgc_start_ok(start) && !start->ended);
     start->ended = true;
     if (start->detached)
         settle(start);
@@ -198,6 +213,7 @@ void sgc_start_over(void)
 {
     struct sgc_start *start = mine;
 
+    sgc_assert(start == NULL || sgc_start_ok(start));
     if (start == NULL)
         return;
     mine = NULL;
@@ -210,6 +226,7 @@ void sgc_start_vanished(pthread_t thread, uint64_t serial)
 {
     struct sgc_start *start = numbered(thread, serial);
 
+    sgc_assert(sgc_registry_locked());
     if (start != NULL && !start->ended)
         end(start);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is kept for a thread that GC_pthread_create has created: its argument until it has taken it, and its
+ * Records of threads that GC_pthread_create has created, each with the thread's argument until it has taken it, and its
  * result until somebody has joined it, which otherwise only the C library's own memory would hold.
  *
- * A record is an uncollectable object, so what it holds is alive.  It is listed by pthread_t from before the
- * creator returns until the thread is joined, or is both over and detached.  Who joins or detaches it by other means
- * than ours leaves a record behind.  The C library gives a pthread_t out again only when its thread has been joined, or has
- * ended detached: so a thread that begins settles the older records of its pthread_t.  It may do that before who has joined
- * the older thread comes to do it.  Therefore each record has a number, which the joiner asks for before it joins.
+ * A record is an uncollectable object, so what it holds is alive.  It is listed by pthread_t from before the creator returns
+ * until the thread is joined, or is both over and detached.  A program that joins or detaches it by other means than ours
+ * leaves a record behind.  The C library gives a pthread_t out again only when its thread has been joined, or has ended
+ * detached: so a thread that begins settles the older records of its pthread_t.  It may do that before the thread that has
+ * joined the older one comes to do it.  Therefore each record has a number, which the joiner asks for before it joins.
  *
- * Settled records are put on a list, and freed by the thread once it has let go of the lock, or, if it is not registered and
+ * Settled records are put on a list, and freed by the thread once it has released the lock, or, if it is not registered and
  * cannot free, by the next one that can.
  *
  *   what                       written by                       read by        ordering
@@ -36,6 +36,12 @@ struct sgc_start {
     bool suspended;             /* though it had ended, and was not joined: gc/api/suspend.c */
 };
 
+/* Is it the record of a thread that has begun?  With the registry's lock, or for that thread. */
+static inline bool sgc_start_ok(const struct sgc_start *start)
+{
+    return start->serial != 0 && start->body != NULL;
+}
+
 /* NULL if there is no memory.  On the creating mutator; and the end of one that was never listed. */
 struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached);
 void sgc_start_drop(struct sgc_start *start);
@@ -44,7 +50,7 @@ void sgc_start_drop(struct sgc_start *start);
  * the thread ends, whichever way.  False if the system cannot. */
 bool sgc_start_begin(struct sgc_start *start);
 
-/* What the calling thread leaves to who joins it.  It may have no record any more. */
+/* Stores the result that the calling thread leaves to the thread that joins it.  It may have no record any more. */
 void sgc_start_set_result(void *result);
 
 /* A thread registers: if it was away, what it was suspended for meanwhile is over.  With the registry's lock. */

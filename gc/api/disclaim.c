@@ -10,6 +10,7 @@
 #include "gc/collect/allocate.h"
 #include "gc/finalize/disclaim.h"
 #include "mark/displacements.h"
+#include "gc/threads/gc_lock.h"
 
 /* ---- procedures ---- */
 
@@ -18,6 +19,7 @@ static bool set(uint32_t kind, GC_disclaim_proc proc, bool from_all)
     bool closed = sgc_gate_enter(sgc_mutator_self());
     bool done = sgc_disclaim_set(kind, proc, from_all);
 
+    sgc_assert(kind < sgc_kind_count() && sgc_gate_mine());
     sgc_gate_leave(closed);
     return done;
 }
@@ -44,6 +46,7 @@ static int finalize(void *object)
 {
     const struct GC_finalizer_closure **word = object, *closure = *word;
 
+    sgc_assert((uintptr_t)object % SGC_GRANULE == 0 && sgc_heap_contains((uintptr_t)object));
     *word = NULL;
     if (closure != NULL)
         closure->proc((void **)object + 1, closure->cd);
@@ -56,6 +59,7 @@ static void make_kind(void)
     static const struct sgc_kind kind = { .clear = true, .scan = SGC_SCAN_WORDS };
     uint32_t number = sgc_api_own_kind(&made_kind, &kind, "objects with a finalizer of their own");
 
+    sgc_assert(sgc_gate_mine() && sgc_a32_load(&finalized_kind) == 0);
     if (number == SGC_KIND_CONSERVATIVE)
         return;
     sgc_mark_displacement(sizeof(void *));
@@ -103,6 +107,7 @@ void *GC_finalized_malloc(size_t size, const struct GC_finalizer_closure *closur
     object = sgc_allocate_or_null(size + sizeof *object, kind != 0 ? kind : SGC_KIND_CONSERVATIVE);
     if (object == NULL)
         return sgc_out_of_memory(size);
+    sgc_assert(kind == 0 || closure->proc != NULL);
     object[0] = kind != 0 ? closure : NULL;
     return (void *)(uintptr_t)(object + 1);
 }

@@ -21,6 +21,7 @@ int GC_register_my_thread(const struct GC_stack_base *base)
         return GC_DUPLICATE;
     if (!sgc_init_done() && !sgc_init_now())
         return GC_NO_MEMORY;
+    sgc_assert(sgc_init_done());
     return sgc_mutator_register((uintptr_t)base->mem_base) != NULL ? GC_SUCCESS : GC_NO_MEMORY;
 }
 
@@ -40,6 +41,7 @@ int GC_unregister_my_thread(void)
         return GC_UNIMPLEMENTED;
     }
     sgc_api_thread_over();
+    sgc_assert(!sgc_gate_mine());
     sgc_mutator_unregister(self);
     return GC_SUCCESS;
 }
@@ -61,6 +63,7 @@ void GC_register_altstack(void *stack, GC_word stack_size, void *altstack, GC_wo
                  "lowest address and its size, as to sigaltstack", (size_t)altstack_size, altstack);
         return;
     }
+    sgc_assert(self == NULL || sgc_mutator_mine(self));
     if (self != NULL)
         self->told_altstack = (struct sgc_stack_bounds){ .low = low, .high = low + altstack_size };
 }

@@ -8,6 +8,7 @@
 #include "gc/api/counters.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/cycle.h"
+#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t event;                     /* GC_on_collection_event_proc */
@@ -22,6 +23,7 @@ static void tell(GC_EventType event)
 {
     GC_on_collection_event_proc hook = GC_get_on_collection_event();
 
+    sgc_assert(sgc_gate_mine());
     if (hook != NULL)
         hook(event);
 }
@@ -31,6 +33,7 @@ static void tell_threads(GC_EventType event)
 {
     GC_on_thread_event_proc hook = GC_get_on_thread_event();
 
+    sgc_assert(sgc_stopped_by_self());
     if (hook == NULL)
         return;
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
@@ -45,6 +48,7 @@ static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
     GC_start_callback_proc start = GC_get_start_callback();
 
     (void)context, (void)record;
+    sgc_assert(!sgc_stopped_by_self());
     tell(GC_EVENT_START);
     if (start != NULL)
         start();
@@ -65,6 +69,7 @@ static void on_stop_failed(void *context, const struct sgc_cycle_record *record)
 static void on_stopped(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
+    sgc_assert(sgc_stopped_by_self());
     tell_threads(GC_EVENT_THREAD_SUSPENDED);
     tell(GC_EVENT_POST_STOP_WORLD);
     tell(GC_EVENT_MARK_START);
@@ -73,6 +78,7 @@ static void on_stopped(void *context, const struct sgc_cycle_record *record)
 static void on_marked(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
+    sgc_assert(sgc_stopped_by_self());
     tell(GC_EVENT_MARK_END);
 }
 
@@ -83,11 +89,12 @@ static void on_flipped(void *context, const struct sgc_cycle_record *record)
     tell_threads(GC_EVENT_THREAD_UNSUSPENDED);
 }
 
-/* What is dead has been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
+/* Dead objects have been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
  * hook may print or lock then.  A collection that is given up ends here. */
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
+    sgc_assert(!sgc_stopped_by_self());
     tell(GC_EVENT_POST_START_WORLD);
     tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }
@@ -97,6 +104,7 @@ static void count(const struct sgc_cycle_record *r)
     struct sgc_api_counters *c = &sgc_api_counters;
     uint64_t dead = r->live_bytes_before > r->live_bytes_after ? r->live_bytes_before - r->live_bytes_after : 0;
 
+    sgc_assert(r->complete && r->request_ns <= r->resumed_ns);
     sgc_aw_store(&c->live_objects, r->marked_objects);
     sgc_aw_add_relaxed(&c->reclaimed_before, sgc_aw_load(&c->reclaimed_last));
     sgc_aw_store(&c->reclaimed_last, dead);

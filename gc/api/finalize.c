@@ -12,6 +12,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/collect/allocate.h"
 #include "gc/finalize/finalize.h"
+#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t toggle;                    /* GC_toggleref_func */
@@ -25,6 +26,7 @@ SGC_STATE static sgc_aw_t bytes_per_finalizer = SGC_ATOMIC_INIT(10000);     /* k
 
 bool sgc_api_memory_made(const char *function, const void *what)
 {
+    sgc_assert(!sgc_stopped_by_self());
     if (sgc_out_of_memory(SGC_RECORD_BYTES) != NULL)
         return true;
     sgc_warn("%s(%p): no memory to remember it; nothing is changed. Free memory or raise the limit (ulimit -v), and "
@@ -51,6 +53,7 @@ void sgc_api_no_object(const char *function, const void *object)
 
 static void answer(const struct sgc_finalizer *old, GC_finalization_proc *old_fn, void **old_data)
 {
+    sgc_assert(old->fn == NULL || sgc_finalizer_ok(old));
     if (old_fn != NULL)
         *old_fn = old->fn;
     if (old_data != NULL)
@@ -60,6 +63,7 @@ static void answer(const struct sgc_finalizer *old, GC_finalization_proc *old_fn
 static enum sgc_registered try_again(const char *function, struct sgc_mutator *self, void *object,
                                      const struct sgc_finalizer *f, struct sgc_finalizer *old)
 {
+    sgc_assert(sgc_finalizer_ok(f) && sgc_heap_contains((uintptr_t)object));
     if (self == NULL || !sgc_api_memory_made(function, object))
         return SGC_REGISTERED_NOT;
     return sgc_finalizer_set(self, sgc_api_untagged(object), f, old);
@@ -83,6 +87,7 @@ SGC_STATE static struct { struct deferred *first, *last; } deferred;    /* the c
 
 static void look_before(const void *object, struct sgc_finalizer *old)
 {
+    sgc_assert(sgc_client_pushing());
     sgc_finalizer_look(sgc_api_untagged(object), old);
     for (const struct deferred *d = deferred.first; d != NULL; d = d->next)
         if (sgc_api_untagged(d->object) == sgc_api_untagged(object))
@@ -91,6 +96,7 @@ static void look_before(const void *object, struct sgc_finalizer *old)
 
 static void append(struct deferred *d)
 {
+    sgc_assert(d->next == NULL && (deferred.first == NULL || deferred.last != NULL));
     if (deferred.first == NULL)
         deferred.first = d;
     else
@@ -102,6 +108,7 @@ static bool defer(const char *function, struct sgc_mutator *self, void *object, 
 {
     struct deferred *d = sgc_stopped_claim(&self->cache, SGC_KIND_CONSERVATIVE, sgc_class_for(sgc_request_granules(sizeof *d)));
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_client_pushing());
     if (d == NULL) {
         sgc_warn("%s(%p): too much was asked for in the hook of GC_set_push_other_roots; nothing is registered. Register it "
                  "outside", function, object);
@@ -112,12 +119,13 @@ static bool defer(const char *function, struct sgc_mutator *self, void *object, 
     return true;
 }
 
-/* What was registered before is looked for only if somebody asks. */
+/* The finalizer registered before is looked for only if somebody asks. */
 static void register_later(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f,
                            GC_finalization_proc *old_fn, void **old_data)
 {
     struct sgc_finalizer old = { .fn = NULL };
 
+    sgc_assert(sgc_client_pushing() && sgc_finalizer_ok(f));
     if ((old_fn != NULL || old_data != NULL) && sgc_heap_contains((uintptr_t)object))
         look_before(object, &old);
     if (defer(function, self, object, f))
@@ -131,6 +139,7 @@ static void register_finalizer(const char *function, void *object, const struct 
     struct sgc_finalizer old = { .fn = NULL };
     enum sgc_registered result = SGC_REGISTERED;
 
+    sgc_assert(sgc_finalizer_ok(f));
     if (self != NULL && sgc_called_by_hook(self)) {
         register_later(function, self, object, f, old_fn, old_data);
         return;
@@ -151,6 +160,7 @@ void sgc_client_after(void)
 {
     struct deferred *d = deferred.first;
 
+    sgc_assert(sgc_gate_mine() && !sgc_stopped_by_self());
     deferred.first = NULL;
     for (; d != NULL; d = d->next)
         register_finalizer(d->function, d->object, &d->f, NULL, NULL);
@@ -172,6 +182,7 @@ REGISTER(GC_register_finalizer_unreachable, SGC_UNREACHABLE)
 
 static bool may_run(const char *function, uintptr_t entry)
 {
+    sgc_assert(entry != 0);
     if (!sgc_gate_look(sgc_mutator_self(), entry))
         return true;
     sgc_warn("%s: called by a callback of a collection, or by a thread that holds the allocation lock; no finalizer is "
@@ -198,6 +209,7 @@ static bool enqueue_all(struct sgc_mutator *self)
 {
     bool any;
 
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
     if (sgc_tree_empty(&sgc_finalization.finalizers) || !sgc_external_stop(self))
         return false;
     any = sgc_finalization_enqueue_all();
@@ -275,11 +287,13 @@ SGC_API_HOOK(toggleref_func, GC_toggleref_func, hooks.toggle)
 
 sgc_await_fn sgc_client_await_fn(void)
 {
+    sgc_assert(sgc_gate_mine());
     return GC_get_await_finalize_proc();
 }
 
 static uintptr_t ask_client(void *object)
 {
+    sgc_assert(sgc_registrable((uintptr_t)object) && sgc_gate_mine());
     switch (GC_get_toggleref_func()(object)) {
     case GC_TOGGLE_REF_STRONG:
         return SGC_TOGGLE_STRONG;
@@ -294,6 +308,7 @@ static uintptr_t ask_client(void *object)
 
 sgc_toggle_fn sgc_client_toggle_fn(void)
 {
+    sgc_assert(sgc_gate_mine());
     return GC_get_toggleref_func() != NULL ? ask_client : NULL;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the interface of finalizers and of links share.  On any mutator. */
+/* Shared by the interfaces of finalizers and of links.  On any mutator. */
 #ifndef SGC_GC_API_FINALIZE_H
 #define SGC_GC_API_FINALIZE_H
 
 #include "alloc/pages/heap.h"
 
 /* Programs keep types in the lowest bits of pointers, and bdwgc, which looks at marks by granules, takes such a pointer for the
- * object's: ECL registers finalizers and links for its conses like this. */
+ * object's: Lisp systems register finalizers and links for their conses like this. */
 static inline uintptr_t sgc_api_untagged(const void *object)
 {
     return (uintptr_t)object / SGC_GRANULE * SGC_GRANULE;

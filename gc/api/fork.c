@@ -27,6 +27,7 @@ void GC_set_suspend_signal(int signal)
 
 int GC_get_suspend_signal(void)
 {
+    sgc_assert(sgc_signal_can_suspend(sgc_options.suspend_signal));
     return sgc_options.suspend_signal;
 }
 

@@ -39,6 +39,7 @@ static enum sgc_debug_state guards_around(uintptr_t address)
     if (!sgc_debug_used() || !sgc_heap_contains(address) || !sgc_object_find(address, &o) ||
         address != o.start + sizeof(struct sgc_debug_header))
         return SGC_DEBUG_NONE;
+    sgc_assert(sgc_api_object_ok(&o));
     return sgc_debug_look((void *)o.start, o.bytes);
 }
 
@@ -91,6 +92,7 @@ static size_t counted_bytes(const void *object)
     uint32_t page = sgc_page_number((uintptr_t)object);
     const struct sgc_page *d = &sgc_heap.pages[page];
 
+    sgc_assert(sgc_heap_contains((uintptr_t)object));
     if (!sgc_kind_uncollectable(d->kind))
         return 0;
     if (sgc_page_state(d) == SGC_PAGE_SMALL)
@@ -113,6 +115,7 @@ static void free_slowly(void *object)
     self = sgc_mutator_self();
     if (self == NULL && (self = sgc_mutator_admit()) == NULL)   /* bdwgc frees for any thread, silently */
         return;
+    sgc_assert(sgc_mutator_mine(self));
     if (sgc_finalization_used())
         sgc_finalization_forget(self, (uintptr_t)object);
     sgc_disclaim_forget(self, (uintptr_t)object, sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind);
@@ -179,6 +182,7 @@ void GC_free(void *object)
  * zeros, and no stale pointer stays. */
 static void zero_tail(const struct sgc_object *o, size_t size, size_t bytes)
 {
+    sgc_assert(sgc_api_object_ok(o) && bytes <= o->bytes);
     if (sgc_kind_cleared(o->kind) && bytes > size)
         memset((char *)o->start + size, 0, bytes - size);
 }
@@ -186,6 +190,7 @@ static void zero_tail(const struct sgc_object *o, size_t size, size_t bytes)
 /* Not where it would waste more than half of the slot. */
 static bool fits_slot(const struct sgc_object *o, size_t with_end)
 {
+    sgc_assert(!o->span);
     return with_end <= o->bytes && (with_end > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
 }
 
@@ -193,12 +198,14 @@ static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, si
 {
     size_t bytes = sgc_round_up(with_end, SGC_GRANULE);
 
+    sgc_assert(sgc_mutator_mine(self) && o->span && with_end >= size);
     if (with_end <= SGC_SMALL_MAX)
         return false;
     if (bytes < o->bytes && sgc_finalization_used())
         sgc_links_forget(self, o->start + bytes, o->start + o->bytes);      /* before somebody else has that memory */
     if (!sgc_span_resize(sgc_section_of(self), o->page, with_end))
         return false;
+    sgc_assert(sgc_span_bytes(o->page) == bytes);
     zero_tail(o, size, bytes < o->bytes ? bytes : o->bytes);
     if (sgc_kind_uncollectable(o->kind))
         sgc_api_count_uncollectable((intptr_t)(bytes - o->bytes));
@@ -209,6 +216,7 @@ static bool resize_in_place(struct sgc_mutator *self, const struct sgc_object *o
 {
     size_t with_end = size + sgc_heap.config.end_byte;
 
+    sgc_assert(sgc_api_object_ok(o) && with_end >= size);
     if (o->span)
         return resize_span(self, o, size, with_end);
     if (!fits_slot(o, with_end))
@@ -222,6 +230,7 @@ static void *allocate_like(const struct sgc_object *o, size_t size)
     void *fresh = sgc_allocate_or_null(size, o->kind);
     struct sgc_object f;
 
+    sgc_assert(sgc_api_object_ok(o));
     if (fresh != NULL && sgc_kind_uncollectable(o->kind) && sgc_object_find((uintptr_t)fresh, &f))
         sgc_api_count_uncollectable((intptr_t)f.bytes);
     return fresh;
@@ -235,6 +244,7 @@ static void *resize(void *object, size_t size)
 
     if (self == NULL || !find_object("GC_realloc", (uintptr_t)object, "it is left alone and NULL returned", &o))
         return NULL;
+    sgc_assert(sgc_api_object_ok(&o) && o.start == (uintptr_t)object);
     if (sgc_api_is_typed(o.kind))
         return sgc_api_typed_resize(&o, size);
     if (size <= PTRDIFF_MAX && resize_in_place(self, &o, size))

@@ -21,6 +21,7 @@ SGC_STATE static sgc_a32_t plain_kind, debug_kind;
 
 static bool set_proc(int number, void *proc)
 {
+    sgc_assert(sgc_gate_mine());
     if (proc == NULL)
         return false;
     if (number >= 0 && sgc_mark_proc_set((uint32_t)number, (sgc_mark_proc_t)(uintptr_t)proc))
@@ -36,12 +37,14 @@ static void make_kinds(int number, void *proc)
     struct sgc_kind debug = { .clear = true, .scan = SGC_SCAN_WORDS };
     static const char what[] = "objects of gcj";
 
+    sgc_assert(sgc_gate_mine() && sgc_a32_load(&plain_kind) == 0);
     if (set_proc(number, proc)) {
         debug.scan = SGC_SCAN_DESCRIBED;
         debug.descriptor = GC_MAKE_PROC((uint32_t)number, FOR_DEBUGGING);
     }
     sgc_a32_store(&sgc_client_gcj_debug_kind, sgc_api_own_kind(&debug_kind, &debug, what));
     sgc_a32_store(&sgc_client_gcj_kind, sgc_api_own_kind(&plain_kind, &plain, what));
+    sgc_assert(sgc_a32_load(&plain_kind) < SGC_KINDS && sgc_a32_load(&debug_kind) < SGC_KINDS);
 }
 
 void GC_init_gcj_malloc(int number, void *proc)
@@ -63,6 +66,7 @@ static uint32_t kind_for(const char *function, const sgc_a32_t *kind, const void
 {
     uint32_t number = sgc_a32_load_acq(kind);
 
+    sgc_assert(number < SGC_KINDS);
     if (number == 0)
         sgc_warn("%s: called before GC_init_gcj_malloc; all words of the object count as pointers. Call that first", function);
     else if (type == NULL)
@@ -74,6 +78,7 @@ static void *with_type(void *object, void *type, size_t size)
 {
     if (object == NULL)
         return sgc_out_of_memory(size);
+    sgc_assert(size >= sizeof type && (uintptr_t)object % sizeof type == 0);
     *(void *volatile *)object = type;
     return object;
 }

@@ -55,6 +55,8 @@ static void *uncollectable_like(size_t size, uint32_t kind)
 {
     uint32_t like = sgc_api_uncollectable_kind(kind);
 
+    sgc_assert(kind < sgc_kind_count());
+    sgc_assert(like == SGC_KINDS || sgc_kind_uncollectable(like));
     return like != SGC_KINDS ? sgc_api_allocate_or_null(size, like) : NULL;
 }
 
@@ -79,6 +81,7 @@ void GC_generic_malloc_many(size_t size, int kind, void **result)
         first = sgc_allocate_many(size, (uint32_t)kind);
     if (first != NULL && size > SGC_SMALL_MAX)
         GC_NEXT(first) = NULL;
+    sgc_assert(first == NULL || sgc_heap_contains((uintptr_t)first));
     *result = first;
 }
 
@@ -116,6 +119,7 @@ int GC_get_kind_and_size(const void *object, size_t *size)
     if (!found)
         sgc_warn("GC_get_kind_and_size(%p): no object begins there; -1 is returned. GC_base() finds the first "
                  "address", object);
+    sgc_assert(!found || sgc_api_object_ok(&o));
     if (size != NULL)
         *size = found ? sgc_api_usable(&o) : 0;
     return found ? (int)o.kind : -1;

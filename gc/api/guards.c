@@ -49,10 +49,18 @@ static bool still_buried(const struct sgc_debug_header *h)
     return h->guard == guard_of(h, GUARD_FRONT) && tail_good(h);
 }
 
+/* Does it lie where an object begins, and say that it is a header of one that is in use? */
+__attribute__((unused))
+static inline bool header_ok(const struct sgc_debug_header *h)
+{
+    return (uintptr_t)h % SGC_GRANULE == 0 && h->mark == mark_of(h, MARK_IN_USE);
+}
+
 enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes)
 {
     const struct sgc_debug_header *h = base;
 
+    sgc_assert((uintptr_t)base % SGC_GRANULE == 0);
     if (bytes < sizeof *h + SGC_DEBUG_TAIL || h->size > bytes - sizeof *h - SGC_DEBUG_TAIL)
         return SGC_DEBUG_NONE;
     if (h->mark == mark_of(h, MARK_FREED))
@@ -70,6 +78,7 @@ void *sgc_debug_set_up(void *base, size_t size, const char *file, int line)
     struct sgc_debug_header *h = base;
     uintptr_t back = guard_of(h, GUARD_BACK);
 
+    sgc_assert((uintptr_t)base % SGC_GRANULE == 0 && size <= PTRDIFF_MAX);
     h->line = (uint32_t)line;
     h->file = file;
     h->size = size;
@@ -77,6 +86,7 @@ void *sgc_debug_set_up(void *base, size_t size, const char *file, int line)
     memcpy(tail_of(h), &back, sizeof back);
     sgc_compiler_barrier();
     *(volatile uint32_t *)&h->mark = mark_of(h, MARK_IN_USE);
+    sgc_assert(header_ok(h) && tail_good(h));
     return h + 1;
 }
 
@@ -89,21 +99,25 @@ void sgc_debug_bury(void *base)
 {
     struct sgc_debug_header *h = base;
 
+    sgc_assert(header_ok(h));
     memset(h + 1, BURIED, h->size);
     sgc_compiler_barrier();
     h->mark = mark_of(h, MARK_FREED);
+    sgc_assert(!header_ok(h));
 }
 
 void sgc_debug_describe(const void *base, char *text, size_t size)
 {
     const struct sgc_debug_header *h = base;
 
+    sgc_assert(size > 0 && (uintptr_t)base % SGC_GRANULE == 0);
     sgc_format(text, size, "%zu bytes at %p, allocated at %s:%d", h->size, (const void *)(h + 1),
                h->file != NULL ? h->file : "unknown", (int)h->line);
 }
 
 const char *sgc_debug_where(enum sgc_debug_state state)
 {
+    sgc_assert(state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK || state == SGC_DEBUG_FREED_WRITTEN);
     if (state == SGC_DEBUG_BAD_FRONT)
         return "just before an object";
     return state == SGC_DEBUG_BAD_BACK ? "past the end of an object" : "to an object after it was freed";

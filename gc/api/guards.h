@@ -35,7 +35,7 @@ enum sgc_debug_state {
     SGC_DEBUG_FREED_WRITTEN,    /* the same, and written to since */
 };
 
-/* What is at the beginning of an allocated object of so many bytes. */
+/* The state of the guards around an allocated object of so many bytes, if it has any. */
 enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes);
 
 /* Makes the object one with guards, and returns what the client gets. */

@@ -16,6 +16,7 @@
 #include "gc/collect/cycle.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
+#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
@@ -44,7 +45,7 @@ SGC_API_HOOK(on_heap_resize, GC_on_heap_resize_proc, sgc_client_on_heap_resize)
 
 enum { LINE = 1024 };
 
-/* What a client gets that keeps the first hook and calls it from its own. */
+/* The hook before the client sets one: a client may keep it and call it from its own. */
 static void default_warn(char *format, GC_word argument)
 {
     char line[LINE];
@@ -54,6 +55,7 @@ static void default_warn(char *format, GC_word argument)
         length = sizeof line - 1;
     while (length > 0 && line[length - 1] == '\n')
         line[--length] = '\0';
+    sgc_assert(length < sizeof line && line[length] == '\0');
     sgc_say("%s", line);
 }
 
@@ -147,24 +149,28 @@ void sgc_client_before(struct sgc_mutator *self)
 {
     GC_push_other_roots_proc hook = GC_get_push_other_roots();
 
+    sgc_assert(sgc_gate_mine() && !sgc_stopped_by_self());
     if (self != NULL)
         sgc_stopped_reserve(&self->cache, hook != NULL && hook != sgc_client_push_nothing);
 }
 
 static void mark_allocated(void *marker, uintptr_t object)
 {
+    sgc_assert(sgc_heap_contains(object));
     sgc_mark_address(marker, object);
 }
 
-/* What the hook allocates is marked when it is done, and holds what it is to hold. */
+/* Objects that the hook allocates are marked when it is done, and hold what they are to hold. */
 void sgc_client_push_roots(struct sgc_marker *marker)
 {
     GC_push_other_roots_proc hook = GC_get_push_other_roots();
 
+    sgc_assert(sgc_stopped_by_self() && hooks.pushing == NULL);
     if (hook == NULL)
         return;
     hooks.pushing = marker;
     hook();
+    sgc_assert(hooks.pushing == marker);
     sgc_stopped_each(mark_allocated, marker);
     hooks.pushing = NULL;
 }
@@ -211,6 +217,7 @@ static struct sgc_marker *marking(void)
 
 static sgc_aw_t *mark_word(const struct sgc_object *o, uintptr_t *bit)
 {
+    sgc_assert(sgc_api_object_ok(o));
     *bit = o->span ? sgc_arena_bit(o->page) : sgc_bit_mask(o->granule);
     return o->span ? sgc_span_word(o->page, sgc_mark_role()) : sgc_mark_word(o->granule);
 }
@@ -236,6 +243,7 @@ void GC_set_mark_bit(const void *object)
     if (marker == NULL || !sgc_object_find((uintptr_t)object, &o))
         return;
     word = mark_word(&o, &bit);
+    sgc_assert(bit != 0);
     if (sgc_mark_by_hand(marker, word, bit))
         sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
 }

@@ -10,7 +10,7 @@
 /* Each is one word that stands for itself: relaxed. */
 struct incremental {
     sgc_a32_t manual_vdb, rate, max_prior_attempts;
-    sgc_aw_t time_limit_ns;             /* beside the milliseconds of GC_time_limit */
+    sgc_aw_t time_limit_ns;             /* besides the milliseconds of GC_time_limit */
 };
 
 SGC_STATE static struct incremental incremental = {
@@ -49,6 +49,7 @@ int GC_get_manual_vdb_allowed(void)
 /* Keeps the value if it is at least `least`. */
 static void keep(const char *function, sgc_a32_t *setting, int value, int least)
 {
+    sgc_assert(least >= 0);
     if (value < least)
         sgc_warn("%s(%d): expected at least %d; nothing is changed", function, value, least);
     else
@@ -110,6 +111,7 @@ void GC_set_time_limit_tv(struct GC_timeval_s limit)
 
 struct GC_timeval_s GC_get_time_limit_tv(void)
 {
+    sgc_assert(sgc_aw_load(&incremental.time_limit_ns) < 1000000);
     return (struct GC_timeval_s){ .tv_ms = sgc_aw_load(&sgc_client_time_limit),
                                   .tv_nsec = sgc_aw_load(&incremental.time_limit_ns) };
 }

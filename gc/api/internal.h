@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the public interface share.  Each function of the interface stands in the api_ file of
+ * Declarations that the files of the public interface share.  Each function of the interface stands in the api_ file of
  * its subject; its contract is in the public header and is not repeated there.
  */
 #ifndef SGC_GC_API_INTERNAL_H
@@ -17,8 +17,16 @@
 #include "gc/gc_mark.h"
 #include "sgc.h"
 
+#include "alloc/object.h"
 #include "gc/threads/mutator.h"
 #include "platform/report.h"
+
+/* Does what was found out about an object agree?  It lies in the heap, and begins where its page and granule say. */
+static inline bool sgc_api_object_ok(const struct sgc_object *o)
+{
+    return sgc_heap_contains(o->start) && o->start % SGC_GRANULE == 0 && o->bytes != 0 && o->bytes % SGC_GRANULE == 0 &&
+           o->page == sgc_page_number(o->start) && o->granule == sgc_granule_number(o->start) && o->kind < sgc_kind_count();
+}
 
 /* The calling thread as a mutator; starts the collector and registers the thread if need be.  NULL, after a
  * message, when that fails. */
@@ -45,7 +53,7 @@ void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 /* Uncollectable objects are counted in GC_non_gc_bytes. */
 void sgc_api_count_uncollectable(intptr_t bytes);
 
-/* An object of a kind by number, whatever the kind, NULL when it cannot be had; the second of which the client keeps a
+/* An object of a kind by number, whatever the kind, NULL when there is no memory for it; the second of which the client keeps a
  * pointer near the start (GC_malloc_ignore_off_page). */
 void *sgc_api_allocate_or_null(size_t size, uint32_t kind);
 void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
@@ -78,7 +86,7 @@ void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN +
 /* False, with a message, if there is no kind of that number. */
 bool sgc_api_good_kind(const char *function, int kind);
 
-/* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it cannot be had. */
+/* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it cannot be made. */
 uint32_t sgc_api_uncollectable_kind(uint32_t kind);
 
 /* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */

@@ -51,6 +51,7 @@ static struct sgc_kind kind_from(GC_word descriptor, bool add_size, bool clear)
     else
         kind.scan = add_size ? SGC_SCAN_WORDS : SGC_SCAN_NOTHING;
     kind.clear = clear || (descriptor & GC_DS_PROC) != 0;
+    sgc_assert(kind.clear || (descriptor & GC_DS_PROC) == 0);
     return kind;
 }
 
@@ -59,7 +60,7 @@ static bool is_per_object(GC_word descriptor)
     return (descriptor & GC_DS_TAGS) == GC_DS_PER_OBJECT;
 }
 
-/* What can only be a mistake; objects of such a kind are scanned word by word. */
+/* Why a descriptor can only be a mistake, or NULL; objects of such a kind are scanned word by word. */
 static const char *mistake(GC_word descriptor, bool add_size)
 {
     uint32_t proc = descriptor >> GC_DS_TAG_BITS & (GC_MAX_MARK_PROCS - 1);
@@ -88,6 +89,7 @@ unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int cle
         kind = kind_from(0, true, true);
     }
     number = sgc_kind_make(&kind);
+    sgc_assert(number <= SGC_KINDS && number >= SGC_KINDS_BUILT_IN);
     if (number != SGC_KINDS)
         return number;
     sgc_warn("GC_new_kind: there are %d kinds already; 1 is returned, an ordinary object with pointers. Make each kind once and keep "
@@ -111,6 +113,7 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
     if (sgc_a32_load(number) == 0 && (made = sgc_kind_make(kind)) != SGC_KINDS)
         sgc_a32_store_rel(number, made);
     made = sgc_a32_load(number);
+    sgc_assert(made == 0 || (SGC_KINDS_BUILT_IN <= made && made < sgc_kind_count()));
     sgc_gate_leave(closed);
     if (made != 0)
         return made;
@@ -127,10 +130,12 @@ uint32_t sgc_api_uncollectable_kind(uint32_t kind)
     uint32_t like = sgc_a32_load_acq(&uncollectable_like[kind]);
     struct sgc_kind copy = sgc_kinds.of[kind];
 
+    sgc_assert(kind < sgc_kind_count());
     if (!sgc_kind_is_client(kind))
         return sgc_kind_has_pointers(kind) ? SGC_KIND_UNCOLLECTABLE : SGC_KIND_POINTER_FREE_UNCOLLECTABLE;
     if (like != 0 || copy.uncollectable)
         return like != 0 ? like : kind;
+    sgc_assert(sgc_kind_is_client(kind));
     copy.uncollectable = true;
     like = sgc_kind_make(&copy);
     if (like == SGC_KINDS)
@@ -149,6 +154,8 @@ enum { NO_PROCEDURE = GC_RESERVED_MARK_PROCS - 1 };
 unsigned GC_new_proc(GC_mark_proc proc)
 {
     uint32_t number = proc != NULL ? sgc_mark_proc_add(proc) : SGC_MARK_PROCS;
+
+    sgc_assert(number <= SGC_MARK_PROCS);
 
     if (number != SGC_MARK_PROCS)
         return number;

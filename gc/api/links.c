@@ -46,6 +46,7 @@ static int register_slowly(const char *function, enum sgc_link kind, void **link
         result = sgc_link_set(self, kind, (uintptr_t)link, sgc_api_untagged(object));
     if (result == SGC_REGISTERED_NO_OBJECT)
         sgc_api_no_object(function, object);
+    sgc_assert((unsigned)result < sizeof codes / sizeof codes[0] && result != SGC_REGISTERED_NO_LINK);
     return codes[result];
 }
 
@@ -74,6 +75,7 @@ static int move_link(const char *function, enum sgc_link kind, void **from, void
     result = sgc_link_move(self, kind, (uintptr_t)from, (uintptr_t)to);
     if (result == SGC_REGISTERED_NOT && sgc_api_memory_made(function, to))
         result = sgc_link_move(self, kind, (uintptr_t)from, (uintptr_t)to);
+    sgc_assert((unsigned)result < sizeof codes / sizeof codes[0] && result != SGC_REGISTERED_NO_OBJECT);
     return codes[result];
 }
 

@@ -24,6 +24,7 @@ static size_t bytes_of_new(const void *object, size_t size)
 {
     size_t granules = sgc_request_granules(size);
 
+    sgc_assert(sgc_heap_contains((uintptr_t)object));
     return granules != 0 ? sgc_class_bytes(sgc_class_for(granules)) : sgc_span_bytes(sgc_page_number((uintptr_t)object));
 }
 
@@ -31,6 +32,7 @@ void *sgc_api_allocate_or_null(size_t size, uint32_t kind)
 {
     void *object = sgc_api_is_typed(kind) ? sgc_api_typed_everything(size) : sgc_allocate_or_null(size, kind);
 
+    sgc_assert(kind < sgc_kind_count());
     if (object != NULL && sgc_kind_uncollectable(kind))
         sgc_api_count_uncollectable((intptr_t)bytes_of_new(object, size));
     return object;
@@ -41,6 +43,7 @@ static void *uncollectable_slowly(size_t size, uint32_t kind)
 {
     void *object = sgc_api_allocate_or_null(size, kind);
 
+    sgc_assert(sgc_kind_uncollectable(kind));
     return object != NULL ? object : sgc_out_of_memory(size);
 }
 
@@ -48,6 +51,7 @@ static void *uncollectable_slowly(size_t size, uint32_t kind)
 __attribute__((noinline))
 static void *uncollectable_missed(size_t size, uint32_t kind, struct sgc_cache *cache)
 {
+    sgc_assert(size <= SGC_FAST_MAX);
     sgc_brief_end(&cache->section);
     return uncollectable_slowly(size, kind);
 }
@@ -93,6 +97,7 @@ enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the o
 
 void sgc_api_near_start(const struct sgc_object *o)
 {
+    sgc_assert(sgc_api_object_ok(o));
     if (o->span)
         sgc_span_set_reach(o->page, PROMISED_REACH);
 }
@@ -102,6 +107,7 @@ void *sgc_api_near_start_or_null(size_t size, uint32_t kind)
     void *object = sgc_api_allocate_or_null(size, kind);
     struct sgc_object o;
 
+    sgc_assert(object == NULL || sgc_heap_contains((uintptr_t)object));
     if (object != NULL && sgc_request_granules(size) == 0 && sgc_object_find((uintptr_t)object, &o))
         sgc_api_near_start(&o);
     return object;

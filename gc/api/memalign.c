@@ -42,10 +42,11 @@ void *GC_valloc(size_t size)
     return GC_memalign(sgc_os_page_size(), size);
 }
 
-/* A size that wraps when it is rounded stays too large to be had. */
+/* A size that wraps when it is rounded stays too large to be allocated. */
 void *GC_pvalloc(size_t size)
 {
     size_t page = sgc_os_page_size();
 
+    sgc_assert(is_power_of_two(page));
     return GC_memalign(page, size <= PTRDIFF_MAX ? sgc_round_up(size, page) : size);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an address belongs to, which words count as pointers, and writes the collector is told of.  Any thread;
+ * Questions about addresses, and about words that count as pointers; and writes the collector is told of.  Any thread;
  * no locks.
  */
 #include "gc/api/internal.h"
@@ -31,6 +31,7 @@ size_t GC_get_size_map_at(int request)
     if (request < 0 || (!sgc_init_done() && !sgc_init_now()))
         return SIZE_MAX;
     granules = sgc_request_granules((size_t)request);
+    sgc_assert(granules == 0 || granules * SGC_GRANULE <= sgc_class_bytes(sgc_class_for(granules)));
     return granules == 0 ? SIZE_MAX : sgc_class_bytes(sgc_class_for(granules));
 }
 

@@ -17,7 +17,7 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
 /* The client promises to keep a pointer near the start of this object, which it has just got. */
 void sgc_api_near_start(const struct sgc_object *o);
 
-/* An object with guards; NULL when it cannot be had. */
+/* An object with guards; NULL when there is no memory for it. */
 void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line);
 
 /* ---- typed objects: their last words are not the client's ---- */
@@ -25,7 +25,7 @@ void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int li
 bool sgc_api_is_typed(uint32_t kind);
 size_t sgc_api_typed_usable(const struct sgc_object *o);
 
-/* One whose words may all be pointers; NULL when it cannot be had. */
+/* One whose words may all be pointers; NULL when there is no memory for it. */
 void *sgc_api_typed_everything(size_t size);
 
 /* GC_realloc. */

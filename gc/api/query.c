@@ -103,6 +103,7 @@ static void read_once(struct GC_prof_stats_s *s)
         .obtained_from_os_bytes = committed,
     };
     s->free_bytes_full = sgc_api_free_bytes() + s->unmapped_bytes;
+    sgc_assert(s->unmapped_bytes <= s->free_bytes_full && s->unmapped_bytes <= s->heapsize_full);
 }
 
 static void read_all(struct GC_prof_stats_s *s)
@@ -128,6 +129,7 @@ void GC_get_heap_usage_safe(GC_word *heap_size, GC_word *free_bytes, GC_word *un
     struct GC_prof_stats_s s = { 0 };
 
     read_all(&s);
+    sgc_assert(s.unmapped_bytes <= s.heapsize_full);
     store(heap_size, s.heapsize_full - s.unmapped_bytes);
     store(free_bytes, s.free_bytes_full - s.unmapped_bytes);
     store(unmapped_bytes, s.unmapped_bytes);
@@ -141,6 +143,7 @@ size_t GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size)
     size_t known = size < sizeof s ? size : sizeof s;
 
     read_all(&s);
+    sgc_assert(known <= size);
     memcpy(stats, &s, known);
     if (size > known)
         memset((char *)stats + known, 0xff, size - known);

@@ -10,6 +10,7 @@
 #include "gc/collect/start.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
+#include "gc/collect/start_state.h"
 
 /* ---- how often ---- */
 
@@ -110,6 +111,7 @@ void GC_start_mark_threads(void)
 {
     if (!sgc_init_now())
         return;
+    sgc_assert(sgc_init_done());
     sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer());
     sgc_cycle_start_markers(sgc_mutator_self());
 }

@@ -52,11 +52,12 @@ void GC_collect(void)
 
 /* ---- statistics ---- */
 
-/* What of a table with `entry` bytes an arena has been touched. */
+/* The bytes that have been touched of a table with `entry` bytes per arena. */
 static size_t touched(const void *table, size_t entry)
 {
     size_t arenas = sgc_heap_committed() / SGC_ARENA;
 
+    sgc_assert(entry > 0 && sgc_heap.os_page > 0);
     return sgc_mem_resident((void *)(uintptr_t)table, sgc_round_up(arenas * entry, sgc_heap.os_page));
 }
 
@@ -85,6 +86,8 @@ static size_t metadata_bytes(void)
 {
     struct sgc_range own = sgc_own_data();
 
+    sgc_assert(own.lo <= own.hi);
+
     return tables_bytes() + records_bytes() + sgc_cycle_stack_resident() + (own.hi - own.lo);
 }
 
@@ -97,6 +100,7 @@ static uint64_t count_threads(void)
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         count += !m->service;
     sgc_registry_leave(&look);
+    sgc_assert(sgc_self == NULL || count > 0);
     return count;
 }
 
@@ -106,6 +110,7 @@ static void read_times(struct SGC_stats *s, const struct sgc_totals *t)
         s->pause_ns += t->cycle.phase_ns[i];
     s->stop_ns = t->cycle.phase_ns[SGC_PHASE_STOP];
     s->mark_ns = sgc_stats_mark_ns(t->cycle.phase_ns);
+    sgc_assert(s->pause_ns >= s->stop_ns + s->mark_ns);
     s->other_ns = s->pause_ns - s->stop_ns - s->mark_ns;
     s->pause_max_ns = t->pause.max;
     s->stop_max_ns = t->stop.max;
@@ -115,6 +120,7 @@ static void read_stats(struct SGC_stats *s)
 {
     struct sgc_totals t;
 
+    sgc_assert(sgc_gate_mine());
     sgc_stats_get(&t);
     *s = (struct SGC_stats){
         .collections = t.cycle.cycles,
@@ -145,6 +151,7 @@ size_t SGC_get_stats(struct SGC_stats *stats, size_t size)
         read_stats(&s);
         sgc_gate_leave(closed);
     }
+    sgc_assert(known <= size && known <= sizeof s);
     memset(stats, 0, size);
     memcpy(stats, &s, known);
     return known;

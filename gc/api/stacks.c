@@ -15,6 +15,7 @@
 
 static bool is_blocked(const struct sgc_mutator *m)
 {
+    sgc_assert(sgc_mutator_mine(m));
     return (sgc_a32_load(&m->cache.section.state) & SGC_STATE_BLOCKED) != 0;
 }
 
@@ -29,6 +30,7 @@ static void leave_region(void *raw)
 {
     struct region *r = raw;
 
+    sgc_assert(sgc_mutator_mine(r->self));
     sgc_world_leave_blocked(r->self);
 }
 
@@ -36,6 +38,7 @@ static void enter_again(void *raw)
 {
     struct region *r = raw;
 
+    sgc_assert(sgc_mutator_mine(r->self) && r->sp != 0);
     sgc_world_enter_blocked(r->self, r->sp);
 }
 
@@ -44,6 +47,7 @@ static void run_blocked(void *raw, uintptr_t sp)
 {
     struct region *r = raw;
 
+    sgc_assert(sgc_mutator_mine(r->self) && sp != 0);
     sgc_world_enter_blocked(r->self, sp);
     pthread_cleanup_push(leave_region, r);
     r->result = r->fn(r->arg);
@@ -67,6 +71,7 @@ void *GC_do_blocking(GC_fn_type fn, void *arg)
 
 static void run_active(struct region *r)
 {
+    sgc_assert(is_blocked(r->self) && r->sp != 0);
     sgc_world_leave_blocked(r->self);
     pthread_cleanup_push(enter_again, r);
     r->result = r->fn(r->arg);
@@ -92,6 +97,7 @@ int GC_get_stack_base(struct GC_stack_base *base)
 
     if (!sgc_stack_bounds_self(&bounds))
         return GC_UNIMPLEMENTED;
+    sgc_assert(bounds.high > (uintptr_t)__builtin_frame_address(0) || bounds.low > (uintptr_t)__builtin_frame_address(0));
     base->mem_base = (void *)bounds.high;
     return GC_SUCCESS;
 }
@@ -112,6 +118,7 @@ void *GC_get_my_stackbottom(struct GC_stack_base *base)
 
     if (self == NULL)
         sgc_fatal("GC_get_my_stackbottom: the calling thread cannot be registered, for the reason given above");
+    sgc_assert(sgc_mutator_mine(self));
     base->mem_base = (void *)self->bottom;
     return self;
 }

@@ -4,12 +4,15 @@
  */
 #include "gc/api/internal.h"
 
+#include <string.h>
+
 #include "gc/collect/attach.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
+#include "gc/threads/gc_lock.h"
 
 /* ---- shared ---- */
 
@@ -17,6 +20,7 @@ struct sgc_mutator *sgc_api_self(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
+    sgc_assert(self == NULL || sgc_mutator_ok(self));
     return self != NULL ? self : sgc_mutator_adopt();
 }
 
@@ -39,6 +43,7 @@ bool sgc_api_set_option(const char *option, long value)
 {
     char text[24];
 
+    sgc_assert(sgc_option_find(option, strlen(option)) >= 0);
     sgc_format(text, sizeof text, "%ld", value);
     return sgc_option_set(option, text);
 }
@@ -46,6 +51,8 @@ bool sgc_api_set_option(const char *option, long value)
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value)
 {
     bool closed = sgc_gate_enter(sgc_mutator_self());
+
+    sgc_assert(sgc_gate_mine());
 
     sgc_aw_store_rel(hook, value);
     sgc_gate_leave(closed);
@@ -84,6 +91,7 @@ void GC_noop1(GC_word word)
 /* No thread keeps slots that it could hand out without asking. */
 static void empty_caches(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         sgc_cache_keep_none(&m->cache);
 }
@@ -97,6 +105,7 @@ void GC_deinit(void)
     self = sgc_api_self();
     if (self == NULL || !sgc_external_stop(self))
         return;
+    sgc_assert(sgc_stopped_by_self());
     sgc_init_end();
     empty_caches();
     sgc_external_resume(self);

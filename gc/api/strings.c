@@ -10,7 +10,7 @@
 
 #include "gc/collect/allocate.h"
 
-/* What the out-of-memory hook returns is somebody's object: nothing is copied there. */
+/* The object that the out-of-memory hook returns is somebody's: nothing is copied there. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end)
 {
     if (copy == NULL) {
@@ -18,6 +18,7 @@ void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end)
         errno = ENOMEM;
         return NULL;
     }
+    sgc_assert(sgc_heap_contains((uintptr_t)copy) && bytes + end >= bytes);
     memcpy(copy, text, bytes);
     memset(copy + bytes, 0, end);
     return copy;

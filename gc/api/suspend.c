@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or let go, on any thread.
+ * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or resume, on any thread.
  *
- * Whoever suspends a thread cannot know that it has not ended by itself meanwhile.  So one that has ended, and was created
- * by us and not joined yet, can be suspended like any other: that is noted in its record.
+ * A caller that suspends a thread cannot know whether it has ended by itself meanwhile.  So a thread that has ended, and was
+ * created by us and not joined yet, can be suspended like any other: that is noted in its record.
  */
 #include "gc/api/internal.h"
 
@@ -13,6 +13,7 @@
 #include "gc/collect/background.h"
 #include "gc/api/created_threads.h"
 #include "gc/threads/world.h"
+#include "gc/threads/gc_lock.h"
 
 struct request {
     struct sgc_mutator *self;
@@ -24,6 +25,7 @@ static void suspend_at_snapshot(void *raw)
 {
     struct request *r = raw;
 
+    sgc_assert(sgc_mutator_mine(r->self) && sgc_gate_mine());
     r->result = sgc_world_suspend(r->self, r->thread);
 }
 
@@ -31,6 +33,7 @@ static void suspend_at_snapshot(void *raw)
  * of the C library. */
 static void start_own_threads(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
     sgc_cycle_start_markers(self);
     sgc_gate_close(self);
     sgc_service_start();
@@ -41,6 +44,7 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
 {
     struct request r = { self, thread, SGC_SUSPENDED_NOT };
 
+    sgc_assert(sgc_mutator_mine(self) && !pthread_equal(thread, pthread_self()));
     start_own_threads(self);
     do {
         r.result = SGC_SUSPENDED_NOT;
@@ -70,11 +74,13 @@ static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m), bool (*end
 
 static bool is_suspended(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_registry_locked() && !m->service);
     return sgc_section_suspended(sgc_section_of(m));
 }
 
 static bool ended_is_suspended(struct sgc_start *start)
 {
+    sgc_assert(sgc_registry_locked() && start->ended);
     return start->suspended;
 }
 
@@ -86,6 +92,7 @@ static bool let_go(struct sgc_mutator *m)
 
 static bool let_ended_go(struct sgc_start *start)
 {
+    sgc_assert(sgc_registry_locked() && start->ended);
     start->suspended = false;
     return true;
 }
@@ -126,6 +133,7 @@ static void *suspend(void *raw)
 {
     struct request *r = raw;
 
+    sgc_assert(sgc_mutator_mine(r->self) && !sgc_world_is_blocked(r->self));
     if (pthread_equal(r->thread, pthread_self()))
         sgc_world_suspend_self(r->self);
     else if (suspend_any(r->self, r->thread) == SGC_SUSPENDED_NOBODY)

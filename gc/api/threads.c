@@ -85,6 +85,7 @@ struct launch {
 /* After this the creator may be gone: the wake-up only names an address. */
 static void tell(struct launch *launch, uint32_t state)
 {
+    sgc_assert(state != STARTING && sgc_a32_load(&launch->state) == STARTING);
     sgc_a32_store_rel(&launch->state, state);
     sgc_wake(&launch->state, 1);
 }
@@ -93,6 +94,7 @@ static void *run_body(struct sgc_start *start)
 {
     void *arg = start->arg, *result;
 
+    sgc_assert(sgc_self != NULL && start->body != NULL);
     start->arg = NULL;
     result = start->body(arg);
     sgc_start_set_result(result);
@@ -104,6 +106,7 @@ static void *run(void *raw)
     struct launch *launch = raw;
     struct sgc_start *start = launch->start;
 
+    sgc_assert(sgc_a32_load(&launch->state) == STARTING && start->serial == 0);
     if (sgc_mutator_register(0) == NULL || !sgc_start_begin(start)) {
         tell(launch, FAILED);
         return NULL;
@@ -116,6 +119,7 @@ static bool wait_until_running(struct launch *launch)
 {
     uint32_t state;
 
+    sgc_assert(launch->start != NULL);
     while ((state = sgc_a32_load_acq(&launch->state)) == STARTING) {
         if (sgc_self != NULL)
             sgc_world_wait(&sgc_self->section, &launch->state, STARTING);
@@ -136,6 +140,7 @@ static int launch_thread(struct launch *launch, pthread_t *thread, const pthread
 {
     int error = real_create(thread, attr, run, launch);
 
+    sgc_assert(launch->start != NULL);
     if (error != 0)
         return error;
     if (wait_until_running(launch))
@@ -159,6 +164,7 @@ static void *create(void *raw)
     bool detached = is_detached(c->attr);
     struct launch launch = { .start = sgc_start_make(c->body, c->arg, detached) };
 
+    sgc_assert(sgc_mutator_mine(sgc_mutator_self()) && !sgc_world_is_blocked(sgc_mutator_self()));
     c->error = launch.start != NULL ? launch_thread(&launch, c->thread, c->attr, detached) : EAGAIN;
     if (c->error != 0)
         sgc_start_drop(launch.start);
@@ -222,6 +228,7 @@ static void *join(void *raw)
     struct join *join = raw;
     uint64_t serial = sgc_start_serial(join->thread);
 
+    sgc_assert(join->error == EDEADLK);
     sgc_api_block(join_blocked, join);
     if (join->error == 0)
         sgc_start_joined(join->thread, serial);

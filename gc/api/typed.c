@@ -34,6 +34,7 @@ static size_t meaningful(const GC_word *bitmap, size_t length)
 {
     while (length > 0 && !bit_at(bitmap, length - 1))
         length--;
+    sgc_assert(length == 0 || bit_at(bitmap, length - 1));
     return length;
 }
 
@@ -49,6 +50,7 @@ static uintptr_t bits_from(const GC_word *bitmap, size_t n, size_t count, size_t
 {
     uintptr_t bits = 0;
 
+    sgc_assert(count <= BITS && n <= length);
     for (size_t i = 0; i < count && n + i < length; i++)
         bits |= (uintptr_t)bit_at(bitmap, n + i) << (BITS - 1 - i);
     return bits;
@@ -59,6 +61,7 @@ static GC_descr long_descriptor(const GC_word *bitmap, size_t length)
     size_t count = (length + SGC_LAYOUT_BITS - 1) / SGC_LAYOUT_BITS;
     uintptr_t *words, number = sgc_layout_add(count, &words);
 
+    sgc_assert(length > SHORT);
     if (words == NULL) {
         sgc_warn("GC_make_descriptor: no memory for a bitmap of %zu bits; all these words of the objects count as pointers. Make "
                  "one descriptor for each type, and keep it", length);
@@ -107,11 +110,13 @@ bool sgc_api_is_typed(uint32_t kind)
 
 static GC_descr *descriptor_place(const struct sgc_object *o)
 {
+    sgc_assert(sgc_api_object_ok(o) && sgc_api_is_typed(o->kind));
     return (GC_descr *)(o->start + o->bytes) - 1;
 }
 
 static struct sgc_array_end *array_end(const struct sgc_object *o)
 {
+    sgc_assert(o->bytes >= sizeof(struct sgc_array_end));
     return (struct sgc_array_end *)(o->start + o->bytes) - 1;
 }
 
@@ -122,17 +127,19 @@ size_t sgc_api_typed_usable(const struct sgc_object *o)
     return o->bytes - (array ? sizeof(struct sgc_array_end) : WORD);
 }
 
-/* Room behind the object for `end` bytes: the end byte is a part of that.  Without kinds to be had it is an ordinary one. */
+/* Room behind the object for `end` bytes: the end byte is a part of that.  If there are no kinds left it is an ordinary one. */
 static bool allocate(size_t size, size_t end, bool near_start, struct sgc_object *o)
 {
     uint32_t kind = kind_of_typed();
     void *object;
 
+    sgc_assert(end >= WORD);
     if (size > PTRDIFF_MAX - SGC_PAGE)
         return false;
     object = sgc_allocate_or_null(size + end - sgc_heap.config.end_byte, kind);
     if (object == NULL || !sgc_object_slot((uintptr_t)object, o))
         return false;
+    sgc_assert(sgc_api_object_ok(o) && o->bytes >= size + end);
     if (near_start)
         sgc_api_near_start(o);
     return true;
@@ -142,6 +149,7 @@ static void *small_typed(size_t request, GC_descr descriptor)
 {
     char *object = sgc_allocate_or_null(request, kind_of_typed());
 
+    sgc_assert(sgc_fast_bytes(request) % WORD == 0 && sgc_fast_bytes(request) >= request);
     if (object != NULL)
         *((GC_descr *)(void *)(object + sgc_fast_bytes(request)) - 1) = descriptor;
     return object;
@@ -235,6 +243,7 @@ static GC_descr repeated(GC_descr descriptor, size_t words, size_t count)
 {
     uintptr_t one = descriptor & ~(uintptr_t)GC_DS_TAGS, all = 0;
 
+    sgc_assert(words > 0 && count * words <= SHORT && (descriptor & GC_DS_TAGS) == GC_DS_BITMAP);
     for (size_t i = 0; i < count; i++)
         all |= one >> i * words;
     return all | GC_DS_BITMAP;
@@ -245,6 +254,7 @@ static void *true_array(size_t bytes, size_t size, GC_descr descriptor)
     struct sgc_object o;
     struct sgc_array_end *end;
 
+    sgc_assert(size % WORD == 0);
     if (!allocate(bytes, sizeof *end, false, &o))
         return NULL;
     end = array_end(&o);
@@ -296,6 +306,7 @@ static GC_descr bitmap_for(GC_descr descriptor, size_t size)
     uintptr_t bits = descriptor & ~(uintptr_t)GC_DS_TAGS;
     size_t words = sgc_round_up(size, WORD) / WORD;
 
+    sgc_assert((descriptor & GC_DS_TAGS) == GC_DS_BITMAP);
     if (bits == 0)
         return descriptor;
     if (words > SHORT)
@@ -309,6 +320,7 @@ static GC_descr bitmap_for(GC_descr descriptor, size_t size)
  * program's makes of its objects is its own affair. */
 static GC_descr descriptor_for(GC_descr descriptor, size_t size, size_t had)
 {
+    sgc_assert(!sgc_ds_is_proc(descriptor, SGC_PROC_ARRAY));
     if (descriptor == 0)
         return 0;
     if ((descriptor & GC_DS_TAGS) == GC_DS_BITMAP)
@@ -321,10 +333,12 @@ static GC_descr descriptor_for(GC_descr descriptor, size_t size, size_t had)
 /* A new object for so many bytes of an old one.  An array stays one as far as whole elements fit. */
 static void *like(const struct sgc_object *o, size_t size)
 {
-    const struct sgc_array_end *end = array_end(o);
+    const struct sgc_array_end *end;
 
+    sgc_assert(sgc_api_object_ok(o));
     if (!sgc_ds_is_proc(*descriptor_place(o), SGC_PROC_ARRAY))
         return typed(size, descriptor_for(*descriptor_place(o), size, sgc_api_typed_usable(o)), false);
+    end = array_end(o);
     return true_array(sgc_round_up(size, WORD), end->element_bytes, end->element_descriptor);
 }
 
@@ -333,6 +347,7 @@ void *sgc_api_typed_resize(const struct sgc_object *o, size_t size)
     size_t had = sgc_api_typed_usable(o);
     void *fresh = size <= PTRDIFF_MAX - SGC_PAGE ? like(o, size) : NULL;
 
+    sgc_assert(sgc_api_object_ok(o) && sgc_api_is_typed(o->kind) && had < o->bytes);
     if (fresh == NULL)
         return sgc_out_of_memory(size);
     memcpy(fresh, (void *)o->start, size < had ? size : had);

@@ -26,6 +26,7 @@ SGC_PRINTF(2, 0) static void print(int fd, const char *format, va_list args)
 
     if (length >= LINE)
         length = LINE - 1;
+    sgc_assert(length < LINE);
     if (length > 0) {
         written = write(fd, text, (size_t)length);
         (void)written;

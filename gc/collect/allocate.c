@@ -53,6 +53,7 @@ static bool find_class(struct request *r)
 {
     size_t granules = (r->bytes + SGC_GRANULE - 1) / SGC_GRANULE;
 
+    sgc_assert(r->bytes != 0 && r->align != 0 && (r->align & (r->align - 1)) == 0);
     if (r->bytes > SGC_SMALL_MAX || r->align > SGC_PAGE)
         return false;
     for (r->cls = sgc_class_for(granules); r->cls < sgc_size_classes.count; r->cls++)
@@ -63,6 +64,7 @@ static bool find_class(struct request *r)
 
 static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t align)
 {
+    sgc_assert(kind < sgc_kind_count());
     *r = (struct request){ .bytes = bytes + sgc_heap.config.end_byte, .kind = kind, .align = align };
     if (r->bytes == 0)
         r->bytes = 1;
@@ -74,6 +76,7 @@ static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t 
 
 static void *attempt(struct sgc_mutator *self, const struct request *r)
 {
+    sgc_assert(!r->small || r->cls < sgc_size_classes.count);
     if (r->many)
         return sgc_small_many(&self->cache, r->kind, r->cls, UINT32_MAX);
     if (r->small)
@@ -86,6 +89,7 @@ static enum sgc_collect_result collect(struct sgc_mutator *self, enum sgc_reason
 {
     enum sgc_collect_result result = sgc_collect_from(self, reason, stop, from);
 
+    sgc_assert(sgc_mutator_mine(self) && from != 0);
     sgc_stack_clear_deep();
     return result;
 }
@@ -109,6 +113,7 @@ static bool others_were_faster(size_t bytes)
     size_t live = sgc_pacing_live();
     size_t limit = pages < SIZE_MAX / SGC_PAGE ? pages * SGC_PAGE : 0;
 
+    sgc_assert(bytes != 0);
     return live < limit / 4 * 3 && bytes < (limit - live) / 4;
 }
 
@@ -121,6 +126,7 @@ static bool free_waiting(struct sgc_mutator *self, uintptr_t entry)
 {
     bool freed = sgc_disclaim_run(self, SIZE_MAX, entry);
 
+    sgc_assert(sgc_mutator_mine(self) && entry != 0);
     if (freed)
         sgc_pacing_limit_paid();
     return freed;
@@ -170,6 +176,7 @@ static struct sgc_mutator *allocator_self(void)
 /* Only who has taken memory looks at its size: the words are shared. */
 static void watch(struct sgc_mutator *self, const struct request *r)
 {
+    sgc_assert(sgc_mutator_mine(self));
     if (r->small && !self->cache.took)
         return;
     self->cache.took = false;
@@ -183,6 +190,7 @@ static void *serve(struct sgc_mutator *self, const struct request *r)
     uint64_t seen;
     void *object;
 
+    sgc_assert(sgc_mutator_mine(self) && r->entry != 0 && r->from != 0);
     collect_if_due(self, r->from);
     sgc_disclaim_poll(self, r->entry);
     seen = sgc_cycles_finished();
@@ -206,6 +214,7 @@ static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
 {
     size_t granules = (bytes + SGC_GRANULE - 1) / SGC_GRANULE;
 
+    sgc_assert(bytes <= SGC_SMALL_MAX && kind < sgc_kind_count());
     *r = (struct request){ .bytes = bytes, .kind = kind, .small = true, .many = true };
     r->cls = sgc_class_for(granules == 0 ? 1 : granules);
     return true;
@@ -215,6 +224,7 @@ static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
  * or in another callback, is told so where a section is entered. */
 static void *serve_hook(struct sgc_mutator *self, const struct request *r)
 {
+    sgc_assert(sgc_stopped_by_self() && r->small);
     sgc_section_restore(sgc_section_of(self));
     return sgc_stopped_claim(&self->cache, r->kind, r->cls);
 }

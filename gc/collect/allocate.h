@@ -20,12 +20,13 @@ static inline size_t sgc_request_granules(size_t bytes)
 
 /* Everything the fast path does not do: a thread not registered, an empty bin, large objects, collecting.
  * `align` is a power of two; up to SGC_GRANULE it is free.  NULL when memory has run out: the first form
- * says what the client's hook answers.  Outside sections. */
-void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align);
+ * says what the client's hook answers.  Outside sections.  Not inlined, in builds with -flto either: the fast path jumps here,
+ * and would need a stack frame otherwise. */
+__attribute__((noinline)) void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align);
 void *sgc_allocate_slow_or_null(size_t bytes, uint32_t kind, size_t align);
 
 /* The common path found the bin empty: claims a short run, or leaves the brief section and goes the slow way. */
-void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin);
+__attribute__((noinline)) void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin);
 
 /* Where a request of at most SGC_FAST_MAX bytes is served. */
 __attribute__((always_inline))

@@ -13,6 +13,7 @@ bool sgc_mutator_unborn(void)
 
 struct sgc_mutator *sgc_mutator_admit(void)
 {
+    sgc_assert(sgc_self == NULL);
     return sgc_init_done() || sgc_init_now() ? sgc_mutator_register(0) : NULL;
 }
 
@@ -27,5 +28,6 @@ struct sgc_mutator *sgc_mutator_adopt(void)
                  "threads with GC_pthread_create (define GC_THREADS before including gc.h), call "
                  "GC_register_my_thread first, or start the program with sgc-run",
                  sgc_thread_id());
+    sgc_assert(sgc_init_done());
     return sgc_mutator_register(0);
 }

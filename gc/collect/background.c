@@ -51,6 +51,7 @@ static uint64_t give_back(uint64_t age, struct sgc_mutator *self)
     uint64_t due = sgc_pool_decay(sgc_clock_ns(), age, ARENAS_AT_ONCE, sgc_section_of(self));
     size_t returned = sgc_aw_load(&sgc_pool.returned) - before;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->guards > 0);
     if (returned != 0)
         SGC_EVENT(heap_returned, returned);
     else if (due <= sgc_clock_ns())
@@ -68,6 +69,7 @@ static void nap(void *arg)
     const struct nap *n = arg;
     uint64_t now = sgc_clock_ns();
 
+    sgc_assert(n->due != 0);
     if (n->due == UINT64_MAX)
         sgc_wait(&service.wanted, n->seen, -1);
     else if (n->due > now)
@@ -86,6 +88,7 @@ static void sleep_until(uint64_t due, uint32_t seen, bool lingers, struct sgc_mu
     uint32_t word = lingers ? seen | LINGERS : seen & ~(uint32_t)LINGERS;
     struct nap n = { lingers ? sooner(due, sgc_clock_ns() + LINGER_NS) : due, word };
 
+    sgc_assert(sgc_mutator_mine(self) && self->service);
     if (sgc_a32_cas(&service.wanted, seen, word))
         sgc_world_sleep(self, nap, &n);
 }
@@ -93,6 +96,7 @@ static void sleep_until(uint64_t due, uint32_t seen, bool lingers, struct sgc_mu
 /* Sweeps and clears everything, and gives back what is due.  Returns when more will be. */
 static uint64_t work(struct sgc_mutator *self)
 {
+    sgc_assert(self->service && sgc_section_of(self)->held == 0);
     while (sgc_clear_some(ARENAS_AT_ONCE))
         continue;
     while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
@@ -106,6 +110,7 @@ static bool is_time(bool asked, uint64_t *since)
 {
     uint64_t now = sgc_clock_ns();
 
+    sgc_assert(*since <= now);
     if (asked && *since == 0)
         *since = now;
     if (asked && !is_eager() && now - *since < OVERDUE_NS)
@@ -119,6 +124,7 @@ static void serve(struct sgc_mutator *self)
     uint64_t since = 0;
     uint32_t done = 0;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->guards > 0);
     for (;;) {
         uint32_t seen = sgc_a32_load_acq(&service.wanted);
         bool asked = seen / ONE_MORE != done;
@@ -135,6 +141,7 @@ static void body(void *argument)
     (void)argument;
     if (self == NULL)
         return;
+    sgc_assert(sgc_mutator_mine(self) && self->service);
     sgc_guard_enter(sgc_section_of(self));      /* for good: so none of its locks has to block signals */
     serve(self);
 }
@@ -153,12 +160,14 @@ void sgc_service_start(void)
 
 void sgc_service_start_if_worth_it(void)
 {
+    sgc_assert(sgc_gate_mine());
     if (is_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD)
         sgc_service_start();
 }
 
 void sgc_service_wake(void)
 {
+    sgc_assert(!sgc_gate_mine());
     if (sgc_a32_load(&service.started) == 0)
         return;
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
@@ -172,6 +181,7 @@ static bool sweep_some(struct sgc_mutator *self)
 {
     bool more;
 
+    sgc_assert(sgc_section_of(self)->held == 0);
     sgc_guard_enter(sgc_section_of(self));
     more = sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self));
     sgc_guard_leave(sgc_section_of(self));
@@ -190,6 +200,7 @@ void sgc_service_do_all(struct sgc_mutator *self)
 {
     size_t rounds = sgc_pool_dirty_bytes() / SGC_PAGE + 1;
 
+    sgc_assert(sgc_mutator_mine(self) && !self->service);
     while (sweep_some(self))
         continue;
     rounds += sgc_pool_dirty_bytes() / SGC_PAGE;

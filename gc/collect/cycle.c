@@ -51,6 +51,7 @@ struct pause {
 /* Claimed slots are unallocated for the marker.  Counts must be taken over before. */
 static void retire_caches(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     sgc_pacing_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         sgc_cache_retire(&m->cache);
@@ -60,6 +61,7 @@ static void retire_caches(void)
  * are no longer taken for swept. */
 static void flip(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     sgc_heap_flip();
     sgc_heap.epoch++;
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
@@ -139,6 +141,7 @@ static void stopped_world(struct pause *p)
 {
     struct sgc_cycle_record *record = &cycle.record;
 
+    sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(p->self));
     SGC_EVENT(stopped, record);
     retire_caches();
     record->live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
@@ -160,6 +163,7 @@ static void pause_at_snapshot(void *arg)
 {
     struct pause *p = arg;
 
+    sgc_assert(sgc_gate_mine() && cycle.markers > 0);
     cycle.stopped = sgc_world_stop(p->self, cycle.markers, &cycle.record);
     if (!cycle.stopped)
         return;
@@ -177,6 +181,7 @@ static void pause_from(void *arg, uintptr_t sp)
 {
     struct pause *p = arg;
 
+    sgc_assert(sgc_mutator_mine(p->self) && sp != 0);
     sgc_world_stand_at(p->self, p->from != 0 ? p->from : sp);
     cycle.stopped = false;
     cycle.unknown = 0;
@@ -221,6 +226,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
 {
     struct pause p = { .self = self, .stop = stop, .from = from };
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_gate_mine() && !sgc_world_stopped());
     sgc_cycle_begin(&cycle.record, sgc_cycles_finished() + 1, reason);
     SGC_EVENT(cycle_start, &cycle.record);
     sgc_finalization_before(sgc_client_toggle_fn());
@@ -256,6 +262,7 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
     uint64_t before = sgc_cycles_finished();
     bool done;
 
+    sgc_assert(sgc_mutator_mine(self) && (unsigned)reason < SGC_REASONS);
     if (sgc_collect_disabled() || sgc_init_ended())
         return SGC_COLLECT_DISABLED;
     if (sgc_gate_mine()) {
@@ -297,6 +304,7 @@ static void external_stop_at_snapshot(void *arg)
     struct external *e = arg;
     struct sgc_cycle_record record;
 
+    sgc_assert(sgc_gate_mine());
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     cycle.stopped = sgc_world_stop(e->self, 1, &record);
     e->again = !cycle.stopped && sgc_world_interrupted();
@@ -321,6 +329,7 @@ static bool external_stop(struct external *e, bool *closed)
 {
     bool stopped;
 
+    sgc_assert(sgc_mutator_mine(e->self));
     do {
         *closed = sgc_gate_enter(e->self);
         sgc_with_registers(external_stop_from, e);
@@ -363,6 +372,7 @@ bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *
 
 void sgc_external_resume(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self) && sgc_stopped_by_self());
     if (cycle.nested > 0) {
         cycle.nested--;
         return;
@@ -433,6 +443,7 @@ bool sgc_cycle_init(void)
 
 void sgc_cycle_start_markers(struct sgc_mutator *self)
 {
+    sgc_assert(self == sgc_mutator_self());
     if (sgc_gate_mine())
         return;
     sgc_gate_close(self);

@@ -35,6 +35,7 @@ static void lock_all(struct sgc_section *self)
 {
     uint32_t caches;
 
+    sgc_assert(sgc_section_mine(self) && sgc_gate_mine());
     sgc_lock(&sgc_registry.lock, self);
     caches = sgc_a32_load_acq(&sgc_cache_count);
     sgc_roots_lock(self);
@@ -50,6 +51,7 @@ static void unlock_all(struct sgc_section *self)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
+    sgc_assert(sgc_section_mine(self) && sgc_registry_locked());
     sgc_unlock(&sgc_pool.lock, self);
     sgc_orphans_unlock(self);
     sgc_spans_unlock(self);
@@ -69,6 +71,7 @@ static struct sgc_section *section_self(void)
 /* A thread may fork inside GC_do_blocking: it counts as stopped there and may take no lock. */
 static bool leave_blocked(struct sgc_mutator *self, uintptr_t *sp)
 {
+    sgc_assert(self == sgc_mutator_self());
     if (self == NULL || !sgc_world_is_blocked(self))
         return false;
     *sp = self->sp;
@@ -78,6 +81,7 @@ static bool leave_blocked(struct sgc_mutator *self, uintptr_t *sp)
 
 static void enter_blocked_again(const struct fork_state *was)
 {
+    sgc_assert(!was->blocked || was->blocked_sp != 0);
     if (was->blocked)
         sgc_world_enter_blocked(sgc_mutator_self(), was->blocked_sp);
 }
@@ -102,7 +106,9 @@ void sgc_fork_prepare(void)
         sgc_guard_enter(section_self());
     else
         sgc_gate_close(self);
+    sgc_assert(!fork_state.prepared);
     lock_all(section_self());
+    sgc_assert(!sgc_world_stopped());
     fork_state.prepared = true;
     fork_state.had_gate = had_gate;
     fork_state.blocked = blocked;
@@ -133,6 +139,7 @@ static void forget_others(void)
     struct sgc_section *self = section_self();
     sigset_t signals;
 
+    sgc_assert(!sgc_world_stopped());
     if (self != NULL) {
         signals = self->signals;
         self->held = self->guards = 0;
@@ -161,6 +168,7 @@ void sgc_fork_child(void)
         return;
     fork_state.prepared = false;
     forget_others();
+    sgc_assert(sgc_self == NULL || sgc_mutator_mine(sgc_mutator_self()));
     enter_blocked_again(&fork_state);
 }
 
@@ -193,6 +201,7 @@ void sgc_fork_init(void)
 
 void sgc_fork_handle(int mode)
 {
+    sgc_assert(-1 <= mode && mode <= 1);
     fork_state.mode = mode;
 }
 

@@ -3,6 +3,7 @@
 #include "gc/collect/helpers.h"
 
 #include "platform/report.h"
+#include "gc/threads/gc_lock.h"
 
 /* What a helper has to know, handed over in one word: the argument's memory must outlive the call. */
 struct helper {
@@ -17,6 +18,7 @@ static void body(void *argument)
     struct sgc_team *team = helper->team;
     uint32_t number = helper->number;
 
+    sgc_assert(number > 0 && number < team->made);
     sgc_a32_store_rel(&helper->taken, 1);
     sgc_wake(&helper->taken, 1);
     sgc_team_serve(team, number);
@@ -27,6 +29,7 @@ static bool start_one(struct sgc_team *team, struct sgc_section *self)
     struct helper helper = { .team = team, .number = sgc_team_add(team) };
     bool started;
 
+    sgc_assert(self == NULL || sgc_section_mine(self));
     if (helper.number == 0)
         return false;
     if (self != NULL)
@@ -43,6 +46,8 @@ static bool start_one(struct sgc_team *team, struct sgc_section *self)
 
 void sgc_helpers_start(struct sgc_team *team, uint32_t want, struct sgc_section *self)
 {
+    sgc_assert(sgc_gate_mine() && !sgc_stopped_by_self());
+    sgc_assert(team->made > 0 && want > 0);
     if (want > team->config.most)
         want = team->config.most;
     while (team->made < want)

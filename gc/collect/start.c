@@ -43,11 +43,13 @@ static bool start_heap(void)
         .page_rule = sgc_page_rule_from_options(),
     };
 
+    sgc_assert(sgc_init_mine());
     if (!sgc_heap_init(&config))
         return false;
     sgc_group_limit_set(sgc_options.maximum_heap);
     sgc_aw_store(&sgc_client_least_plausible_heap_addr, sgc_heap.base);
     sgc_aw_store(&sgc_client_greatest_plausible_heap_addr, sgc_heap.base + sgc_heap.reserved);
+    sgc_assert(sgc_heap.base % SGC_PAGE == 0 && sgc_heap.base + sgc_heap.reserved > sgc_heap.base);
     return true;
 }
 
@@ -57,11 +59,13 @@ static void settle_markers(void)
         sgc_options.markers = sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus();
     if (sgc_options.markers > MARKERS_MAX)
         sgc_options.markers = MARKERS_MAX;
+    sgc_assert(sgc_options.markers > 0);
     sgc_preset_apply();
 }
 
 static bool start_all(void)
 {
+    sgc_assert(sgc_init_mine() && sgc_self == NULL);
     sgc_platform_init();
     sgc_client_threads_start();
     sgc_thread_hooks.ends = sgc_disclaim_thread_over;
@@ -95,6 +99,7 @@ static bool register_starter(void)
     uintptr_t bottom = main_thread ? sgc_aw_load(&sgc_client_stackbottom) : 0;
     struct sgc_mutator *self = sgc_mutator_register(bottom);
 
+    sgc_assert(sgc_init_done());
     if (self != NULL && main_thread && bottom == 0)
         sgc_aw_store(&sgc_client_stackbottom, self->bottom);
     return self != NULL;

@@ -10,6 +10,7 @@
 #include <limits.h>
 
 #include "platform/platform.h"
+#include "platform/report.h"
 
 enum { IDLE, FORKING, BUSY, DONE, FAILED };
 
@@ -29,6 +30,7 @@ bool sgc_init_begun(void)
 
 void sgc_init_end(void)
 {
+    sgc_assert(sgc_init_done());
     sgc_a32_store_rel(&ended, 1);
 }
 
@@ -49,6 +51,7 @@ static bool claim(uint32_t wanted)
 {
     uint32_t now;
 
+    sgc_assert(wanted == FORKING || wanted == BUSY);
     while (!sgc_a32_cas(&state, IDLE, wanted)) {
         now = sgc_a32_load_acq(&state);
         if (now == DONE || now == FAILED)
@@ -61,6 +64,7 @@ static bool claim(uint32_t wanted)
 
 static void finish(uint32_t result)
 {
+    sgc_assert(sgc_a32_load(&state) == FORKING || sgc_a32_load(&state) == BUSY);
     sgc_a32_store_rel(&state, result);
     sgc_wake(&state, INT_MAX);
 }
@@ -72,6 +76,7 @@ bool sgc_init_claim(void)
 
 void sgc_init_finish(bool started)
 {
+    sgc_assert(sgc_init_mine() && sgc_a32_load(&state) == BUSY);
     finish(started ? DONE : FAILED);
 }
 
@@ -81,6 +86,7 @@ void sgc_init_hold(void)
 {
     if (!sgc_init_mine())
         claim(FORKING);
+    sgc_assert(sgc_a32_load_acq(&state) != IDLE);
 }
 
 void sgc_init_release(void)

@@ -6,21 +6,25 @@
 
 #include "alloc/check.h"
 #include "gc/config/options.h"
+#include "gc/threads/gc_lock.h"
 
 /* xorshift64: a sequence of its own for each thread, from SGC_TORTURE_SEED. */
 static uint64_t next_random(struct sgc_mutator *m)
 {
     uint64_t x = m->random | 1;
 
+    sgc_assert(m == sgc_mutator_self());
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;
+    sgc_assert(x != 0);
     m->random = x;
     return x;
 }
 
 bool sgc_torture_due(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_mutator_mine(m));
     if (sgc_options.torture <= 0 || ++m->allocations < (uint32_t)sgc_options.torture)
         return false;
     m->allocations = 0;
@@ -56,6 +60,7 @@ void sgc_torture_init(void)
 
 void sgc_torture_check(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     if (sgc_options.torture <= 0)
         return;
     sgc_heap_check();

@@ -38,6 +38,7 @@ static void report_unknown_name(const char *name, size_t length)
     const char *near = sgc_option_nearest(name, length);
     char quoted[QUOTED];
 
+    sgc_assert(sgc_option_find(name, length) < 0);
     sgc_warn("%s: no such option, ignored%s%s; SGC_PRINT_OPTIONS=1 lists all options",
              sgc_quote(name, length, quoted, QUOTED),
              near != NULL ? "; did you mean " : "", near != NULL ? near : "");
@@ -47,6 +48,7 @@ static void report_unsupported(int index)
 {
     const struct sgc_unsupported_row *row = &sgc_unsupported_table[index];
 
+    sgc_assert(0 <= index && index < sgc_unsupported_count);
     sgc_warn("%s: not supported, ignored; %s", row->name, row->advice);
 }
 
@@ -58,10 +60,12 @@ static bool assign(enum sgc_option_id id, const char *text, enum sgc_origin orig
     int64_t value = 0;
     const char *wrong = sgc_option_parse(row, text, &value);
 
+    sgc_assert((unsigned)id < SGC_OPTIONS && origin != SGC_ORIGIN_DEFAULT);
     if (wrong != NULL) {
         report_bad_value(id, text, wrong);
         return false;
     }
+    sgc_assert(row->type != SGC_OPTION_TEXT_TYPE || strlen(text) < SGC_OPTION_TEXT);
     if (row->type == SGC_OPTION_TEXT_TYPE)
         strcpy(sgc_option_text(row), text);         /* its length was checked */
     else
@@ -75,6 +79,8 @@ void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why)
     const struct sgc_option_row *row = &sgc_option_table[id];
     char before[SGC_OPTION_WORDS], after[SGC_OPTION_WORDS];
 
+    sgc_assert((unsigned)id < SGC_OPTIONS);
+    sgc_assert(sgc_option_accepts(row, value));
     sgc_option_current(row, before, sizeof before);
     if (why != NULL)
         sgc_warn("%s=%s: %s is used: %s", row->name, before, sgc_option_show(row, value, after, sizeof after), why);
@@ -92,6 +98,8 @@ static void clamp_all(void)
     if (sgc_options.maximum_heap != 0 && sgc_options.initial_heap > sgc_options.maximum_heap)
         sgc_option_clamp(SGC_OPT_GC_INITIAL_HEAP_SIZE, (int64_t)sgc_options.maximum_heap,
                          "GC_MAXIMUM_HEAP_SIZE allows no more");
+    sgc_assert(!sgc_options.enable_incremental);
+    sgc_assert(sgc_options.maximum_heap == 0 || sgc_options.initial_heap <= sgc_options.maximum_heap);
 }
 
 bool sgc_option_set(const char *name, const char *value)
@@ -110,6 +118,7 @@ bool sgc_option_set(const char *name, const char *value)
 
 enum sgc_origin sgc_option_origin(enum sgc_option_id id)
 {
+    sgc_assert((unsigned)id < SGC_OPTIONS);
     return (enum sgc_origin)origins[id];
 }
 
@@ -122,6 +131,7 @@ static void read_entry(const char *entry, uint64_t *seen)
     size_t length = strcspn(entry, "=");
     int id, unsupported;
 
+    sgc_assert(strncmp(entry, "GC_", 3) == 0 || strncmp(entry, "SGC_", 4) == 0);
     if (entry[length] == '\0')
         return;                                     /* no '=': the environment is damaged, not ours to repair */
     if ((id = sgc_option_find(entry, length)) >= 0) {

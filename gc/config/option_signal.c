@@ -4,6 +4,7 @@
  * localised or too new.
  */
 #include "gc/config/option_table.h"
+#include "platform/report.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -51,6 +52,7 @@ static int realtime_number(const char *name)
             offset = offset * 10 + (*name - '0');
         }
     }
+    sgc_assert(0 <= offset && offset <= 99);
     int number = from_min ? SIGRTMIN + offset : SIGRTMAX - offset;
     return SIGRTMIN <= number && number <= SIGRTMAX ? number : 0;
 }

@@ -57,6 +57,7 @@ static const char *const foreign_names[] = {
 
 static bool same_name(const char *known, const char *name, size_t length)
 {
+    sgc_assert(strnlen(name, length) == length);
     return strncmp(known, name, length) == 0 && known[length] == '\0';
 }
 
@@ -78,6 +79,7 @@ int sgc_unsupported_find(const char *name, size_t length)
 
 bool sgc_option_is_foreign(const char *name, size_t length)
 {
+    sgc_assert(length >= 4 && strncmp(name, "SGC_", 4) == 0);       /* nothing else is asked about */
     for (size_t i = 0; i < sizeof foreign_names / sizeof foreign_names[0]; i++)
         if (same_name(foreign_names[i], name, length))
             return true;
@@ -100,6 +102,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
 {
     int row[LONGEST + 1];
 
+    sgc_assert(a_length <= LONGEST && b_length <= LONGEST);
     for (size_t j = 0; j <= b_length; j++)
         row[j] = (int)j;
     for (size_t i = 1; i <= a_length; i++) {
@@ -111,6 +114,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
             diagonal = above;
         }
     }
+    sgc_assert(row[b_length] >= 0 && (size_t)row[b_length] <= (a_length > b_length ? a_length : b_length));
     return row[b_length];
 }
 
@@ -130,6 +134,7 @@ const char *sgc_option_nearest(const char *name, size_t length)
             best = known;
         }
     }
+    sgc_assert(best_distance > 0 || best == NULL || same_name(best, name, length));
     return best;
 }
 
@@ -142,6 +147,7 @@ static void *field(const struct sgc_option_row *row)
 
 int64_t sgc_option_number(const struct sgc_option_row *row)
 {
+    sgc_assert(sgc_option_row_ok(row));
     sgc_assert(row->type != SGC_OPTION_TEXT_TYPE);
     if (row->type == SGC_OPTION_BOOL)
         return *(bool *)field(row);
@@ -152,6 +158,8 @@ int64_t sgc_option_number(const struct sgc_option_row *row)
 
 void sgc_option_store(const struct sgc_option_row *row, int64_t value)
 {
+    sgc_assert(sgc_option_row_ok(row));
+    sgc_assert(sgc_option_accepts(row, value) || value == row->initial);
     sgc_assert(row->type != SGC_OPTION_TEXT_TYPE);
     if (row->type == SGC_OPTION_BOOL) {
         *(bool *)field(row) = value != 0;
@@ -165,6 +173,7 @@ void sgc_option_store(const struct sgc_option_row *row, int64_t value)
 
 char *sgc_option_text(const struct sgc_option_row *row)
 {
+    sgc_assert(sgc_option_row_ok(row));
     sgc_assert(row->type == SGC_OPTION_TEXT_TYPE);
     return field(row);
 }

@@ -63,6 +63,19 @@ bool sgc_option_is_foreign(const char *name, size_t length);
 /* The known name that is most like this one; NULL if none is near. */
 const char *sgc_option_nearest(const char *name, size_t length);
 
+/* Is it a row of the table, and does what it says of its option agree? */
+static inline bool sgc_option_row_ok(const struct sgc_option_row *row)
+{
+    return row >= sgc_option_table && row < sgc_option_table + SGC_OPTIONS && row->min <= row->max &&
+           row->field < sizeof(struct sgc_options) && (row->words != NULL) == (row->type == SGC_OPTION_ENUM);
+}
+
+/* May a number option have this value? */
+static inline bool sgc_option_accepts(const struct sgc_option_row *row, int64_t value)
+{
+    return (value >= row->min && value <= row->max) || (row->special != SGC_NONE && value == row->special);
+}
+
 /* The number in an option's field (not for TEXT). */
 int64_t sgc_option_number(const struct sgc_option_row *row);
 void sgc_option_store(const struct sgc_option_row *row, int64_t value);

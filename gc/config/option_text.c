@@ -28,6 +28,7 @@ static const char *parse_decimal(const char *text, const char **end, int64_t *va
     for (; *text >= '0' && *text <= '9'; text++)
         if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *text - '0', &number))
             return too_many_digits;
+    sgc_assert(number >= 0);
     *end = text;
     *value = negative ? -number : number;
     return NULL;
@@ -48,6 +49,7 @@ static int suffix_shift(const char *suffix)
 {
     static const char letters[] = "kKmMgGtT";
 
+    sgc_assert(*suffix < '0' || *suffix > '9');         /* all digits have been read */
     if (*suffix == '\0')
         return 0;
     const char *letter = strchr(letters, *suffix);
@@ -73,6 +75,7 @@ static int64_t word_position(const char *words, const char *text)
     size_t length = strlen(text);
     int64_t position = 0;
 
+    sgc_assert(*words != '\0' && *words != '|');
     for (;;) {
         size_t word = strcspn(words, "|");
         if (word == length && strncmp(words, text, length) == 0)
@@ -102,6 +105,7 @@ static const char *parse_bool(const char *text, int64_t *value)
 
 static const char *parse_signal(const char *text, int64_t *value)
 {
+    sgc_assert(*text != '\0');
     *value = sgc_signal_number(text);
     if (*value == 0 && parse_int(text, value) != NULL)
         return "not a signal";
@@ -112,6 +116,7 @@ static const char *parse_signal(const char *text, int64_t *value)
 
 static const char *parse_number(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
+    sgc_assert(row->type != SGC_OPTION_TEXT_TYPE);
     switch (row->type) {
     case SGC_OPTION_BOOL:   return parse_bool(text, value);
     case SGC_OPTION_SIZE:   return parse_size(text, value);
@@ -125,6 +130,7 @@ const char *sgc_option_parse(const struct sgc_option_row *row, const char *text,
 {
     int64_t number;
 
+    sgc_assert(sgc_option_row_ok(row));
     if (*text == '\0')
         return "empty";
     if (row->type == SGC_OPTION_TEXT_TYPE)
@@ -132,7 +138,7 @@ const char *sgc_option_parse(const struct sgc_option_row *row, const char *text,
     const char *wrong = parse_number(row, text, &number);
     if (wrong != NULL)
         return wrong;
-    if ((number < row->min || number > row->max) && (row->special == SGC_NONE || number != row->special))
+    if (!sgc_option_accepts(row, number))
         return out_of_range;
     *value = number;
     return NULL;
@@ -144,6 +150,7 @@ static void show_size(int64_t bytes, char *buffer, size_t size)
 {
     static const char letters[] = "tgmk";
 
+    sgc_assert(bytes >= 0 && size > 0);
     for (int i = 0; i < 4; i++) {
         int64_t unit = INT64_C(1) << (40 - 10 * i);
         if (bytes != 0 && bytes % unit == 0) {
@@ -156,8 +163,11 @@ static void show_size(int64_t bytes, char *buffer, size_t size)
 
 static void show_word(const char *words, int64_t position, char *buffer, size_t size)
 {
-    while (position-- > 0)
+    sgc_assert(position >= 0 && size > 0);
+    while (position-- > 0) {
+        sgc_assert(strchr(words, '|') != NULL);         /* there are so many words */
         words += strcspn(words, "|") + 1;
+    }
     size_t length = strcspn(words, "|");
     if (length >= size)
         length = size - 1;
@@ -169,6 +179,7 @@ static void show_signal(int signal, char *buffer, size_t size)
 {
     const char *name = sgc_signal_name(signal);
 
+    sgc_assert(signal == 0 || name != NULL || sgc_signal_can_suspend(signal));
     if (name != NULL)
         sgc_format(buffer, size, "%s", name);
     else
@@ -177,6 +188,7 @@ static void show_signal(int signal, char *buffer, size_t size)
 
 char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size)
 {
+    sgc_assert(sgc_option_row_ok(row) && row->type != SGC_OPTION_TEXT_TYPE && size > 0);
     if (row->type == SGC_OPTION_SIZE)
         show_size(value, buffer, size);
     else if (row->type == SGC_OPTION_ENUM)
@@ -190,6 +202,7 @@ char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buf
 
 const char *sgc_option_current(const struct sgc_option_row *row, char *buffer, size_t size)
 {
+    sgc_assert(sgc_option_row_ok(row) && size > 0);
     if (row->type != SGC_OPTION_TEXT_TYPE)
         return sgc_option_show(row, sgc_option_number(row), buffer, size);
     const char *text = sgc_option_text(row);
@@ -200,6 +213,7 @@ static void show_interval(const struct sgc_option_row *row, char *buffer, size_t
 {
     char low[32], high[32], special[40] = "";
 
+    sgc_assert(row->special == SGC_NONE || row->special < row->min || row->special > row->max);
     sgc_option_show(row, row->min, low, sizeof low);
     sgc_option_show(row, row->max, high, sizeof high);
     if (row->special != SGC_NONE)
@@ -209,6 +223,7 @@ static void show_interval(const struct sgc_option_row *row, char *buffer, size_t
 
 char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t size)
 {
+    sgc_assert(sgc_option_row_ok(row) && size > 0);
     switch (row->type) {
     case SGC_OPTION_BOOL:
         sgc_format(buffer, size, "%s", bool_words);

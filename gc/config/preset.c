@@ -29,6 +29,8 @@ static void contradiction(const struct sgc_option_row *row, int64_t wanted)
     const struct sgc_option_row *preset = &sgc_option_table[SGC_OPT_SGC_PRESET];
     char own[SGC_OPTION_WORDS], name[SGC_OPTION_WORDS], value[SGC_OPTION_WORDS];
 
+    sgc_assert(sgc_option_row_ok(row));
+    sgc_assert(sgc_option_number(row) != wanted);
     sgc_warn("%s=%s contradicts SGC_PRESET=%s, which means %s; %s is used. Leave one of the two out", row->name,
              sgc_option_current(row, own, sizeof own), sgc_option_current(preset, name, sizeof name),
              sgc_option_show(row, wanted, value, sizeof value), own);
@@ -37,8 +39,10 @@ static void contradiction(const struct sgc_option_row *row, int64_t wanted)
 static void apply(const struct setting *s)
 {
     const struct sgc_option_row *row = &sgc_option_table[s->option];
+    sgc_assert(0 <= sgc_options.preset && sgc_options.preset <= SGC_PRESET_SIMPLE);
     int64_t wanted = s->value[sgc_options.preset];
 
+    sgc_assert(sgc_option_row_ok(row) && sgc_option_accepts(row, wanted));
     if (sgc_option_origin(s->option) == SGC_ORIGIN_DEFAULT)
         sgc_option_store(row, wanted);
     else if (sgc_option_number(row) != wanted && sgc_option_origin(SGC_OPT_SGC_PRESET) != SGC_ORIGIN_DEFAULT)
@@ -53,6 +57,7 @@ static void say_useless(enum sgc_option_id option, const char *why)
 
 void sgc_preset_apply(void)
 {
+    sgc_assert(sgc_options.markers > 0);                /* the number of processors has been asked for */
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         apply(&settings[i]);
     if (!sgc_options.balance) {

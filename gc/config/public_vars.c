@@ -5,6 +5,8 @@
  */
 #include "gc/config/public_vars.h"
 
+#include <string.h>
+
 #include "alloc/pages/pool.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
@@ -58,6 +60,7 @@ static void hand_over(const char *option, uintptr_t value, uintptr_t initial)
 {
     char text[24];
 
+    sgc_assert(sgc_option_find(option, strlen(option)) >= 0);
     if (value == initial)
         return;
     sgc_format(text, sizeof text, "%zu", (size_t)value);
@@ -72,6 +75,8 @@ void sgc_client_vars_to_options(void)
 
 void sgc_client_vars_from_options(void)
 {
+    sgc_assert(sgc_options.markers > 0);
+    sgc_assert(sgc_options.free_space_divisor > 0);
     sgc_a32_store(&sgc_client_all_interior_pointers, sgc_options.all_interior_pointers);
     sgc_aw_store(&sgc_client_free_space_divisor, (uintptr_t)sgc_options.free_space_divisor);
     sgc_a32_store(&sgc_client_parallel, (uint32_t)sgc_options.markers - 1);

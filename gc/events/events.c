@@ -28,12 +28,14 @@ static const char *const phase_names[SGC_PHASES] = {
 const char *sgc_reason_name(enum sgc_reason reason)
 {
     sgc_assert((unsigned)reason < SGC_REASONS);
+    sgc_assert(reason_names[reason] != NULL);
     return reason_names[reason];
 }
 
 const char *sgc_phase_name(enum sgc_phase phase)
 {
     sgc_assert((unsigned)phase < SGC_PHASES);
+    sgc_assert(phase_names[phase] != NULL);
     return phase_names[phase];
 }
 
@@ -51,6 +53,7 @@ bool sgc_listener_add(const struct sgc_listener *listener)
 
 void sgc_listener_remove(const struct sgc_listener *listener)
 {
+    sgc_assert(listener != NULL);
     for (int i = 0; i < SGC_LISTENERS_MAX; i++) {
         if (sgc_aw_load_acq(&sgc_listeners.slot[i]) != (uintptr_t)listener)
             continue;
@@ -64,12 +67,14 @@ const struct sgc_listener *sgc_listener_next(uint32_t *walk)
 {
     sgc_assert(*walk != 0);
     int i = __builtin_ctz(*walk);
+    sgc_assert(i < SGC_LISTENERS_MAX);
     *walk &= *walk - 1;
     return (const struct sgc_listener *)sgc_aw_load_acq(&sgc_listeners.slot[i]);
 }
 
 void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason)
 {
+    sgc_assert((unsigned)reason < SGC_REASONS);
     memset(record, 0, sizeof *record);
     record->cycle = cycle;
     record->reason = reason;
@@ -78,6 +83,8 @@ void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_r
 
 void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
 {
+    sgc_assert(sgc_cycle_ok(record));
+    sgc_assert(record->stop_begin_ns == 0);         /* one stop for each record */
     record->stop_begin_ns = sgc_clock_ns();
     record->last_ns = record->stop_begin_ns;
 }
@@ -86,6 +93,8 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
 {
     uint64_t now = sgc_clock_ns();
 
+    sgc_assert(sgc_cycle_ok(record) && (unsigned)phase < SGC_PHASES);
+    sgc_assert(record->last_ns <= now);             /* the clock does not go back */
     sgc_assert(record->stop_begin_ns != 0);         /* the pause has begun */
     sgc_assert(record->resumed_ns == 0);            /* and is not over */
     record->phase_ns[phase] += now - record->last_ns;
@@ -114,5 +123,7 @@ uint64_t sgc_cycles_finished(void)
 
 void sgc_cycle_finish(const struct sgc_cycle_record *record)
 {
+    sgc_assert(sgc_cycle_ok(record));
+    sgc_assert(record->cycle == sgc_aw_load(&finished) + 1);
     sgc_aw_store_rel(&finished, record->cycle);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the collector tells about itself.  Whoever wants to know (statistics, the log, tests, client
+ * Events, by which the collector tells about itself.  A listener (statistics, the log, tests, client
  * hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument) and knows
  * none of them.  With no listener an event costs one load.
  *
@@ -89,6 +89,13 @@ struct sgc_cycle_record {
     uint64_t pages_live_most;
     bool complete;                  /* from `marked` on: the mark was not given up */
 };
+
+/* Do the times of a record, finished or not, stand in the order in which they come? */
+static inline bool sgc_cycle_ok(const struct sgc_cycle_record *record)
+{
+    return (unsigned)record->reason < SGC_REASONS && (record->stop_begin_ns == 0 || record->request_ns <= record->stop_begin_ns) &&
+           (record->resumed_ns == 0 || record->stop_begin_ns <= record->resumed_ns);
+}
 
 /* Starts a record: number, reason, the time of the request; everything else zero. */
 void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason);

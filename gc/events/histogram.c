@@ -17,6 +17,7 @@ unsigned sgc_histogram_index(uint64_t value)
     if (value < SUB)
         return (unsigned)value;
     unsigned shift = (unsigned)(63 - __builtin_clzll(value)) - SGC_HISTOGRAM_BITS;
+    sgc_assert(value >> shift >= SUB && value >> shift < 2 * SUB);
     return shift * SUB + (unsigned)(value >> shift);
 }
 
@@ -27,6 +28,7 @@ uint64_t sgc_histogram_middle(unsigned index)
         return index;
     unsigned shift = index / SUB - 1;
     uint64_t lowest = (uint64_t)(index - shift * SUB) << shift;
+    sgc_assert(sgc_histogram_index(lowest) == index);
     return lowest + (UINT64_C(1) << shift) / 2;
 }
 
@@ -34,6 +36,7 @@ void sgc_histogram_add(struct sgc_histogram *histogram, uint64_t value)
 {
     sgc_a32_t *bucket = &histogram->bucket[sgc_histogram_index(value)];
 
+    sgc_assert(sgc_histogram_ok(histogram));
     sgc_a32_store(bucket, sgc_a32_load(bucket) + 1);
     sgc_aw_store(&histogram->total, sgc_aw_load(&histogram->total) + value);
     if (value > sgc_aw_load(&histogram->max))
@@ -55,6 +58,7 @@ uint64_t sgc_histogram_permille(const struct sgc_histogram *histogram, unsigned 
     uint64_t max = sgc_aw_load(&histogram->max);
     uint64_t seen = 0;
 
+    sgc_assert(permille <= 1000);
     for (unsigned i = 0; i < SGC_HISTOGRAM_BUCKETS; i++) {
         seen += sgc_a32_load(&histogram->bucket[i]);
         if (seen >= rank && seen > 0) {

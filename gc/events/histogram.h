@@ -12,6 +12,8 @@
 #ifndef SGC_GC_EVENTS_HISTOGRAM_H
 #define SGC_GC_EVENTS_HISTOGRAM_H
 
+#include <stdbool.h>
+
 #include "platform/atomics.h"
 
 #define SGC_HISTOGRAM_BITS 5
@@ -23,6 +25,12 @@ struct sgc_histogram {
     sgc_aw_t total;                 /* the sum of the values */
     sgc_aw_t max;
 };
+
+/* For the writer: is the sum of the values at least the largest?  (It overflows after 500 years.) */
+static inline bool sgc_histogram_ok(const struct sgc_histogram *histogram)
+{
+    return sgc_aw_load(&histogram->max) <= sgc_aw_load(&histogram->total);
+}
 
 void sgc_histogram_add(struct sgc_histogram *histogram, uint64_t value);
 

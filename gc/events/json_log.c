@@ -40,6 +40,7 @@ static void guard_end(const struct guard *guard)
 
 static void aim_messages(void)
 {
+    sgc_assert(sgc_log_file_ok(&text_file) && text_file.is_open);
     if (!sgc_options.only_log_to_file)
         sgc_report_to(text_file.fd);
 }
@@ -53,6 +54,7 @@ static void write_text(const struct sgc_line *line)
     if (whole.used == sizeof whole.text - 1)
         whole.used--;                   /* cut off already: the newline matters more */
     whole.text[whole.used++] = '\n';
+    sgc_assert(whole.used <= sizeof whole.text);
     sgc_log_file_write(&text_file, whole.text, whole.used);
 }
 
@@ -61,6 +63,7 @@ void sgc_log_text(const struct sgc_line *line)
     struct guard guard;
     pid_t before = text_file.pid;
 
+    sgc_assert(sgc_log_line_ok(line));
     guard_begin(&guard);
     if (sgc_log_file_ready(&text_file)) {
         if (text_file.pid != before)
@@ -110,6 +113,7 @@ static void add_members(struct sgc_line *line, const struct sgc_cycle_record *re
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t value;
+        sgc_assert(members[i].offset % sizeof value == 0 && members[i].offset + sizeof value <= sizeof *record);
         memcpy(&value, (const char *)record + members[i].offset, sizeof value);
         sgc_line_add(line, ",\"%s\":%lu", members[i].name, (unsigned long)value);
     }
@@ -117,6 +121,7 @@ static void add_members(struct sgc_line *line, const struct sgc_cycle_record *re
 
 void sgc_log_json(const struct sgc_cycle_record *record, long pid, struct sgc_line *line)
 {
+    sgc_assert(sgc_cycle_ok(record) && pid > 0);
     sgc_line_start(line);
     sgc_line_add(line, "{\"version\":%d,\"pid\":%ld,\"cycle\":%lu,\"reason\":\"%s\"", SGC_LOG_VERSION, pid,
                  (unsigned long)record->cycle, sgc_reason_name(record->reason));
@@ -126,6 +131,7 @@ void sgc_log_json(const struct sgc_cycle_record *record, long pid, struct sgc_li
         sgc_line_add(line, "%s\"%s\":%lu", i > 0 ? "," : "", sgc_phase_name((enum sgc_phase)i),
                      (unsigned long)record->phase_ns[i]);
     sgc_line_add(line, "}");
+    sgc_assert(sgc_log_line_ok(line));
     add_members(line, record, amounts, sizeof amounts / sizeof amounts[0]);
     sgc_line_add(line, "}");
 }
@@ -135,11 +141,13 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
     struct guard guard;
     struct sgc_line line;
 
+    sgc_assert(sgc_cycle_check(record));
     (void)context;
     guard_begin(&guard);
     if (sgc_log_file_ready(&json_file)) {
         sgc_log_json(record, getpid(), &line);
         sgc_line_add(&line, "\n");
+        sgc_assert(sgc_log_line_ok(&line) && line.text[line.used - 1] == '\n');     /* no number was too long for it */
         sgc_log_file_write(&json_file, line.text, line.used);
     }
     guard_end(&guard);
@@ -151,6 +159,7 @@ static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
 
 void sgc_log_start(void)
 {
+    sgc_assert(!text_file.is_open && !json_file.is_open);
     if (sgc_options.log_file[0] != '\0' && sgc_log_file_open(&text_file))
         aim_messages();
     if (sgc_options.log[0] != '\0' && sgc_log_file_open(&json_file) && !sgc_listener_add(&listener)) {
@@ -165,4 +174,5 @@ void sgc_log_stop(void)
     sgc_listener_remove(&listener);
     sgc_log_file_close(&json_file);
     sgc_log_file_close(&text_file);
+    sgc_assert(!text_file.is_open && !json_file.is_open);
 }

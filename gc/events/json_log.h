@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and SGC_LOG (a
- * JSON object a collection, see doc/log-format.md).
+ * JSON object per collection, see doc/log-format.md).
  *
  * Opened at start; written on the collecting thread after the world runs again, a line a write(2),
  * from fixed buffers.
@@ -13,6 +13,12 @@
 #include "platform/text_line.h"
 
 #define SGC_LOG_VERSION 1           /* of the format; see doc/log-format.md */
+
+/* Is it a text that ends where the line says? */
+static inline bool sgc_log_line_ok(const struct sgc_line *line)
+{
+    return line->used < sizeof line->text && line->text[line->used] == '\0';
+}
 
 /* Opens what the options name and begins to listen.  A file that cannot be opened is reported, and
  * the program goes on without it.  Once, after sgc_options_read. */

@@ -38,6 +38,7 @@ bool sgc_log_file_name(const char *name, long pid, char *buffer, size_t size)
 {
     size_t used = 0;
 
+    sgc_assert(size > 0 && pid > 0);
     while (*name != '\0' && used < size) {
         if (name[0] == '%' && name[1] == 'p') {
             used += sgc_format(buffer + used, size - used, "%ld", pid);
@@ -71,6 +72,7 @@ static bool remember(struct sgc_log_file *file, int fd)
 {
     struct stat status;
 
+    sgc_assert(!file->is_open);
     if (fd < 0 || fstat(fd, &status) != 0)
         return false;
     file->fd = fd;
@@ -85,6 +87,7 @@ static void report(const struct sgc_log_file *file, const char *what, int error,
 {
     char quoted[200];
 
+    sgc_assert(sgc_log_file_ok(file) && error != 0);
     sgc_warn("%s=%s: cannot be %s (%s, errno %d), %s", file->option,
              sgc_quote(file->name, strlen(file->name), quoted, sizeof quoted), what, error_text(error), error, advice);
 }
@@ -94,6 +97,7 @@ bool sgc_log_file_open(struct sgc_log_file *file)
     char path[SGC_OPTION_TEXT + 64];
     bool fits = sgc_log_file_name(file->name, getpid(), path, sizeof path);
 
+    sgc_assert(file->option != NULL && file->name != NULL);
     errno = ENAMETOOLONG;
     file->is_open = false;
     if (fits && remember(file, open_for_append(path)))
@@ -106,11 +110,13 @@ static bool still_ours(const struct sgc_log_file *file)
 {
     struct stat status;
 
+    sgc_assert(sgc_log_file_ok(file) && file->is_open);
     return fstat(file->fd, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode;
 }
 
 void sgc_log_file_close(struct sgc_log_file *file)
 {
+    sgc_assert(sgc_log_file_ok(file));
     if (!file->is_open)
         return;
     if (sgc_report_fd() == file->fd)
@@ -122,6 +128,7 @@ void sgc_log_file_close(struct sgc_log_file *file)
 
 bool sgc_log_file_ready(struct sgc_log_file *file)
 {
+    sgc_assert(sgc_log_file_ok(file));
     if (!file->is_open)
         return false;
     if (file->pid != getpid()) {
@@ -135,11 +142,14 @@ bool sgc_log_file_ready(struct sgc_log_file *file)
     }
     if (file->is_open && !still_ours(file))
         sgc_log_file_close(file);       /* the program closed it: its descriptor now, or nobody's */
+    sgc_assert(!file->is_open || file->pid == getpid());
     return file->is_open;
 }
 
 void sgc_log_file_write(struct sgc_log_file *file, const char *text, size_t length)
 {
+    sgc_assert(sgc_log_file_ok(file));
+    sgc_assert(length == 0 || text[length - 1] == '\n');        /* whole lines */
     while (length > 0 && file->is_open) {
         ssize_t written = write(file->fd, text, length);
 

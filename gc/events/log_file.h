@@ -25,6 +25,12 @@ struct sgc_log_file {
     ino_t inode;
 };
 
+/* Does it have a name, and a descriptor while it is open? */
+static inline bool sgc_log_file_ok(const struct sgc_log_file *file)
+{
+    return file->option != NULL && file->name != NULL && (!file->is_open || (file->fd >= 0 && file->pid > 0));
+}
+
 /* False, with a message, if it cannot be opened. */
 bool sgc_log_file_open(struct sgc_log_file *file);
 

@@ -59,6 +59,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *r)
 {
+    sgc_assert(r->pointer_free_bytes <= r->marked_bytes && r->finalizable_bytes <= r->marked_bytes);
     t->cycles++;
     t->by_reason[r->reason]++;
     for (int i = 0; i < SGC_PHASES; i++)
@@ -74,6 +75,8 @@ static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *
 
 static void take_last(struct sgc_cycle_totals *t, const struct sgc_cycle_record *r)
 {
+    sgc_assert(r->free_bytes <= r->heap_bytes);
+    sgc_assert(r->phase_ns[SGC_PHASE_STOP] <= sgc_cycle_pause_ns(r));
     t->live_bytes = r->live_bytes_after;
     t->heap_bytes = r->heap_bytes;
     t->free_bytes = r->free_bytes;
@@ -111,6 +114,7 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 
 static void on_heap_grown(void *context, size_t bytes)
 {
+    sgc_assert(bytes != 0);
     (void)context;
     sgc_aw_add_relaxed(&counters.grown_bytes, bytes);
     sgc_aw_add_relaxed(&counters.grown_times, 1);
@@ -118,6 +122,7 @@ static void on_heap_grown(void *context, size_t bytes)
 
 static void on_heap_returned(void *context, size_t bytes)
 {
+    sgc_assert(bytes != 0);
     (void)context;
     sgc_aw_add_relaxed(&counters.returned_bytes, bytes);
     sgc_aw_add_relaxed(&counters.returned_times, 1);
@@ -125,6 +130,7 @@ static void on_heap_returned(void *context, size_t bytes)
 
 static void on_thread_registered(void *context, sgc_tid_t tid)
 {
+    sgc_assert(tid > 0);
     (void)context, (void)tid;
     uintptr_t threads = sgc_aw_add_relaxed(&counters.threads, 1) + 1;
     uintptr_t most = sgc_aw_load(&counters.threads_max);
@@ -136,6 +142,8 @@ static void on_thread_registered(void *context, sgc_tid_t tid)
 
 static void on_thread_gone(void *context, sgc_tid_t tid)
 {
+    sgc_assert(tid > 0);
+    sgc_assert(sgc_aw_load(&counters.threads) != 0);
     (void)context, (void)tid;
     sgc_aw_add_relaxed(&counters.threads, (uintptr_t)-1);
 }
@@ -174,6 +182,7 @@ static void summarise(const struct sgc_histogram *histogram, struct sgc_distribu
     out->p50 = sgc_histogram_permille(histogram, 500);
     out->p99 = sgc_histogram_permille(histogram, 990);
     out->max = sgc_aw_load(&histogram->max);
+    sgc_assert(out->p50 <= out->p99 || sgc_aw_load(&histogram->max) != out->max);      /* unless a cycle has ended meanwhile */
 }
 
 void sgc_stats_get(struct sgc_totals *totals)

@@ -15,7 +15,7 @@ struct sgc_distribution {           /* nanoseconds */
     uint64_t total, p50, p99, max;
 };
 
-/* What is added up at the end of a cycle.  Only 64-bit words: it is published word by word. */
+/* Sums to which each cycle adds at its end.  Only 64-bit words: it is published word by word. */
 struct sgc_cycle_totals {
     uint64_t cycles;
     uint64_t by_reason[SGC_REASONS];
@@ -46,11 +46,11 @@ void sgc_stats_start(void);
  * neighbouring cycles); the rest is as each number was when it was read. */
 void sgc_stats_get(struct sgc_totals *totals);
 
-/* Time spent marking in a cycle, and the rate in units a second (0 when no time passed). */
+/* Time spent marking in a cycle, and the rate in units per second (0 when no time passed). */
 uint64_t sgc_stats_mark_ns(const uint64_t phase_ns[SGC_PHASES]);
 uint64_t sgc_stats_rate(uint64_t amount, uint64_t ns);
 
-/* stats_print.c: with GC_PRINT_STATS begins to print a line a collection; call after sgc_log_start. */
+/* stats_print.c: with GC_PRINT_STATS begins to print a line per collection; call after sgc_log_start. */
 void sgc_stats_print_start(void);
 
 /* The summary, if GC_PRINT_STATS asks for one; once, when the program ends. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What GC_PRINT_STATS prints: a line a collection, on the collecting thread once the world runs
+ * Printing for GC_PRINT_STATS: a line per collection, on the collecting thread once the world runs
  * again, and a summary at exit.
  */
 #include "gc/events/stats.h"
@@ -8,8 +8,9 @@
 #include "platform/text_line.h"
 #include "gc/events/json_log.h"
 #include "gc/config/options.h"
+#include "platform/report.h"
 
-/* ---- a line a collection ----------------------------------------------------------------------------- */
+/* ---- a line per collection --------------------------------------------------------------------------- */
 
 static void add_parts(struct sgc_line *line, const uint64_t phase_ns[SGC_PHASES])
 {
@@ -21,6 +22,7 @@ static void add_parts(struct sgc_line *line, const uint64_t phase_ns[SGC_PHASES]
 
 static void add_mib(struct sgc_line *line, const char *before, uint64_t bytes, const char *after)
 {
+    sgc_assert(sgc_log_line_ok(line));
     sgc_line_add(line, "%s", before);
     sgc_line_mib(line, bytes);
     sgc_line_add(line, "%s", after);
@@ -30,6 +32,7 @@ static void print_cycle(const struct sgc_cycle_record *r)
 {
     struct sgc_line line;
 
+    sgc_assert(sgc_cycle_check(r));
     sgc_line_start(&line);
     sgc_line_add(&line, "cycle %lu (%s): pause ", (unsigned long)r->cycle, sgc_reason_name(r->reason));
     sgc_line_ms(&line, sgc_cycle_pause_ns(r));
@@ -49,6 +52,7 @@ static void print_details(const struct sgc_cycle_record *r)
 {
     struct sgc_line line;
 
+    sgc_assert(r->request_ns <= r->stop_begin_ns);
     sgc_line_start(&line);
     sgc_line_add(&line, "cycle %lu: stop began ", (unsigned long)r->cycle);
     sgc_line_ms(&line, r->stop_begin_ns - r->request_ns);
@@ -73,6 +77,7 @@ static bool wanted(void)
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 {
+    sgc_assert(wanted());
     (void)context;
     print_cycle(record);
     if (sgc_options.print_verbose_stats)
@@ -95,6 +100,7 @@ static void print_collections(const struct sgc_totals *t)
     struct sgc_line line;
     const char *before = " (";
 
+    sgc_assert(t->threads_max <= t->threads_registered);
     sgc_line_start(&line);
     sgc_line_add(&line, "%lu collections", (unsigned long)t->cycle.cycles);
     for (int i = 0; i < SGC_REASONS; i++) {
@@ -115,6 +121,7 @@ static void print_distribution(const char *what, const struct sgc_distribution *
 {
     struct sgc_line line;
 
+    sgc_assert(d->total >= d->max);
     sgc_line_start(&line);
     sgc_line_add(&line, "%s: p50 ", what);
     sgc_line_ms(&line, d->p50);

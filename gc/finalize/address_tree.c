@@ -4,6 +4,7 @@
 
 #include "alloc/pages/geometry.h"
 #include "platform/platform.h"
+#include "platform/report.h"
 
 enum {
     LEAVES = 1 << SGC_TREE_BLOCK_LOG,
@@ -65,11 +66,13 @@ static bool make_reach(struct sgc_tree *tree, uintptr_t address)
     if (!in_range(address))
         return false;
     top = table(&tree->top, tops(tree));
+    sgc_assert(top == NULL || top_index(tree, address) < tops(tree));
     return top != NULL && table(&top[top_index(tree, address)], MIDS_BLOCKS) != NULL;
 }
 
 bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address)
 {
+    sgc_assert(sgc_tree_ok(tree));
     return sgc_tree_block_slot(tree, address) != NULL || make_reach(tree, address);
 }
 
@@ -91,6 +94,7 @@ static struct sgc_tree_block *make_block(struct sgc_tree *tree, struct sgc_node_
     struct sgc_tree_block *b = sgc_node_take(pool, SGC_NODE_BLOCK);
     uintptr_t first;
 
+    sgc_assert(in_range(address) && slot == sgc_tree_block_slot(tree, address));
     b->base = sgc_round_down(address, (uintptr_t)1 << block_log(tree));
     do {
         first = sgc_aw_load_acq(&tree->blocks);
@@ -98,6 +102,7 @@ static struct sgc_tree_block *make_block(struct sgc_tree *tree, struct sgc_node_
     } while (!sgc_aw_cas(&tree->blocks, first, (uintptr_t)b));
     sgc_aw_add_relaxed(&tree->count, 1);
     sgc_seam();
+    sgc_assert(sgc_tree_block_ok(tree, b));
     sgc_aw_cas(slot, 0, (uintptr_t)b);
     return (struct sgc_tree_block *)sgc_aw_load_acq(slot);
 }
@@ -118,8 +123,10 @@ struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool
     struct sgc_tree_block *block = (struct sgc_tree_block *)sgc_aw_load_acq(slot);
     struct sgc_tree_leaf *leaf;
 
+    sgc_assert(sgc_tree_ok(tree) && in_range(address));
     if (block == NULL)
         block = make_block(tree, pool, address, slot);
+    sgc_assert(sgc_tree_block_ok(tree, block) && address - block->base < (uintptr_t)1 << block_log(tree));
     slot = &block->leaf[leaf_index(tree, address)];
     leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(slot);
     if (leaf == NULL)
@@ -133,6 +140,7 @@ uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address)
 {
     const sgc_aw_t *unit = sgc_tree_find(tree, address);
 
+    sgc_assert(sgc_tree_ok(tree));
     return unit != NULL ? sgc_aw_load_acq(unit) : 0;
 }
 
@@ -140,6 +148,7 @@ static uintptr_t clear_in_leaf(const struct sgc_tree *tree, struct sgc_tree_leaf
 {
     uintptr_t size = (uintptr_t)1 << tree->unit_log;
 
+    sgc_assert(lo < hi);
     do {
         if (leaf != NULL && sgc_aw_load(&leaf->unit[unit_index(tree, lo)]) != 0)
             sgc_aw_swap(&leaf->unit[unit_index(tree, lo)], 0);
@@ -153,10 +162,12 @@ uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi)
     uintptr_t block_end = sgc_round_down(lo, (uintptr_t)1 << block_log(tree)) + ((uintptr_t)1 << block_log(tree));
     struct sgc_tree_block *block = find_block(tree, lo);
 
+    sgc_assert(sgc_tree_ok(tree) && lo < hi);
     if (hi > block_end)
         hi = block_end;
     if (block == NULL)
         return hi;
+    sgc_assert(sgc_tree_block_ok(tree, block) && lo - block->base < (uintptr_t)1 << block_log(tree));
     while (lo < hi)
         lo = clear_in_leaf(tree, (struct sgc_tree_leaf *)sgc_aw_load_acq(&block->leaf[leaf_index(tree, lo)]), lo, hi);
     return hi;
@@ -166,6 +177,8 @@ uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi)
 
 void sgc_tree_walk_begin(const struct sgc_tree_visit *visit)
 {
+    sgc_assert(sgc_tree_ok(visit->tree));
+    sgc_assert(visit->unit != NULL || visit->leaf != NULL || visit->block != NULL);
     sgc_aw_store_rel(&visit->tree->cursor, sgc_aw_load_acq(&visit->tree->blocks));
     sgc_a32_store(&visit->tree->emptied, 0);
 }
@@ -182,6 +195,7 @@ static struct sgc_tree_block *take_block(struct sgc_tree *tree)
     do
         b = (struct sgc_tree_block *)sgc_aw_load_acq(&tree->cursor);
     while (b != NULL && !sgc_aw_cas(&tree->cursor, (uintptr_t)b, (uintptr_t)b->next));
+    sgc_assert(b == NULL || sgc_tree_block_ok(tree, b));
     return b;
 }
 
@@ -191,6 +205,7 @@ static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *ma
 {
     uintptr_t left = 0;
 
+    sgc_assert(address - block->base < (uintptr_t)1 << block_log(visit->tree));
     if (visit->leaf != NULL)
         return visit->leaf(marker, block, address, leaf);
     for (size_t i = 0; i < UNITS; i++) {
@@ -211,6 +226,7 @@ static void prune_leaf(struct pruned *pruned, sgc_aw_t *slot)
 {
     struct sgc_node *leaf = (struct sgc_node *)sgc_aw_load_acq(slot);
 
+    sgc_assert(leaf != NULL && (pruned->first == NULL) == (pruned->last == NULL));
     sgc_aw_store(slot, 0);
     if (pruned->first == NULL)
         pruned->first = leaf;
@@ -262,6 +278,7 @@ static bool without_leaf(const struct sgc_tree_block *block)
 
 static void drop_block(struct sgc_tree *tree, struct sgc_tree_block *block)
 {
+    sgc_assert(sgc_tree_block_ok(tree, block) && block->ready == NULL && sgc_aw_load(&tree->count) > 0);
     sgc_aw_cas(sgc_tree_block_slot(tree, block->base), (uintptr_t)block, 0);
     *block = (struct sgc_tree_block){ .next = NULL };
     sgc_node_spare(SGC_NODE_BLOCK, block);
@@ -273,6 +290,7 @@ void sgc_tree_walk_end(const struct sgc_tree_visit *visit)
     struct sgc_tree *tree = visit->tree;
     struct sgc_tree_block *next, *kept = NULL, **end = &kept;
 
+    sgc_assert(sgc_tree_ok(tree) && !sgc_tree_walk_left(visit));
     if (!visit->prune || sgc_a32_load(&tree->emptied) == 0)
         return;
     for (struct sgc_tree_block *b = (struct sgc_tree_block *)sgc_aw_load_acq(&tree->blocks); b != NULL; b = next) {

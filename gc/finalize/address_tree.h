@@ -72,6 +72,19 @@ struct sgc_tree_place {
     sgc_aw_t *unit;
 };
 
+/* Does it have blocks only where it has a table of them?  Its unit is a word at least. */
+static inline bool sgc_tree_ok(const struct sgc_tree *tree)
+{
+    return tree->unit_log >= 3 && tree->unit_log <= 12 && (sgc_aw_load_acq(&tree->blocks) == 0 || sgc_aw_load_acq(&tree->top) != 0);
+}
+
+/* Does it begin where a block of the tree may? */
+static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct sgc_tree_block *block)
+{
+    return (block->base & (((uintptr_t)1 << (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG)) - 1)) == 0 &&
+           block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready == NULL || block->ready_last != NULL);
+}
+
 /* Makes room above the block of the address.  False if the system has no memory or no process has such an address.
  * Outside sections. */
 bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address);

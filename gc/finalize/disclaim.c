@@ -3,7 +3,6 @@
 #include "gc/finalize/disclaim.h"
 
 #include "alloc/free.h"
-#include "alloc/large/span.h"
 #include "alloc/walk.h"
 #include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
@@ -13,7 +12,7 @@
 #include "mark/work/deque_memory.h"
 
 enum {
-    TAKEN = 1,                          /* bit of an entry: freed by the program */
+    TAKEN = 1,                          /* bit of an entry: the program has freed the object */
     ENTRIES_A_PIECE = sizeof(struct sgc_work) / sizeof(uintptr_t),
 };
 
@@ -25,15 +24,20 @@ struct disclaim {
     sgc_aw_t of[SGC_KINDS];             /* sgc_disclaim_t */
     sgc_a32_t kinds, keepers;           /* those that have a procedure, and those that keep what they point at: a bit each */
     struct sgc_stack_memory memory;     /* of the queue */
-    sgc_aw_t *object;                   /* by address */
+    uintptr_t *object;                  /* by address */
     size_t count, next;
-    sgc_aw_t asking;                    /* the object that is asked about; 0: none, or it was freed */
+    uintptr_t asking;                   /* the object that is asked about; 0: none, or the program has freed it */
     size_t freed;                       /* bytes that the last cycle counted as live */
     sgc_a32_t busy;                     /* number of the cache whose thread asks; 0: nobody does */
 };
 
 SGC_STATE static struct disclaim all;
 SGC_STATE sgc_a32_t sgc_disclaim_due;
+
+static bool queue_ok(void)
+{
+    return all.next <= all.count && all.count <= all.memory.committed * ENTRIES_A_PIECE;
+}
 
 /* ---- procedures ---- */
 
@@ -67,7 +71,7 @@ static bool enqueue(uintptr_t object)
 {
     if (all.count == all.memory.committed * ENTRIES_A_PIECE && !sgc_stack_memory_grow(&all.memory))
         return false;
-    sgc_aw_store(&all.object[all.count++], object);
+    all.object[all.count++] = object;
     return true;
 }
 
@@ -126,7 +130,7 @@ static bool has_left(const struct sgc_mutator *m)
  * maybe its stack: a coroutine's that is never resumed. */
 static bool nobody_asks(void)
 {
-    uintptr_t object = sgc_aw_load(&all.asking);
+    uintptr_t object = all.asking;
     struct sgc_object o;
 
     return object != 0 && sgc_object_find(object, &o) && o.start == object && !sgc_walk_marked(&o);
@@ -146,12 +150,21 @@ void sgc_disclaim_mark(struct sgc_team *team)
 {
     uint32_t kinds = sgc_a32_load_acq(&all.kinds);
 
+    sgc_assert(queue_ok());
     all.count = all.next = all.freed = 0;
     if (kinds == 0 || leaks_are_wanted())
         return;
     release_left();
     sgc_walk_dead(kinds, condemn, sgc_team_first(team));
-    sgc_a32_store(&sgc_disclaim_due, all.count != 0);
+    sgc_a32_store(&sgc_disclaim_due, all.count != 0 || all.asking != 0);
+}
+
+/* ---- the gate ---- */
+
+static void close_gate(struct sgc_mutator *self, struct sgc_gate_hold *hold)
+{
+    if (!sgc_gate_try(self, hold))
+        sgc_gate_close_for(self, hold);
 }
 
 /* ---- asking ---- */
@@ -162,135 +175,33 @@ static bool runs_one(const struct sgc_mutator *self, uintptr_t entry)
     return sgc_a32_load_acq(&all.busy) == self->cache.id && !sgc_mutator_left(self, self->disclaiming, entry);
 }
 
-/* In a section, on a thread that runs no procedure and stands at `now`. */
-static bool may_ask(struct sgc_mutator *self, uintptr_t now)
+/* Gate held: the thread, which runs no procedure and stands at `now`, is the one that asks from here on. */
+static bool begin(struct sgc_mutator *self, uintptr_t now)
 {
-    uint32_t busy = sgc_a32_load_acq(&all.busy);
-
-    if (busy != 0 && busy != self->cache.id)
+    if (sgc_a32_load_acq(&all.busy) != self->cache.id && !sgc_a32_cas(&all.busy, 0, self->cache.id))
         return false;
     self->disclaiming = now;
-    return busy != 0 || sgc_a32_cas(&all.busy, 0, self->cache.id);
+    all.asking = 0;                     /* what was asked about when a procedure was left */
+    return true;
 }
 
-/* In a section, since a collection that came between would let in another. */
-static bool begin(struct sgc_mutator *self, uintptr_t now, uintptr_t entry)
-{
-    bool may;
-
-    if (runs_one(self, entry))
-        return false;
-    sgc_section_enter(sgc_section_of(self));
-    may = may_ask(self, now);
-    if (may)
-        sgc_aw_store(&all.asking, 0);   /* what was asked about when a procedure was left */
-    sgc_section_leave(sgc_section_of(self));
-    return may;
-}
-
-/* A collection may have let in another. */
 static void end(struct sgc_mutator *self)
 {
     sgc_a32_cas(&all.busy, self->cache.id, 0);
 }
 
-/* What one call has freed. */
-struct turn {
-    uint32_t page;                      /* of ours, that was offered last */
-    bool any;
-};
-
-/* The object that is asked about, and what is to become of it. */
-struct asked {
-    uintptr_t object;                   /* 0: none */
-    bool dead;                          /* it is to be freed, unless the procedure did it itself */
-    bool dropped;                       /* it was */
-};
-
-/* In a section: the place of the first that waits, or `count`; those before it are over. */
-static size_t first_waiting(void)
+/* Gate held: the next object, which is asked about from here on; 0: none waits. */
+static uintptr_t take_next(void)
 {
-    while (all.next < all.count && (sgc_aw_load(&all.object[all.next]) & TAKEN) != 0)
+    uintptr_t object;
+
+    sgc_assert(queue_ok());
+    while (all.next < all.count && (all.object[all.next] & TAKEN) != 0)
         all.next++;
-    if (all.next == all.count)
-        sgc_a32_store(&sgc_disclaim_due, 0);
-    return all.next;
-}
-
-/* In a section: announces the next object, 0: none, in place of *last, which becomes what was announced until now.  The entry is
- * looked at once more after that, and who frees an object does these in the other order: one sees the other.  TAKEN: it was
- * freed meanwhile. */
-static uintptr_t announce(bool more, uintptr_t *last)
-{
-    size_t place = more ? first_waiting() : all.count;
-    uintptr_t next = place < all.count ? sgc_aw_load(&all.object[place]) & ~(uintptr_t)TAKEN : 0;
-
-    *last = sgc_aw_swap_sc(&all.asking, next);
-    if (next == 0)
-        return 0;
-    all.next = place + 1;
-    sgc_seam();
-    return (sgc_aw_load_sc(&all.object[place]) & TAKEN) == 0 ? next : TAKEN;
-}
-
-/* In a section, where no collection comes between: what is freed by the owner of its page, and waits for a sweep, does not count
- * as freed, but is taken off what the last cycle counted as live. */
-static void count_freed(const struct sgc_mutator *self, uintptr_t object)
-{
-    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number(object)];
-
-    if (sgc_aw_load(&d->tag) == self->cache.tag && sgc_a32_load_acq(&all.busy) == self->cache.id)
-        all.freed += (size_t)d->granules * SGC_GRANULE;
-}
-
-/* In a section: the last one is freed at once in the common case, where there are no finalizers to be forgotten first. */
-static void drop(struct sgc_mutator *self, struct asked *last, bool stays)
-{
-    last->dead &= stays;
-    last->dropped = last->dead && !sgc_finalization_used() && sgc_small_drop(&self->cache, last->object);
-    if (last->dropped)
-        count_freed(self, last->object);
-}
-
-/* From the object that was asked about to the next, which the caller's frame keeps from here on; 0: there is none, or somebody
- * else asks by now.  The last one is dead yet if nobody has freed it: something else may lie there by now. */
-static uintptr_t pass_on(struct sgc_mutator *self, bool more, struct asked *last)
-{
-    uintptr_t next = 0, announced = TAKEN;
-
-    sgc_section_enter(sgc_section_of(self));
-    if (sgc_a32_load_acq(&all.busy) == self->cache.id)
-        next = announce(more, &announced);
-    drop(self, last, announced == last->object);
-    while (next == TAKEN)
-        next = announce(more, &announced);
-    sgc_section_leave(sgc_section_of(self));
-    return next;
-}
-
-static bool free_slowly(struct sgc_mutator *self, uintptr_t object)
-{
-    if (sgc_finalization_used())
-        sgc_finalization_forget(self, object);
-    if (sgc_object_free(&self->cache, (void *)object) != SGC_FREE_DONE)
-        return false;
-    sgc_section_enter(sgc_section_of(self));
-    count_freed(self, object);
-    sgc_section_leave(sgc_section_of(self));
-    return true;
-}
-
-/* Objects of clients' kinds are not kept for reuse when they are freed: their page is to be looked through again.  Objects lie in
- * the queue page by page. */
-static void offer(struct sgc_mutator *self, struct turn *turn, uintptr_t object)
-{
-    uint32_t page = sgc_page_number(object);
-
-    turn->any = true;
-    if (page == turn->page)
-        return;
-    sgc_free_offer(&self->cache, page);
-    turn->page = page;
+    object = all.next < all.count ? all.object[all.next++] : 0;
+    sgc_seam();                         /* a thread that frees the object without the gate would be met here */
+    all.asking = object;
+    return object;
 }
 
 static bool is_dead(uintptr_t object)
@@ -301,25 +212,56 @@ static bool is_dead(uintptr_t object)
     return proc == NULL || proc((void *)object) == 0;
 }
 
-static void ask_all(struct sgc_mutator *self, struct turn *turn, size_t most)
+/* Gate held.  What the owner of its page frees, and waits for a sweep, does not count as freed, but is taken off what the last
+ * cycle counted as live. */
+static void count_freed(const struct sgc_mutator *self, const struct sgc_page *d)
 {
-    struct asked last = { .object = 0 };
-
-    do {
-        uintptr_t next = pass_on(self, most-- > 0, &last);
-
-        if (last.dropped || (last.dead && free_slowly(self, last.object)))
-            offer(self, turn, last.object);
-        last.object = next;
-        last.dead = next != 0 && is_dead(next);
-    } while (last.object != 0);
+    if (sgc_aw_load(&d->tag) == self->cache.tag)
+        all.freed += (size_t)d->granules * SGC_GRANULE;
 }
 
-/* When nothing waits any more, all at once. */
+/* Gate held.  Objects of clients' kinds are not kept for reuse when they are freed, so their page is to be looked through again:
+ * once for each page, since objects lie in the queue page by page. */
+static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
+{
+    uint32_t page = sgc_page_number(object);
+
+    if (sgc_finalization_used())
+        sgc_finalization_forget(self, object);
+    if (sgc_object_free(&self->cache, (void *)object) != SGC_FREE_DONE)
+        return;
+    count_freed(self, &sgc_heap.pages[page]);
+    if (page != *offered)
+        sgc_free_offer(&self->cache, page);
+    *offered = page;
+}
+
+/* Gate held, but for the call of each procedure.  Whether the thread still asks, since a collection may have let in another, and
+ * whether the object is still the one that was there, is only known when the gate is held again. */
+static void ask(struct sgc_mutator *self, struct sgc_gate_hold *hold, size_t most, uint32_t *offered)
+{
+    uintptr_t object;
+
+    while (most-- > 0 && (object = take_next()) != 0) {
+        bool dead;
+
+        sgc_gate_open_for(hold);
+        dead = is_dead(object);
+        close_gate(self, hold);
+        if (sgc_a32_load_acq(&all.busy) != self->cache.id)
+            return;
+        if (dead && all.asking == object)
+            drop(self, object, offered);
+    }
+    all.asking = 0;
+}
+
+/* Gate held: when nothing waits any more, all at once. */
 static void settle(const struct sgc_mutator *self)
 {
-    if (sgc_a32_load_acq(&all.busy) != self->cache.id || sgc_a32_load(&sgc_disclaim_due) != 0)
+    if (sgc_a32_load_acq(&all.busy) != self->cache.id || all.next < all.count)
         return;
+    sgc_a32_store(&sgc_disclaim_due, 0);
     sgc_pacing_reclaimed(all.freed);
     all.freed = 0;
 }
@@ -327,16 +269,19 @@ static void settle(const struct sgc_mutator *self)
 bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
 {
     uintptr_t now = sgc_stack_pointer();
-    struct turn turn = { .page = SGC_NO_PAGE };
+    struct sgc_gate_hold hold;
+    uint32_t offered = SGC_NO_PAGE;
 
-    if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || !begin(self, now, entry))
+    if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || runs_one(self, entry))
         return false;
-    ask_all(self, &turn, most);
-    sgc_section_enter(sgc_section_of(self));
-    settle(self);
-    sgc_section_leave(sgc_section_of(self));
-    end(self);
-    return turn.any;
+    close_gate(self, &hold);
+    if (begin(self, now)) {
+        ask(self, &hold, most, &offered);
+        settle(self);
+        end(self);
+    }
+    sgc_gate_open_for(&hold);
+    return offered != SGC_NO_PAGE;
 }
 
 void sgc_disclaim_thread_over(struct sgc_mutator *self)
@@ -360,7 +305,7 @@ static size_t place_of(uintptr_t object)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if ((sgc_aw_load(&all.object[middle]) & ~(uintptr_t)TAKEN) < object)
+        if ((all.object[middle] & ~(uintptr_t)TAKEN) < object)
             low = middle + 1;
         else
             high = middle;
@@ -368,24 +313,31 @@ static size_t place_of(uintptr_t object)
     return low;
 }
 
-/* So that nobody asks about it any more. */
-static void take_out(struct sgc_mutator *self, uintptr_t object)
+/* Gate held: nobody is asked about the object any more, nor frees it who is just being asked. */
+static void take_out(uintptr_t object)
 {
-    size_t place;
+    size_t place = place_of(object);
 
-    sgc_section_enter(sgc_section_of(self));
-    place = place_of(object);
-    if (place < all.count)
-        sgc_aw_cas_sc(&all.object[place], object, object | TAKEN);
-    sgc_section_leave(sgc_section_of(self));
+    sgc_assert(queue_ok());
+    if (place < all.count && all.object[place] == object)
+        all.object[place] = object | TAKEN;
+    if (all.asking == object)
+        all.asking = 0;
 }
 
 /* What waits may be of a kind that has no procedure any more. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind)
 {
-    if ((sgc_a32_load_acq(&all.kinds) >> kind & 1) != 0 || sgc_a32_load(&sgc_disclaim_due) != 0)
-        take_out(self, object);
-    sgc_seam();
-    if (sgc_aw_load_sc(&all.asking) == object)
-        sgc_aw_cas(&all.asking, object, 0);
+    struct sgc_gate_hold hold;
+
+    sgc_assert(kind < SGC_KINDS);
+    if ((sgc_a32_load_acq(&all.kinds) >> kind & 1) == 0 && sgc_a32_load(&sgc_disclaim_due) == 0)
+        return;
+    if (sgc_gate_mine()) {
+        take_out(object);
+        return;
+    }
+    close_gate(self, &hold);
+    take_out(object);
+    sgc_gate_open_for(&hold);
 }

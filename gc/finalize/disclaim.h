@@ -8,20 +8,22 @@
  * queue when the next collection comes is found dead by that one again: so the queue is filled anew each time, and what does
  * not fit into it is only late.
  *
+ * The gate protects the queue: the thread that asks takes an object and frees the last one under it, and so does the thread that
+ * frees an object which may wait.  Procedures are called without it.
+ *
  *   what            written by                                read by          ordering
- *   of[n], kinds,   who registers a procedure, gate held      everybody        release / acquire; the stopped world
- *   keepers
- *   object[], count the collecting thread, world stopped      everybody        who reads is in a section
- *   object[n]       who frees the object: sets the lowest bit same             sequentially consistent, with `asking`
- *   next, freed     who has `busy`, in a section              same             the world stopped
- *                   the collecting thread, world stopped: 0
- *   asking          who has `busy`, in a section: swap; who   same, and the    sequentially consistent: who asks announces
- *                   frees it: 0                               stopped world    the object, then looks at its entry; who frees
- *                                                                              sets the entry's bit, then looks here
- *   busy            who asks procedures: compare-and-swap     everybody        acquire-release
- *                   the collecting thread, world stopped: 0
- *   due             the collecting thread: 1; who has         everybody        relaxed: 1 is a hint; 0, nothing waits, holds until
- *                   `busy`, in a section: 0                                    the world is stopped again
+ *   of[n], kinds,   the thread that registers a procedure,    everybody        release / acquire; the stopped world
+ *   keepers         gate held
+ *   object[],       the collecting thread, world stopped;     same             the gate
+ *   count, next,    the thread that asks, gate held
+ *   asking, freed
+ *   object[n],      also the thread that frees the object:    same             the gate
+ *   asking          sets the lowest bit; 0
+ *   busy            the thread that asks: compare-and-swap    everybody        acquire-release; only the thread itself makes
+ *                   the collecting thread, world stopped: 0                    it its own, and looks for that
+ *   due             the collecting thread: 1; the thread      everybody        relaxed: 1 is a hint; 0, nothing waits nor is
+ *                   that asks, gate held: 0                                    asked about, holds until the world is stopped
+ *                                                                              again
  */
 #ifndef SGC_GC_FINALIZE_DISCLAIM_H
 #define SGC_GC_FINALIZE_DISCLAIM_H

@@ -3,6 +3,7 @@
  * Everything that is registered: to the queue, counted, and said in the log.  On one thread, with the world stopped.
  */
 #include "gc/finalize/finalize.h"
+#include "gc/threads/gc_lock.h"
 
 /* ---- to the queue ---- */
 
@@ -14,6 +15,8 @@ static void enqueue(struct sgc_marker *marker, struct sgc_tree_block *block, uin
     struct sgc_record *r = (struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
 
     (void)marker, (void)block, (void)object;
+    sgc_assert(sgc_record_ok(r));
+    sgc_assert((chain.first == NULL) == (chain.last == NULL));
     sgc_aw_store(unit, 0);
     sgc_aw_store(&r->next, 0);
     if (chain.first == NULL)
@@ -27,6 +30,7 @@ bool sgc_finalization_enqueue_all(void)
 {
     const struct sgc_tree_visit visit = { .tree = &sgc_finalization.finalizers, .unit = enqueue, .prune = true };
 
+    sgc_assert(sgc_stopped_by_self());
     chain.first = chain.last = NULL;
     sgc_tree_walk(&visit, NULL);
     if (chain.first == NULL)
@@ -45,6 +49,7 @@ static void visit_data(struct sgc_marker *marker, struct sgc_tree_block *block, 
     const struct sgc_record *r = (const struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
 
     (void)marker, (void)block, (void)object;
+    sgc_assert(sgc_record_ok(r));
     visitor.fn(visitor.arg, (uintptr_t)r->data);
 }
 
@@ -60,6 +65,7 @@ void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
     const struct sgc_tree_visit data = { .tree = &sgc_finalization.finalizers, .unit = visit_data };
     const struct sgc_tree_visit strong = { .tree = &sgc_finalization.toggles, .unit = visit_strong };
 
+    sgc_assert(sgc_stopped_by_self());
     visitor.fn = fn;
     visitor.arg = arg;
     sgc_tree_walk(&data, NULL);
@@ -73,6 +79,7 @@ SGC_STATE static size_t counted;
 
 static void count_unit(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
 {
+    sgc_assert(sgc_aw_load(unit) != 0);
     (void)marker, (void)block, (void)address, (void)unit;
     counted++;
 }
@@ -111,6 +118,7 @@ static void say_finalizer(struct sgc_marker *marker, struct sgc_tree_block *bloc
 
 static void say_link(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
 {
+    sgc_assert(sgc_link_ok(link) && sgc_registrable(sgc_link_target(sgc_aw_load(unit))));
     (void)marker, (void)block;
     sgc_say("link at %p to %p", (void *)link, (void *)sgc_link_target(sgc_aw_load(unit)));
 }
@@ -127,6 +135,7 @@ void sgc_finalization_dump(void)
 {
     struct sgc_finalization_counts c;
 
+    sgc_assert(sgc_stopped_by_self());
     sgc_finalization_count(&c);
     sgc_say("finalizers: %zu registered, %zu waiting; links: %zu, long ones: %zu; toggle references: %zu; %zu bytes "
             "beside the heap", c.finalizers, c.waiting, c.links[SGC_LINK_SHORT], c.links[SGC_LINK_LONG], c.toggles,

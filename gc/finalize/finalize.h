@@ -28,6 +28,7 @@
 #ifndef SGC_GC_FINALIZE_FINALIZE_H
 #define SGC_GC_FINALIZE_FINALIZE_H
 
+#include "alloc/pages/heap.h"
 #include "gc/threads/mutator.h"
 #include "gc/finalize/address_tree.h"
 
@@ -75,6 +76,12 @@ enum {
     SGC_USED_ANY = 8,
 };
 
+/* Is it one that waits for something to be done with it?  Its lowest bits are free for the order. */
+static inline bool sgc_record_ok(const struct sgc_record *r)
+{
+    return ((uintptr_t)r & SGC_ORDER_MASK) == 0 && r->fn != NULL && sgc_heap_contains(r->object);
+}
+
 struct sgc_finalization {
     struct sgc_tree finalizers, targets, generations, toggles;
     struct sgc_tree links[SGC_LINKS];
@@ -108,6 +115,23 @@ struct sgc_finalizer {
     enum sgc_finalizer_order order;
     uint32_t tag;               /* so many bytes, less than a granule, the program's pointer lies behind the object's address */
 };
+
+static inline bool sgc_finalizer_ok(const struct sgc_finalizer *f)
+{
+    return (unsigned)f->order < SGC_ORDERS && f->tag < SGC_GRANULE;
+}
+
+/* Can an object begin there? */
+static inline bool sgc_registrable(uintptr_t object)
+{
+    return object % SGC_GRANULE == 0 && sgc_heap_contains(object);
+}
+
+/* Can there be a link?  Its value would not fit into an address tree elsewhere. */
+static inline bool sgc_link_ok(uintptr_t link)
+{
+    return link != 0 && link % sizeof link == 0 && link >> SGC_TREE_ADDRESS_BITS == 0;
+}
 
 /* Registers f for the object, or removes what is registered if f->fn is NULL; *old is what was there (fn NULL:
  * nothing). */

@@ -11,6 +11,7 @@
  *   prune   the collecting thread                 same
  */
 #include "gc/finalize/rounds.h"
+#include "gc/threads/world.h"
 
 enum {
     LINKS_LEFT = 1,             /* marks of a block of short links: not all of them have been cleared */
@@ -30,6 +31,7 @@ static struct sgc_finalization *const all = &sgc_finalization;
 
 void sgc_links_begin(void)
 {
+    sgc_assert(sgc_world_stopped());
     prune = sgc_aw_load(&idle) != 0;
     sgc_aw_store(&idle, 0);
 }
@@ -46,17 +48,20 @@ static bool usable(uintptr_t link)
 {
     struct sgc_object o;
 
+    sgc_assert(sgc_link_ok(link));
     return !sgc_heap_contains(link) || (sgc_object_slot(link, &o) && sgc_finalize_marked(o.start));
 }
 
 /* Was it freed explicitly, after the link was made? */
 static bool stale(uintptr_t value)
 {
+    sgc_assert(value != 0 && sgc_registrable(sgc_link_target(value)));
     return sgc_target_generation(sgc_link_target(value)) != sgc_link_generation(value);
 }
 
 static void clear_link(uintptr_t link, sgc_aw_t *unit)
 {
+    sgc_assert(sgc_link_ok(link) && sgc_world_stopped());
     sgc_aw_store((sgc_aw_t *)link, 0);
     sgc_aw_store(unit, 0);
 }
@@ -72,6 +77,7 @@ static void clear_if_dead(struct sgc_marker *marker, struct sgc_tree_block *bloc
     uintptr_t value = sgc_aw_load(unit);
 
     (void)marker, (void)block;
+    sgc_assert(value != 0 && sgc_registrable(sgc_link_target(value)));
     if (sgc_finalize_marked(sgc_link_target(value)) && (sgc_a32_load(&all->freed) == 0 || !stale(value)))
         return;
     if (lies_in_object(link))
@@ -102,6 +108,7 @@ static bool begin_links(struct sgc_marker *marker, struct sgc_tree_block *block)
     uintptr_t marks = lies_in_one(block->base, bytes) ? LINKS_IN_ONE : 0;
     uintptr_t stay = sgc_aw_load(&block->marks) >> STAY_SHIFT;
 
+    sgc_assert(sgc_tree_block_ok(&all->links[SGC_LINK_SHORT], block) && stay <= STAY);
     (void)marker;
     if (spared != 0)
         return spare_links(block, marks | stay << STAY_SHIFT);
@@ -112,6 +119,7 @@ static bool begin_links(struct sgc_marker *marker, struct sgc_tree_block *block)
 /* Of the block, when a leaf has been gone through that had so many links. */
 static uintptr_t marks_after(uintptr_t marks, uintptr_t left, uint32_t links)
 {
+    sgc_assert(links <= 1 << SGC_TREE_LEAF_LOG);
     if (left != 0)
         return marks | LINKS_LEFT;
     if (links < DENSE)
@@ -130,11 +138,13 @@ static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_block *block, 
     uint32_t links = 0;
     uintptr_t left = 0;
 
+    sgc_assert(address % sizeof leaf->unit == 0 && address >= block->base);
     for (size_t i = 0; i < 1 << SGC_TREE_LEAF_LOG; i++, address += word) {
         uintptr_t value = sgc_aw_load(&leaf->unit[i]);
 
         if (value == 0)
             continue;
+        sgc_assert(sgc_registrable(sgc_link_target(value)));
         links++;
         if (!plain)
             clear_if_dead(marker, block, address, &leaf->unit[i]);
@@ -152,6 +162,7 @@ static bool links_left(struct sgc_marker *marker, struct sgc_tree_block *block)
 {
     bool any = (sgc_aw_load(&block->marks) & LINKS_LEFT) != 0;
 
+    sgc_assert(sgc_tree_block_ok(&all->links[SGC_LINK_SHORT], block));
     (void)marker;
     if (!any)
         sgc_aw_add_relaxed(&idle, 1);
@@ -179,6 +190,7 @@ static bool drop_unusable_in_leaf(struct sgc_marker *marker, struct sgc_tree_blo
     const uintptr_t word = (uintptr_t)1 << SGC_LINKS_LOG;
     bool all_usable = lies_in_one(address, sizeof leaf->unit) && usable(address);
 
+    sgc_assert(address % sizeof leaf->unit == 0);
     for (size_t i = 0; i < 1 << SGC_TREE_LEAF_LOG && !all_usable; i++, address += word)
         if (sgc_aw_load(&leaf->unit[i]) != 0)
             drop_if_unusable(marker, block, address, &leaf->unit[i]);
@@ -214,6 +226,7 @@ static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_block *
     uintptr_t marks = small ? sgc_aw_load(sgc_mark_word(granule)) >> granule % 64 & UINT32_MAX
                             : sgc_finalize_marked(address);
 
+    sgc_assert(address % (1 << SGC_TARGETS_LOG) == 0 && sgc_heap_contains(address));
     (void)marker, (void)block;
     if (marks == 0)
         sgc_aw_store(unit, 0);
@@ -237,6 +250,7 @@ static void look_for_dead(struct sgc_marker *marker, struct sgc_tree_block *bloc
     size_t granule = sgc_granule_number(address);
     bool any;
 
+    sgc_assert(address % (1 << SGC_TARGETS_LOG) == 0 && sgc_heap_contains(address));
     (void)marker, (void)block;
     if (sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL)
         any = dead_in_unit(sgc_aw_load(unit), (sgc_aw_load(sgc_alloc_word(granule)) & ~sgc_aw_load(sgc_mark_word(granule))) >>
@@ -258,6 +272,7 @@ bool sgc_links_ask_targets(void)
 {
     const sgc_aw_t *links = &all->links[SGC_LINK_SHORT].count, *targets = &all->targets.count;
 
+    sgc_assert(spared <= SPARED_MOST && sgc_world_stopped());
     sgc_a32_store(&dead, sgc_a32_load(&all->freed) != 0 || prune || spared == SPARED_MOST ||
                          sgc_aw_load(links) <= sgc_aw_load(targets));
     return sgc_a32_load(&dead) == 0;
@@ -266,6 +281,7 @@ bool sgc_links_ask_targets(void)
 void sgc_links_asked(void)
 {
     spared = sgc_a32_load(&dead) == 0 ? spared + 1 : 0;
+    sgc_assert(spared <= SPARED_MOST);
 }
 
 /* ---- visits ---- */

@@ -51,6 +51,7 @@ size_t sgc_queue_length(void)
 
 void sgc_queue_append(struct sgc_record *first, struct sgc_record *last)
 {
+    sgc_assert(sgc_stopped_by_self() && sgc_record_ok(first) && sgc_record_ok(last));
     sgc_assert(sgc_aw_load(&last->next) == 0);
     if (sgc_finalizers_waiting())
         sgc_aw_store(&queue.last->next, (uintptr_t)first);
@@ -63,6 +64,7 @@ void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
 {
     uintptr_t now;
 
+    sgc_assert(sgc_gate_mine() && sgc_record_ok(first) && sgc_record_ok(last));
     do {
         now = sgc_aw_load_acq(&queue.first);
         sgc_aw_store(&last->next, now);
@@ -73,6 +75,7 @@ void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
 
 void sgc_queue_announce(void)
 {
+    sgc_assert(sgc_gate_mine());
     if (!sgc_finalizers_waiting())
         return;
     sgc_a32_swap(&queue.news, 1);
@@ -83,7 +86,9 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
 {
     const struct sgc_record *r = (const struct sgc_record *)sgc_aw_load(&queue.first);
 
+    sgc_assert(sgc_stopped_by_self());
     for (; r != NULL; r = (const struct sgc_record *)sgc_aw_load(&r->next)) {
+        sgc_assert(sgc_record_ok(r));
         fn(arg, r->object);
         fn(arg, (uintptr_t)r->data);
     }
@@ -109,6 +114,7 @@ static struct sgc_record *take_first(void)
     do
         r = (struct sgc_record *)sgc_aw_load_acq(&queue.first);
     while (r != NULL && !sgc_aw_cas(&queue.first, (uintptr_t)r, sgc_aw_load(&r->next)));
+    sgc_assert(r == NULL || sgc_record_ok(r));
     if (r != NULL)
         __builtin_prefetch((const void *)sgc_aw_load(&r->next));
     return r;
@@ -119,6 +125,7 @@ static bool take(struct sgc_mutator *self, struct sgc_record *copy)
 {
     struct sgc_record *r;
 
+    sgc_assert(sgc_mutator_mine(self));
     sgc_section_enter(sgc_section_of(self));
     r = take_first();
     if (r != NULL) {
@@ -137,6 +144,7 @@ int sgc_finalizers_run(struct sgc_mutator *self)
     struct sgc_record r;
     int count = 0;
 
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
     while (sgc_finalizers_waiting() && take(self, &r)) {
         self->finalizing = sgc_stack_pointer();
         r.fn((void *)r.object, r.data);
@@ -152,6 +160,7 @@ static bool inside_finalizer(struct sgc_mutator *self, uintptr_t entry)
 {
     bool gave_way = sgc_mutator_at_home(self, entry) && !sgc_mutator_at_home(self, self->finalizing);
 
+    sgc_assert(sgc_mutator_mine(self) && entry != 0);
     if (gave_way || sgc_mutator_left(self, self->finalizing, entry))
         self->finalizing = 0;
     return self->finalizing != 0;
@@ -162,6 +171,7 @@ static void notify(struct sgc_mutator *self)
 {
     void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
 
+    sgc_assert(self->finalizing == 0);
     if (sgc_a32_load(&queue.news) == 0 || sgc_a32_swap(&queue.news, 0) == 0 || notifier == NULL
         || !sgc_finalizers_waiting())
         return;
@@ -176,6 +186,7 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry)
 {
     bool on_demand = sgc_a32_load(&sgc_client_finalize_on_demand) != 0;
 
+    sgc_assert(self == sgc_mutator_self());
     if (self == NULL || sgc_gate_mine() || inside_finalizer(self, entry))
         return;
     if (on_demand)

@@ -8,6 +8,8 @@
 
 #include "alloc/object.h"
 #include "alloc/small/small.h"
+#include "gc/threads/world.h"
+#include "gc/threads/gc_lock.h"
 
 SGC_STATE struct sgc_finalization sgc_finalization = {
     .finalizers = SGC_TREE_INIT(SGC_GRANULE_LOG),
@@ -23,6 +25,7 @@ enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a g
 
 void sgc_finalization_use(uint32_t bits)
 {
+    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY)) == 0);
     bits |= SGC_USED_ANY;
     if ((sgc_a32_load(&all->used) & bits) != bits)
         sgc_a32_or(&all->used, bits);
@@ -30,6 +33,7 @@ void sgc_finalization_use(uint32_t bits)
 
 static bool ready(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t address)
 {
+    sgc_assert(sgc_mutator_mine(self));
     return sgc_nodes_ready(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(tree, address);
 }
 
@@ -50,6 +54,7 @@ static void note_use(struct sgc_tree_block *block, const struct sgc_finalizer *f
 {
     uint32_t bits = order_uses[f->order];
 
+    sgc_assert(sgc_finalizer_ok(f));
     if (may_point_into_heap(f->data)) {
         bits |= SGC_USED_DATA;
         if (sgc_aw_load(&block->marks) == 0)
@@ -63,6 +68,7 @@ static struct sgc_record *read_unit(uintptr_t value, struct sgc_finalizer *f)
 {
     struct sgc_record *r = (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
 
+    sgc_assert(r == NULL || sgc_record_ok(r));
     f->fn = NULL;
     if (r != NULL)
         *f = (struct sgc_finalizer){ r->fn, r->data, (enum sgc_finalizer_order)(value & SGC_ORDER_MASK),
@@ -74,6 +80,7 @@ void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f)
 {
     sgc_aw_t *unit = sgc_tree_find(&all->finalizers, object);
 
+    sgc_assert(sgc_stopped_by_self() && sgc_registrable(object));
     read_unit(unit != NULL ? sgc_aw_load(unit) : 0, f);
 }
 
@@ -82,6 +89,7 @@ static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, 
 {
     struct sgc_record *r = read_unit(value, old);
 
+    sgc_assert(sgc_mutator_mine(self) && (r == NULL || sgc_finalizer_ok(old)));
     if (r == NULL)
         return SGC_REGISTERED;
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, r);
@@ -93,9 +101,11 @@ static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_place
 {
     struct sgc_record *r = sgc_node_take(&self->nodes, SGC_NODE_RECORD);
 
+    sgc_assert(sgc_registrable(object) && f->fn != NULL && at.unit != NULL);
     r->object = object + f->tag;
     r->fn = f->fn;
     r->data = f->data;
+    sgc_assert(sgc_record_ok(r));
     note_use(at.block, f);
     sgc_page_watch(sgc_page_number(object));
     return take_over(self, sgc_aw_swap(at.unit, (uintptr_t)r | f->order), old);
@@ -114,6 +124,7 @@ static enum sgc_registered set_slowly(struct sgc_mutator *self, uintptr_t object
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
 
+    sgc_assert(f->fn != NULL);
     if (!ready(self, &all->finalizers, object))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
@@ -130,6 +141,7 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
     struct sgc_tree_place at;
     bool slowly = false;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_finalizer_ok(f) && sgc_registrable(object));
     old->fn = NULL;
     sgc_section_enter(sgc_section_of(self));
     if (__builtin_expect(sgc_object_starts(object), 1)) {
@@ -155,6 +167,7 @@ uintptr_t sgc_target_generation(uintptr_t object)
 /* In a section.  A link's value for the object. */
 static uintptr_t aim(sgc_aw_t *targets, uintptr_t object)
 {
+    sgc_assert(sgc_registrable(object) && sgc_target_generation(object) < GENERATIONS);
     sgc_a8_store(sgc_tree_flag(targets, SGC_TARGETS_LOG, object), 1);
     return sgc_target_generation(object) << 44 | object >> 4;
 }
@@ -174,6 +187,7 @@ static void end_generation(struct sgc_mutator *self, uintptr_t object)
     uintptr_t next;
     sgc_aw_t *unit;
 
+    sgc_assert(sgc_registrable(object));
     if (!ready(self, &all->generations, object))
         return;
     sgc_seam();
@@ -195,6 +209,7 @@ struct place_of_link {
 /* Who frees the object that has the link inside must forget it. */
 static void watch_place(uintptr_t link)
 {
+    sgc_assert(sgc_link_ok(link));
     if (sgc_heap_contains(link))
         sgc_page_watch(sgc_page_number(link));
 }
@@ -202,6 +217,7 @@ static void watch_place(uintptr_t link)
 /* In a section. */
 static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *targets, uintptr_t object)
 {
+    sgc_assert(sgc_registrable(object) && at.unit != NULL);
     sgc_assert(sgc_finalization_used());
     sgc_page_watch(sgc_page_number(object));
     watch_place(at.link);
@@ -213,6 +229,7 @@ static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree 
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
 
+    sgc_assert(sgc_registrable(object));
     if (!ready(self, &all->targets, object) || !sgc_tree_reach(tree, link))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
@@ -232,6 +249,7 @@ static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
     bool first = false;
 
+    sgc_assert(sgc_mutator_mine(self));
     sgc_section_enter(sgc_section_of(self));
     if (__builtin_expect(sgc_object_starts(object), 1)) {
         sgc_aw_t *targets = sgc_tree_find(&all->targets, object);
@@ -291,6 +309,7 @@ enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, u
 {
     enum sgc_registered result;
 
+    sgc_assert(sgc_mutator_mine(self) && (unsigned)kind < SGC_LINKS && sgc_link_ok(link));
     sgc_brief_enter(sgc_section_of(self));
     result = link_quickly(self, &all->links[kind], link, object);
     if (sgc_brief_leave(sgc_section_of(self)))
@@ -304,6 +323,7 @@ bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t lin
     sgc_aw_t *unit;
     bool found;
 
+    sgc_assert(sgc_mutator_mine(self) && (unsigned)kind < SGC_LINKS && sgc_link_ok(link));
     sgc_section_enter(sgc_section_of(self));
     unit = sgc_tree_find(&all->links[kind], link);
     found = unit != NULL && sgc_aw_load(unit) != 0 && sgc_aw_swap(unit, 0) != 0;
@@ -317,6 +337,7 @@ static enum sgc_registered move(sgc_aw_t *from, sgc_aw_t *to)
 {
     uintptr_t value;
 
+    sgc_assert(from != to);
     if (sgc_aw_load(to) != 0)
         return SGC_REGISTERED_TAKEN;
     value = sgc_aw_swap(from, 0);
@@ -334,6 +355,7 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
     enum sgc_registered result = SGC_REGISTERED_NO_LINK;
     sgc_aw_t *unit;
 
+    sgc_assert(sgc_mutator_mine(self) && (unsigned)kind < SGC_LINKS && sgc_link_ok(from) && sgc_link_ok(to));
     if (!ready(self, tree, to))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
@@ -350,6 +372,7 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
 /* A section for each block, since an object may be large. */
 void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi)
 {
+    sgc_assert(sgc_mutator_mine(self) && lo < hi);
     for (int kind = 0; kind < SGC_LINKS; kind++) {
         uintptr_t from = lo;
 
@@ -375,6 +398,7 @@ void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
     struct sgc_object o;
     bool found, target = false;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_heap_contains(object));
     sgc_section_enter(sgc_section_of(self));
     found = sgc_object_find(object, &o) && o.start == object;
     if (found) {

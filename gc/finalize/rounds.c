@@ -16,6 +16,8 @@
 #include "gc/events/events.h"
 #include "mark/mark_roots.h"
 #include "mark/team.h"
+#include "gc/threads/gc_lock.h"
+#include "gc/threads/world.h"
 
 enum {
     VISITS_MOST = 6,
@@ -48,12 +50,14 @@ static struct sgc_finalization *const all = &sgc_finalization;
 static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
+    sgc_assert(sgc_registrable(object));
     if (!sgc_finalize_marked(object))
         sgc_aw_store(unit, 0);
 }
 
 static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
 {
+    sgc_assert(sgc_aw_load(unit) <= SGC_TOGGLE_STRONG && sgc_registrable(object));
     (void)block;
     if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
         sgc_mark_address(marker, object);
@@ -80,6 +84,7 @@ static bool has_data(struct sgc_marker *marker, struct sgc_tree_block *block)
 static void mark_data(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)block, (void)object;
+    sgc_assert(sgc_record_ok(record_of(sgc_aw_load_acq(unit))));
     sgc_mark_address(marker, (uintptr_t)record_of(sgc_aw_load_acq(unit))->data);
 }
 
@@ -89,6 +94,7 @@ static void mark_reached(struct sgc_marker *marker, struct sgc_tree_block *block
     uintptr_t order = sgc_aw_load(unit) & SGC_ORDER_MASK;
     struct sgc_object o;
 
+    sgc_assert(order < SGC_ORDERS && sgc_registrable(object));
     (void)block;
     if (order == SGC_NO_ORDER || sgc_finalize_marked(object) || !sgc_object_slot(object, &o) || !sgc_kind_has_pointers(o.kind))
         return;
@@ -108,6 +114,8 @@ static void take_ready(struct sgc_marker *marker, struct sgc_tree_block *block, 
     uintptr_t value = sgc_aw_load_acq(unit);
     struct sgc_record *r = record_of(value);
 
+    sgc_assert(sgc_record_ok(r) && sgc_registrable(object));
+    sgc_assert((block->ready == NULL) == (block->ready_last == NULL));
     (void)marker;
     if (sgc_finalize_marked(object) || waits_longer(value & SGC_ORDER_MASK))
         return;
@@ -124,6 +132,7 @@ static void publish(struct sgc_record *first, struct sgc_record *last)
 {
     uintptr_t head;
 
+    sgc_assert(sgc_record_ok(first) && sgc_aw_load(&last->next) == 0);
     do {
         head = sgc_aw_load_acq(&now.fresh.first);
         sgc_aw_store(&last->next, head);
@@ -157,6 +166,7 @@ static const struct sgc_tree_visit
 
 static void round_begin(void)
 {
+    sgc_assert(sgc_gate_mine());
     now.round = (struct round){ .visits = 0 };
 }
 
@@ -189,10 +199,12 @@ static bool round_next(struct sgc_marker *marker)
 /* Goes through the trees, and marks all that is reachable from what the visits marked. */
 static void round_run(struct sgc_team *team)
 {
+    sgc_assert(sgc_stopped_by_self() && now.round.visits <= VISITS_MOST);
     if (now.round.visits == 0)
         return;
     sgc_team_look_through(team, &now.source, now.round.blocks >= BLOCKS_FOR_HELPERS);
     sgc_team_rescan(team, NULL);
+    sgc_assert(!round_left());
     for (uint32_t i = 0; i < now.round.visits; i++)
         sgc_tree_walk_end(now.round.visit[i]);
 }
@@ -213,12 +225,14 @@ static bool uses(uint32_t bit)
 
 void sgc_finalization_before(sgc_toggle_fn ask)
 {
+    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
     if (ask != NULL && !sgc_tree_empty(&all->toggles))
         sgc_toggles_ask(ask);
 }
 
 void sgc_finalization_share(struct sgc_team *team)
 {
+    sgc_assert(sgc_stopped_by_self());
     now.source = (struct sgc_source){ round_left, round_next };
     round_begin();
     if (uses(SGC_USED_DATA))
@@ -228,6 +242,7 @@ void sgc_finalization_share(struct sgc_team *team)
 
 void sgc_finalization_roots(struct sgc_marker *marker)
 {
+    sgc_assert(sgc_stopped_by_self());
     if (!sgc_finalization_used())
         return;
     sgc_queue_mark(marker);
@@ -237,6 +252,7 @@ void sgc_finalization_roots(struct sgc_marker *marker)
 
 static void clear_first(struct sgc_team *team)
 {
+    sgc_assert(sgc_world_stopped());
     if (sgc_links_ask_targets())
         round_of(team, &sgc_links_targets_dead);
     sgc_links_asked();
@@ -262,6 +278,7 @@ static void find_ready(struct sgc_team *team)
 
     round_of(team, &visit_take);
     round_of(team, &visit_keep);
+    sgc_assert(bytes_marked(team) >= before);
     now.kept_bytes += bytes_marked(team) - before;
 }
 
@@ -293,6 +310,7 @@ static void clear_last(struct sgc_team *team)
 /* Otherwise they wait until the world runs. */
 static void queue_fresh(sgc_await_fn await)
 {
+    sgc_assert(sgc_aw_load(&now.fresh.first) == 0 || now.fresh.last != NULL);
     now.await = await;
     if (sgc_aw_load(&now.fresh.first) != 0 && now.await == NULL)
         sgc_queue_append((struct sgc_record *)sgc_aw_load(&now.fresh.first), now.fresh.last);
@@ -306,6 +324,7 @@ static size_t blocks(void)
 
 void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
 {
+    sgc_assert(sgc_stopped_by_self());
     sgc_team_set_source(team, NULL);
     sgc_aw_store(&now.fresh.first, 0);
     now.kept_bytes = now.before = now.after = 0;
@@ -316,20 +335,24 @@ void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
     clear_first(team);
     find_all_ready(team);
     clear_last(team);
+    sgc_assert(sgc_links_idle() <= sgc_aw_load(&all->links[SGC_LINK_SHORT].count));
     now.after = blocks() - sgc_links_idle();
     queue_fresh(await);
 }
 
 void sgc_finalization_fill(struct sgc_cycle_record *record)
 {
+    sgc_assert(sgc_gate_mine());
     record->finalizable_bytes = now.kept_bytes;
     record->registrations_stay = now.before != 0 && now.after < now.before ? now.after * 256 / now.before : 256;
+    sgc_assert(record->registrations_stay <= 256);
 }
 
 void sgc_finalization_after(void)
 {
     struct sgc_record *first = (struct sgc_record *)sgc_aw_load(&now.fresh.first);
 
+    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
     if (first != NULL && now.await != NULL) {
         for (struct sgc_record *r = first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
             now.await((void *)r->object);

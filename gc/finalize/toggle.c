@@ -6,6 +6,7 @@
 #include "gc/finalize/finalize.h"
 
 #include "alloc/object.h"
+#include "gc/threads/gc_lock.h"
 
 static struct sgc_tree *const toggles = &sgc_finalization.toggles;
 
@@ -14,6 +15,7 @@ enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, b
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
     struct sgc_object o;
 
+    sgc_assert(sgc_mutator_mine(self));
     if (!sgc_nodes_ready(&self->nodes, sgc_section_of(self)) || !sgc_tree_reach(toggles, object))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
@@ -35,6 +37,7 @@ static void ask_about(struct sgc_marker *marker, struct sgc_tree_block *block, u
     uintptr_t now = sgc_aw_load(unit);
 
     (void)marker, (void)block;
+    sgc_assert(now <= SGC_TOGGLE_STRONG && sgc_registrable(object));
     sgc_aw_cas(unit, now, asking((void *)object));      /* unless it was freed meanwhile */
 }
 
@@ -43,6 +46,7 @@ void sgc_toggles_ask(sgc_toggle_fn ask)
 {
     const struct sgc_tree_visit visit = { .tree = toggles, .unit = ask_about };
 
+    sgc_assert(sgc_gate_mine() && ask != NULL);
     asking = ask;
     sgc_tree_walk(&visit, NULL);
 }

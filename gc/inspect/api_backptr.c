@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who points at an object.  On any mutator, which stops the world, looks through everything that a collection would
+ * Which words point at an object.  On any mutator, which stops the world, looks through everything that a collection would
  * scan, and prints when the world runs again.
  */
 #include "gc/api/internal.h"
@@ -11,6 +11,7 @@
 #include "gc/api/guards.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
+#include "gc/threads/gc_lock.h"
 
 /* ---- one step ---- */
 
@@ -27,7 +28,9 @@ struct search {
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static uintptr_t find_word(const struct search *s, uintptr_t lo, uintptr_t hi)
 {
+    sgc_assert(s->of.bytes != 0);
     lo = sgc_round_up(lo, sizeof(uintptr_t));
+    sgc_assert(lo % sizeof lo == 0);
     for (; lo + sizeof(uintptr_t) <= hi; lo += sizeof(uintptr_t))
         if (*(const uintptr_t *)lo - s->of.start < s->of.bytes)
             return lo;
@@ -38,6 +41,7 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
 {
     struct search *s = arg;
 
+    sgc_assert(sgc_stopped_by_self());
     (void)kind;
     if (s->found == 0 && (whose == s->self) == s->own)
         s->found = find_word(s, range.lo, range.hi);
@@ -47,6 +51,7 @@ static void look_at_word(void *arg, uintptr_t address)
 {
     struct search *s = arg;
 
+    sgc_assert(address % sizeof address == 0);
     if (s->found == 0)
         s->found = find_word(s, address, address + sizeof address);
 }
@@ -55,6 +60,7 @@ static void look_in_object(const struct sgc_object *o, void *arg)
 {
     struct search *s = arg;
 
+    sgc_assert(sgc_api_object_ok(o));
     if (s->found != 0 || o->start == s->of.start)
         return;
     sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, s);
@@ -63,6 +69,7 @@ static void look_in_object(const struct sgc_object *o, void *arg)
 
 static GC_ref_kind search_all(struct search *s)
 {
+    sgc_assert(sgc_stopped_by_self() && sgc_api_object_ok(&s->of) && s->found == 0);
     sgc_roots_visit(look_in_root, s);
     if (s->found != 0)
         return GC_REFD_FROM_ROOT;
@@ -78,6 +85,7 @@ static void search(void *raw)
 {
     struct search *s = raw;
 
+    sgc_assert(sgc_mutator_mine(s->self));
     s->kind = search_all(s);
 }
 
@@ -90,6 +98,7 @@ static void settle_and_look(void *raw)
 {
     const struct look *look = raw;
 
+    sgc_assert(sgc_stopped_by_self() && look->fn != NULL);
     sgc_api_settle();
     look->fn(look->arg);
 }
@@ -98,6 +107,7 @@ bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
 {
     struct look settled = { look, arg };
 
+    sgc_assert(sgc_mutator_mine(self) && look != NULL);
     return sgc_external_look(self, settle_and_look, &settled);
 }
 
@@ -108,6 +118,7 @@ static bool has_guards(const struct sgc_object *o)
 
 uintptr_t sgc_api_client_address(const struct sgc_object *object)
 {
+    sgc_assert(sgc_api_object_ok(object));
     return object->start + (has_guards(object) ? sizeof(struct sgc_debug_header) : 0);
 }
 
@@ -126,6 +137,7 @@ GC_ref_kind GC_get_back_ptr_info(void *address, void **base, size_t *offset)
         *base = (void *)sgc_api_client_address(&s.in);
         *offset = s.found - sgc_api_client_address(&s.in);
     }
+    sgc_assert((s.found != 0) == (s.kind == GC_REFD_FROM_ROOT || s.kind == GC_REFD_FROM_HEAP));
     return s.kind;
 }
 
@@ -137,6 +149,7 @@ static uint64_t random_below(uint64_t limit)
 {
     uint64_t x = (sgc_aw_add_relaxed(&seed, 1) + sgc_clock_ns()) * UINT64_C(0x9e3779b97f4a7c15);
 
+    sgc_assert(limit != 0);
     return (x ^ x >> 29) % limit;
 }
 
@@ -156,6 +169,7 @@ static void pick(const struct sgc_object *o, void *arg)
 {
     struct pick *p = arg;
 
+    sgc_assert(sgc_api_object_ok(o));
     if (p->seen++ == p->wanted)
         p->object = *o;
 }
@@ -172,6 +186,7 @@ void *GC_generate_random_valid_address(void)
         p = (struct pick){ .wanted = random_below(p.seen) };
         sgc_walk_objects(pick, &p);
     }
+    sgc_assert(p.seen == 0 || sgc_api_object_ok(&p.object));
     sgc_external_resume(self);
     return p.seen != 0 ? (void *)(p.object.start + random_below(p.object.bytes)) : NULL;
 }
@@ -187,6 +202,7 @@ bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT])
 
     if (!sgc_object_find(address, &o))
         return false;
+    sgc_assert(sgc_api_object_ok(&o));
     sgc_api_describe(o.kind, (void *)sgc_api_client_address(&o), type);
     if (has_guards(&o))
         sgc_debug_describe((void *)o.start, what, sizeof what);

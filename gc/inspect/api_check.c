@@ -12,6 +12,7 @@
 #include "alloc/check.h"
 #include "gc/collect/cycle.h"
 #include "gc/roots/roots.h"
+#include "gc/threads/gc_lock.h"
 
 SGC_STATE static jmp_buf way_back;
 SGC_STATE static bool checking;
@@ -29,6 +30,7 @@ static int run_check(void (*check)(void))
 {
     int failed = 0;
 
+    sgc_assert(sgc_stopped_by_self() && checking);
     if (setjmp(way_back) == 0)
         check();
     else
@@ -45,6 +47,7 @@ int SGC_check(void)
     if (self == NULL || !sgc_external_stop(self))
         return 0;
     sgc_api_install_reports();
+    sgc_assert(!checking);
     checking = true;
     for (volatile size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         violations += run_check(checks[i]);

@@ -13,8 +13,7 @@
 #include "gc/config/options.h"
 #include "mark/displacements.h"
 
-/* In a section of its own, which is not put among the code as other constants are (gc/order.awk): it is exported. */
-__attribute__((section(".rodata.exported"))) const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
+const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
 
 size_t GC_get_debug_header_size(void)
 {
@@ -40,7 +39,9 @@ static void *try_allocate(allocate_fn fn, size_t size, uint32_t kind, const char
 {
     void *base;
 
+    sgc_assert(kind < sgc_kind_count());
     begin();
+    sgc_assert(sgc_debug_used());
     base = size <= PTRDIFF_MAX - AROUND ? fn(size + AROUND, kind) : NULL;
     return base != NULL ? sgc_debug_set_up(base, size, file, line) : NULL;
 }
@@ -50,7 +51,7 @@ void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int li
     return try_allocate(sgc_api_allocate_or_null, size, kind, file, line);
 }
 
-/* What the out-of-memory hook returns is somebody's object: nothing is written there. */
+/* The object that the out-of-memory hook returns is somebody's: nothing is written there. */
 static void *allocate(allocate_fn fn, size_t size, uint32_t kind, const char *file, int line)
 {
     void *object = try_allocate(fn, size, kind, file, line);
@@ -141,6 +142,7 @@ static enum sgc_debug_state find(const char *function, void *object, struct sgc_
         o->start = 0;
         return SGC_DEBUG_NONE;
     }
+    sgc_assert(sgc_api_object_ok(o));
     state = sgc_debug_look((void *)o->start, o->bytes);
     if (state != SGC_DEBUG_NONE && (uintptr_t)object == o->start + sizeof(struct sgc_debug_header))
         return state;
@@ -161,6 +163,7 @@ static bool check(const char *function, enum sgc_debug_state state, const struct
     bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
     char text[TEXT];
 
+    sgc_assert(state != SGC_DEBUG_NONE && sgc_api_object_ok(o));
     if (state == SGC_DEBUG_GOOD)
         return true;
     sgc_debug_describe((void *)o->start, text, sizeof text);
@@ -173,6 +176,7 @@ static bool check(const char *function, enum sgc_debug_state state, const struct
 
 static void without_guards(const char *function, const void *object, const char *instead)
 {
+    sgc_assert(instead[0] == 'f' || instead[0] == 'r');
     sgc_warn("%s(%p): the object was allocated without guards (by GC_malloc, not by GC_MALLOC with GC_DEBUG); it is "
              "%s all the same. Define GC_DEBUG everywhere, or use %s", function, object, instead,
              instead[0] == 'f' ? "GC_free" : "GC_realloc");
@@ -183,6 +187,7 @@ static void without_guards(const char *function, const void *object, const char 
 /* With delayed freeing, the object stays until a collection finds that nothing points at it. */
 static void discard(const struct sgc_object *o)
 {
+    sgc_assert(sgc_api_object_ok(o));
     if (sgc_options.findleak_delay_free && sgc_a32_load(&sgc_client_find_leak) != 0 &&
         !sgc_kind_uncollectable(o->kind)) {
         sgc_debug_bury((void *)o->start);
@@ -223,6 +228,7 @@ static void *resize(void *object, size_t size, const char *file, int line)
         return NULL;
     if (state == SGC_DEBUG_NONE)
         without_guards("GC_debug_realloc", object, "resized");
+    sgc_assert(had < o.bytes || state == SGC_DEBUG_NONE);
     fresh = sgc_api_debug_or_null(size, o.kind, file, line);
     if (fresh == NULL)
         return sgc_out_of_memory(size);

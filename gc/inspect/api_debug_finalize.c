@@ -27,6 +27,7 @@ static void call(void *base, void *data)
     enum sgc_debug_state state = sgc_debug_look(base, GC_size(base));
     char text[TEXT];
 
+    sgc_assert(sgc_heap_contains((uintptr_t)base) && closure->fn != NULL);
     if (state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK) {
         sgc_debug_describe(base, text, sizeof text);
         sgc_warn("%s: something wrote %s: %s", "finalization", sgc_debug_where(state), text);
@@ -41,6 +42,7 @@ static bool has_guards(void *object, void **base)
     if (!sgc_object_find((uintptr_t)object, &o) || o.start + sizeof(struct sgc_debug_header) != (uintptr_t)object ||
         sgc_debug_look((void *)o.start, o.bytes) == SGC_DEBUG_NONE)
         return false;
+    sgc_assert(sgc_api_object_ok(&o));
     *base = (void *)o.start;
     return true;
 }
@@ -49,6 +51,7 @@ static void answer(GC_finalization_proc fn, void *data, GC_finalization_proc *ol
 {
     const struct closure *closure = fn == call ? data : NULL;
 
+    sgc_assert(fn != call || (closure != NULL && closure->fn != NULL));
     if (old_fn != NULL)
         *old_fn = closure != NULL ? closure->fn : fn;
     if (old_data != NULL)
@@ -60,6 +63,7 @@ static struct closure *make_closure(GC_finalization_proc fn, void *data)
 {
     struct closure *closure = sgc_api_allocate_or_null(sizeof *closure, SGC_KIND_CONSERVATIVE);
 
+    sgc_assert(fn != NULL);
     if (closure != NULL)
         *closure = (struct closure){ fn, data };
     else
@@ -81,6 +85,7 @@ static void register_by(register_fn plain, void *object, GC_finalization_proc fn
     }
     if (fn != NULL && (closure = make_closure(fn, data)) == NULL)
         return;
+    sgc_assert((fn == NULL) == (closure == NULL));
     plain(base, fn != NULL ? call : NULL, closure, &was_fn, &was_data);
     answer(was_fn, was_data, old_fn, old_data);
     GC_reachable_here(closure);

@@ -11,6 +11,7 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
+#include "gc/threads/gc_lock.h"
 
 static const char *name_of(uint32_t kind)
 {
@@ -18,6 +19,7 @@ static const char *name_of(uint32_t kind)
         "pointer-free", "conservative", "uncollectable", "pointer-free uncollectable",
     };
 
+    sgc_assert(kind < sgc_kind_count());
     return kind < SGC_KINDS_BUILT_IN ? name[kind] : "of the program's kinds";
 }
 
@@ -25,6 +27,7 @@ static const char *name_of(uint32_t kind)
 
 static void dump_heap(const char *name)
 {
+    sgc_assert(sgc_stopped_by_self());
     sgc_say("dump %s: heap %zu bytes of %zu committed, %zu live after the last collection, %zu allocated and %zu "
             "freed since; %lu collections", name, sgc_heap_size(), sgc_heap_committed(), sgc_pacing_live(),
             sgc_pacing_allocated_since(), sgc_pacing_freed_since(), (unsigned long)sgc_cycles_finished());
@@ -32,6 +35,7 @@ static void dump_heap(const char *name)
 
 static void dump_threads(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         sgc_say("thread %d%s: stack %p to %p, used from %p", m->tid, m->service ? " (SGC's own)" : "",
                 (void *)m->stack.low, (void *)m->bottom, (void *)m->sp);
@@ -47,6 +51,7 @@ static void tally_page(uint32_t page, uint32_t kind, uint32_t cls, struct tally 
 
     if (sgc_page_state(d) != SGC_PAGE_SMALL || d->kind != kind || d->cls != cls)
         return;
+    sgc_assert(sgc_page_live(page) <= SGC_PAGE / sgc_class_bytes(cls));
     t->pages++;
     t->objects += sgc_page_live(page);
 }
@@ -56,6 +61,7 @@ static void dump_class(uint32_t kind, uint32_t cls)
     uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
     struct tally t = { 0, 0 };
 
+    sgc_assert(cls < sgc_size_classes.count && sgc_stopped_by_self());
     for (uint32_t page = 1; page < pages; page++)
         tally_page(page, kind, cls, &t);
     if (t.pages != 0)
@@ -68,6 +74,7 @@ static void dump_spans(uint32_t kind)
     uint32_t pages = sgc_pool.committed * SGC_ARENA_PAGES;
     size_t count = 0, bytes = 0;
 
+    sgc_assert(kind < sgc_kind_count() && sgc_stopped_by_self());
     for (uint32_t page = 1; page < pages; page++)
         if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && sgc_span_bit(page) && sgc_heap.pages[page].kind == kind) {
             count++;
@@ -88,10 +95,12 @@ static void dump_pages(void)
 
 static void dump_regions(const char *name)
 {
+    sgc_assert(sgc_stopped_by_self());
     (void)name;
     for (uint32_t a = 0; a < sgc_pool.committed; a++) {
         const struct sgc_arena *arena = &sgc_heap.arenas[a];
 
+        sgc_assert((arena->dirty & ~arena->free) == 0);         /* only free pages are counted so */
         sgc_say("region %u at %p: %d pages free, %d of them with contents", a,
                 (void *)sgc_page_start(a * SGC_ARENA_PAGES), __builtin_popcountll(arena->free),
                 __builtin_popcountll(arena->dirty));
@@ -114,6 +123,7 @@ static void with_world_stopped(void (*dump)(const char *name), const char *name)
 
     if (self == NULL || !sgc_external_stop(self))
         return;
+    sgc_assert(sgc_stopped_by_self());
     dump(name);
     sgc_external_resume(self);
 }

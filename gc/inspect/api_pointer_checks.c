@@ -39,8 +39,10 @@ static bool same_object(uintptr_t p, uintptr_t q)
 {
     struct sgc_object o;
 
-    if (sgc_object_find(q, &o))
+    if (sgc_object_find(q, &o)) {
+        sgc_assert(sgc_api_object_ok(&o) && q - o.start < o.bytes);
         return p - o.start < o.bytes;
+    }
     return !sgc_heap_contains(p) && !sgc_heap_contains(q);
 }
 

@@ -5,12 +5,14 @@
 #include "alloc/walk.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/pacing.h"
+#include "gc/threads/gc_lock.h"
 
 /* ---- the world, for looking ---- */
 
 /* Counts must be taken over before the caches are given up. */
 void sgc_api_settle(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     sgc_pacing_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         sgc_cache_retire(&m->cache);
@@ -18,6 +20,7 @@ void sgc_api_settle(void)
 
 bool sgc_api_stop_to_look(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self));
     if (!sgc_external_stop(self))
         return false;
     sgc_api_settle();
@@ -35,6 +38,7 @@ static void add(const struct sgc_object *o, void *arg)
 {
     struct list *list = arg;
 
+    sgc_assert(sgc_api_object_ok(o));
     if (list->of != NULL)
         list->of[list->count] = (struct sgc_range){ o->start, o->start + o->bytes };
     list->count++;
@@ -45,6 +49,7 @@ static bool list_objects(struct list *list)
 {
     size_t bytes;
 
+    sgc_assert(sgc_stopped_by_self() && list->of == NULL && list->count == 0);
     sgc_walk_objects(add, list);
     bytes = list->count * sizeof *list->of;
     list->of = sgc_mem_obtain(sgc_round_up(bytes + 1, sgc_os_page_size()));
@@ -52,6 +57,7 @@ static bool list_objects(struct list *list)
     if (list->of == NULL)
         return false;
     sgc_walk_objects(add, list);
+    sgc_assert(list->count * sizeof *list->of == bytes);        /* nothing has changed meanwhile */
     return true;
 }
 
@@ -59,6 +65,7 @@ static void visit_list(struct list *list, GC_reachable_object_proc visit, void *
 {
     size_t bytes = list->count * sizeof *list->of;
 
+    sgc_assert(list->of != NULL);
     for (size_t i = 0; i < list->count; i++)
         visit((void *)list->of[i].lo, list->of[i].hi - list->of[i].lo, data);
     sgc_mem_release(list->of, sgc_round_up(bytes + 1, sgc_os_page_size()));

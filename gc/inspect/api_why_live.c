@@ -10,6 +10,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/inspect/why_live.h"
 #include "gc/threads/world.h"
+#include "gc/threads/gc_lock.h"
 
 /* ---- finding ---- */
 
@@ -39,6 +40,7 @@ static void find(void *raw)
     struct question *q = raw;
     struct sgc_object object;
 
+    sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(q->self));
     q->held = sgc_object_find(q->address, &object) ? held_by[sgc_way_find(&q->way, &object, q->self, q->frame)]
                                                     : SGC_HELD_NO_OBJECT;
 }
@@ -60,7 +62,9 @@ static void visit_way(const struct sgc_way *way, SGC_step_proc visit, void *data
 {
     uint32_t at = way->first;
 
+    sgc_assert(sgc_way_ok(way));
     for (uint32_t i = 0; i < way->count; i++, at = way->step[at].next) {
+        sgc_assert(at < way->used);
         const struct sgc_way_step *s = &way->step[at];
         struct SGC_step step = { i, (void *)s->object, s->bytes, s->kind, (void *)s->word, s->tid };
 
@@ -111,6 +115,7 @@ static void say_static(const void *word)
 
 static void say_root(SGC_held_t held, const struct SGC_step *step)
 {
+    sgc_assert(step->number == 0);
     if (held == SGC_HELD_BY_STATIC)
         say_static(step->word);
     else if (held == SGC_HELD_BY_ADDED)
@@ -129,6 +134,7 @@ static void say_root(SGC_held_t held, const struct SGC_step *step)
 
 static void describe(const struct SGC_step *step, char text[SGC_API_OBJECT_TEXT])
 {
+    sgc_assert(step->object != NULL && step->bytes != 0);
     if (!sgc_api_describe_object((uintptr_t)step->object, text))
         sgc_format(text, SGC_API_OBJECT_TEXT, "%zu bytes at %p, freed meanwhile", step->bytes, step->object);
 }
@@ -138,6 +144,7 @@ static void say_step(const struct SGC_step *step, void *data)
     struct telling *t = data;
     char text[SGC_API_OBJECT_TEXT];
 
+    sgc_assert(step->number < t->count);
     if (step->number == 0)
         say_root(t->held, step);
     if (step->number < SHOWN || t->count - step->number <= SHOWN) {
@@ -154,6 +161,7 @@ static void say_step(const struct SGC_step *step, void *data)
 
 static void say_no_way(SGC_held_t held, const void *address)
 {
+    sgc_assert(held == SGC_HELD_NOT_HEAP || held == SGC_HELD_NO_OBJECT || held == SGC_HELD_BY_NOTHING || held == SGC_HELD_UNKNOWN);
     if (held == SGC_HELD_NOT_HEAP)
         sgc_say("%p is not in the collector's heap", address);
     else if (held == SGC_HELD_NO_OBJECT)

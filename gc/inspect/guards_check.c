@@ -12,8 +12,9 @@
 #include "gc/collect/start_state.h"
 #include "gc/events/stats.h"
 #include "gc/config/options.h"
+#include "gc/threads/gc_lock.h"
 
-enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one in a cycle; more are counted */
+enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one per cycle; more are counted */
 
 struct finding {
     enum sgc_debug_state state;             /* of an object with guards */
@@ -37,6 +38,8 @@ static void note(const struct sgc_object *o, enum sgc_debug_state state, bool le
 {
     struct finding *f;
 
+    sgc_assert(leak || state != SGC_DEBUG_NONE);
+    sgc_assert(debug.leaks <= debug.found);
     debug.leaks += leak;
     if (debug.found++ >= FINDINGS)
         return;
@@ -54,6 +57,7 @@ static void look_at(const struct sgc_object *o, void *find_leaks)
     bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
     bool leak = dead && !freed && find_leaks != NULL;
 
+    sgc_assert(sgc_stopped_by_self());
     if (leak || (state != SGC_DEBUG_NONE && state != SGC_DEBUG_GOOD && state != SGC_DEBUG_FREED))
         note(o, state, leak);
     if (dead && state != SGC_DEBUG_NONE)
@@ -64,6 +68,7 @@ static void on_marked(void *context, const struct sgc_cycle_record *record)
 {
     bool find_leaks = sgc_a32_load(&sgc_client_find_leak) != 0;
 
+    sgc_assert(sgc_stopped_by_self());
     (void)context;
     debug.found = debug.leaks = 0;
     if (record->complete && (find_leaks || sgc_debug_used()))
@@ -74,6 +79,7 @@ static void on_marked(void *context, const struct sgc_cycle_record *record)
 
 static void describe(const struct finding *f, char *text, size_t size)
 {
+    sgc_assert(size > 0 && sgc_heap_contains(f->start));
     if (f->state == SGC_DEBUG_NONE)
         sgc_format(text, size, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)", f->bytes,
                    (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
@@ -87,6 +93,7 @@ static void tell(const struct finding *f)
 {
     char text[TEXT];
 
+    sgc_assert(f->leak || f->state != SGC_DEBUG_NONE);
     describe(f, text, sizeof text);
     if (f->state != SGC_DEBUG_NONE && f->state != SGC_DEBUG_GOOD)
         sgc_warn("%s: something wrote %s: %s", "a collection", sgc_debug_where(f->state), text);
@@ -98,6 +105,7 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 {
     size_t told = debug.found < FINDINGS ? debug.found : FINDINGS;
 
+    sgc_assert(!sgc_stopped_by_self());
     (void)context, (void)record;
     for (size_t i = 0; i < told; i++)
         tell(&debug.finding[i]);

@@ -8,6 +8,7 @@
 #include "gc/config/options.h"
 #include "mark/descriptor.h"
 #include "mark/displacements.h"
+#include "gc/threads/gc_lock.h"
 
 struct search {
     struct sgc_way *way;
@@ -15,7 +16,7 @@ struct search {
     const struct sgc_mutator *self;
     uintptr_t frame;            /* from here on its stack is looked through */
     bool own;                   /* now the searching thread's own stack */
-    uint64_t *seen;             /* a bit a granule */
+    uint64_t *seen;             /* a bit per granule */
     size_t seen_bytes;
     uint32_t next;              /* to be looked through */
     uint32_t found;             /* the target's step; way->capacity: not found yet */
@@ -39,6 +40,7 @@ static bool make_room(struct search *s)
 {
     size_t count = 0;
 
+    sgc_assert(sgc_stopped_by_self() && s->way->step == NULL);
     sgc_walk_objects(count_object, &count);
     s->way->capacity = s->found = (uint32_t)count;
     s->way->step = sgc_mem_obtain(steps_bytes(s->way->capacity));
@@ -49,6 +51,7 @@ static bool make_room(struct search *s)
 
 void sgc_way_release(struct sgc_way *way)
 {
+    sgc_assert(sgc_way_ok(way));
     if (way->step != NULL)
         sgc_mem_release(way->step, steps_bytes(way->capacity));
 }
@@ -60,6 +63,7 @@ static bool seen_before(struct search *s, size_t granule)
     uint64_t bit = UINT64_C(1) << granule % 64;
     bool before = (s->seen[granule / 64] & bit) != 0;
 
+    sgc_assert(granule / 64 * sizeof *s->seen < s->seen_bytes);
     s->seen[granule / 64] |= bit;
     return before;
 }
@@ -68,6 +72,7 @@ static void add(struct search *s, const struct sgc_object *o, const struct sgc_w
 {
     struct sgc_way_step *step = &s->way->step[s->way->used];
 
+    sgc_assert(s->way->used <= s->way->capacity && sgc_heap_contains(o->start));
     if (s->way->used == s->way->capacity || seen_before(s, o->granule))
         return;
     *step = *how;
@@ -85,6 +90,7 @@ static void look_at(struct search *s, uintptr_t word, const struct sgc_way_step 
     bool from_root = how->root != SGC_WAY_NONE;
     struct sgc_object o;
 
+    sgc_assert((unsigned)how->root < SGC_WAY_NO_MEMORY);
     if (sgc_object_find(word, &o) && (from_root || sgc_options.all_interior_pointers ||
                                       sgc_mark_displacement_valid(word - o.start)))
         add(s, &o, how);
@@ -99,6 +105,7 @@ static void look_through(struct search *s, struct sgc_range range, struct sgc_wa
 {
     how.word = sgc_round_up(range.lo, sizeof(uintptr_t));
     for (; how.word + sizeof(uintptr_t) <= range.hi && s->found == s->way->capacity; how.word += sizeof(uintptr_t)) {
+        sgc_assert(how.word % sizeof(uintptr_t) == 0);
         uintptr_t word = *(const uintptr_t *)how.word;
 
         if (word - sgc_heap.base <= sgc_aw_load(&sgc_heap.limit))
@@ -113,11 +120,13 @@ static void look_at_word(void *arg, uintptr_t address)
 {
     struct search *s = arg;
 
+    sgc_assert(s->next < s->way->used);
     look_through(s, (struct sgc_range){ address, address + sizeof address }, (struct sgc_way_step){ .from = s->next });
 }
 
 static void look_through_objects(struct search *s)
 {
+    sgc_assert(s->next <= s->way->used && sgc_way_ok(s->way));
     for (; s->next < s->way->used && s->found == s->way->capacity; s->next++) {
         const struct sgc_way_step *step = &s->way->step[s->next];
 
@@ -132,6 +141,7 @@ static enum sgc_way_root root_of(enum sgc_root_kind kind, bool own)
         [SGC_ROOT_THREAD_LOCAL] = SGC_WAY_THREAD_LOCAL,
     };
 
+    sgc_assert((unsigned)kind <= SGC_ROOT_THREAD_LOCAL);
     return own ? SGC_WAY_OWN_STACK : way[kind];
 }
 
@@ -140,6 +150,7 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
     struct search *s = arg;
     bool own = kind == SGC_ROOT_STACK && whose == s->self;
 
+    sgc_assert(range.lo <= range.hi);
     if (own && s->frame > range.lo && s->frame < range.hi)
         range.lo = s->frame;
     if (own == s->own)
@@ -165,6 +176,7 @@ static void look_at_registered(void *arg, uintptr_t address)
 /* The searching thread's own stack comes after all that the others lead to: the client's question is on it. */
 static void search(struct search *s)
 {
+    sgc_assert(sgc_stopped_by_self() && !s->own);
     sgc_roots_visit(look_in_root, s);
     sgc_walk_objects(look_at_uncollectable, s);
     sgc_finalization_visit(look_at_registered, s);
@@ -182,9 +194,11 @@ static enum sgc_way_root trace(struct search *s)
     struct sgc_way_step *step = s->way->step;
     uint32_t at = s->found;
 
+    sgc_assert(s->found < s->way->used);
     s->way->count = 1;
     for (; step[at].root == SGC_WAY_NONE; at = step[at].from, s->way->count++)
         step[step[at].from].next = at;
+    sgc_assert(s->way->count <= s->way->used && step[at].root < SGC_WAY_NO_MEMORY);
     s->way->first = at;
     return (enum sgc_way_root)step[at].root;
 }
@@ -195,6 +209,7 @@ enum sgc_way_root sgc_way_find(struct sgc_way *way, const struct sgc_object *obj
     struct search s = { .way = way, .target = object->start, .self = self, .frame = frame };
     enum sgc_way_root root = SGC_WAY_NO_MEMORY;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_heap_contains(object->start));
     *way = (struct sgc_way){ 0 };
     if (make_room(&s)) {
         search(&s);
@@ -202,5 +217,6 @@ enum sgc_way_root sgc_way_find(struct sgc_way *way, const struct sgc_object *obj
     }
     if (s.seen != NULL)
         sgc_mem_release(s.seen, s.seen_bytes);
+    sgc_assert(sgc_way_ok(way) && (root == SGC_WAY_NONE || root == SGC_WAY_NO_MEMORY) == (way->count == 0));
     return root;
 }

@@ -5,7 +5,7 @@
  *
  * The search goes forward from the roots, in breadth: its queue is also the record of how each object was reached.  It
  * takes a word for the same objects as a collection would, and looks at the same words of typed ones; where a client's
- * procedure says which those are, at all.  Its memory is from the system: an entry an object, and a bit a granule.
+ * procedure says which those are, at all.  Its memory is from the system: an entry per object, and a bit per granule.
  */
 #ifndef SGC_GC_INSPECT_WHY_LIVE_H
 #define SGC_GC_INSPECT_WHY_LIVE_H
@@ -41,6 +41,12 @@ struct sgc_way {
     uint32_t first, count;      /* the way: step[first], then each one's next, count of them */
     uint32_t used, capacity;
 };
+
+/* Are there as many steps as the way has, and has it an end? */
+static inline bool sgc_way_ok(const struct sgc_way *way)
+{
+    return way->count <= way->used && way->used <= way->capacity && (way->count == 0 || way->first < way->used);
+}
 
 /* The way to the object, which lies in the heap and is allocated.  `self` is the thread whose own stack comes last, from
  * `frame` up: below are the frames that ask. */

@@ -2,14 +2,12 @@
 /*
  * What collections have cost, learnt from the records of finished cycles.
  *
- *   what               written by                              read by                 ordering
- *   samples            the collecting thread, under the gate   same                    the gate
- *   medians, last_...  the collecting thread, under the gate   any thread on the slow  relaxed: each is an estimate
- *   of the last cycle                                          path of allocation, API by itself
- *   (root_bytes, kept,
- *   finalizable, ...)
- *   useless            same; also who frees what waited: 0     same                    relaxed: a lost update costs a
- *                                                                                      cycle, or a try at the limit
+ *   what              written by                              read by                 ordering
+ *   last samples,     the collecting thread, under the gate   same                    the gate
+ *   values, figures   the collecting thread, under the gate   any thread on the slow  relaxed: each is an estimate
+ *   of the last cycle                                         path of allocation, API by itself
+ *   useless           same; the thread that frees what        same                    relaxed: a lost update costs a
+ *                     waited: 0                                                       cycle, or a try at the limit
  */
 #ifndef SGC_GC_PACING_COSTS_H
 #define SGC_GC_PACING_COSTS_H
@@ -22,26 +20,14 @@ void sgc_pacing_costs_start(void);
 /* A cycle has ended.  World running, gate held. */
 void sgc_pacing_costs_learn(const struct sgc_cycle_record *record);
 
-void sgc_pacing_costs(struct sgc_pace_costs *costs);
+/* What is known, and what the last cycle has found: roots, finalizable and pointer-free bytes. */
+void sgc_pacing_costs(struct sgc_pace_costs *costs, struct sgc_pace_heap *heap);
 
-/* Bytes of roots that the last cycle has scanned. */
-size_t sgc_pacing_roots(void);
-
-/* Bytes that it has marked in objects without pointers. */
-size_t sgc_pacing_pointer_free(void);
-
-/* Bytes that it has kept only for finalizers to run. */
-size_t sgc_pacing_finalizable(void);
-
-/* Of what was allocated before it, in 256ths: how much it has found alive.  If that was too little to say anything, what an
- * earlier cycle has. */
-size_t sgc_pacing_kept(void);
-
-/* What marking the roots and so many bytes would take one marker. */
-double sgc_pacing_marking_ns(double bytes);
+/* What one marker would take to mark the roots, so much that lives, and what survives of so much that was allocated since. */
+uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated);
 
 /* The heap may not grow: is a cycle worth trying?  False after several that freed next to nothing, until the program
- * has run as long as the last of them took; allocation then fails at once. */
+ * has run for a part of the time that the last of them took; allocation then fails at once. */
 bool sgc_pacing_limit_pays(void);
 
 /* What the last cycle found dead has been freed only now. */

@@ -43,6 +43,11 @@ void sgc_heap_promise(size_t bytes)
     sgc_aw_store(&heap_size.promised, bytes);
 }
 
+size_t sgc_heap_promised(void)
+{
+    return sgc_aw_load(&heap_size.promised);
+}
+
 void sgc_heap_shrink(void)
 {
     sgc_aw_store(&heap_size.promised, 0);

@@ -21,6 +21,7 @@ void sgc_heap_note_most(size_t size);   /* this size was seen */
 
 /* The client has been promised a heap of so many bytes, which counts as its size from now on. */
 void sgc_heap_promise(size_t bytes);
+size_t sgc_heap_promised(void);         /* 0: nothing */
 
 /* What was promised to the client and not used yet is given back. */
 void sgc_heap_shrink(void);

@@ -6,19 +6,12 @@
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
  *                     mutators: `look`, a stale one costs a look
- *   unseen            with the budget; the mutator that finds it used up:     mutators: relaxed, a stale one costs looks
- *                     less, until the next budget
- *   most_reused       the collecting thread, at the end of a cycle; API       mutators: relaxed
- *   ceiling           the same: 0; the mutator that finds the budget used     mutators: relaxed, a stale one costs some
- *                     up: the heap's size                                     memory or an early cycle
- *   threads           the collecting thread, world stopped                    budget: relaxed
- *   allocates         its thread: 1, the collecting thread, world stopped: 0  the collecting thread, world stopped
- *   live              the collecting thread, at the end of a cycle; who has   anybody: relaxed
- *                     freed what it found dead: compare-and-swap
+ *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
+ *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
+ *                     thread that frees what it found dead: by CAS
  *   totals            the collecting thread, under the gate                   anybody: relaxed
- *   cache, memory,    the starting thread                                     thread creation
- *   undeclared,
- *   processors
+ *   memory,           the starting thread                                     thread creation
+ *   undeclared
  */
 #ifndef SGC_GC_PACING_PACING_H
 #define SGC_GC_PACING_PACING_H
@@ -61,7 +54,6 @@ int sgc_pacing_markers(int most);
 void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */
 size_t sgc_pacing_minimum(void);
-void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap: use that first */
 
 /* So much of what the last cycle counted as live was found dead by it, and has been freed only now, as if by the cycle: it does
  * not count as freed.  In a section. */

@@ -10,6 +10,7 @@ enum { RESERVED = 1 << 20 };        /* ranges: 16 MB of address space, committed
 
 static bool reserve(struct sgc_ranges *set)
 {
+    sgc_assert(sgc_ranges_ok(set));
     if (set->of != NULL)
         return true;
     set->of = sgc_mem_reserve(RESERVED * sizeof *set->of, sgc_os_page_size());
@@ -22,6 +23,7 @@ static bool room_for_one(struct sgc_ranges *set)
     size_t have = set->committed * sizeof *set->of;
     size_t step = have == 0 ? sgc_os_page_size() : have;
 
+    sgc_assert(sgc_ranges_ok(set));
     if (set->count < set->committed)
         return true;
     if (!reserve(set))
@@ -37,6 +39,7 @@ size_t sgc_ranges_first_after(const struct sgc_ranges *set, uintptr_t address)
 {
     size_t lo = 0, hi = set->count;
 
+    sgc_assert(sgc_ranges_ok(set) && set->gaps == 0);
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
@@ -45,6 +48,7 @@ size_t sgc_ranges_first_after(const struct sgc_ranges *set, uintptr_t address)
         else
             lo = mid + 1;
     }
+    sgc_assert((lo == 0 || set->of[lo - 1].hi <= address) && (lo == set->count || set->of[lo].hi > address));
     return lo;
 }
 
@@ -52,6 +56,7 @@ size_t sgc_ranges_first_after(const struct sgc_ranges *set, uintptr_t address)
 static void replace(struct sgc_ranges *set, size_t first, size_t last, const struct sgc_range *with,
                     size_t n)
 {
+    sgc_assert(first <= last && last <= set->count && set->count - (last - first) + n <= set->committed);
     memmove(set->of + first + n, set->of + last, (set->count - last) * sizeof *set->of);
     memcpy(set->of + first, with, n * sizeof *with);
     set->count = set->count - (last - first) + n;
@@ -61,6 +66,7 @@ bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range)
 {
     size_t first, last;
 
+    sgc_assert(range.lo < range.hi);
     if (!room_for_one(set))
         return false;
     first = sgc_ranges_first_after(set, range.lo);
@@ -73,6 +79,8 @@ bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range)
             range.hi = set->of[last].hi;
     }
     replace(set, first, last, &range, 1);
+    sgc_assert(first == 0 || set->of[first - 1].hi < range.lo);
+    sgc_assert(first + 1 == set->count || range.hi < set->of[first + 1].lo);
     return true;
 }
 
@@ -112,11 +120,13 @@ static size_t first_from(const struct sgc_ranges *list, uintptr_t address)
         else
             lo = mid + 1;
     }
+    sgc_assert((lo == 0 || list->of[lo - 1].lo < address) && (lo == list->count || list->of[lo].lo >= address));
     return lo;
 }
 
 static void extend(struct sgc_ranges *list, size_t i, uintptr_t hi)
 {
+    sgc_assert(i < list->count);
     if (is_gap(list->of[i]))
         list->gaps--;
     if (hi > list->of[i].hi)
@@ -125,6 +135,7 @@ static void extend(struct sgc_ranges *list, size_t i, uintptr_t hi)
 
 static void fill_gap(struct sgc_ranges *list, size_t i, struct sgc_range range)
 {
+    sgc_assert(i < list->count && is_gap(list->of[i]) && list->gaps > 0);
     list->of[i] = range;
     list->gaps--;
 }
@@ -133,6 +144,7 @@ bool sgc_ranges_list_add(struct sgc_ranges *list, struct sgc_range range)
 {
     size_t i = first_from(list, range.lo);
 
+    sgc_assert(sgc_ranges_ok(list) && range.lo < range.hi);
     if (i < list->count && list->of[i].lo == range.lo)
         extend(list, i, range.hi);
     else if (i < list->count && is_gap(list->of[i]))
@@ -145,6 +157,7 @@ bool sgc_ranges_list_add(struct sgc_ranges *list, struct sgc_range range)
         return false;
     if (range.hi - range.lo > list->longest)
         list->longest = range.hi - range.lo;
+    sgc_assert(sgc_ranges_ok(list));
     return true;
 }
 
@@ -152,15 +165,18 @@ static void close_gaps(struct sgc_ranges *list)
 {
     size_t kept = 0;
 
+    sgc_assert(sgc_ranges_ok(list));
     for (size_t i = 0; i < list->count; i++)
         if (!is_gap(list->of[i]))
             list->of[kept++] = list->of[i];
+    sgc_assert(kept + list->gaps == list->count);
     list->count = kept;
     list->gaps = 0;
 }
 
 void sgc_ranges_list_drop(struct sgc_ranges *list, struct sgc_range range)
 {
+    sgc_assert(sgc_ranges_ok(list) && range.lo < range.hi);
     for (size_t i = first_from(list, range.lo); i < list->count && list->of[i].lo < range.hi; i++)
         if (!is_gap(list->of[i]) && list->of[i].hi <= range.hi) {
             list->of[i].hi = list->of[i].lo;
@@ -179,6 +195,7 @@ static size_t begun_by(const struct sgc_ranges *list, uintptr_t address)
 /* A range that contains the address begins at most `longest` before it. */
 bool sgc_ranges_list_contain(const struct sgc_ranges *list, uintptr_t address)
 {
+    sgc_assert(sgc_ranges_ok(list));
     for (size_t i = begun_by(list, address); i-- > 0 && address - list->of[i].lo < list->longest;)
         if (address < list->of[i].hi)
             return true;
@@ -200,5 +217,6 @@ void sgc_ranges_list_check(const struct sgc_ranges *list)
 
 void sgc_ranges_clear(struct sgc_ranges *ranges)
 {
+    sgc_assert(sgc_ranges_ok(ranges));
     ranges->count = ranges->gaps = ranges->longest = 0;
 }

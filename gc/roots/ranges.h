@@ -5,7 +5,7 @@
  *
  * A range of a list that is removed becomes an empty one in its place: closing the gap at once would move what lies
  * behind it, for each of many removals.  Gaps are closed when they are half of the list, and an added range fills one
- * beside it.  So who goes through `of` meets empty ranges.
+ * next to it.  So a reader that goes through `of` meets empty ranges.
  */
 #ifndef SGC_GC_ROOTS_RANGES_H
 #define SGC_GC_ROOTS_RANGES_H
@@ -20,6 +20,12 @@ struct sgc_ranges {
     size_t gaps;                    /* lists: how many of `count` are empty */
     size_t longest;                 /* lists: no range has been longer since the list was cleared */
 };
+
+static inline bool sgc_ranges_ok(const struct sgc_ranges *ranges)
+{
+    return ranges->gaps <= ranges->count && ranges->count <= ranges->committed && ranges->committed <= ranges->reserved &&
+           (ranges->of == NULL) == (ranges->reserved == 0);
+}
 
 /* Into a set; what overlaps or touches becomes one range.  False when memory runs out; the set is then as
  * before. */

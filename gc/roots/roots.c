@@ -37,6 +37,7 @@ static bool change(struct sgc_ranges *set, uintptr_t lo, uintptr_t hi, change_fn
 {
     bool done;
 
+    sgc_assert(sgc_section_mine(self));
     if (lo >= hi) {
         if (lo > hi)
             sgc_warn("the root range from %p to %p ends before it begins; it is ignored. Pass the lower "
@@ -75,6 +76,7 @@ bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
 
 void sgc_roots_clear(struct sgc_section *self)
 {
+    sgc_assert(sgc_section_mine(self));
     sgc_lock(&roots.lock, self);
     sgc_ranges_clear(&roots.added);
     sgc_unlock(&roots.lock, self);
@@ -87,6 +89,7 @@ bool sgc_roots_contain(uintptr_t address)
 
 void sgc_roots_clear_excluded(struct sgc_section *self)
 {
+    sgc_assert(sgc_section_mine(self));
     sgc_lock(&roots.lock, self);
     sgc_ranges_clear(&roots.excluded);
     sgc_unlock(&roots.lock, self);
@@ -99,7 +102,7 @@ void sgc_roots_set_filter(sgc_roots_filter_t filter)
 
 /* ---- modules ---- */
 
-/* What the client says about modules counts from the next list on, so a change of mind asks for one. */
+/* The client's answers about modules count from the next list on, so a change of mind asks for one. */
 static void hear_client(void)
 {
     bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;
@@ -124,12 +127,13 @@ static void *resized(void *old, size_t old_bytes, size_t bytes)
 {
     void *fresh = sgc_mem_obtain(bytes);
 
+    sgc_assert(bytes > old_bytes);
     if (fresh != NULL && old != NULL)
         sgc_mem_release(old, old_bytes);
     return fresh;
 }
 
-/* The contents are not kept: the list is made anew anyway. */
+/* The contents are not kept: the list is made again anyway. */
 static bool grow_modules(int more)
 {
     struct sgc_modules *m = &roots.modules;
@@ -138,11 +142,13 @@ static bool grow_modules(int more)
     size_t bytes = sgc_round_up((size_t)(m->range_capacity + more + 64) * 2 * entry, sgc_os_page_size());
     char *memory = resized(m->range, old, bytes);
 
+    sgc_assert(more > 0);
     if (memory == NULL)
         return false;
     m->range_capacity = m->tls_capacity = (int)(bytes / entry);
     m->range = (struct sgc_range *)(void *)memory;
     m->tls = (struct sgc_module_tls *)(void *)(m->range + m->range_capacity);
+    sgc_assert(m->range_capacity > more);
     m->adds = 0;
     return true;
 }
@@ -150,6 +156,7 @@ static bool grow_modules(int more)
 /* Said once, until there is memory again. */
 static void tell_no_memory(void)
 {
+    sgc_assert(roots.modules.overflow > 0);
     if (!roots.told_no_memory)
         sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
                  "is made. Free memory or raise the limit on it",
@@ -159,12 +166,14 @@ static void tell_no_memory(void)
 
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 {
+    sgc_assert(sgc_gate_mine());
     hear_client();
     while (!sgc_modules_snapshot(&roots.modules, leave_out, stop, arg))
         if (!grow_modules(roots.modules.overflow)) {
             tell_no_memory();
             return false;
         }
+    sgc_assert(roots.modules.ranges <= roots.modules.range_capacity && roots.modules.tlses <= roots.modules.tls_capacity);
     roots.told_no_memory = false;
     return true;
 }
@@ -184,7 +193,7 @@ void sgc_roots_look_for_other_collector(void)
 
 /* ---- scanning, world stopped ---- */
 
-/* What is done with each range: it is scanned, or a question is asked of it. */
+/* Called for each range: scans it, or asks a question of it. */
 struct visit {
     void (*fn)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range);
     void *arg;
@@ -196,6 +205,7 @@ SGC_STATE static uintptr_t copied[4096 / sizeof(uintptr_t)];
 
 static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
+    sgc_assert(range.lo <= range.hi);
     (void)whose;
     if (range.lo == (uintptr_t)copied)
         sgc_mark_roots_now(arg, (void *)range.lo, (void *)range.hi);
@@ -211,6 +221,7 @@ static void visit_range(const struct visit *visit, enum sgc_root_kind kind, cons
 {
     size_t i = sgc_ranges_first_after(&roots.excluded, range.lo);
 
+    sgc_assert(range.lo <= range.hi && (whose == NULL || sgc_mutator_ok(whose)));
     for (; i < roots.excluded.count && roots.excluded.of[i].lo < range.hi; i++) {
         if (roots.excluded.of[i].lo > range.lo)
             visit->fn(visit->arg, kind, whose, (struct sgc_range){ range.lo, roots.excluded.of[i].lo });
@@ -245,6 +256,7 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
     for (; at < end; at = next) {
         next = sgc_round_down(at, sizeof copied) + sizeof copied;
         next = next < end ? next : end;
+        sgc_assert(at < next && next - at <= sizeof copied);
         if (visit->copies && sgc_mem_copy(copied, at, next - at))
             visit->fn(visit->arg, kind, m, (struct sgc_range){ (uintptr_t)copied, (uintptr_t)copied + (next - at) });
         else if (!visit->copies && sgc_mem_readable(at))
@@ -254,6 +266,7 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
 
 static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_stack_part *part)
 {
+    sgc_assert(part->range.lo <= part->range.hi);
     if (part->unsure)
         visit_unsure(visit, SGC_ROOT_STACK, m, part->range);
     else
@@ -273,6 +286,7 @@ static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator
             continue;
         }
         sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
+        sgc_assert(block.lo <= block.hi);
         if (!inside_any(block, part, parts))
             visit_range(visit, SGC_ROOT_THREAD_LOCAL, m, block);
     }
@@ -300,9 +314,11 @@ static void visit_mutator(const struct visit *visit, const struct sgc_mutator *m
     struct sgc_stack_part part[SGC_STACK_PARTS];
     int parts;
 
+    sgc_assert(sgc_mutator_ok(m) && sgc_mutator_linked(m));
     if (!is_root(m) || !sgc_stack_known(m, roots.answers))
         return;
     parts = sgc_stack_parts(m, part);
+    sgc_assert(0 < parts && parts <= SGC_STACK_PARTS);
     for (int i = 0; i < parts; i++)
         visit_stack(visit, m, &part[i]);
     visit_thread_local(visit, m, part, parts);
@@ -328,6 +344,7 @@ sgc_tid_t sgc_roots_unknown(void)
 {
     const struct sgc_mutator *m;
 
+    sgc_assert(sgc_stopped_by_self());
     roots.answers = false;
     m = first_unknown();
     if (m == NULL)
@@ -339,12 +356,14 @@ sgc_tid_t sgc_roots_unknown(void)
 
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg)
 {
+    sgc_assert(sgc_stopped_by_self());
     sgc_roots_unknown();
     visit_all(&(struct visit){ fn, arg, false });
 }
 
 void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
 {
+    sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(self));
     visit_all(&(struct visit){ scan, marker, true });
     sgc_mark_uncollectable(marker);
     (void)self;
@@ -356,6 +375,7 @@ static bool in_static(uintptr_t address, struct sgc_section *self)
 {
     bool found;
 
+    sgc_assert(sgc_section_mine(self));
     sgc_lock(&roots.lock, self);
     found = sgc_roots_contain(address);
     for (int i = 0; i < roots.modules.ranges && !found; i++)
@@ -381,6 +401,7 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
 {
     struct sgc_range block;
 
+    sgc_assert(sgc_mutator_mine(self));
     for (int i = 0; i < roots.modules.tlses; i++)
         if (sgc_tls_block(self->thread_pointer, roots.modules.tls[i], &block) && address >= block.lo &&
             address < block.hi)
@@ -388,9 +409,10 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
     return false;
 }
 
-/* Who has stopped the world has a list of that moment, and may not call the client's filter for another. */
+/* The thread that has stopped the world has a list of that moment, and may not call the client's filter for another. */
 static bool list_is_true(void)
 {
+    sgc_assert(sgc_gate_mine());
     return sgc_stopped_by_self() || sgc_roots_snapshot(NULL, NULL);
 }
 
@@ -398,6 +420,7 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
 {
     bool closed, found;
 
+    sgc_assert(self == sgc_mutator_self());
     if (self == NULL)
         return false;
     closed = sgc_gate_enter(self);
@@ -417,6 +440,7 @@ static void dump_ranges(const char *what, const struct sgc_range *of, size_t cou
 
 void sgc_roots_dump(void)
 {
+    sgc_assert(sgc_stopped_by_self());
     dump_ranges("static data", roots.modules.range, (size_t)roots.modules.ranges);
     dump_ranges("added roots", roots.added.of, roots.added.count);
     dump_ranges("excluded from roots", roots.excluded.of, roots.excluded.count);
@@ -430,11 +454,13 @@ void sgc_roots_check(void)
 
 void sgc_roots_lock(struct sgc_section *self)
 {
+    sgc_assert(sgc_section_mine(self));
     sgc_lock(&roots.lock, self);
 }
 
 void sgc_roots_unlock(struct sgc_section *self)
 {
+    sgc_assert(sgc_section_mine(self));
     sgc_unlock(&roots.lock, self);
 }
 

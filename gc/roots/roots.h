@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the collector scans besides the heap: static data of all modules, ranges the client added,
+ * The memory that the collector scans besides the heap: static data of all modules, ranges the client added,
  * stacks and registers, thread-local variables.
  *
  *   what               written by                              read by            ordering
@@ -44,7 +44,7 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self);
 void sgc_roots_dump(void);
 
 /* Asked about each writable segment of a module, the program itself among them, when the list of modules is made
- * anew (which a new filter and GC_no_dls cause).  Any thread. */
+ * again (which a new filter and GC_no_dls cause).  Any thread. */
 typedef int (*sgc_roots_filter_t)(const char *module, void *start, size_t bytes);    /* 0: leave out */
 void sgc_roots_set_filter(sgc_roots_filter_t filter);
 

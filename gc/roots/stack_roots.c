@@ -20,6 +20,7 @@
 
 #include "alloc/pages/heap.h"
 #include "platform/registers.h"
+#include "gc/threads/world.h"
 
 SGC_STATE static sgc_aw_t corrector;
 
@@ -39,6 +40,7 @@ static uintptr_t corrected(const struct sgc_mutator *m, uintptr_t stands)
     void *sp = (void *)stands;
     sgc_sp_corrector_t fn = sgc_stack_corrector();
 
+    sgc_assert(stands != 0);
     if (fn != NULL)
         fn(&sp, (void *)m->handle);
     return (uintptr_t)sp;
@@ -59,6 +61,7 @@ static uintptr_t lowest_saved_sp(struct sgc_range used, struct sgc_stack_bounds 
     for (const uintptr_t *p = (const uintptr_t *)used.lo; (uintptr_t)p < used.hi; p++)
         if (within(*p, own.low, lowest))
             lowest = *p;
+    sgc_assert(lowest <= own.high);
     return lowest & ~(uintptr_t)(sizeof(uintptr_t) - 1);
 }
 
@@ -67,6 +70,7 @@ static uintptr_t lowest_saved_sp(struct sgc_range used, struct sgc_stack_bounds 
 /* Of the own stack from `from` on: the lowest address from which there is no hole up to its end. */
 static uintptr_t own_readable_from(const struct sgc_mutator *m, uintptr_t from)
 {
+    sgc_assert(from <= m->stack.high);
     switch (m->stack.maker) {
     case SGC_STACK_LIBRARY:
         return from;
@@ -81,6 +85,7 @@ static uintptr_t own_readable_from(const struct sgc_mutator *m, uintptr_t from)
  * like any other. */
 static bool own_whole_from(const struct sgc_mutator *m, uintptr_t sp)
 {
+    sgc_assert(sp != 0);
     if (!sgc_stack_within(&m->stack, sp) || m->stack.maker == SGC_STACK_UNKNOWN)
         return false;
     return sp >= m->used_from || own_readable_from(m, sp) <= sp;
@@ -91,6 +96,7 @@ static uintptr_t lowest_used(uintptr_t sp)
 {
     uintptr_t next = sgc_round_down(sp, sgc_os_page_size()) + sgc_os_page_size();
 
+    sgc_assert(next > sp);
     return next - sp < SGC_RED_ZONE && !sgc_mem_readable(sp) ? next : sp;
 }
 
@@ -99,6 +105,7 @@ static uintptr_t expected_end(const struct sgc_mutator *m, uintptr_t sp)
 {
     uintptr_t end = within(sp, m->stack.low, m->stack.high) ? m->stack.high : sp < m->bottom ? m->bottom : UINTPTR_MAX;
 
+    sgc_assert(end > sp);
     return sp < sgc_heap.base && end > sgc_heap.base ? sgc_heap.base : end;
 }
 
@@ -117,6 +124,7 @@ static int on_strange_stack(const struct sgc_mutator *m, uintptr_t stands, struc
     uintptr_t end = sgc_mem_readable_until(sp, expected_end(m, sp));
     bool told = end == m->bottom || end == m->stack.high;
 
+    sgc_assert(end >= sp);
     part[0] = (struct sgc_stack_part){ { sp, end }, !told };
     if (end == m->stack.high)
         return 1;
@@ -141,12 +149,14 @@ static int below_handler(const struct sgc_mutator *m, struct sgc_range used, str
     uintptr_t from = lowest_saved_sp(used, m->stack) - SGC_RED_ZONE;
     int n = 0;
 
+    sgc_assert(used.lo <= used.hi);
     part[n++] = own_from(m, from > m->stack.low ? from : m->stack.low);
     if (m->bottom != m->stack.high) {
         told.low = sgc_mem_readable_from(0, m->bottom);
         from = lowest_saved_sp(used, told) - SGC_RED_ZONE;
         part[n++] = (struct sgc_stack_part){ { from > told.low ? from : told.low, told.high }, true };
     }
+    sgc_assert(n < SGC_STACK_PARTS);
     return n;
 }
 
@@ -155,6 +165,7 @@ static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_sta
 {
     struct sgc_range used = { sp & ~(uintptr_t)7, alternate.high };
 
+    sgc_assert(used.lo >= alternate.low - 7 && used.lo < used.hi);
     part[0] = (struct sgc_stack_part){ used, false };
     if (m->interrupted != 0 && !within(m->interrupted, alternate.low, alternate.high))
         return 1 + on_stack(m, corrected(m, m->interrupted), part + 1);
@@ -164,6 +175,7 @@ static int on_altstack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_sta
 /* The alternate stack that the thread stands on; NULL: on none. */
 static const struct sgc_stack_bounds *altstack_of(const struct sgc_mutator *m)
 {
+    sgc_assert(m->altstack.low <= m->altstack.high);
     if (m->altstack.low != 0 && sgc_stack_within(&m->altstack, m->sp))
         return &m->altstack;
     return m->told_altstack.low != 0 && sgc_stack_within(&m->told_altstack, m->sp) ? &m->told_altstack : NULL;
@@ -173,6 +185,7 @@ int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_
 {
     const struct sgc_stack_bounds *alternate = altstack_of(m);
 
+    sgc_assert(sgc_world_stopped());
     sgc_assert(m->sp != 0 && m->stack.high != 0);
     return alternate != NULL ? on_altstack(m, m->sp, *alternate, part) : on_stack(m, corrected(m, m->sp), part);
 }
@@ -182,6 +195,7 @@ bool sgc_stack_known(const struct sgc_mutator *m, bool answers)
 {
     uintptr_t stands = altstack_of(m) != NULL ? m->interrupted : m->sp;
 
+    sgc_assert(sgc_world_stopped());
     if (m->stack.high == 0)
         return false;
     return answers || (stands != 0 && sgc_stack_within(&m->stack, corrected(m, stands)));

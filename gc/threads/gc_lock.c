@@ -25,23 +25,32 @@ static sgc_a32_t *futex_word(void)
     return (sgc_a32_t *)(void *)&gate.word;
 }
 
-/* How far below its stack's end the copy lies, in the frame of who holds it without a guard; 0: under one. */
+/* How far below its stack's end the copy lies, in the frame of the thread that holds it without a guard; 0: under one. */
 static uintptr_t light(uintptr_t word)
 {
     return word >> DEPTH_SHIFT;
 }
 
+/* Whoever holds it says its number. */
+__attribute__((unused))
+static inline bool word_ok(uintptr_t word)
+{
+    return word == 0 || (uint32_t)word != 0;
+}
+
 bool sgc_gate_is_light(void)
 {
+    sgc_assert(word_ok(sgc_aw_load(&gate.word)));
     return light(sgc_aw_load(&gate.word)) != 0;
 }
 
-/* Who calls.  Its record has the number: asking the system for it takes as long as all else here, and some clients take
- * the allocation lock for every look into a weak table. */
+/* The number of the calling thread.  Its record has it: asking the system for it takes as long as all else here, and some
+ * clients take the allocation lock for every look into a weak table. */
 static uint32_t own_id(void)
 {
     const struct sgc_mutator *self = sgc_mutator_self();
 
+    sgc_assert(self == NULL || self->tid != 0);    /* it is negative in a child for which the system has none */
     return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
 }
 
@@ -68,12 +77,14 @@ static void wake_if_waiting(void)
 
 static void release(void)
 {
+    sgc_assert(sgc_gate_mine());
     sgc_aw_swap(&gate.word, 0);
     wake_if_waiting();
 }
 
 static bool drop(uintptr_t hold)
 {
+    sgc_assert(word_ok(hold) && light(hold) != 0);
     if (!sgc_aw_cas(&gate.word, hold, 0))
         return false;
     wake_if_waiting();
@@ -89,6 +100,7 @@ static void wait_for_gate(void *arg)
     uint64_t began = sgc_clock_ns();
 
     (void)arg;
+    sgc_assert(word_ok(word) && (uint32_t)word != own_id());        /* nobody waits for itself */
     if (word == 0)
         return;
     if (!sgc_patience_spin(futex_word(), (uint32_t)word, sgc_a32_load(&gate.waiting)))
@@ -99,6 +111,7 @@ static void wait_for_gate(void *arg)
 /* A section that a longjmp has left is found at the next one: here, before we count as outside. */
 static void find_abandoned(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self));
     sgc_section_enter(sgc_section_of(self));
     sgc_section_leave(sgc_section_of(self));
 }
@@ -110,6 +123,7 @@ static bool take_gate(uintptr_t word, struct sgc_mutator *self)
     struct sgc_section *section = self != NULL ? sgc_section_of(self) : NULL;
     bool taken = sgc_aw_cas(&gate.word, 0, word);
 
+    sgc_assert((uint32_t)word == own_id());
     if (section == NULL || !sgc_section_suspended(section))
         return taken;
     if (taken)
@@ -135,6 +149,7 @@ static void open_left(void)
  * already: they simply sleep.  What such a region does while the thread is suspended is the program's affair. */
 static struct sgc_mutator *who_may_be_stopped(struct sgc_mutator *self)
 {
+    sgc_assert(self == NULL || sgc_mutator_mine(self));
     return self != NULL && !sgc_world_is_blocked(self) ? self : NULL;
 }
 
@@ -143,6 +158,8 @@ static void close_by(struct sgc_mutator *self, uintptr_t word)
 {
     struct sgc_mutator *waits = who_may_be_stopped(self);
 
+    sgc_assert(self == sgc_mutator_self());
+    sgc_assert(!sgc_stopped_by_self());
     if (self != NULL && sgc_section_inside(sgc_section_of(self)))
         find_abandoned(self);
     if (self != NULL)
@@ -155,6 +172,8 @@ static void close_by(struct sgc_mutator *self, uintptr_t word)
         else
             wait_for_gate(NULL);
     }
+    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_a32_load(&gate.waiting) != 0);
     sgc_a32_add(&gate.waiting, (uint32_t)-1);
 }
 
@@ -162,6 +181,7 @@ static void close_by(struct sgc_mutator *self, uintptr_t word)
 void sgc_gate_close(struct sgc_mutator *self)
 {
     close_by(self, own_id());
+    sgc_assert(self == NULL || sgc_section_of(self)->guards > 0);
 }
 
 /* A thread that has registered itself meanwhile was under none. */
@@ -182,15 +202,18 @@ bool sgc_gate_enter(struct sgc_mutator *self)
 {
     bool closes = !sgc_gate_mine();
 
+    sgc_assert(self == sgc_mutator_self());
     if (closes)
         sgc_gate_close(self);
     else if (self != NULL)
         sgc_guard_enter(sgc_section_of(self));
+    sgc_assert(sgc_gate_mine());
     return closes;
 }
 
 void sgc_gate_leave(bool closed)
 {
+    sgc_assert(sgc_gate_mine());
     if (closed)
         sgc_gate_open();
     else
@@ -205,14 +228,16 @@ static bool runs_freely(const struct sgc_section *s)
     return s->guards == 0 && s->held == 0 && sgc_a32_load(&s->state) == 0 && !sgc_section_inside(s);
 }
 
-/* What says that the copy lies there; 0 if it cannot be said, or there must be a guard. */
+/* The word that says that the copy lies there; 0 if that cannot be said, or there must be a guard. */
 static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gate_hold *hold)
 {
     uintptr_t place = (uintptr_t)hold, depth;
 
+    sgc_assert(self == NULL || sgc_mutator_mine(self));
     if (self == NULL || !runs_freely(&self->cache.section) || !sgc_mutator_at_home(self, place))
         return 0;
     depth = self->stack.high - place;
+    sgc_assert(depth != 0);                 /* the stack's end is not within it */
     return depth <= DEPTH_MAX ? depth << DEPTH_SHIFT | (uint32_t)self->tid : 0;
 }
 
@@ -222,6 +247,7 @@ bool sgc_gate_try(struct sgc_mutator *self, struct sgc_gate_hold *hold)
 
     if (word == 0 || sgc_a32_load(&gate.waiting) != 0)
         return false;
+    sgc_assert(word_ok(word) && light(word) != 0);
     hold->word = word;
     return sgc_aw_cas(&gate.word, 0, word);
 }
@@ -230,15 +256,18 @@ void sgc_gate_close_for(struct sgc_mutator *self, struct sgc_gate_hold *hold)
 {
     uintptr_t word = light_word(self, hold);
 
+    sgc_assert(self == sgc_mutator_self());
     hold->word = word != 0 ? word : own_id();
     close_by(self, hold->word);
     if (word != 0)
         leave_guard();
+    sgc_assert((uint32_t)hold->word == own_id());
 }
 
 /* It is not ours any more if sgc_gate_look was misled, by a callback that goes back and forth between stacks. */
 void sgc_gate_open_for(const struct sgc_gate_hold *hold)
 {
+    sgc_assert(word_ok(hold->word) && hold->word != 0);
     if (light(hold->word) != 0)
         drop(hold->word);
     else
@@ -252,7 +281,7 @@ static void tell(void)
              "signals whose handlers jump");
 }
 
-/* What lies there now may be another function's. */
+/* The words that lie there now may be another function's. */
 __attribute__((no_sanitize("address", "thread")))
 static bool is_there(uintptr_t place, uintptr_t word)
 {
@@ -264,11 +293,13 @@ bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
 {
     uintptr_t word = sgc_aw_load(&gate.word), place;
 
+    sgc_assert(self == sgc_mutator_self() && word_ok(word));
     if ((uint32_t)word != own_id())
         return false;
     if (light(word) == 0 || self == NULL)
         return true;
     place = self->stack.high - light(word);
+    sgc_assert(place < self->stack.high);
     if (sgc_mutator_at_home(self, place) && !sgc_mutator_left(self, place, entry) && is_there(place, word))
         return true;
     if (drop(word))
@@ -279,6 +310,7 @@ bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
 /* Whichever way it has closed the gate; in a stopped world nothing can be mended. */
 void sgc_gate_thread_over(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self));
     if (!sgc_gate_look(self, self->stack.high - 1) || sgc_world_stopped())
         return;
     sgc_gate_open();

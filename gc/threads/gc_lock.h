@@ -15,8 +15,8 @@
  * it, that needs no system call.  Handlers of the program then run on the thread that has it, and one may leave by a
  * jump, with the gate held; so may the callback itself.  Therefore the word says also where in the thread's stack there is a
  * copy of it; when the thread enters one of our functions above that, or something else lies there, the gate is opened
- * (sgc_gate_look).  As it is one word, no handler comes between.  The opening itself may be left before the wake: who waits
- * while the gate is held so looks now and then.
+ * (sgc_gate_look).  As it is one word, no handler comes between.  The opening itself may be left before the wake: a thread
+ * that waits while the gate is held so looks now and then.
  */
 #ifndef SGC_GC_THREADS_GC_LOCK_H
 #define SGC_GC_THREADS_GC_LOCK_H
@@ -36,7 +36,7 @@ bool sgc_stopped_by_self(void);
 bool sgc_gate_enter(struct sgc_mutator *self);
 void sgc_gate_leave(bool closed);
 
-/* In the frame of who holds the gate for a callback: a copy of the word. */
+/* In the frame of the thread that holds the gate for a callback: a copy of the word. */
 struct sgc_gate_hold {
     volatile uintptr_t word;
 };

@@ -49,7 +49,6 @@ struct sgc_mutator {
     bool signalled;                     /* in the current stop, or to be */
     int refused;                        /* why the last signal could not be sent: sgc_thread_kill */
     uint64_t started;                   /* number of its record in gc/api/created_threads.h; 0: none */
-    sgc_a32_t allocates;                /* since the last cycle: see gc/pacing/pacing.h */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
     uintptr_t finalizing;               /* where it stood when it called a finalizer, or the notifier; 0: none runs */
     uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller, if that is the thread */
@@ -66,8 +65,8 @@ struct sgc_registry {
 };
 extern struct sgc_registry sgc_registry;
 
-/* Who keeps something for a thread hears of it here; NULL: nobody does.  Written by the starting thread, before any thread
- * is registered; read by threads that register later, which have seen the collector started. */
+/* A part of the collector that keeps something for each thread hears of threads here; NULL: there is none.  Written by the
+ * starting thread, before any thread is registered; read by threads that register later, once the collector has started. */
 struct sgc_thread_hooks {
     void (*registers)(pthread_t thread);                        /* with the registry's lock */
     void (*ends)(struct sgc_mutator *m);                        /* before its cache is closed */
@@ -75,8 +74,9 @@ struct sgc_thread_hooks {
 };
 extern struct sgc_thread_hooks sgc_thread_hooks;
 
-/* The registry's lock for a look, on any thread, whatever it is doing: who has stopped the world holds it already; a thread that
- * counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may come here. */
+/* The registry's lock for a look, on any thread, whatever it is doing: the one that has stopped the world holds it already; a
+ * thread that counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may
+ * come here. */
 struct sgc_registry_look {
     bool had;
     struct sgc_section *section;
@@ -93,6 +93,37 @@ static inline struct sgc_mutator *sgc_mutator_self(void)
 static inline struct sgc_section *sgc_section_of(struct sgc_mutator *m)
 {
     return &m->cache.section;
+}
+
+/* Is it the record of a registered thread?  For that thread, or with the registry's lock. */
+static inline bool sgc_mutator_ok(const struct sgc_mutator *m)
+{
+    return m->tid != 0 && m->cache.id != 0 && m->cache.id < sgc_a32_load_acq(&sgc_cache_count) &&
+           sgc_cache_of(m->cache.id) == &m->cache && m->used_from <= m->stack.high && m->control.lo <= m->control.hi;
+}
+
+/* Is it the calling thread's own? */
+static inline bool sgc_mutator_mine(const struct sgc_mutator *m)
+{
+    return m == sgc_mutator_self() && sgc_mutator_ok(m);
+}
+
+/* Does the list lead back to it from both sides?  With the registry's lock. */
+static inline bool sgc_mutator_linked(const struct sgc_mutator *m)
+{
+    return (m->prev != NULL ? m->prev->next : sgc_registry.first) == m && (m->next == NULL || m->next->prev == m);
+}
+
+/* Is the section the calling thread's, or is that not registered and has none? */
+static inline bool sgc_section_mine(const struct sgc_section *section)
+{
+    return section == (sgc_self != NULL ? &sgc_self->section : NULL);
+}
+
+/* Does somebody hold the registry's lock, the calling thread most likely? */
+static inline bool sgc_registry_locked(void)
+{
+    return sgc_a32_load(&sgc_registry.lock.word) != 0;
 }
 
 /* Makes the calling thread a mutator with the given stack end (0: ask the system).  NULL, with a
@@ -131,7 +162,7 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
 
 /* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
  * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of others
- * nothing.  Who stands on one that only the client told us of has not left what lies elsewhere. */
+ * nothing.  A thread on a stack that only the client told us of has not left what lies elsewhere. */
 static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
                                        const struct sgc_stack_bounds *alternate)
 {
@@ -141,8 +172,8 @@ static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t re
 }
 
 /* A procedure of the program was called at `called`, which may leave by a jump; now the thread, which calls this, enters one of
- * our functions at `entry`.  What the procedure calls is entered below; who enters above has left it, however deep our own
- * frames go.  Outside sections. */
+ * our functions at `entry`.  Functions that the procedure calls are entered below; a thread that enters above has left it,
+ * however deep our own frames go.  Outside sections. */
 bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_t entry);
 
 #endif

@@ -24,12 +24,21 @@ static const uint32_t node_bytes[SGC_NODE_SIZES] = {
     [SGC_NODE_RECORD] = SGC_RECORD_BYTES, [SGC_NODE_LEAF] = SGC_LEAF_BYTES, [SGC_NODE_BLOCK] = SGC_BLOCK_BYTES,
 };
 
+/* A node is a few words, and each but the first is zero in one that nobody uses, unless it is a record. */
+__attribute__((unused))
+static inline bool node_ok(const void *node, enum sgc_node_size size)
+{
+    return (unsigned)size < SGC_NODE_SIZES && node != NULL && (uintptr_t)node % sizeof(uintptr_t) == 0 &&
+           (size == SGC_NODE_RECORD || ((const uintptr_t *)node)[1] == 0);
+}
+
 /* ---- common nodes ---- */
 
 void sgc_nodes_spare(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last)
 {
     uintptr_t head;
 
+    sgc_assert(node_ok(first, size) && node_ok(last, size));
     do {
         head = sgc_aw_load_acq(&nodes.spare[size]);
         sgc_aw_store(&last->next, head);
@@ -46,10 +55,12 @@ static struct chain find_some(struct sgc_node *first, uint32_t most)
 {
     struct chain c = { first, first, first != NULL };
 
+    sgc_assert(most > 0 && sgc_a32_load(&nodes.lock.word) != 0);
     while (c.count != 0 && c.count < most && sgc_aw_load(&c.last->next) != 0) {
         c.last = (struct sgc_node *)sgc_aw_load(&c.last->next);
         c.count++;
     }
+    sgc_assert(c.count <= most && (c.count == 0) == (c.first == NULL));
     return c;
 }
 
@@ -58,6 +69,7 @@ static struct chain take_spare(enum sgc_node_size size, uint32_t most)
 {
     struct chain c;
 
+    sgc_assert((unsigned)size < SGC_NODE_SIZES);
     do
         c = find_some((struct sgc_node *)sgc_aw_load_acq(&nodes.spare[size]), most);
     while (c.count != 0 && !sgc_aw_cas(&nodes.spare[size], (uintptr_t)c.first, sgc_aw_load(&c.last->next)));
@@ -66,6 +78,7 @@ static struct chain take_spare(enum sgc_node_size size, uint32_t most)
 
 static void push(struct sgc_node_stock *stock, struct sgc_node *n)
 {
+    sgc_assert(n != stock->first);          /* given back once */
     sgc_aw_store(&n->next, (uintptr_t)stock->first);
     sgc_compiler_barrier();
     stock->first = n;
@@ -76,6 +89,7 @@ static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, str
 {
     struct chain c;
 
+    sgc_assert(sgc_stock_ok(stock));
     sgc_lock(&nodes.lock, self);
     c = take_spare(size, TAKEN_AT_ONCE);
     if (c.count != 0) {
@@ -83,17 +97,19 @@ static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, str
         stock->first = c.first;
         stock->count += c.count;
     }
+    sgc_assert(sgc_stock_ok(stock));
     sgc_unlock(&nodes.lock, self);
 }
 
 /* ---- a thread's own ---- */
 
-/* What is left of the last chunk is less than two nodes, and lost. */
+/* The rest of the last chunk is less than two nodes, and lost. */
 static bool take_chunk(struct sgc_node_stock *stock, enum sgc_node_size size)
 {
     size_t bytes = (size_t)CHUNK_BYTES << (stock->chunks < CHUNK_DOUBLINGS ? stock->chunks : CHUNK_DOUBLINGS);
     char *chunk = sgc_mem_obtain(bytes);
 
+    sgc_assert(!sgc_stock_enough(stock));
     if (chunk == NULL)
         return false;
     sgc_aw_add_relaxed(&nodes.bytes, bytes);
@@ -102,11 +118,13 @@ static bool take_chunk(struct sgc_node_stock *stock, enum sgc_node_size size)
     stock->fresh = chunk;
     sgc_compiler_barrier();
     stock->fresh_left = bytes / node_bytes[size];
+    sgc_assert(sgc_stock_ok(stock) && sgc_stock_enough(stock));
     return true;
 }
 
 static bool refill(struct sgc_node_stock *stock, enum sgc_node_size size, struct sgc_section *self)
 {
+    sgc_assert(sgc_stock_ok(stock) && (unsigned)size < SGC_NODE_SIZES);
     if (sgc_aw_load(&nodes.spare[size]) != 0)
         take_some(stock, size, self);
     return sgc_stock_enough(stock) || take_chunk(stock, size);
@@ -114,6 +132,7 @@ static bool refill(struct sgc_node_stock *stock, enum sgc_node_size size, struct
 
 bool sgc_nodes_fill(struct sgc_node_pool *pool, struct sgc_section *self)
 {
+    sgc_assert(self == NULL || self->held == 0);
     for (int size = 0; size < SGC_NODE_SIZES; size++)
         if (!sgc_stock_enough(&pool->of[size]) && !refill(&pool->of[size], (enum sgc_node_size)size, self))
             return false;
@@ -126,17 +145,20 @@ void *sgc_node_take(struct sgc_node_pool *pool, enum sgc_node_size size)
     struct sgc_node_stock *stock = &pool->of[size];
     struct sgc_node *n = stock->first;
 
+    sgc_assert((unsigned)size < SGC_NODE_SIZES && sgc_stock_ok(stock));
     if (stock->count == 0) {
         sgc_assert(stock->fresh_left > 0);
         stock->fresh_left--;
         sgc_compiler_barrier();
         n = (struct sgc_node *)(void *)stock->fresh;
+        sgc_assert(node_ok(n, size));
         stock->fresh += node_bytes[size];
         return n;
     }
     stock->count--;
     sgc_compiler_barrier();
     stock->first = (struct sgc_node *)sgc_aw_load(&n->next);
+    sgc_assert(node_ok(n, size));
     __builtin_prefetch(stock->first);
     sgc_aw_store(&n->next, 0);
     return n;
@@ -146,6 +168,7 @@ void sgc_node_give(struct sgc_node_pool *pool, enum sgc_node_size size, void *no
 {
     struct sgc_node_stock *stock = &pool->of[size];
 
+    sgc_assert(sgc_stock_ok(stock) && node_ok(node, size));
     if (stock->count < KEPT)
         push(stock, node);
     else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for tables beside the heap, in nodes of three sizes.
+ * Memory for tables outside the heap, in nodes of three sizes.
  *
- * Each thread has a few nodes of its own and takes and gives them without a lock.  What it has too many of goes to a
+ * Each thread has a few nodes of its own and takes and gives them without a lock.  Nodes that it has too many of go to a
  * list for all, from which a thread with none takes some.  New nodes come from the system in chunks, which are
  * kept.  A section that is left half way loses a node at most.
  *
@@ -50,6 +50,13 @@ struct sgc_node_stock {
 struct sgc_node_pool {
     struct sgc_node_stock of[SGC_NODE_SIZES];
 };
+
+/* What is counted is there.  By its thread. */
+static inline bool sgc_stock_ok(const struct sgc_node_stock *stock)
+{
+    return (stock->count == 0 || stock->first != NULL) && (stock->fresh_left == 0 || stock->fresh != NULL) &&
+           (stock->fresh == NULL) == (stock->chunks == 0);
+}
 
 /* Two nodes of a size: a section stores in two trees at most. */
 static inline bool sgc_stock_enough(const struct sgc_node_stock *stock)

@@ -43,6 +43,7 @@ void sgc_registry_enter(struct sgc_registry_look *look)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
+    sgc_assert(self == NULL || sgc_mutator_ok(self));
     look->had = sgc_stopped_by_self();
     look->section = self != NULL && !sgc_world_is_blocked(self) ? sgc_section_of(self) : NULL;
     if (look->had)
@@ -50,10 +51,12 @@ void sgc_registry_enter(struct sgc_registry_look *look)
     if (look->section == NULL)
         sgc_signals_block(&look->signals);
     sgc_lock(&sgc_registry.lock, look->section);
+    sgc_assert(sgc_registry_locked());
 }
 
 void sgc_registry_leave(struct sgc_registry_look *look)
 {
+    sgc_assert(sgc_registry_locked());
     if (look->had)
         return;
     sgc_unlock(&sgc_registry.lock, look->section);
@@ -77,6 +80,7 @@ static void at_thread_exit(void *value)
 
     if (m == NULL)
         return;
+    sgc_assert(round >= 1 && round <= LAST_ROUNDS);
     sgc_gate_thread_over(m);
     if (round < LAST_ROUNDS)
         pthread_setspecific(exit_key, (void *)(round + 1));
@@ -109,6 +113,7 @@ static struct sgc_mutator *take_record(void)
 {
     struct sgc_mutator *m;
 
+    sgc_assert(sgc_self == NULL);
     sgc_lock(&sgc_registry.lock, NULL);
     m = sgc_registry.unused;
     if (m != NULL)
@@ -119,6 +124,7 @@ static struct sgc_mutator *take_record(void)
 
 static void give_record(struct sgc_mutator *m)
 {
+    sgc_assert(m != sgc_mutator_self());
     sgc_lock(&sgc_registry.lock, NULL);
     m->next = sgc_registry.unused;
     sgc_registry.unused = m;
@@ -127,16 +133,19 @@ static void give_record(struct sgc_mutator *m)
 
 static void link_record(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_registry_locked() && m->tid > 0 && m->cache.id != 0);
     m->prev = NULL;
     m->next = sgc_registry.first;
     if (m->next != NULL)
         m->next->prev = m;
     sgc_registry.first = m;
     sgc_registry.count++;
+    sgc_assert(sgc_mutator_linked(m));
 }
 
 static void unlink_record(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_mutator_linked(m) && sgc_registry.count > 0);
     if (m->prev != NULL)
         m->prev->next = m->next;
     else
@@ -164,6 +173,7 @@ static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uin
     m->bottom = bounds.high;
     if (bottom != 0 && (bottom < bounds.low || bottom > bounds.high))
         m->bottom = bottom;
+    sgc_assert(m->used_from <= m->stack.high);
 }
 
 /* If the system does not know, what the client says counts, and how far down the stack reaches stays open.  If nobody
@@ -173,6 +183,7 @@ static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
     struct sgc_stack_bounds bounds = { sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom, SGC_STACK_UNKNOWN };
 
     m->asking = !sgc_stack_bounds_self(&bounds) && bottom == 0;
+    sgc_assert(!m->asking || bounds.high == 0);
     set_stack(m, bounds, bottom);
 }
 
@@ -182,6 +193,7 @@ static void find_stack_again(struct sgc_mutator *m)
     struct sgc_stack_bounds bounds = m->stack;
     bool known = sgc_stack_bounds_self(&bounds);
 
+    sgc_assert(sgc_mutator_mine(m) && m->asking);
     sgc_lock(&sgc_registry.lock, sgc_section_of(m));
     if (known)
         set_stack(m, bounds, 0);
@@ -199,16 +211,19 @@ static void find_control_block(struct sgc_mutator *m)
     uintptr_t tp = m->thread_pointer, handle = (uintptr_t)m->handle;
     uintptr_t page = sgc_round_down(tp, sgc_os_page_size()), lo = handle < page ? handle : page;
 
+    sgc_assert(tp != 0 && page <= tp);
     m->control = m->below_control = (struct sgc_range){ 0, 0 };
     if (sgc_stack_within(&m->stack, tp))
         return;
     m->control = (struct sgc_range){ lo, sgc_mem_readable_until(tp, tp + CONTROL_BLOCK) };
+    sgc_assert(m->control.lo <= tp && m->control.lo <= m->control.hi);
     if (tp - lo < CONTROL_BLOCK)
         m->below_control = (struct sgc_range){ tp - CONTROL_BLOCK, lo };
 }
 
 static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
 {
+    sgc_assert(sgc_self == NULL);
     m->tid = sgc_thread_id();
     m->handle = pthread_self();
     m->thread_pointer = sgc_tls_thread_pointer();
@@ -230,6 +245,7 @@ static bool join_registry(struct sgc_mutator *m)
     sigset_t saved;
     bool opened;
 
+    sgc_assert(m->tid > 0 && sgc_self == NULL);
     sgc_signals_block(&saved);
     sgc_lock(&sgc_registry.lock, NULL);
     opened = sgc_cache_open(&m->cache, sgc_options.torture > 0);
@@ -241,6 +257,7 @@ static bool join_registry(struct sgc_mutator *m)
     }
     sgc_unlock(&sgc_registry.lock, NULL);
     sgc_signals_restore(&saved);
+    sgc_assert(!opened || sgc_mutator_mine(m));
     return opened;
 }
 
@@ -259,6 +276,7 @@ static bool has_number(const struct sgc_mutator *m)
 
 static bool joined(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_self == NULL);
     if (join_registry(m))
         return true;
     sgc_warn("thread %d cannot be registered: there are %d threads already; "
@@ -283,6 +301,7 @@ static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
         give_record(m);
         return NULL;
     }
+    sgc_assert(sgc_mutator_mine(m));
     sgc_signal_unblock(sgc_options.suspend_signal);
     if (m->asking)
         find_stack_again(m);
@@ -299,6 +318,7 @@ struct sgc_mutator *sgc_mutator_register(uintptr_t bottom)
     registering = fresh;
     m = register_self(bottom, false);
     registering = false;
+    sgc_assert(m == sgc_mutator_self());
     if (m != NULL && fresh) {
         watch_exit();
         SGC_EVENT(thread_registered, m->tid);
@@ -308,6 +328,7 @@ struct sgc_mutator *sgc_mutator_register(uintptr_t bottom)
 
 struct sgc_mutator *sgc_mutator_register_service(void)
 {
+    sgc_assert(sgc_self == NULL);
     return register_self(0, true);
 }
 
@@ -316,6 +337,7 @@ struct sgc_mutator *sgc_mutator_register_service(void)
 /* A suspended thread does not end: it stays at the lock's end. */
 static void lock_when_not_suspended(struct sgc_section *self)
 {
+    sgc_assert(sgc_section_mine(self));
     sgc_lock(&sgc_registry.lock, self);
     while (sgc_section_suspended(self)) {
         sgc_unlock(&sgc_registry.lock, self);
@@ -331,6 +353,8 @@ static void leave_registry(struct sgc_mutator *m)
     sigset_t saved;
 
     lock_when_not_suspended(sgc_section_of(m));
+    sgc_assert(sgc_mutator_mine(m) && sgc_mutator_linked(m));
+    sgc_assert(!sgc_world_stopped());
     saved = m->cache.section.signals;
     unlink_record(m);
     sgc_cache_use(NULL);
@@ -346,6 +370,7 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
 {
     sgc_tid_t tid = m->tid;
 
+    sgc_assert(sgc_mutator_mine(m));
     sgc_assert(m == sgc_mutator_self());
     if (sgc_world_is_blocked(m))
         sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
@@ -362,6 +387,7 @@ bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_
     struct sgc_stack_bounds alternate;
     bool has_one = sgc_mutator_at_home(self, entry) && sgc_altstack_self(&alternate);
 
+    sgc_assert(self == sgc_mutator_self());
     return sgc_mutator_left_at(self, called, entry, has_one ? &alternate : NULL);
 }
 
@@ -372,6 +398,7 @@ bool sgc_registry_outlived(const struct sgc_mutator *m)
 {
     const struct sgc_mutator *newer = sgc_registry.first;
 
+    sgc_assert(sgc_registry_locked() && sgc_mutator_linked(m));
     while (newer != m && newer->tid != m->tid)
         newer = newer->next;
     return newer != m;
@@ -386,6 +413,7 @@ static void take_out(struct sgc_mutator *m)
 /* Its section, if it was in one, is abandoned, which sections without a lock allow at any instruction; it held no lock. */
 static void close_record(struct sgc_mutator *m)
 {
+    sgc_assert(m != sgc_mutator_self() && m->cache.id != 0);
     sgc_section_reset(sgc_section_of(m));
     sgc_a32_store(&m->cache.section.state, 0);
     sgc_cache_repair(&m->cache);
@@ -396,7 +424,9 @@ static void close_record(struct sgc_mutator *m)
 struct sgc_mutator *sgc_registry_take_gone(void)
 {
     struct sgc_mutator *gone = NULL, *next;
+    uint32_t found = 0;
 
+    sgc_assert(sgc_registry_locked() && sgc_registry.gone <= sgc_registry.count);
     if (sgc_registry.gone == 0)
         return NULL;
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = next) {
@@ -404,9 +434,11 @@ struct sgc_mutator *sgc_registry_take_gone(void)
         if (!m->gone)
             continue;
         take_out(m);
+        found++;
         m->next = gone;
         gone = m;
     }
+    sgc_assert(found == sgc_registry.gone);
     sgc_registry.gone = 0;
     return gone;
 }
@@ -416,6 +448,8 @@ void sgc_registry_bury(struct sgc_mutator *gone)
     while (gone != NULL) {
         struct sgc_mutator *m = gone;
         sgc_tid_t tid = m->tid;
+
+        sgc_assert(m->gone && m != sgc_mutator_self());
 
         gone = m->next;
         say_ends(m);
@@ -427,12 +461,13 @@ void sgc_registry_bury(struct sgc_mutator *gone)
 
 /* ---- fork and checks ---- */
 
+/* The lock, which the forking thread has taken, goes last: the hooks that are called here rely on it. */
 void sgc_registry_after_fork(struct sgc_mutator *self)
 {
     struct sgc_mutator *m = sgc_registry.first;
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
-    sgc_lock_reset(&sgc_registry.lock);
+    sgc_assert(self == sgc_mutator_self());
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock_reset(&sgc_cache_of(id)->lock);
     while (m != NULL) {
@@ -447,8 +482,10 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
         m = next;
     }
     sgc_registry.gone = 0;
+    sgc_assert(sgc_registry.first == self && sgc_registry.count == (self != NULL));
     if (self != NULL)
         self->tid = sgc_thread_id();
+    sgc_lock_reset(&sgc_registry.lock);
 }
 
 void sgc_registry_check(void)

@@ -12,6 +12,7 @@
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
+#include "gc/threads/gc_lock.h"
 
 static const uint64_t FIRST_WAIT_NS = 20 * 1000000;     /* before asking again */
 static const uint64_t LONGEST_WAIT_NS = 1000 * 1000000;
@@ -26,6 +27,8 @@ static const uint64_t ENDING = BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SI
 /* The thread ended without running destructors, perhaps inside a section.  Its stack may be anybody's now. */
 static void count_out(struct sgc_mutator *m)
 {
+    sgc_assert(m != sgc_mutator_self() && !m->gone);
+    sgc_assert(sgc_a32_load(&sgc_world.missing) != 0 && sgc_registry.gone < sgc_registry.count);
     m->gone = true;
     m->signalled = false;
     sgc_registry.gone++;
@@ -37,6 +40,7 @@ static void count_out(struct sgc_mutator *m)
 /* Only if the system has no such thread it is gone.  One to which the signal cannot be sent runs on: the stop waits for it. */
 static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
 {
+    sgc_assert(m->tid != 0 && !m->gone);
     m->refused = sgc_thread_kill(process, m->tid, signal);
     if (m->refused == ESRCH)
         count_out(m);
@@ -45,6 +49,7 @@ static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
 /* It has stopped already, unless it has ended there: then its stack may be unmapped.  A thread of our own does not end so. */
 static void count_blocked(struct sgc_mutator *m, sgc_tid_t process)
 {
+    sgc_assert(!m->signalled && !m->gone);
     if (!m->service)
         signal_once(m, process, 0);
     if (!m->gone)
@@ -55,6 +60,7 @@ static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_recor
 {
     uint32_t old;
 
+    sgc_assert(sgc_mutator_ok(m) && m != sgc_mutator_self());
     if (m->gone)
         return;
     sgc_a32_add(&sgc_world.missing, 1);
@@ -76,6 +82,9 @@ static void ask_all(struct sgc_mutator *self, const struct sgc_mutator *only, st
 {
     sgc_tid_t process = sgc_process_id();
 
+    sgc_assert(sgc_registry_locked() && sgc_mutator_linked(self));
+    sgc_assert(sgc_world_stopped());                /* as those read it that are asked */
+
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         m->signalled = false;
         if (m != self && (only == NULL || m == only))
@@ -93,6 +102,7 @@ static bool is_over(const struct sgc_mutator *m)
 {
     uint32_t gen = sgc_a32_load(&sgc_world.gen);
 
+    sgc_assert(m != sgc_mutator_self() && sgc_registry_locked());
     return sgc_aw_load_acq(&sgc_world.stranger) == sgc_world_stranger(gen, m->tid) || sgc_registry_outlived(m) ||
            sgc_thread_is_over(m->tid);
 }
@@ -100,6 +110,7 @@ static bool is_over(const struct sgc_mutator *m)
 /* That is so for all threads, and is said once. */
 static void tell_refused(const struct sgc_mutator *m)
 {
+    sgc_assert(m->refused != 0);
     if (sgc_world.told == m->refused)
         return;
     sgc_world.told = m->refused;
@@ -116,6 +127,7 @@ static void tell_refused(const struct sgc_mutator *m)
 /* A full queue gets room again, but a filter of system calls stays: there is nothing to wait for. */
 static bool refused_for_good(const struct sgc_mutator *self)
 {
+    sgc_assert(sgc_registry_locked());
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (m != self && !has_stopped(m) && m->refused != 0 && m->refused != EAGAIN) {
             tell_refused(m);
@@ -127,6 +139,7 @@ static bool refused_for_good(const struct sgc_mutator *self)
 /* Each thread is named once. */
 static void tell_late(struct sgc_mutator *m)
 {
+    sgc_assert(m->signalled && m->refused == 0);
     if (m->warned)
         return;
     m->warned = true;
@@ -142,6 +155,7 @@ static void tell_late(struct sgc_mutator *m)
 
 static void ask_one_again(struct sgc_mutator *m, bool warn)
 {
+    sgc_assert(m->signalled && !m->gone && m != sgc_mutator_self());
     sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
     signal_once(m, sgc_process_id(), sgc_options.suspend_signal);
     if (!warn || m->gone)
@@ -157,6 +171,7 @@ static bool count_out_all(struct sgc_mutator *self)
 {
     uint32_t before = sgc_registry.gone;
 
+    sgc_assert(sgc_registry_locked());
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (m != self && !has_stopped(m) && is_over(m))
             count_out(m);
@@ -184,6 +199,7 @@ static uint32_t withdraw_requests(struct sgc_mutator *self)
 {
     uint32_t unanswered = 0;
 
+    sgc_assert(sgc_registry_locked() && sgc_world_stopped());
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         uint32_t old;
 
@@ -198,12 +214,13 @@ static uint32_t withdraw_requests(struct sgc_mutator *self)
 
 static uint64_t warn_after_ns(void)
 {
+    sgc_assert(sgc_options.stop_warn_ms >= -1);
     return sgc_options.stop_warn_ms < 0 ? UINT64_MAX
                                         : (uint64_t)sgc_options.stop_warn_ms * 1000000;
 }
 
 /* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the program is not to wait for a
- * thread that does not stop: true if one has come since this was asked last.  What waits still is blocked by the program
+ * thread that does not stop: true if one has come since this was asked last.  A signal that still waits is blocked by the program
  * itself. */
 static bool signal_waits(void)
 {
@@ -235,6 +252,7 @@ static bool wait_for_all(struct sgc_mutator *self)
     uint64_t slice = FIRST_WAIT_NS;
     uint32_t missing;
 
+    sgc_assert(sgc_world_stopped());
     begin_waiting();
     if (refused_for_good(self))
         return false;
@@ -259,11 +277,12 @@ static bool wait_for_all(struct sgc_mutator *self)
 }
 
 /* The stop is given up.  Those that acknowledged must have finished counting before the next stop
- * counts anew. */
+ * counts again. */
 static void settle_missing(struct sgc_mutator *self)
 {
     uint32_t unanswered = withdraw_requests(self);
 
+    sgc_assert(unanswered <= sgc_registry.count);
     while (sgc_a32_load_acq(&sgc_world.missing) != unanswered)
         sgc_yield();
     sgc_a32_store(&sgc_world.missing, 0);
@@ -273,8 +292,10 @@ static void let_go(struct sgc_mutator *self)
 {
     struct sgc_mutator *gone;
 
+    sgc_assert(sgc_registry_locked() && sgc_world_stopped());
     sgc_patience_let_go();
     sgc_a32_add(&sgc_world.gen, 1);
+    sgc_assert(!sgc_world_stopped());
     sgc_wake(&sgc_world.gen, INT_MAX);
     gone = sgc_registry_take_gone();
     sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
@@ -287,6 +308,8 @@ static void let_go(struct sgc_mutator *self)
 static bool stop(struct sgc_mutator *self, const struct sgc_mutator *only, uint32_t markers,
                  struct sgc_cycle_record *record)
 {
+    sgc_assert(sgc_mutator_mine(self) && self != only && markers > 0);
+    sgc_assert(sgc_registry_locked() && !sgc_world_stopped());
     sgc_cycle_stop_begin(record);
     sgc_assert(sgc_a32_load(&sgc_world.missing) == 0);
     sgc_a32_store(&sgc_world.missing, 1);
@@ -305,12 +328,14 @@ static bool stop(struct sgc_mutator *self, const struct sgc_mutator *only, uint3
 
 bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record)
 {
+    sgc_assert(!sgc_stopped_by_self());
     sgc_lock(&sgc_registry.lock, sgc_section_of(self));
     return stop(self, NULL, markers, record);
 }
 
 void sgc_world_resume(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self) && sgc_registry_locked());
     sgc_assert(sgc_world_stopped());
     withdraw_requests(self);
     let_go(self);
@@ -322,8 +347,10 @@ struct sgc_mutator *sgc_world_find(pthread_t thread)
 {
     struct sgc_mutator *m = sgc_registry.first;
 
+    sgc_assert(sgc_registry_locked());
     while (m != NULL && (m->service || m->gone || !pthread_equal(m->handle, thread)))
         m = m->next;
+    sgc_assert(m == NULL || sgc_mutator_linked(m));
     return m;
 }
 
@@ -334,6 +361,7 @@ static enum sgc_suspended suspend(struct sgc_mutator *self, struct sgc_mutator *
     struct sgc_cycle_record record;
     bool gone;
 
+    sgc_assert(sgc_mutator_ok(m) && !m->service && m != self);
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     if (!stop(self, m, 1, &record))
         return sgc_world.interrupted ? SGC_SUSPENDED_LATER : SGC_SUSPENDED_NOT;
@@ -348,6 +376,7 @@ enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread)
 {
     struct sgc_mutator *m;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_gate_mine());
     sgc_lock(&sgc_registry.lock, sgc_section_of(self));
     m = sgc_world_find(thread);
     sgc_assert(m != self);
@@ -360,6 +389,7 @@ enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread)
 /* Its own lock's end is where it stays. */
 void sgc_world_suspend_self(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
     sgc_lock(&sgc_registry.lock, sgc_section_of(self));
     sgc_a32_or(&sgc_section_of(self)->state, SGC_STATE_SUSPENDED);
     sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
@@ -367,6 +397,7 @@ void sgc_world_suspend_self(struct sgc_mutator *self)
 
 void sgc_world_unsuspend(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_registry_locked() && sgc_mutator_linked(m));
     sgc_a32_and(&m->cache.section.state, ~(uint32_t)SGC_STATE_SUSPENDED);
     sgc_wake(&m->cache.section.state, INT_MAX);
 }

@@ -21,6 +21,7 @@
 #include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
 #include "platform/brief.h"
+#include "gc/config/option_table.h"
 
 SGC_STATE struct sgc_world sgc_world;
 
@@ -31,12 +32,13 @@ bool sgc_world_stopped(void)
 
 /* ---- the thread that stops ---- */
 
-/* Counts this thread as stopped, once a stop, whoever asks.  False if no stop wants it (any more).
+/* Counts this thread as stopped, once per stop, no matter which code asks.  False if no stop wants it (any more).
  * (A late signal of an earlier stop may find a blocked thread: that is stopped already and not
  * counted.)  *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
  * does not end, nor is it given up, before everyone who acknowledged has counted. */
 static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
 {
+    sgc_assert(sgc_section_mine(s));
     for (;;) {
         uint32_t state = sgc_a32_load_acq(&s->state);
 
@@ -47,6 +49,7 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
     }
     *gen = sgc_a32_load_acq(&sgc_world.gen);
     sgc_assert(*gen & 1);
+    sgc_assert(sgc_a32_load(&sgc_world.missing) != 0);
     if (sgc_a32_add(&sgc_world.missing, (uint32_t)-1) == 1)
         sgc_wake(&sgc_world.missing, 1);
     return true;
@@ -58,6 +61,7 @@ static void sleep_through(uint32_t gen, uint32_t beside)
 {
     uint64_t began = sgc_clock_ns();
 
+    sgc_assert(gen & 1);
     if (!sgc_patience_spin(&sgc_world.gen, gen, beside))
         while (sgc_a32_load_acq(&sgc_world.gen) == gen)
             sgc_wait(&sgc_world.gen, gen, -1);
@@ -66,6 +70,7 @@ static void sleep_through(uint32_t gen, uint32_t beside)
 
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
 {
+    sgc_assert(m == sgc_mutator_self());
     if (!sgc_stack_within(&m->altstack, sp))
         m->altstack = (struct sgc_stack_bounds){ 0 };
 }
@@ -73,6 +78,7 @@ static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
 /* A client's handler that calls us may run on the alternate stack. */
 void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
 {
+    sgc_assert(m == sgc_mutator_self() && sp != 0);
     m->sp = sp;
     m->interrupted = 0;
     m->altstack = (struct sgc_stack_bounds){ 0 };
@@ -83,6 +89,7 @@ void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
 /* The signal's context says which stack is set up, without a question to the system. */
 static void stand_in_handler(struct sgc_mutator *m, uintptr_t sp, const void *context)
 {
+    sgc_assert(m == sgc_mutator_self() && sp != 0);
     m->sp = sp;
     m->interrupted = 0;
     m->altstack = (struct sgc_stack_bounds){ 0 };
@@ -102,6 +109,7 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
     uintptr_t stood = m->sp, interrupted = m->interrupted;
     uint32_t gen;
 
+    sgc_assert(sgc_mutator_mine(m));
     if (context == NULL)
         sgc_world_stand_at(m, sp);
     else
@@ -127,6 +135,7 @@ static void park_leaving_section(struct sgc_section *s)
 {
     int saved = errno;
 
+    sgc_assert(sgc_section_mine(s) && s->held == 0);
     while (sgc_a32_load_acq(&s->state) & SGC_STATE_STOPREQ)
         sgc_with_registers(park_with_registers, s);
     errno = saved;
@@ -138,6 +147,7 @@ static bool is_gone(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
 {
     bool elsewhere = handlers != NULL && !sgc_stack_within(handlers, recorded);
 
+    sgc_assert(recorded != 0);
     return sgc_stack_frame_gone(recorded, elsewhere ? handlers : NULL);
 }
 
@@ -151,6 +161,7 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
     struct sgc_stack_bounds alternate;
     bool has_one = sgc_context_altstack(context, &alternate);
 
+    sgc_assert(recorded != 0 && m == sgc_mutator_self());
     if (m->cache.section.guards != 0)
         return false;
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
@@ -163,6 +174,7 @@ static void repair(struct sgc_section *s)
 {
     struct sgc_cache *cache = (struct sgc_cache *)(void *)s;
 
+    sgc_assert(cache->id != 0);
     sgc_cache_repair(cache);
 }
 
@@ -170,6 +182,7 @@ static void repair(struct sgc_section *s)
  * that nobody used a section in it. */
 static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *context)
 {
+    sgc_assert(sgc_section_mine(s));
     if (!sgc_brief_near(brief, sgc_interrupted_sp(context)))
         sgc_aw_store(&s->brief, 0);
 }
@@ -182,6 +195,7 @@ static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *con
     bool left = abandoned(m, brief, context);
     bool near = sgc_brief_near(brief, sgc_interrupted_sp(context));
 
+    sgc_assert(brief != 0 && (brief & SGC_BRIEF_ASKED) == 0);
     if (left && (!near || (sgc_a32_load(&s->state) & SGC_STATE_AGAIN))) {
         forget_brief(s, brief, context);
         return false;
@@ -199,6 +213,7 @@ static bool inside(struct sgc_mutator *m, const void *context)
     struct sgc_section *s = sgc_section_of(m);
     uintptr_t brief = sgc_brief_recorded(s);
 
+    sgc_assert(sgc_mutator_mine(m));
     if (brief != 0 && brief != s->sp && inside_brief(m, brief, context))
         return true;
     if (s->sp == 0)
@@ -229,6 +244,7 @@ static void tell_stranger(void)
 {
     uint32_t gen = sgc_a32_load_acq(&sgc_world.gen);
 
+    sgc_assert(sgc_self == NULL);
     if (gen & 1)
         sgc_aw_store_rel(&sgc_world.stranger, sgc_world_stranger(gen, sgc_thread_id()));
 }
@@ -248,6 +264,7 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     uint32_t state;
 
     (void)signal, (void)info;
+    sgc_assert(signal == sgc_options.suspend_signal);
     if (m == NULL) {
         tell_stranger();
         return;
@@ -268,6 +285,7 @@ static void block(struct sgc_section *s)
 {
     uint32_t gen;
 
+    sgc_assert(sgc_section_mine(s));
     for (;;) {
         uint32_t state = sgc_a32_load_acq(&s->state);
 
@@ -281,10 +299,12 @@ static void block(struct sgc_section *s)
     }
 }
 
-/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  Who takes SUSPENDED back wakes who sleeps
- * on the state; `stays`: that bit is to be heeded. */
+/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  The thread that takes SUSPENDED back
+ * wakes the one that sleeps on the state; `stays`: that bit is to be heeded. */
 static void unblock(struct sgc_section *s, bool stays)
 {
+    sgc_assert(sgc_section_mine(s));
+    sgc_assert(sgc_a32_load(&s->state) & SGC_STATE_BLOCKED);
     for (;;) {
         uint32_t gen = sgc_a32_load_acq(&sgc_world.gen);
         uint32_t state = sgc_a32_load_acq(&s->state);
@@ -302,6 +322,7 @@ static void unblock(struct sgc_section *s, bool stays)
 
 void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
 {
+    sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->held == 0);
     sgc_world_stand_at(self, sp);
     block(sgc_section_of(self));
 }
@@ -309,6 +330,7 @@ void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
 /* Under a guard we are our own sleep, and go on to the guard's end, where a suspended thread stays. */
 void sgc_world_leave_blocked(struct sgc_mutator *self)
 {
+    sgc_assert(sgc_mutator_mine(self));
     unblock(sgc_section_of(self), sgc_section_of(self)->guards == 0);
 }
 
@@ -339,6 +361,8 @@ void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *ar
     struct sleeper s = { self, wait, arg };
     sigset_t saved;
 
+    sgc_assert(sgc_mutator_mine(self));
+    sgc_assert(sgc_section_of(self)->held == 0);            /* nobody sleeps with a lock */
     sgc_signals_block(&saved);
     sgc_with_registers(sleep_from, &s);
     sgc_signals_restore(&saved);
@@ -360,6 +384,7 @@ void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected
 {
     struct word_wait w = { word, expected };
 
+    sgc_assert(sgc_section_mine(self));
     sgc_world_sleep((struct sgc_mutator *)(void *)self, wait_for_word, &w);
 }
 
@@ -368,6 +393,7 @@ void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected
 /* Where it has published that it stands, it counts as blocked until it is told to go on. */
 static void stay(struct sgc_mutator *m)
 {
+    sgc_assert(sgc_section_of(m)->held == 0);
     while (sgc_section_suspended(sgc_section_of(m))) {
         block(sgc_section_of(m));
         unblock(sgc_section_of(m), true);
@@ -385,6 +411,7 @@ void sgc_world_stay(struct sgc_section *self)
 {
     int saved = errno;
 
+    sgc_assert(sgc_section_mine(self));
     if (!(sgc_a32_load(&self->state) & SGC_STATE_BLOCKED))
         sgc_with_registers(stay_from, self);
     errno = saved;
@@ -394,6 +421,8 @@ void sgc_world_stay(struct sgc_section *self)
 
 bool sgc_world_init(void)
 {
+    sgc_assert(!sgc_world_stopped());
+    sgc_assert(sgc_signal_can_suspend(sgc_options.suspend_signal));
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = repair;
     sgc_section_hooks.stay = sgc_world_stay;
