@@ -212,7 +212,7 @@ static int little_left(void)
 /* Wherever the pages that are taken together begin.  The number of the first case in which it is not left, or 0. */
 static int first_not_left(void)
 {
-    for (more_pages = 0; more_pages < SGC_READY_FRESH; more_pages++)
+    for (more_pages = 0; more_pages < SGC_READY_MOST; more_pages++)
         if (run_in_child(little_left) != 0)
             return more_pages + 1;
     return more_pages = 0;

@@ -43,8 +43,7 @@ enum {
     SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
-    SGC_READY_MOST = 24,            /* pages made ready at a time, */
-    SGC_READY_FRESH = 8,            /* and of the pool's */
+    SGC_READY_MOST = 8,             /* pages made ready at a time, and the part of those taken that may lie unused: an eighth */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
@@ -75,7 +74,7 @@ struct sgc_bin {
     uint8_t next_ready, ready_end;
     uint16_t taken;                 /* pages made ready so far */
 };
-_Static_assert(sizeof(struct sgc_bin) == 192 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
+_Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
 
 /* In place of the first page in an inbox. */
 #define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
