@@ -47,6 +47,7 @@ static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t ha
 {
     uint64_t used = 0;
 
+    sgc_assert(half < 2 && sgc_kind_ok(kind));
     sgc_lock(&cache->lock, self);
     for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
         for (int list = 0; list < SGC_LISTS; list++)
@@ -84,6 +85,7 @@ static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_sect
 
 bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t most, struct sgc_section *self)
 {
+    sgc_assert(sgc_cache_ok(cache) && most != 0);
     return sweep_cache(cache, &most, self);
 }
 
@@ -134,6 +136,7 @@ static bool is_to_be_cleared(uint32_t page)
 
 static void clear_arena(uint32_t arena)
 {
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
     sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, sgc_mark_role()), 0);
     for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++)
         if (is_to_be_cleared(arena * SGC_ARENA_PAGES + i))

@@ -63,6 +63,7 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
 {
     uint32_t n;
 
+    sgc_assert(sgc_cache_ok(cache) && most != 0);
     sweep_for_page(cache);
     n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
     if (n != 0)
@@ -77,6 +78,7 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 {
     uint32_t first;
 
+    sgc_assert(count != 0);
     if (count > 1)
         sweep_first(SWEEP_FOR_SPAN, self);
     first = sgc_pool_take(count, self, zero);
@@ -102,6 +104,7 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
  * number, or for a thread that finds nothing elsewhere. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 {
+    sgc_assert(owner != SGC_NO_OWNER);
     sgc_span_give_spares(owner, self);
     while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
         continue;

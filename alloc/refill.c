@@ -20,6 +20,7 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
     uint32_t found = 0;
     bool arriving;
 
+    sgc_assert(most != 0);
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     arriving = sgc_cache_drain(cache);
@@ -53,6 +54,7 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count && count != 0);
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     for (uint32_t i = 0; i < count; i++) {
@@ -81,6 +83,7 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
 {
     uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / SGC_READY_MOST;
 
+    sgc_assert(sgc_cache_ok(cache));
     return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
 }
 
@@ -106,6 +109,7 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     if (bin->size == 0)
         bin->size = sgc_class_bytes(cls);
     do {
@@ -121,6 +125,7 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
 {
     void **first = sgc_small_refill(cache, kind, cls);
 
+    sgc_assert(most != 0);
     if (first != NULL)
         sgc_small_link_others(cache, kind, cls, most, first);
     return first;

@@ -102,6 +102,20 @@ struct sgc_cache {
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
 
+/* Do the slots, the freed ones and the pages to come agree?  By its thread in a section, or world stopped. */
+static inline bool sgc_bin_ok(const struct sgc_bin *bin)
+{
+    return (bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end &&
+           (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MOST;
+}
+
+/* Has it been opened?  Of any thread's cache. */
+static inline bool sgc_cache_ok(const struct sgc_cache *cache)
+{
+    return cache->id != SGC_NO_OWNER && cache->id < SGC_CACHES_MAX && cache->pages_most >= 1 &&
+           cache->pages_most <= SGC_READY_MOST && cache->claim_bytes <= SGC_CLAIM_BYTES;
+}
+
 enum { SGC_BIN_WATCHED = offsetof(struct sgc_cache, watched) };
 
 /* The calling thread's cache; NULL while it is not registered. */
