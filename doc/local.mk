@@ -31,6 +31,7 @@ documents += \
 	doc/design/typed.md \
 	doc/design/world.md \
 	doc/journal/README.md \
+	doc/journal/assertions.md \
 	doc/journal/cuts.md \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
