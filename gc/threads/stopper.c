@@ -273,7 +273,6 @@ static void let_go(struct sgc_mutator *self)
 {
     struct sgc_mutator *gone;
 
-    sgc_patience_let_go();
     sgc_a32_add(&sgc_world.gen, 1);
     sgc_wake(&sgc_world.gen, INT_MAX);
     gone = sgc_registry_take_gone();
