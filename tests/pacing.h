@@ -31,16 +31,15 @@ WHITE_UNUSED static size_t until_collection(size_t bytes, bool freeing)
     return sum;
 }
 
-/* Cycles that took so long, and freed so much of what was allocated before them. */
-WHITE_UNUSED static void pretend_cycles(uint64_t ns, size_t allocated, size_t freed)
+/* As if the last cycles had taken so long. */
+WHITE_UNUSED static void pretend_cycles(uint64_t ns)
 {
-    for (int i = 0; i < SGC_PACE_SAMPLES; i++) {
-        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT, .allocated_bytes = allocated, .live_bytes_before = freed };
-        uint64_t now = sgc_clock_ns();
+    for (int i = 0; i < 2; i++) {
+        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT };
 
-        record.request_ns = record.stop_begin_ns = now;
+        record.request_ns = record.stop_begin_ns = sgc_clock_ns();
         record.phase_ns[SGC_PHASE_STOP] = ns;
-        record.stopped_ns = record.resumed_ns = now + record.phase_ns[SGC_PHASE_STOP];
+        record.stopped_ns = record.resumed_ns = record.stop_begin_ns + ns;
         SGC_EVENT(cycle_end, &record);
     }
 }
