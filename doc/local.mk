@@ -35,6 +35,7 @@ documents += \
 	doc/journal/cuts.md \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
+	doc/journal/marking.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \
 	doc/porting.md \

@@ -82,7 +82,6 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
     for (; words != NULL && most > 0 && s.start < end && !last; words++, most--, s.start += stride) {
         sgc_scan_bitmap(marker, s.start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
         last = (*words & SGC_LAYOUT_MORE) == 0;
-        sgc_marker_answers(marker);
     }
     if (words == NULL)
         scan_all(marker, s, number == SGC_LAYOUT_ALL ? SGC_FINE : SGC_NO_LAYOUT, sgc_ds_proc(SGC_PROC_LAYOUT, number));
@@ -148,7 +147,6 @@ static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t st
     bool once = marker->team == NULL || !marker->team->again;
     entry *result;
 
-    sgc_marker_goes_out(marker);
     if (!once)
         sgc_futex_lock(&again_lock);
     sgc_marker_here = marker;
@@ -304,7 +302,6 @@ static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t byt
 
         if (find_descriptor(marker, s, &descriptor))
             take_over(marker, top, scan_by(marker, s, descriptor, top));
-        sgc_marker_answers(marker);
     }
 }
 
@@ -378,16 +375,12 @@ bool sgc_mark_for_procedure(uintptr_t word)
     if (sgc_marker_here == NULL)
         return false;
     sgc_scan_heap(sgc_marker_here, (uintptr_t)&word, sizeof word);
-    sgc_marker_goes_out(sgc_marker_here);
     return true;
 }
 
-bool sgc_mark_by_hand(struct sgc_marker *marker, const struct sgc_object *o, sgc_aw_t *word, uintptr_t bit)
+bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit)
 {
-    enum sgc_markbit how = o->span ? marker->how : sgc_mark_how(marker, o->page, false);
     uintptr_t seen = sgc_aw_load(word);
-    bool first = (seen & bit) == 0 && sgc_set_marks(word, seen, bit, how) != 0;
 
-    sgc_marker_goes_out(marker);
-    return first;
+    return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, marker->how) != 0;
 }

@@ -42,9 +42,7 @@ bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end);
 /* Marks what a word of an object points at, for a procedure.  False if none runs on this thread. */
 bool sgc_mark_for_procedure(uintptr_t word);
 
-struct sgc_object;
-
-/* Sets the object's mark, which is that bit of the word, and nothing else.  False if it was set. */
-bool sgc_mark_by_hand(struct sgc_marker *marker, const struct sgc_object *o, sgc_aw_t *word, uintptr_t bit);
+/* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set. */
+bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit);
 
 #endif

@@ -123,7 +123,7 @@ static bool pause_marker(struct sgc_marker *marker)
 }
 
 /* What other markers may take is seen to after each batch: it is one look when nothing is to be done. */
-static bool drain(struct sgc_marker *marker)
+bool sgc_mark_drain(struct sgc_marker *marker)
 {
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
@@ -131,7 +131,6 @@ static bool drain(struct sgc_marker *marker)
         if (!fill(marker, next, now->count != 0))
             return true;
         scan_either(marker, now, next);
-        sgc_marker_answers(marker);
         if (marker->how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
             sgc_idle_wake(&marker->team->idle, 1);
         if (marker->until_pause <= 0 && !pause_marker(marker))
@@ -140,12 +139,4 @@ static bool drain(struct sgc_marker *marker)
         now = next;
         next = other;
     }
-}
-
-bool sgc_mark_drain(struct sgc_marker *marker)
-{
-    bool done = drain(marker);
-
-    sgc_marker_goes_out(marker);
-    return done;
 }

@@ -36,10 +36,8 @@ SGC_INLINE void sgc_each_object_in(struct sgc_marker *marker, uint32_t page, uin
 /* Calls fn for the objects of every page whose bit is set in `pages`. */
 SGC_INLINE void sgc_each_object(struct sgc_marker *marker, uint32_t arena, uint64_t pages, uint32_t role, sgc_slot_fn fn)
 {
-    for (; pages != 0; pages &= pages - 1) {
+    for (; pages != 0; pages &= pages - 1)
         sgc_each_object_in(marker, arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(pages), role, fn);
-        sgc_marker_answers(marker);
-    }
 }
 
 #endif

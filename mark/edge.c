@@ -13,7 +13,6 @@ enum {
     RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
     MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
     NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
-    OWN_NEIGHBOURS = 8,         /* in a page that is the marker's own */
     APART = 32,                 /* edges that are marked before these are looked for again */
     SIFT_SHARE = 4,             /* where one edge in so many leads to what is marked, these are sifted out first */
 };
@@ -185,36 +184,21 @@ SGC_INLINE bool has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum
     return end - edge >= neighbours && in_one_word(edge[0], edge[neighbours - 1]);
 }
 
-/* May the marker set a bit there by that operation?  pages: of sgc_owners; NULL: on an only marker, or with atomic operations
- * everywhere. */
-SGC_INLINE bool may_mark(const sgc_a8_t *pages, uint32_t index, uintptr_t edge, enum sgc_markbit how)
-{
-    if (pages == NULL)
-        return true;
-    if (how == SGC_MARKBIT_OWN)
-        return __builtin_expect(sgc_owners_everybodys(pages, edge >> SGC_PAGE_LOG), 1);
-    return sgc_owners_own(pages, index, edge >> SGC_PAGE_LOG);
-}
-
 /* Edges one by one.  Many lead to what is marked already: that is asked before all that is about the object, for only what is
- * allocated has a mark.  Up to one that the marker may not mark in this way, or where bits are not set plainly to one that goes
- * together with the next.  The edges that are left. */
+ * allocated has a mark.  Where bits are not set plainly, up to one that goes together with the next.  The edges that are left. */
 SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                                       uint32_t near, struct found *found, const sgc_a8_t *owned, enum sgc_markbit how)
+                                       uint32_t near, struct found *found, enum sgc_markbit how)
 {
     const struct sgc_page *pages = sgc_heap.pages;
     const sgc_aw_t *allocated = marker->allocated;
     sgc_aw_t *marks = marker->marks;
     uintptr_t base = marker->base;
-    uint32_t index = marker->index;
     struct found now = *found;
 
     do {
         uintptr_t target = *edge, marked, start;
         const struct sgc_page *d;
 
-        if (how == SGC_MARKBIT_PLAIN && !may_mark(owned, index, target, how))
-            break;
         marked = sgc_aw_load(&marks[sgc_edge_word(target)]);
         if (sgc_bit_of(marked, sgc_edge_granule(target)))
             continue;
@@ -223,8 +207,6 @@ SGC_INLINE const uintptr_t *mark_apart(const struct sgc_marker *marker, const ui
             *now.stray++ = target;
             continue;
         }
-        if (how != SGC_MARKBIT_PLAIN && !may_mark(owned, index, target, how))
-            break;
         d = &pages[target >> SGC_PAGE_LOG];
         if (sgc_edge_is_freed(d, target))
             continue;
@@ -250,83 +232,8 @@ SGC_INLINE void mark_found(struct sgc_marker *marker, const uintptr_t *edge, con
         if (has_neighbours(edge, end, how))
             edge = mark_run(marker, edge, end, near, found, how);
         else
-            edge = mark_apart(marker, edge, some, near, found, NULL, how);
+            edge = mark_apart(marker, edge, some, near, found, how);
     }
-}
-
-/* Are the next few in one page? */
-SGC_INLINE bool is_dense(const uintptr_t *edge, const uintptr_t *end)
-{
-    size_t page = edge[0] >> SGC_PAGE_LOG;
-
-    return end - edge > 2 && edge[1] >> SGC_PAGE_LOG == page && edge[2] >> SGC_PAGE_LOG == page;
-}
-
-/* Of an edge to an object: is it to be marked, in a page of the marker's own?  Otherwise, if it is to be marked, the page is
- * everybody's. */
-SGC_INLINE bool is_own(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end)
-{
-    return !sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(*edge)]), sgc_edge_granule(*edge)) &&
-           sgc_mark_how(marker, *edge >> SGC_PAGE_LOG, is_dense(edge, end)) == SGC_MARKBIT_PLAIN;
-}
-
-/* In a page of the marker's own. */
-SGC_INLINE const uintptr_t *mark_own(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
-                                     struct found *found)
-{
-    const uintptr_t *some = end - edge > APART ? edge + APART : end;
-
-    if (end - edge >= OWN_NEIGHBOURS && in_one_word(edge[0], edge[OWN_NEIGHBOURS - 1]))
-        return mark_run(marker, edge, end, near, found, SGC_MARKBIT_PLAIN);
-    return mark_apart(marker, edge, some, near, found, marker->owners->page, SGC_MARKBIT_PLAIN);
-}
-
-/* In others, up to what is white in a page that is not everybody's: the first edge is not. */
-SGC_INLINE const uintptr_t *mark_others(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
-                                        struct found *found)
-{
-    const sgc_a8_t *pages = marker->owners->page;
-
-    if (has_neighbours(edge, end, SGC_MARKBIT_OWN) && may_mark(pages, marker->index, *edge, SGC_MARKBIT_OWN))
-        return mark_run(marker, edge, end, near, found, SGC_MARKBIT_OWN);
-    return mark_apart(marker, edge, end, near, found, pages, SGC_MARKBIT_OWN);
-}
-
-/* Edges into spans often come many at a time.  The first that is none of these strays. */
-SGC_INLINE const uintptr_t *put_leading_strays(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
-                                               struct found *found)
-{
-    uintptr_t *stray = found->stray;
-
-    for (; edge < end && !sgc_bit_of(sgc_edge_allocated(marker, *edge), sgc_edge_granule(*edge)); edge++)
-        *stray++ = *edge;
-    found->stray = stray;
-    return edge;
-}
-
-SGC_INLINE void mark_owned(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
-                           struct found *found)
-{
-    while ((edge = put_leading_strays(marker, edge, end, found)) < end) {
-        if (is_own(marker, edge, end))
-            edge = mark_own(marker, edge, end, near, found);
-        else
-            edge = mark_others(marker, edge, end, near, found);
-    }
-}
-
-/* Apart, so that the other ways stay small. */
-__attribute__((noinline))
-static void mark_owned_any(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, struct found *found)
-{
-    mark_owned(marker, edge, end, UINT32_MAX, found);
-}
-
-__attribute__((noinline))
-static void mark_owned_near(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
-                            struct found *found)
-{
-    mark_owned(marker, edge, end, near, found);
 }
 
 /* Nearly all programs have interior pointers on. */
@@ -342,28 +249,17 @@ static void mark_plain(struct sgc_marker *marker, const uintptr_t *edge, const u
 static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                         struct found *found)
 {
-    if (marker->how == SGC_MARKBIT_OWN && near == UINT32_MAX)
-        mark_owned_any(marker, edge, end, found);
-    else if (marker->how == SGC_MARKBIT_OWN)
-        mark_owned_near(marker, edge, end, near, found);
-    else if (marker->how == SGC_MARKBIT_OR)
+    if (marker->how == SGC_MARKBIT_OR)
         mark_found(marker, edge, end, near, found, SGC_MARKBIT_OR);
     else
         mark_found(marker, edge, end, near, found, marker->how);
-}
-
-static bool mark_one(struct sgc_marker *marker, const struct sgc_page *d, size_t granule)
-{
-    enum sgc_markbit how = sgc_mark_how(marker, granule / SGC_PAGE_GRANULES, false);
-
-    return mark(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, how) != 0;
 }
 
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule)
 {
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
 
-    if (mark_one(marker, d, granule))
+    if (mark(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, marker->how) != 0)
         sgc_marked(marker, marker->base + granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE, d->kind);
 }
 
@@ -466,7 +362,6 @@ SGC_INLINE void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t
 {
     struct sgc_place *place = sgc_deque_places(&marker->stack, count);
 
-    sgc_marker_answers(marker);
     if (__builtin_expect(marker->sifts_spans, 0))
         count = sgc_sift_spans(marker, edge, count);
     if (marker->limit >= (marker->how == SGC_MARKBIT_PLAIN ? BITS_APART_ALONE : BITS_APART)) {

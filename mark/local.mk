@@ -26,8 +26,6 @@ mark_sources = \
 	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
-	mark/owners.c \
-	mark/owners.h \
 	mark/push.c \
 	mark/push.h \
 	mark/rescan.c \

@@ -8,9 +8,6 @@
 #include "mark/scan.h"
 #include "mark/team_state.h"
 
-/* Bytes that are looked through before the marker answers others. */
-enum { AT_ONCE = 2048 };
-
 /* ---- roots ---- */
 
 /* What is larger than a piece is work like any other; without stealing, everything has to be dealt out. */
@@ -29,7 +26,6 @@ static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi
     marker->root_bytes += end - start;
     if (now || !leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
         sgc_scan_roots(marker, start, end - start);
-    sgc_marker_goes_out(marker);
 }
 
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
@@ -54,7 +50,6 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
         marker->root_bytes += end - start;
         if (!leave_to_team(marker, start, end - start))
             sgc_scan_heap(marker, start, end - start);
-        sgc_marker_goes_out(marker);
     }
 }
 
@@ -83,12 +78,10 @@ void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size
     uintptr_t end = start + bytes;
 
     for (uintptr_t from = start; from < end;) {
-        uintptr_t upto = end - from < AT_ONCE ? end : from + AT_ONCE;
-        uintptr_t self = find_self(from, upto, start, bytes);
+        uintptr_t self = find_self(from, end, start, bytes);
 
         sgc_scan_heap(marker, from, self - from);
-        sgc_marker_answers(marker);
-        from = self < upto ? self + sizeof from : upto;
+        from = self + sizeof from;
     }
 }
 
@@ -96,5 +89,4 @@ void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     if (sgc_collect(marker->edge, 0, address, marker->base, marker->limit) != 0)
         sgc_edges_mark(marker, 1, NULL);
-    sgc_marker_answers(marker);
 }

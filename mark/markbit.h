@@ -8,8 +8,8 @@
 
 #include "platform/atomics.h"
 
-/* Own: by plain stores in pages that are the marker's, else by one atomic or (mark/owners.h).  Plain: no other marker is at work. */
-enum sgc_markbit { SGC_MARKBIT_OWN, SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
+/* Or: one atomic operation.  Cas, lock: for studies.  Plain: no other marker is at work. */
+enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
 
 /* The ways that are there to be compared: of the bits, those that were not set. */
 uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits);
@@ -23,7 +23,7 @@ static inline uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t 
         sgc_aw_store(mark, seen | bits);
         return bits;
     }
-    if (how == SGC_MARKBIT_OR || how == SGC_MARKBIT_OWN)
+    if (how == SGC_MARKBIT_OR)
         return bits & ~sgc_aw_or_relaxed(mark, bits);
     return how == SGC_MARKBIT_CAS ? sgc_mark_by_cas(mark, bits) : sgc_mark_by_lock(mark, bits);
 }

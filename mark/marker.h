@@ -9,10 +9,9 @@
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.
  *
- * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques, and what
- * mark/owners.h says.  World stopped.  Mark bits and rescan flags are read by all, with no order needed: what a marker learns
- * from a mark bit is only that somebody marked.  Who may write a mark bit by a plain store says mark/owners.h; a marker that is
- * known to be alone always may.
+ * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques.  World stopped.
+ * Mark bits and rescan flags are read by all, with no order needed: what a marker learns from a mark bit is only that somebody
+ * marked.  A marker that is known to be alone sets mark bits by plain stores, one of several by atomic operations.
  */
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H
@@ -20,7 +19,6 @@
 #include "alloc/pages/page.h"
 #include "mark/work/deque.h"
 #include "mark/markbit.h"
-#include "mark/owners.h"
 #include "mark/mark_procs.h"
 #include "platform/find_pointers.h"
 
@@ -71,7 +69,6 @@ struct sgc_marker {
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */
     enum sgc_markbit how;
-    struct sgc_owners *owners;  /* the team's: whose pages are whose, if `how` says so */
     bool sifts;                 /* many of the last edges led to what was marked */
     bool sifts_spans;           /* many of them led to no small object: mostly into spans */
     int until_pause;            /* pieces of work until the team is asked whether to go on */
@@ -91,31 +88,6 @@ static inline void sgc_count_marked(struct sgc_marker *marker, size_t count, siz
     marker->objects += count;
     marker->bytes += count * bytes;
     marker->pointer_free += pointer_free ? count * bytes : 0;
-}
-
-/* How the marker may set bits of small objects of the page, of which it has few or many there: SGC_MARKBIT_OWN says that the
- * page is everybody's.  May wait for another marker; whoever reads a mark word first reads it again. */
-static inline enum sgc_markbit sgc_mark_how(const struct sgc_marker *marker, size_t page, bool many)
-{
-    if (marker->how != SGC_MARKBIT_OWN || sgc_owners_everybodys(marker->owners->page, page))
-        return marker->how;
-    if (sgc_owners_has(marker->owners, marker->index, page) ||
-        sgc_owners_get(marker->owners, marker->index, page, many))
-        return SGC_MARKBIT_PLAIN;
-    return SGC_MARKBIT_OWN;
-}
-
-/* Before it does what may take long, or waits: others need not wait for it then.  It marks on when it likes. */
-static inline void sgc_marker_goes_out(const struct sgc_marker *marker)
-{
-    if (marker->how == SGC_MARKBIT_OWN)
-        sgc_owners_leave(marker->owners, marker->index);
-}
-
-static inline void sgc_marker_answers(const struct sgc_marker *marker)
-{
-    if (marker->how == SGC_MARKBIT_OWN)
-        sgc_owners_answer(marker->owners, marker->index);
 }
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config);

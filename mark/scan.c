@@ -29,7 +29,6 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
 
         n += marker->collect(marker->edge + n, &some, 1, marker->base, marker->limit);
         n = sgc_edges_full(marker, n, distances);
-        sgc_marker_answers(marker);
         start += some.bytes;
         bytes -= some.bytes;
     }
@@ -53,14 +52,7 @@ SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, size_t n, const 
 
 static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
-    size_t n = 0;
-
-    for (const uintptr_t *next; p < end; p = next) {
-        next = (size_t)(end - p) < AT_ONCE / sizeof *p ? end : p + AT_ONCE / sizeof *p;
-        n = collect_ends(marker, n, p, next);
-        sgc_marker_answers(marker);
-    }
-    finish(marker, n, NULL);
+    finish(marker, collect_ends(marker, 0, p, end), NULL);
 }
 
 /* ---- pieces ---- */
@@ -90,10 +82,8 @@ void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end,
 {
     size_t n = 0;
 
-    for (uintptr_t at = start; at < end; at += stride) {
+    for (uintptr_t at = start; at < end; at += stride)
         n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
-        sgc_marker_answers(marker);
-    }
     finish(marker, n, marker->distances);
 }
 

@@ -27,7 +27,6 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
     }
     m->team = team;
     m->index = i;
-    m->owners = &team->owners;
     m->random = i * UINT32_C(2654435761) + 1;
     return m;
 }
@@ -52,7 +51,6 @@ void sgc_team_release(struct sgc_team *team)
         sgc_mem_release(team->marker[i], marker_bytes());
     }
     sgc_termination_release(&team->termination);
-    sgc_owners_release(&team->owners);
     sgc_mem_release(team->marker, array_bytes(team->config.most));
     team->marker = NULL;
 }
@@ -73,8 +71,6 @@ uint32_t sgc_team_add(struct sgc_team *team)
         team->marker[i] = make_marker(team, i);
     if (team->marker[i] == NULL)
         return 0;
-    if (team->config.markbit == SGC_MARKBIT_OWN && team->owners.page == NULL)
-        sgc_owners_init(&team->owners, sgc_heap.reserved / SGC_PAGE, team->config.most);
     team->made++;
     return i;
 }
@@ -104,7 +100,6 @@ void sgc_team_check(const struct sgc_team *team)
 {
     sgc_assert(sgc_a32_load(&team->state) == 0);
     sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
-    sgc_owners_check(&team->owners);
     for (uint32_t i = 0; i < team->made; i++) {
         sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
         sgc_deque_check(&team->marker[i]->stack);

@@ -41,12 +41,8 @@ void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
 /* From the first call on marker 0 is one of several. */
 static void choose_markbit(struct sgc_team *team)
 {
-    enum sgc_markbit how = team->config.markbit;
-
-    if (how == SGC_MARKBIT_OWN && !sgc_owners_begin(&team->owners, (size_t)sgc_pool.committed * SGC_ARENA_PAGES))
-        how = SGC_MARKBIT_OR;
     for (uint32_t i = 0; i < team->markers; i++)
-        team->marker[i]->how = how;
+        team->marker[i]->how = team->config.markbit;
 }
 
 void sgc_team_open(struct sgc_team *team, uint32_t helpers)
@@ -83,10 +79,8 @@ bool sgc_team_pause(struct sgc_marker *m)
 {
     struct sgc_team *team = m->team;
 
-    if (m->index == 0) {
-        sgc_marker_goes_out(m);
+    if (m->index == 0)
         sgc_team_ask_to_stop(team);
-    }
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
         sgc_team_open(team, team->markers - 1);
     return !sgc_termination_abandoned(&team->termination);

@@ -12,7 +12,6 @@
  *   marker[i]         the collecting thread, once, before    its markers      release of `state`
  *                     helper i exists
  *   the other fields  the collecting thread, while closed    its markers      release of `state`
- *   owners            see mark/owners.h; begun by the collecting thread before the first call of a mark
  *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
  *   fields            collecting thread while closed         its deque
  */
@@ -54,7 +53,6 @@ struct sgc_team {
     sgc_a32_t state, call;
     struct sgc_termination termination;
     struct sgc_idle idle;
-    struct sgc_owners owners;           /* whose pages are whose; made for the first helper */
 };
 
 /* ---- coming in and going out: helpers ---- */

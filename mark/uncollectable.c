@@ -36,5 +36,4 @@ void sgc_mark_uncollectable(struct sgc_marker *marker)
 
     if (marker->team == NULL || !sgc_team_give_roots(marker, all.start, all.bytes))
         sgc_pages_uncollectable(marker, all);
-    sgc_marker_goes_out(marker);
 }

@@ -314,7 +314,6 @@ slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
 	tests/model/check_gate \
-	tests/model/check_owners \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -368,12 +367,6 @@ EXTRA_DIST += tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
 slow_scripts += tests/check_bench
-
-# Pages that belong to markers.
-unit_tests += tests/test_owners tests/test_owners_answers
-thread_tests += tests/test_owners tests/test_owners_answers
-aarch64_tests += tests/test_owners tests/test_owners_answers
-EXTRA_DIST += tests/model/owners.pml
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/test_backoff tests/test_termination tests/test_termination_order tests/test_termination_race

@@ -208,19 +208,13 @@ static void test_abandon(void)
 static const struct {
     enum sgc_markbit how;
     const char *name;
-} hows[] = { { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" },
-             { SGC_MARKBIT_OWN, "own" } };
+} hows[] = { { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" } };
 
-enum { HOWS = 5, NEIGHBOURS = 96 };
-
-/* Pages for a marker that has no team mates. */
-static struct sgc_owners owners;
+enum { HOWS = 4, NEIGHBOURS = 96 };
 
 static void begin_alone(const struct sgc_mark_config *config)
 {
     sgc_team_begin(heap_alone(config), 1);
-    heap_marker()->owners = &owners;
-    sgc_owners_begin(&owners, (size_t)sgc_pool.committed * SGC_ARENA_PAGES);
 }
 
 static size_t objects_found(void *const *words, size_t count, enum sgc_markbit how)
@@ -331,48 +325,7 @@ static void test_rows(size_t bytes)
     heap_unmark();
 }
 
-/* ---- marks that a chain keeps back ---- */
-
-static size_t granule_of(const char *object)
-{
-    return ((uintptr_t)object - sgc_heap.base) / SGC_GRANULE;
-}
-
-static bool follow(struct sgc_chain *chain, char *object)
-{
-    return sgc_edge_follow(heap_marker(), chain, (uintptr_t)object - sgc_heap.base) == (uintptr_t)object;
-}
-
-/* Two objects with their marks in one word, then one elsewhere.  If another marker has marked the second meanwhile, it is
- * that marker who goes on from there. */
-static void test_kept_back(bool rival, enum sgc_markbit how, const char *name)
-{
-    static char *object[NEIGHBOURS];
-    struct sgc_chain chain = { .late = 0 };
-    size_t i = 0, found;
-    bool two, third;
-
-    for (int n = 0; n < NEIGHBOURS; n++)
-        object[n] = heap_alloc(sgc_self, 32, SGC_KIND_CONSERVATIVE);
-    while (granule_of(object[i]) / 64 != granule_of(object[i + 1]) / 64)
-        i++;
-    heap_retire();
-    begin_alone(&HEAP_MARK);
-    heap_marker()->how = how;
-    two = follow(&chain, object[i]) && follow(&chain, object[i + 1]) && !follow(&chain, object[i]) &&
-          !heap_marked(object[i]) && heap_marker()->objects == 0;
-    chain.last = (uintptr_t)1 << granule_of(object[i + 1]) % 64;
-    if (rival)
-        sgc_aw_or_relaxed(&sgc_heap.bits[2 * chain.word + (sgc_heap.alloc_role ^ 1)], chain.last);
-    third = follow(&chain, object[NEIGHBOURS - 1]);
-    found = heap_marker()->objects;
-    sgc_chain_end(heap_marker(), &chain);
-    sgc_team_mark(heap_alone(&HEAP_MARK), NULL);
-    tap_ok(two && third == !rival && found == (rival ? 1 : 2) && heap_marker()->objects == (rival ? 1 : 3) &&
-               heap_marked(object[i]) && heap_marked(object[i + 1]) && heap_marked(object[NEIGHBOURS - 1]) == !rival,
-           "%s: who sets a mark of a chain counts it%s (%zu)", name, rival ? " and goes on, nobody else" : "", found);
-    heap_unmark();
-}
+/* ---- chains ---- */
 
 enum { LINKS = 2000 };
 
@@ -442,23 +395,16 @@ static void test_half_of_large(void)
 static void test_batches(void)
 {
     heap_marker_end();
-    if (!sgc_owners_init(&owners, sgc_heap.reserved / SGC_PAGE, 1))
-        tap_bail("no memory for a table of pages");
     for (int i = 0; i < HOWS; i++) {
         test_neighbours(hows[i].how, hows[i].name);
         test_near_neighbours(hows[i].how, hows[i].name);
         if (hows[i].how != SGC_MARKBIT_PLAIN)
             test_bits_at_once(hows[i].how, hows[i].name);
-        if (hows[i].how != SGC_MARKBIT_OWN)
-            test_kept_back(false, hows[i].how, hows[i].name);
-        if (hows[i].how != SGC_MARKBIT_PLAIN && hows[i].how != SGC_MARKBIT_OWN)
-            test_kept_back(true, hows[i].how, hows[i].name);
         test_chain(hows[i].how, hows[i].name);
     }
     for (int i = 0; i < 6; i++)
         test_rows((size_t[]){ 16, 48, 112, 128, 144, 1040 }[i]);
     test_half_of_large();
-    sgc_owners_release(&owners);
 }
 
 int main(void)

@@ -244,7 +244,7 @@ void GC_set_mark_bit(const void *object)
         return;
     word = mark_word(&o, &bit);
     sgc_assert(bit != 0);
-    if (sgc_mark_by_hand(marker, &o, word, bit))
+    if (sgc_mark_by_hand(marker, word, bit))
         sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
 }
 

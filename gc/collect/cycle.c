@@ -81,7 +81,6 @@ static bool mark(struct pause *p)
     sgc_team_call(team, cycle.markers);
     sgc_roots_mark(sgc_team_first(team), p->self);
     sgc_finalization_roots(sgc_team_first(team));
-    sgc_marker_goes_out(sgc_team_first(team));
     record->root_bytes = sgc_team_first(team)->root_bytes;
     sgc_cycle_phase(record, SGC_PHASE_ROOTS);
     SGC_EVENT(roots_done, record);

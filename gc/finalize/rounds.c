@@ -60,7 +60,6 @@ static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *blo
     (void)block;
     if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
         sgc_mark_address(marker, object);
-    sgc_marker_answers(marker);
 }
 
 static void keep_all(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
