@@ -25,6 +25,7 @@ aarch64_tests = \
 
 # Scripts that make check runs.
 script_tests = \
+	tests/check_assertions \
 	tests/check_dist \
 	tests/check_exports \
 	tests/check_layers \
