@@ -25,7 +25,6 @@ struct pacing {
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
-    size_t undeclared;                  /* the limit in pages where the client names none; fixed at the start */
 };
 
 SGC_STATE static struct pacing pacing;
@@ -52,14 +51,12 @@ static size_t limit(void)
     return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
 }
 
-/* The limit, if the user has named it.  What a cgroup allows is not all for us, and what a program sets for itself is to hold
- * for whatever is done with it. */
+/* The limit, if the user has named one.  What a program sets for itself is to hold for whatever is done with it. */
 static size_t named(void)
 {
-    bool is = sgc_aw_load(&sgc_pool.limit) < pacing.undeclared &&
-              sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
+    bool is = sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
 
-    return is ? limit() : 0;
+    return is ? sgc_pace_smaller(limit(), sgc_options.maximum_heap) : 0;
 }
 
 static void set_budget(size_t bytes)
@@ -111,7 +108,6 @@ void sgc_pacing_init(void)
     sgc_assert(added);
     (void)added;
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
-    pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;
     sgc_pacing_costs_start();
     sgc_pacing_reconsider();
 }
