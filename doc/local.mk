@@ -28,6 +28,7 @@ documents += \
 	doc/design/testing.md \
 	doc/design/typed.md \
 	doc/design/world.md \
+	doc/journal/pacing.md \
 	doc/porting.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \

@@ -26,6 +26,7 @@ SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 
 static void unmap(struct sgc_mutator *self)
 {
     sgc_heap_shrink();
+    sgc_pacing_reconsider();
     sgc_service_do_all(self);
     sgc_heap_watch(self);
 }

@@ -25,6 +25,7 @@ void sgc_group_limit_set(size_t wanted)
     size_t bytes = sgc_heap_limit(wanted);
 
     limit.group = sgc_limit_cgroup_memory();
+    sgc_assert(limit.group != 0);
     sgc_aw_store(&limit.set, bytes != 0 ? bytes : SIZE_MAX);
     sgc_pool_set_limit(bytes);
 }
@@ -55,6 +56,7 @@ bool sgc_group_limit_gives_way(size_t bytes)
     size_t set = sgc_aw_load(&limit.set), now = sgc_aw_load(&sgc_pool.limit);
     size_t step = sgc_pool_heap_bytes() / STEP_SHARE + bytes + SGC_ARENA;
 
+    sgc_assert(limit.group != 0 && set != 0);
     if (limit.group == SIZE_MAX || now >= set / SGC_PAGE)
         return false;
     set_pool_limit(step < SIZE_MAX - now * SGC_PAGE ? sgc_pace_smaller(now * SGC_PAGE + step, set) : set);
