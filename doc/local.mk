@@ -36,6 +36,7 @@ documents += \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
 	doc/journal/marking.md \
+	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \
 	doc/porting.md \

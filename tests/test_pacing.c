@@ -1,14 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
- * follows from which figures is in tests/test_pacing_model.c, several threads in tests/test_pacing_threads.c.)
+ * follows from which figures is in tests/test_pacing_model.c.)
  */
-#include "gc/finalize/finalize.h"
+#include "alloc/free.h"
+#include "gc/events/stats.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/pacing/pacing.h"
 #include "tests/child.h"
-#include "tests/pacing.h"
+#include "tests/white.h"
+
+enum { PATIENCE_MB = 256 };
+
+static size_t mb(size_t bytes)
+{
+    return bytes >> 20;
+}
+
+/* Bytes that can be allocated until a collection happens by itself. */
+static size_t until_collection(size_t bytes, bool freeing)
+{
+    uint64_t before = sgc_cycles_finished();
+    size_t sum = 0;
+
+    while (sgc_cycles_finished() == before && sum < (size_t)PATIENCE_MB << 20) {
+        void *object = sgc_allocate(bytes, WHITE_KIND);
+        sum += bytes;
+        if (freeing)
+            sgc_object_free(sgc_self, object);
+    }
+    return sum;
+}
+
+/* As if the last cycles had taken so long. */
+static void pretend_cycles(uint64_t ns)
+{
+    for (int i = 0; i < 2; i++) {
+        struct sgc_cycle_record record = { .reason = SGC_REASON_EXPLICIT };
+
+        record.request_ns = record.stop_begin_ns = sgc_clock_ns();
+        record.phase_ns[SGC_PHASE_STOP] = ns;
+        record.stopped_ns = record.resumed_ns = record.stop_begin_ns + ns;
+        SGC_EVENT(cycle_end, &record);
+    }
+}
 
 static void **live;                 /* static data */
 
@@ -22,18 +59,13 @@ static unsigned collections(size_t megabytes)
     return (unsigned)(sgc_cycles_finished() - before);
 }
 
-static void make_live_bytes(size_t bytes)
+static void make_live(size_t megabytes)
 {
-    size_t n = bytes / 1024;
+    size_t n = megabytes << 10;
 
     live = sgc_allocate(n * sizeof *live, WHITE_KIND);
     for (size_t i = 0; i < n; i++)
         live[i] = sgc_allocate(1000, WHITE_KIND);
-}
-
-static void make_live(size_t megabytes)
-{
-    make_live_bytes(megabytes << 20);
 }
 
 static void drop_live(void)
@@ -68,13 +100,6 @@ static int stay_small(void)
     for (int i = 0; i < 4000000; i++)
         sgc_allocate(63, WHITE_KIND);
     return sgc_heap_most() < (size_t)20 << 20 && sgc_cycles_finished() < 512 ? 0 : 1;
-}
-
-static int grow_rarely(void)
-{
-    white_init();
-    make_live(200);
-    return sgc_cycles_finished() <= 14 ? 0 : 1;
 }
 
 /* Cycles that the limit itself has called for. */
@@ -178,45 +203,9 @@ static int use_what_is_granted(void)
     return mb(until_collection(1000, false)) >= 37 && mb(sgc_heap_most()) <= 64 ? 0 : 2;
 }
 
-static int dear_without_limit(void)
-{
-    return budget_when_dear() <= 17 ? 0 : 1;
-}
-
-/* ---- finalizers ---- */
-
-static size_t finalized;
-
-static void count_one(void *object, void *data)
-{
-    (void)object, (void)data;
-    finalized++;
-}
-
-/* 8 MB live beside 400 MB that is finalized: a budget of 8 MB, so much again that waits to be freed, and a little. */
-static int finalize_all(void)
-{
-    struct sgc_finalizer f = { count_one, NULL, SGC_NO_ORDER, 0 }, old;
-    size_t most = 0;
-
-    make_live(8);
-    for (int i = 0; i < 400 << 10; i++) {
-        uintptr_t object = (uintptr_t)sgc_allocate(1000, WHITE_KIND);
-
-        if (sgc_finalizer_set(sgc_mutator_self(), object, &f, &old) != SGC_REGISTERED)
-            return 1;
-        if (sgc_pool_heap_bytes() > most)
-            most = sgc_pool_heap_bytes();
-    }
-    if (finalized < 200 << 10)
-        return 2;
-    return mb(most) <= 40 ? 0 : (int)mb(most);
-}
-
 static void test_heaps(void)
 {
     white_exact_ok(run_in_child(stay_small) == 0, "256 MB of dead 64-byte objects: a few megabytes, far from the limit");
-    tap_ok(run_in_child(grow_rarely) == 0, "200 MB that live: a handful of collections");
     white_exact_ok(run_in_child(use_the_limit) == 0, "SGC_PACING=limit uses the limit before each collection");
     tap_ok(run_in_child(limit_of_the_machine) == 0, "and a part of the machine where there is none");
     tap_ok(run_in_child(dear_below_named_limit) == 0, "if cycles are dear, a limit that is named may be used");
@@ -224,19 +213,7 @@ static void test_heaps(void)
     tap_ok(run_in_child(dear_with_touched_memory) == 0, "but memory that is touched already is used first");
     tap_ok(run_in_child(cheap_with_touched_memory) == 0, "unless cycles are cheap");
     tap_ok(run_in_child(use_what_is_granted) == 0, "and so is the heap that the program has asked for");
-    tap_ok(run_in_child(dear_without_limit) == 0, "without one some megabytes have to do");
     tap_ok(run_in_child(near_the_limit) == 0, "near the limit collections are denser");
-    white_exact_ok(run_in_child(finalize_all) == 0, "what finalizers alone keep gives no more room for the next cycle");
-}
-
-static void test_phases(void)
-{
-    make_live(80);
-    white_collect();
-    live = NULL;
-    until_collection(1000, false);
-    white_exact_ok(mb(until_collection(1000, false)) <= 20, "what was alive is dropped: the second one comes soon");
-    tap_ok(sgc_pacing_live() < (size_t)40 << 20, "and the heap is small again (%zu)", mb(sgc_pacing_live()));
 }
 
 /* ---- explicit frees ---- */
@@ -250,24 +227,72 @@ static void test_freed(void)
     tap_ok(sum >= (size_t)PATIENCE_MB << 20, "large objects likewise");
 }
 
+/* One thread allocates, another frees, through a ring; the one that frees never comes by the slow path. */
+enum { RING = 64 };
+
+static struct {
+    sgc_aw_t slot[RING];
+    sgc_a32_t over, ready;
+} ring;
+
+static void *free_all(void *unused)
+{
+    struct sgc_mutator *self = sgc_mutator_register(0);
+
+    (void)unused;
+    sgc_a32_store_rel(&ring.ready, 1);
+    while (sgc_a32_load_acq(&ring.over) == 0)
+        for (int i = 0; i < RING; i++) {
+            void *object = (void *)sgc_aw_load_acq(&ring.slot[i]);
+
+            if (object != NULL) {
+                sgc_object_free(sgc_self, object);
+                sgc_aw_store_rel(&ring.slot[i], 0);
+            }
+        }
+    sgc_mutator_unregister(self);
+    return NULL;
+}
+
+static void test_freed_elsewhere(void)
+{
+    pthread_t thread;
+    uint64_t before;
+
+    white_collect();
+    thread = white_start(free_all, NULL);
+    tap_ok(white_reached(&ring.ready, 1), "a thread that frees is there");
+    before = sgc_cycles_finished();
+    for (size_t i = 0; i < (64 << 10) && sgc_cycles_finished() == before; i++) {
+        while (sgc_aw_load_acq(&ring.slot[i % RING]) != 0)
+            sgc_yield();
+        sgc_aw_store_rel(&ring.slot[i % RING], (uintptr_t)sgc_allocate(1000, WHITE_KIND));
+    }
+    tap_ok(sgc_cycles_finished() == before, "what another thread frees is not collected for either");
+    sgc_a32_store_rel(&ring.over, 1);
+    white_join(thread);
+    white_collect();
+    tap_ok(sgc_pacing_freed_since() < (size_t)1 << 20, "nor does it count for the time after the next collection");
+}
+
 /* ---- settings ---- */
+
+static bool too_little(size_t claimed)
+{
+    static struct sgc_cache cache;
+
+    sgc_aw_store(&cache.claimed, claimed);
+    return sgc_pacing_too_little(&cache);
+}
 
 /* A thread adds up what it has claimed before it tells the others: with a large budget more. */
 static void test_unseen(void)
 {
-    static struct sgc_cache cache;
-
     sgc_pacing_set_minimum((size_t)512 << 20);
-    sgc_aw_store(&cache.claimed, 100 << 10);
-    tap_ok(sgc_pacing_too_little(&cache), "with a large budget 100 KB are too little to look whether it is used up");
-    sgc_aw_store(&cache.claimed, (1 << 20) + 1);
-    tap_ok(!sgc_pacing_too_little(&cache), "1 MB is not");
+    tap_ok(too_little(100 << 10) && !too_little((1 << 20) + 1), "with a large budget 100 KB are too little to look, 1 MB is not");
     sgc_pacing_set_minimum(0);
-    sgc_aw_store(&cache.claimed, (16 << 10) - 1);
-    tap_ok(sgc_pacing_too_little(&cache), "less than 16 KB is, with any budget");
     white_collect();
-    sgc_aw_store(&cache.claimed, 512 << 10);
-    tap_ok(!sgc_pacing_too_little(&cache), "with a small budget half a megabyte is not");
+    tap_ok(too_little((16 << 10) - 1) && !too_little(512 << 10), "with a small one less than 16 KB is, 512 KB are not");
 }
 
 static void test_settings(void)
@@ -363,7 +388,7 @@ int main(void)
     test_heaps();
     white_init();
     test_budget();
-    test_phases();
+    test_freed_elsewhere();
     test_freed();
     test_unseen();
     test_settings();

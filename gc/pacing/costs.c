@@ -35,6 +35,7 @@ static void learn(struct cost *cost, uint64_t sample)
 {
     uint64_t last = sgc_aw_load(&cost->last);
 
+    sgc_assert(sgc_aw_load(&cost->value) <= last || last == SIZE_MAX);
     sgc_aw_store(&cost->value, sample < last ? sample : last);
     sgc_aw_store(&cost->last, sample);
 }
@@ -113,6 +114,7 @@ void sgc_pacing_costs_start(void)
 
 void sgc_pacing_costs(struct sgc_pace_costs *c, struct sgc_pace_heap *h)
 {
+    sgc_assert(sgc_aw_load(&costs.last_end_ns) != 0);
     c->cycle_ns = sgc_aw_load(&costs.cycle_ns.value);
     c->mutator_ps = sgc_aw_load(&costs.mutator_ps.value);
     h->roots = sgc_aw_load(&costs.roots);
