@@ -74,6 +74,16 @@ HEAP_UNUSED static struct sgc_cache *heap_cache(void)
     return cache;
 }
 
+/* The short way of freeing alone. */
+HEAP_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache, const void *object)
+{
+    struct sgc_object o;
+
+    if (!sgc_object_slot((uintptr_t)object, &o))
+        return SGC_FREE_NOT_HERE;
+    return o.start == (uintptr_t)object ? sgc_small_free_local(cache, o.page, o.granule) : SGC_FREE_INTERIOR;
+}
+
 /* By its own thread, or by the only one. */
 HEAP_UNUSED static void heap_cache_end(struct sgc_cache *cache)
 {
