@@ -21,6 +21,7 @@
 #include "alloc/refill.h"
 #include "alloc/start.h"
 #include "alloc/large/span.h"
+#include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
@@ -222,7 +223,6 @@ HEAP_UNUSED static void heap_unmark(void)
 HEAP_UNUSED static void heap_flip(void)
 {
     sgc_heap_flip();
-    sgc_heap.epoch++;
     for (int i = 0; i < heap_test.count; i++)
         if (heap_test.open[i])
             heap_test.cache[i]->tag = sgc_tag(heap_test.cache[i]->id, sgc_heap.epoch);

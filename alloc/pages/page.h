@@ -154,7 +154,7 @@ static inline size_t sgc_page_first_granule(uint32_t page)
 /* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its descriptor. */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero);
 
-/* In both roles, and the remote ones.  Pages without small objects have none set: by whoever takes such a page down. */
+/* In both roles, and the remote ones.  Pages without small objects have none set: by the thread that takes such a page down. */
 void sgc_page_clear_bits(uint32_t page);
 
 /* Allocated slots, remote frees not yet taken over counted as allocated. */
