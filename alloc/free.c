@@ -4,7 +4,6 @@
  */
 #include "alloc/free.h"
 
-#include "alloc/object.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/large_object.h"
 #include "alloc/small/sweep.h"
@@ -13,11 +12,12 @@
 static void sweep_ours(struct sgc_cache *cache, uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
+    uintptr_t tag;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_page_ok(page));
     sgc_lock(&cache->lock, &cache->section);
-    if (sgc_page_owner(page) == cache->id &&
-        sgc_aw_load(&sgc_heap.pages[page].tag) != cache->tag) {
+    tag = sgc_aw_load_acq(&d->tag);
+    if (sgc_tag_owner(tag) == cache->id && tag != cache->tag) {
         struct sgc_page_lists *lists = &cache->bin[d->kind][d->cls].lists;
 
         sgc_lists_renew(lists);
@@ -61,7 +61,7 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
 static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc_object *o)
 {
     for (;;) {
-        enum sgc_free_result result = sgc_small_free_local(cache, (void *)o->start);
+        enum sgc_free_result result = sgc_small_free_local(cache, o->page, o->granule);
 
         if (result != SGC_FREE_NOT_HERE)
             return result;
@@ -72,21 +72,22 @@ static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc
     }
 }
 
+enum sgc_free_result sgc_free_found(struct sgc_cache *cache, const struct sgc_object *o)
+{
+    sgc_assert(sgc_object_ok(o));
+    if (o->span)
+        return sgc_span_free(&cache->section, o->page) ? SGC_FREE_DONE : SGC_FREE_NOT_ALLOCATED;
+    return free_small(cache, o);
+}
+
 enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
 {
-    enum sgc_free_result result = sgc_small_free_local(cache, object);
     struct sgc_object o;
 
     sgc_assert(sgc_cache_ok(cache));
-    if (result != SGC_FREE_NOT_HERE)
-        return result;
     if (!sgc_object_slot((uintptr_t)object, &o))
         return SGC_FREE_NOT_HERE;
-    if (o.start != (uintptr_t)object)
-        return SGC_FREE_INTERIOR;
-    if (o.span)
-        return sgc_span_free(&cache->section, o.page) ? SGC_FREE_DONE : SGC_FREE_NOT_ALLOCATED;
-    return free_small(cache, &o);
+    return o.start == (uintptr_t)object ? sgc_free_found(cache, &o) : SGC_FREE_INTERIOR;
 }
 
 void sgc_free_offer(struct sgc_cache *cache, uint32_t page)

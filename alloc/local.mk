@@ -36,6 +36,8 @@ alloc_sources = \
 	alloc/pages/kind.h \
 	alloc/pages/live_pages.c \
 	alloc/pages/live_pages.h \
+	alloc/pages/marks.c \
+	alloc/pages/marks.h \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
 	alloc/pages/page_lists.c \

@@ -16,6 +16,12 @@ struct sgc_object {
     bool span;
 };
 
+static inline bool sgc_object_ok(const struct sgc_object *o)
+{
+    return o->start == (uintptr_t)sgc_granule_address(o->granule) && o->granule / SGC_PAGE_GRANULES == o->page && o->bytes != 0 &&
+           o->kind < SGC_KINDS;
+}
+
 /* The slot or span that the address lies in, allocated or not.  False if there is none: outside the
  * heap, in a free page, or in the unused end of a page.  Any thread, any time. */
 bool sgc_object_slot(uintptr_t address, struct sgc_object *object);

@@ -59,7 +59,6 @@ EXTRA_DIST += \
 	bench/runner/goals.py \
 	bench/runner/instructions.py \
 	bench/runner/machine.py \
-	bench/runner/nearness.py \
 	bench/runner/plots.py \
 	bench/runner/real.py \
 	bench/runner/real_tables.py \

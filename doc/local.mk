@@ -31,10 +31,12 @@ documents += \
 	doc/design/typed.md \
 	doc/design/world.md \
 	doc/journal/README.md \
+	doc/journal/assertions.md \
 	doc/journal/cuts.md \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
 	doc/journal/marking.md \
+	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \
 	doc/porting.md \

@@ -21,6 +21,7 @@
 #include "alloc/refill.h"
 #include "alloc/start.h"
 #include "alloc/large/span.h"
+#include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
@@ -72,6 +73,16 @@ HEAP_UNUSED static struct sgc_cache *heap_cache(void)
     heap_test.open[heap_test.count] = true;
     heap_test.cache[heap_test.count++] = cache;
     return cache;
+}
+
+/* The short way of freeing alone. */
+HEAP_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache, const void *object)
+{
+    struct sgc_object o;
+
+    if (!sgc_object_slot((uintptr_t)object, &o))
+        return SGC_FREE_NOT_HERE;
+    return o.start == (uintptr_t)object ? sgc_small_free_local(cache, o.page, o.granule) : SGC_FREE_INTERIOR;
 }
 
 /* By its own thread, or by the only one. */
@@ -212,7 +223,6 @@ HEAP_UNUSED static void heap_unmark(void)
 HEAP_UNUSED static void heap_flip(void)
 {
     sgc_heap_flip();
-    sgc_heap.epoch++;
     for (int i = 0; i < heap_test.count; i++)
         if (heap_test.open[i])
             heap_test.cache[i]->tag = sgc_tag(heap_test.cache[i]->id, sgc_heap.epoch);

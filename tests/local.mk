@@ -25,6 +25,7 @@ aarch64_tests = \
 
 # Scripts that make check runs.
 script_tests = \
+	tests/check_assertions \
 	tests/check_dist \
 	tests/check_exports \
 	tests/check_layers \
@@ -375,10 +376,9 @@ aarch64_tests += tests/test_termination_race
 test_headers += tests/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
-# Pacing: the model by itself, the sizes of caches; several threads.
-unit_tests += tests/test_caches tests/test_pacing_model tests/test_pacing_threads tests/test_patience
-thread_tests += tests/test_pacing tests/test_pacing_threads
-test_headers += tests/pacing.h
+# Pacing: the model by itself, the sizes of caches.
+unit_tests += tests/test_caches tests/test_pacing_model tests/test_patience
+thread_tests += tests/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
 # (tests/traces/, written by tests/record_pages).

@@ -262,7 +262,7 @@ static void test_release(void)
             break;
     rest = bin->cur;
     end = bin->end;
-    tap_ok(rest != NULL && rest < end && !heap_allocated(rest) && sgc_small_free_local(cache, rest) == SGC_FREE_NOT_ALLOCATED,
+    tap_ok(rest != NULL && rest < end && !heap_allocated(rest) && heap_free_local(cache, rest) == SGC_FREE_NOT_ALLOCATED,
            "what is left of a short run is not allocated");
     heap_retire();
     for (char *slot = rest; slot < end; slot += 32)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clearing of alloc/background_work.c and alloc/small/sweep.c: every mark bit of every page in use, none of the allocation bits, in any
+ * The clearing of alloc/pages/marks.c: every mark bit of every page in use, none of the allocation bits, in any
  * number of pieces, by any number of threads, and in the child of a fork that came in the middle.
  */
 #include "tests/child.h"

@@ -148,7 +148,7 @@ static void build_heap(void)
     orphan = heap_small(ended, 1000, SGC_KIND_CONSERVATIVE);
     heap_cache_end(ended);
     freed = heap_small(cache, 64, SGC_KIND_POINTER_FREE);
-    sgc_small_free_local(cache, freed);
+    heap_free_local(cache, freed);
     for (int i = 0; i < 2000; i++)
         object = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
     span = heap_alloc(cache, 3 * SGC_PAGE, SGC_KIND_CONSERVATIVE);

@@ -42,12 +42,6 @@ void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, stru
 /* Makes one of the owner's spare spans an object.  NULL if it has none of that size.  By its thread, outside sections. */
 void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self);
 
-/* The word of the span bits in that role which has the page's bit, sgc_arena_bit(page). */
-static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
-{
-    return &sgc_heap.span_bits[2 * (page / SGC_ARENA_PAGES) + role];
-}
-
 /* Is the span that begins with the page allocated? */
 static inline bool sgc_span_bit(uint32_t page)
 {

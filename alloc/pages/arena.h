@@ -37,6 +37,12 @@ static inline uintptr_t sgc_arena_bit(uint32_t page)
     return (uintptr_t)1 << (page % SGC_ARENA_PAGES);
 }
 
+/* The word of the span bits in that role which has the page's bit, sgc_arena_bit(page). */
+static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
+{
+    return &sgc_heap.span_bits[2 * (page / SGC_ARENA_PAGES) + role];
+}
+
 /* Free pages of one arena. */
 static inline uint64_t sgc_pool_pages_of(const struct sgc_arena *arena, enum sgc_pool_sort sort)
 {

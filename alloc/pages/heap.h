@@ -92,13 +92,6 @@ bool sgc_heap_reserve(const struct sgc_heap_config *config);
  * asked for first and all at once, so that a refusal leaves next to nothing charged. */
 bool sgc_heap_commit_arenas(uint32_t first, uint32_t count);
 
-/* The bitmaps change roles: what was marked is what is allocated.  World stopped. */
-static inline void sgc_heap_flip(void)
-{
-    sgc_heap.alloc_role ^= 1;
-    sgc_alloc_words = &sgc_heap.bits[sgc_heap.alloc_role];
-}
-
 static inline bool sgc_heap_contains(uintptr_t address)
 {
     return address - sgc_heap.base < sgc_aw_load(&sgc_heap.limit);

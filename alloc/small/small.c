@@ -289,11 +289,22 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
     sgc_bin_push(bin, object, sgc_bit_place(granule));
 }
 
-static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_page *d, void *object)
+void sgc_free_undo(struct sgc_cache *cache, void *object)
+{
+    sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
+    sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
+    sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
+}
+
+/* In a section.  Bits are set only where slots begin, so should the page have become another's by a second free, nothing is freed
+ * in the middle of an object. */
+static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struct sgc_page *d, size_t granule)
 {
     const struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
-    size_t granule = sgc_granule_number((uintptr_t)object);
+    void *object = sgc_granule_address(granule);
 
+    if (sgc_aw_load_acq(&d->tag) != cache->tag)
+        return SGC_FREE_NOT_HERE;
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL);
     if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, object) || sgc_freed_remotely(d, granule))
         return SGC_FREE_NOT_ALLOCATED;
@@ -305,34 +316,13 @@ static enum sgc_free_result give_slot(struct sgc_cache *cache, const struct sgc_
     return SGC_FREE_DONE;
 }
 
-void sgc_free_undo(struct sgc_cache *cache, void *object)
-{
-    sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
-    sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
-    sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
-}
-
-static enum sgc_free_result free_in_section(struct sgc_cache *cache, void *object)
-{
-    uint32_t page = sgc_page_number((uintptr_t)object);
-    const struct sgc_page *d = &sgc_heap.pages[page];
-    uint32_t g = sgc_granule_in_page((uintptr_t)object);
-
-    if (sgc_aw_load_acq(&d->tag) != cache->tag)
-        return SGC_FREE_NOT_HERE;
-    if (sgc_slot_of(g, d->reciprocal) * d->granules != g || (uintptr_t)object % SGC_GRANULE != 0 ||
-        g / d->granules >= sgc_size_classes.of[d->cls].per_page)
-        return SGC_FREE_INTERIOR;
-    return give_slot(cache, d, object);
-}
-
-enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object)
+enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, uint32_t page, size_t granule)
 {
     enum sgc_free_result result;
 
-    sgc_assert(sgc_cache_ok(cache));
+    sgc_assert(sgc_cache_ok(cache) && granule / SGC_PAGE_GRANULES == page);
     sgc_section_enter(&cache->section);
-    result = free_in_section(cache, object);
+    result = free_in_section(cache, &sgc_heap.pages[page], granule);
     sgc_section_leave(&cache->section);
     return result;
 }

@@ -68,8 +68,8 @@ enum sgc_free_result {
     SGC_FREE_NOT_ALLOCATED,     /* freed before, or never handed out */
 };
 
-/* Frees an object if its page is ours and swept.  Outside sections. */
-enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, void *object);
+/* Frees the object of a page that begins with a granule of the heap, if the page is ours and swept.  Outside sections. */
+enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, uint32_t page, size_t granule);
 
 /* Is the slot's bit set because it was handed out?  Slots that are claimed but still in the run have theirs set, too. */
 __attribute__((always_inline))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alloc/pages/live_pages.h"
+#include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/remote_free.h"
 
@@ -31,16 +32,6 @@ static void poison_free_slots(uint32_t page)
 static bool first_sweep(uint32_t page)
 {
     return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
-}
-
-void sgc_page_clear_marks(uint32_t page)
-{
-    size_t word = (size_t)page * SGC_PAGE_WORDS;
-    uint32_t role = sgc_mark_role();
-
-    sgc_assert(sgc_page_ok(page));
-    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
-        sgc_aw_store(sgc_bits_word(w, role), 0);
 }
 
 /* The bits for the next mark are cleared on the way, as their words lie next to those that are looked at; the tag says so. */

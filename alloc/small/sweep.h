@@ -36,7 +36,4 @@ void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sg
 /* Takes down an empty page that is on no list; the caller gives it to the pool. */
 void sgc_page_take_down(uint32_t page);
 
-/* Clears one page's part of the bitmap that will be marked next.  Between cycles; nobody reads it then. */
-void sgc_page_clear_marks(uint32_t page);
-
 #endif

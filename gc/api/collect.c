@@ -27,6 +27,7 @@ static void unmap(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
     sgc_heap_shrink();
+    sgc_pacing_reconsider();
     sgc_service_do_all(self);
     sgc_heap_watch(self);
 }

@@ -9,6 +9,7 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/cycle.h"
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/world.h"
 
 struct hooks {
     sgc_aw_t event;                     /* GC_on_collection_event_proc */
@@ -23,7 +24,6 @@ static void tell(GC_EventType event)
 {
     GC_on_collection_event_proc hook = GC_get_on_collection_event();
 
-    sgc_assert(sgc_gate_mine());
     if (hook != NULL)
         hook(event);
 }
@@ -48,7 +48,7 @@ static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
     GC_start_callback_proc start = GC_get_start_callback();
 
     (void)context, (void)record;
-    sgc_assert(!sgc_stopped_by_self());
+    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
     tell(GC_EVENT_START);
     if (start != NULL)
         start();
@@ -94,7 +94,7 @@ static void on_flipped(void *context, const struct sgc_cycle_record *record)
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
-    sgc_assert(!sgc_stopped_by_self());
+    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
     tell(GC_EVENT_POST_START_WORLD);
     tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }
@@ -104,7 +104,7 @@ static void count(const struct sgc_cycle_record *r)
     struct sgc_api_counters *c = &sgc_api_counters;
     uint64_t dead = r->live_bytes_before > r->live_bytes_after ? r->live_bytes_before - r->live_bytes_after : 0;
 
-    sgc_assert(r->complete && r->request_ns <= r->resumed_ns);
+    sgc_assert(sgc_cycle_ok(r));
     sgc_aw_store(&c->live_objects, r->marked_objects);
     sgc_aw_add_relaxed(&c->reclaimed_before, sgc_aw_load(&c->reclaimed_last));
     sgc_aw_store(&c->reclaimed_last, dead);

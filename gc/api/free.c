@@ -85,30 +85,29 @@ static bool find_object(const char *function, uintptr_t address, const char *hap
 
 static const char NOT_FREED[] = "nothing is freed";
 
-/* Of an object that begins at this address, if there is one, the bytes to be taken off GC_non_gc_bytes; they are known
- * only before it is freed. */
-static size_t counted_bytes(const void *object)
+/* Forgotten first: afterwards another object may lie there. */
+static bool free_found(struct sgc_mutator *self, const struct sgc_object *o)
 {
-    uint32_t page = sgc_page_number((uintptr_t)object);
-    const struct sgc_page *d = &sgc_heap.pages[page];
-
-    sgc_assert(sgc_heap_contains((uintptr_t)object));
-    if (!sgc_kind_uncollectable(d->kind))
-        return 0;
-    if (sgc_page_state(d) == SGC_PAGE_SMALL)
-        return (size_t)d->granules * SGC_GRANULE;
-    return sgc_page_state(d) == SGC_PAGE_SPAN ? sgc_span_bytes(page) : 0;
+    sgc_assert(sgc_heap_contains(o->start));
+    if (sgc_finalization_used())
+        sgc_finalization_forget(self, o->start);
+    sgc_disclaim_forget(self, o->start, o->kind);
+    if (sgc_free_found(&self->cache, o) != SGC_FREE_DONE)
+        return false;
+    if (sgc_kind_uncollectable(o->kind))
+        sgc_api_count_uncollectable(-(intptr_t)o->bytes);
+    return true;
 }
 
 __attribute__((noinline))
 static void free_slowly(void *object)
 {
     struct sgc_mutator *self;
-    size_t counted;
+    struct sgc_object o;
 
     if (object == NULL)
         return;
-    if (!sgc_heap_contains((uintptr_t)object)) {
+    if (!sgc_object_slot((uintptr_t)object, &o) || o.start != (uintptr_t)object) {
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
         return;
     }
@@ -116,14 +115,8 @@ static void free_slowly(void *object)
     if (self == NULL && (self = sgc_mutator_admit()) == NULL)   /* bdwgc frees for any thread, silently */
         return;
     sgc_assert(sgc_mutator_mine(self));
-    if (sgc_finalization_used())
-        sgc_finalization_forget(self, (uintptr_t)object);
-    sgc_disclaim_forget(self, (uintptr_t)object, sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind);
-    counted = counted_bytes(object);
-    if (sgc_object_free(&self->cache, object) != SGC_FREE_DONE)
+    if (!free_found(self, &o))
         report_address("GC_free", (uintptr_t)object, NOT_FREED);
-    else if (counted != 0)
-        sgc_api_count_uncollectable(-(intptr_t)counted);
 }
 
 /* Not a common case: leaves the brief section and goes the slow way. */

@@ -110,7 +110,7 @@ bool sgc_api_is_typed(uint32_t kind)
 
 static GC_descr *descriptor_place(const struct sgc_object *o)
 {
-    sgc_assert(sgc_api_object_ok(o) && sgc_api_is_typed(o->kind));
+    sgc_assert(sgc_api_object_ok(o));
     return (GC_descr *)(o->start + o->bytes) - 1;
 }
 

@@ -4,6 +4,7 @@
 
 #include "alloc/pages/pool.h"
 #include "alloc/background_work.h"
+#include "alloc/pages/marks.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"

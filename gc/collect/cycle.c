@@ -7,7 +7,7 @@
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
-#include "alloc/background_work.h"
+#include "alloc/pages/marks.h"
 #include "alloc/check.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
@@ -63,7 +63,6 @@ static void flip(void)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_heap_flip();
-    sgc_heap.epoch++;
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         m->cache.tag = sgc_tag(m->cache.id, sgc_heap.epoch);
     sgc_clear_begin();

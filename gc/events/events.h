@@ -71,7 +71,6 @@ struct sgc_cycle_record {
     uint64_t marked_bytes;
     uint64_t pointer_free_bytes;    /* of these, in objects that have no words to scan */
     uint64_t finalizable_bytes;     /* of these, what is kept only for finalizers that are to run now */
-    uint64_t registrations_stay;    /* how much of what is registered (finalizers, links) is so after it, in 256ths */
     uint64_t live_bytes_before;     /* allocated when the world stopped, dead or not */
     uint64_t live_bytes_after;
     uint64_t heap_bytes;            /* committed */

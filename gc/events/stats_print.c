@@ -100,7 +100,6 @@ static void print_collections(const struct sgc_totals *t)
     struct sgc_line line;
     const char *before = " (";
 
-    sgc_assert(t->threads_max <= t->threads_registered);
     sgc_line_start(&line);
     sgc_line_add(&line, "%lu collections", (unsigned long)t->cycle.cycles);
     for (int i = 0; i < SGC_REASONS; i++) {
@@ -121,7 +120,6 @@ static void print_distribution(const char *what, const struct sgc_distribution *
 {
     struct sgc_line line;
 
-    sgc_assert(d->total >= d->max);
     sgc_line_start(&line);
     sgc_line_add(&line, "%s: p50 ", what);
     sgc_line_ms(&line, d->p50);

@@ -214,26 +214,26 @@ static bool is_dead(uintptr_t object)
 
 /* Gate held.  What the owner of its page frees, and waits for a sweep, does not count as freed, but is taken off what the last
  * cycle counted as live. */
-static void count_freed(const struct sgc_mutator *self, const struct sgc_page *d)
+static void count_freed(const struct sgc_mutator *self, const struct sgc_object *o)
 {
-    if (sgc_aw_load(&d->tag) == self->cache.tag)
-        all.freed += (size_t)d->granules * SGC_GRANULE;
+    if (sgc_aw_load(&sgc_heap.pages[o->page].tag) == self->cache.tag)
+        all.freed += o->bytes;
 }
 
 /* Gate held.  Objects of clients' kinds are not kept for reuse when they are freed, so their page is to be looked through again:
  * once for each page, since objects lie in the queue page by page. */
 static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
 {
-    uint32_t page = sgc_page_number(object);
+    struct sgc_object o;
 
     if (sgc_finalization_used())
         sgc_finalization_forget(self, object);
-    if (sgc_object_free(&self->cache, (void *)object) != SGC_FREE_DONE)
+    if (!sgc_object_slot(object, &o) || sgc_free_found(&self->cache, &o) != SGC_FREE_DONE)
         return;
-    count_freed(self, &sgc_heap.pages[page]);
-    if (page != *offered)
-        sgc_free_offer(&self->cache, page);
-    *offered = page;
+    count_freed(self, &o);
+    if (o.page != *offered)
+        sgc_free_offer(&self->cache, o.page);
+    *offered = o.page;
 }
 
 /* Gate held, but for the call of each procedure.  Whether the thread still asks, since a collection may have let in another, and

@@ -36,11 +36,6 @@ void sgc_links_begin(void)
     sgc_aw_store(&idle, 0);
 }
 
-size_t sgc_links_idle(void)
-{
-    return sgc_aw_load(&idle);
-}
-
 /* ---- short links ---- */
 
 /* The memory that a link lies in: the heap's if its object is marked; any other lives as long as the program says. */

@@ -38,7 +38,6 @@ struct finalizing {
     sgc_await_fn await;         /* if the program wants to see each object before it is queued */
     struct { sgc_aw_t first; struct sgc_record *last; } fresh;
     size_t kept_bytes;          /* for what is ready, and for nobody else */
-    size_t before, after;       /* blocks of trees, before and after the rounds */
 };
 
 SGC_STATE static struct finalizing now;
@@ -316,27 +315,18 @@ static void queue_fresh(sgc_await_fn await)
         sgc_queue_append((struct sgc_record *)sgc_aw_load(&now.fresh.first), now.fresh.last);
 }
 
-static size_t blocks(void)
-{
-    return sgc_aw_load(&all->finalizers.count) + sgc_aw_load(&all->links[SGC_LINK_SHORT].count) +
-           sgc_aw_load(&all->links[SGC_LINK_LONG].count);
-}
-
 void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_team_set_source(team, NULL);
     sgc_aw_store(&now.fresh.first, 0);
-    now.kept_bytes = now.before = now.after = 0;
+    now.kept_bytes = 0;
     sgc_links_begin();
     if (!sgc_finalization_used())
         return;
-    now.before = blocks();
     clear_first(team);
     find_all_ready(team);
     clear_last(team);
-    sgc_assert(sgc_links_idle() <= sgc_aw_load(&all->links[SGC_LINK_SHORT].count));
-    now.after = blocks() - sgc_links_idle();
     queue_fresh(await);
 }
 
@@ -344,8 +334,6 @@ void sgc_finalization_fill(struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_gate_mine());
     record->finalizable_bytes = now.kept_bytes;
-    record->registrations_stay = now.before != 0 && now.after < now.before ? now.after * 256 / now.before : 256;
-    sgc_assert(record->registrations_stay <= 256);
 }
 
 void sgc_finalization_after(void)

@@ -41,7 +41,4 @@ extern const struct sgc_tree_visit sgc_links_short_dead, sgc_links_long_stale;
 /* Round 7: links in what is dead, long ones to it, and targets that are dead. */
 extern const struct sgc_tree_visit sgc_links_short_left, sgc_links_long_left, sgc_links_targets;
 
-/* Blocks of short links that stay for a cycle without a link; after the last round. */
-size_t sgc_links_idle(void);
-
 #endif

@@ -161,7 +161,8 @@ static void say_step(const struct SGC_step *step, void *data)
 
 static void say_no_way(SGC_held_t held, const void *address)
 {
-    sgc_assert(held == SGC_HELD_NOT_HEAP || held == SGC_HELD_NO_OBJECT || held == SGC_HELD_BY_NOTHING || held == SGC_HELD_UNKNOWN);
+    sgc_assert(held == SGC_HELD_NOT_HEAP || held == SGC_HELD_NO_OBJECT || held == SGC_HELD_BY_NOTHING ||
+               held == SGC_HELD_UNKNOWN);
     if (held == SGC_HELD_NOT_HEAP)
         sgc_say("%p is not in the collector's heap", address);
     else if (held == SGC_HELD_NO_OBJECT)

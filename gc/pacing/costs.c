@@ -3,7 +3,6 @@
 #include "gc/pacing/costs.h"
 
 #include "alloc/pages/pool.h"
-#include "gc/threads/spin_wait.h"
 #include "platform/report.h"
 
 /* The last two samples.  The smaller one counts: the system's scheduler only ever adds, and a real change is followed after two. */
@@ -36,18 +35,19 @@ static void learn(struct cost *cost, uint64_t sample)
 {
     uint64_t last = sgc_aw_load(&cost->last);
 
+    sgc_assert(sgc_aw_load(&cost->value) <= last || last == SIZE_MAX);
     sgc_aw_store(&cost->value, sample < last ? sample : last);
     sgc_aw_store(&cost->last, sample);
 }
 
-/* Of the time for finalization only what is spent on registrations that stay is a price of the cycle: what dies is found dead
- * once, whenever that is. */
+/* The time for finalization is no price of the cycle: what dies is found dead once, whenever that is. */
 static void learn_cycle(const struct sgc_cycle_record *r)
 {
-    uint64_t finalizing = r->phase_ns[SGC_PHASE_FINALIZE], once = finalizing - finalizing * r->registrations_stay / 256;
+    uint64_t all = sgc_cycle_pause_ns(r) + r->clear_ns;
 
-    learn(&costs.cycle_ns, sgc_cycle_pause_ns(r) - once + r->clear_ns + sgc_patience_late_ns());
-    sgc_aw_store(&costs.last_cycle_ns, sgc_cycle_pause_ns(r) + r->clear_ns);
+    sgc_assert(r->phase_ns[SGC_PHASE_FINALIZE] <= all);
+    learn(&costs.cycle_ns, all - r->phase_ns[SGC_PHASE_FINALIZE]);
+    sgc_aw_store(&costs.last_cycle_ns, all);
     sgc_aw_store(&costs.roots, r->root_bytes);
     sgc_aw_store(&costs.finalizable, r->finalizable_bytes);
     sgc_aw_store(&costs.pointer_free, r->pointer_free_bytes);
@@ -93,7 +93,7 @@ static void learn_use(const struct sgc_cycle_record *r)
 
 void sgc_pacing_costs_learn(const struct sgc_cycle_record *record)
 {
-    sgc_assert(record->finalizable_bytes <= record->marked_bytes && record->registrations_stay <= 256);
+    sgc_assert(record->finalizable_bytes <= record->marked_bytes);
     learn_cycle(record);
     learn_marking(record);
     learn_mutator(record);
@@ -114,6 +114,7 @@ void sgc_pacing_costs_start(void)
 
 void sgc_pacing_costs(struct sgc_pace_costs *c, struct sgc_pace_heap *h)
 {
+    sgc_assert(sgc_aw_load(&costs.last_end_ns) != 0);
     c->cycle_ns = sgc_aw_load(&costs.cycle_ns.value);
     c->mutator_ps = sgc_aw_load(&costs.mutator_ps.value);
     h->roots = sgc_aw_load(&costs.roots);

@@ -7,11 +7,9 @@
  * if collecting does not help, since what the group uses may be files that the kernel drops, or another process's memory; the
  * one that was set does not.
  *
- *   what             written by                                  read by     ordering
- *   set              the start, GC_set_max_heap_size             any thread  relaxed: a figure
- *   group            the start                                   any thread  before there are other threads
- *   next, looked_at  any mutator that has seen the heap grow     same        relaxed: who looks once too often, or one arena
- *                                                                            later, does no harm
+ *   what   written by                        read by     ordering
+ *   set    the start, GC_set_max_heap_size   any thread  relaxed: a figure
+ *   group  the start, GC_set_max_heap_size   any thread  the same value each time
  */
 #ifndef SGC_GC_PACING_GROUP_LIMIT_H
 #define SGC_GC_PACING_GROUP_LIMIT_H

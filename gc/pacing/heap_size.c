@@ -66,5 +66,6 @@ size_t sgc_heap_limit(size_t wanted)
     size_t group = sgc_limit_cgroup_memory();
     size_t most = group / HEAP_SHARE * (HEAP_SHARE - 1);
 
+    sgc_assert(group != 0);
     return group != SIZE_MAX && (wanted == 0 || wanted > most) ? most : wanted;
 }

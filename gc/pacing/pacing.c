@@ -25,7 +25,6 @@ struct pacing {
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
-    size_t undeclared;                  /* the limit in pages where the client names none; fixed at the start */
 };
 
 SGC_STATE static struct pacing pacing;
@@ -33,6 +32,13 @@ SGC_STATE struct sgc_unseen sgc_unseen;
 
 /* A thread adds up what it has claimed by itself first: with all others not more than a small part of the budget. */
 enum { UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE };
+
+/* O(1): what must hold whenever a function here begins, once pacing has started. */
+static bool ok(void)
+{
+    return pacing.memory != 0 && sgc_aw_load(&pacing.budget) <= SGC_PACE_NEVER && sgc_aw_load(&pacing.worth) <= SGC_PACE_NEVER &&
+           sgc_aw_load(&sgc_unseen.bytes) <= UNSEEN_MOST;
+}
 
 /* ---- how much before the next cycle ---- */
 
@@ -52,18 +58,17 @@ static size_t limit(void)
     return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
 }
 
-/* The limit, if the user has named it.  What a cgroup allows is not all for us, and what a program sets for itself is to hold
- * for whatever is done with it. */
+/* The limit, if the user has named one.  What a program sets for itself is to hold for whatever is done with it. */
 static size_t named(void)
 {
-    bool is = sgc_aw_load(&sgc_pool.limit) < pacing.undeclared &&
-              sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
+    bool is = sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
 
-    return is ? limit() : 0;
+    return is ? sgc_pace_smaller(limit(), sgc_options.maximum_heap) : 0;
 }
 
 static void set_budget(size_t bytes)
 {
+    sgc_assert(bytes <= SGC_PACE_NEVER);
     sgc_aw_store(&pacing.look, 0);
     sgc_aw_store(&pacing.first, bytes);
     sgc_aw_store(&pacing.budget, bytes);
@@ -89,7 +94,7 @@ void sgc_pacing_reconsider(void)
         .dont_expand = sgc_a32_load(&sgc_client_dont_expand) != 0,
     };
 
-    sgc_assert(pacing.memory != 0);
+    sgc_assert(ok());
     sgc_pacing_costs(&costs, &heap);
     sgc_aw_store(&pacing.worth, sgc_pace_worth(&costs));
     set_budget(sgc_pace_budget(&costs, &heap, &bounds));
@@ -111,7 +116,6 @@ void sgc_pacing_init(void)
     sgc_assert(added);
     (void)added;
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
-    pacing.undeclared = sgc_pace_smaller(pacing.memory, sgc_heap_limit(SIZE_MAX)) / SGC_PAGE;
     sgc_pacing_costs_start();
     sgc_pacing_reconsider();
 }
@@ -142,6 +146,7 @@ static size_t counted(size_t allocated)
     size_t growth = now > before ? now - before : 0;
     size_t least = allocated / 8;
 
+    sgc_assert(allocated < SGC_PACE_NEVER);
     return growth < allocated - least ? allocated - growth : least;
 }
 
@@ -151,6 +156,7 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
 {
     size_t worth = sgc_aw_load(&pacing.worth), more;
 
+    sgc_assert(ok() && !sgc_section_inside(sgc_section_of(self)));
     if (budget != sgc_aw_load(&pacing.first) || sgc_pace_more(budget, SIZE_MAX, worth) == 0)
         return false;
     more = sgc_pace_more(budget, sgc_policy_free_touched(sgc_section_of(self)), worth);
@@ -219,6 +225,7 @@ size_t sgc_pacing_cycle_done(size_t live)
 {
     size_t allocated = pacing.allocated_at_stop;
 
+    sgc_assert(ok() && allocated <= sgc_aw_load(&pacing.allocated) && pacing.freed_at_stop <= sgc_aw_load(&pacing.freed));
     sgc_aw_add_relaxed(&pacing.allocated, -allocated);
     sgc_aw_add_relaxed(&pacing.freed, -pacing.freed_at_stop);
     sgc_aw_add_relaxed(&pacing.before, allocated);
@@ -231,6 +238,7 @@ size_t sgc_pacing_cycle_done(size_t live)
 /* Trying again at once, or after the first few kilobytes, would cost every allocation the time until the next one gives up. */
 void sgc_pacing_given_up(void)
 {
+    sgc_assert(ok());
     set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&pacing.budget), SGC_PACE_LEAST) * 2, SGC_PACE_NEVER));
 }
 
@@ -248,6 +256,7 @@ void sgc_pacing_reclaimed(size_t bytes)
 
 void sgc_pacing_set_minimum(size_t bytes)
 {
+    sgc_assert(ok());
     sgc_aw_store(&pacing.minimum, bytes);
     sgc_pacing_reconsider();
 }

@@ -4,14 +4,13 @@
  * collections cost (gc/pacing/costs.h) and the settings.  See doc/design/pacing.md.
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
- *   budget, look      the collecting thread, at the end of a cycle; API;      mutators: relaxed
- *                     mutators: `look`, a stale one costs a look
+ *   budget, first,    the collecting thread, at the end of a cycle; API;      mutators: relaxed; a stale one costs a look, or
+ *   worth, look       mutators: `look`; `budget` once a cycle, by CAS         an early cycle
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
  *                     thread that frees what it found dead: by CAS
  *   totals            the collecting thread, under the gate                   anybody: relaxed
- *   memory,           the starting thread                                     thread creation
- *   undeclared
+ *   memory            the starting thread                                     thread creation
  */
 #ifndef SGC_GC_PACING_PACING_H
 #define SGC_GC_PACING_PACING_H

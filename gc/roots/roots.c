@@ -205,7 +205,6 @@ SGC_STATE static uintptr_t copied[4096 / sizeof(uintptr_t)];
 
 static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
-    sgc_assert(range.lo <= range.hi);
     (void)whose;
     if (range.lo == (uintptr_t)copied)
         sgc_mark_roots_now(arg, (void *)range.lo, (void *)range.hi);
@@ -266,7 +265,6 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
 
 static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_stack_part *part)
 {
-    sgc_assert(part->range.lo <= part->range.hi);
     if (part->unsure)
         visit_unsure(visit, SGC_ROOT_STACK, m, part->range);
     else

@@ -70,7 +70,6 @@ static uintptr_t lowest_saved_sp(struct sgc_range used, struct sgc_stack_bounds 
 /* Of the own stack from `from` on: the lowest address from which there is no hole up to its end. */
 static uintptr_t own_readable_from(const struct sgc_mutator *m, uintptr_t from)
 {
-    sgc_assert(from <= m->stack.high);
     switch (m->stack.maker) {
     case SGC_STACK_LIBRARY:
         return from;

@@ -97,7 +97,6 @@ static bool drop(uintptr_t hold)
 static void wait_for_gate(void *arg)
 {
     uintptr_t word = sgc_aw_load_acq(&gate.word);
-    uint64_t began = sgc_clock_ns();
 
     (void)arg;
     sgc_assert(word_ok(word) && (uint32_t)word != own_id());        /* nobody waits for itself */
@@ -105,7 +104,6 @@ static void wait_for_gate(void *arg)
         return;
     if (!sgc_patience_spin(futex_word(), (uint32_t)word, sgc_a32_load(&gate.waiting)))
         sgc_wait(futex_word(), (uint32_t)word, light(word) != 0 ? LOOK_AGAIN_NS : -1);
-    sgc_patience_over(began);
 }
 
 /* A section that a longjmp has left is found at the next one: here, before we count as outside. */

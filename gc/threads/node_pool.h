@@ -54,8 +54,7 @@ struct sgc_node_pool {
 /* What is counted is there.  By its thread. */
 static inline bool sgc_stock_ok(const struct sgc_node_stock *stock)
 {
-    return (stock->count == 0 || stock->first != NULL) && (stock->fresh_left == 0 || stock->fresh != NULL) &&
-           (stock->fresh == NULL) == (stock->chunks == 0);
+    return (stock->count == 0 || stock->first != NULL) && (stock->fresh_left == 0 || stock->fresh != NULL);
 }
 
 /* Two nodes of a size: a section stores in two trees at most. */

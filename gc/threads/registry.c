@@ -371,7 +371,6 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_tid_t tid = m->tid;
 
     sgc_assert(sgc_mutator_mine(m));
-    sgc_assert(m == sgc_mutator_self());
     if (sgc_world_is_blocked(m))
         sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
     say_ends(m);

@@ -7,10 +7,6 @@
 struct patience {
     _Alignas(128) sgc_a32_t busy;       /* on lines of their own */
     uint32_t processors;
-    sgc_aw_t let_go;
-    sgc_aw_t late;              /* ns, of all threads together */
-    sgc_aw_t count;             /* of these threads */
-    uintptr_t taken_late, taken_count;
 };
 
 SGC_STATE static struct patience patience;
@@ -80,37 +76,4 @@ bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside)
 bool sgc_patience_spin_to_zero(const sgc_a32_t *word)
 {
     return spin(word, 0, true, 0);
-}
-
-/* ---- how late they go on ---- */
-
-void sgc_patience_let_go(void)
-{
-    sgc_aw_store(&patience.let_go, sgc_clock_ns());
-}
-
-/* Where there are more threads than processors, another one runs meanwhile.  A thread that waited for something else than
- * the end of a stop has not been resumed since it began to wait. */
-void sgc_patience_over(uint64_t since_ns)
-{
-    uint64_t let_go = sgc_aw_load(&patience.let_go);
-    uint64_t now = sgc_clock_ns();
-
-    sgc_assert(since_ns <= now);
-    if (let_go < since_ns || now < let_go || !enough_processors(0))
-        return;
-    sgc_aw_add_relaxed(&patience.late, now - let_go);
-    sgc_aw_add_relaxed(&patience.count, 1);
-}
-
-/* The one that collected was not late. */
-uint64_t sgc_patience_late_ns(void)
-{
-    uintptr_t late = sgc_aw_load(&patience.late), count = sgc_aw_load(&patience.count);
-    uint64_t mean = (late - patience.taken_late) / (count - patience.taken_count + 1);
-
-    sgc_assert(patience.taken_late <= late && patience.taken_count <= count);
-    patience.taken_late = late;
-    patience.taken_count = count;
-    return mean;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that wait for a collection to end: how they wait, and how late they go on.
+ * How threads wait for a collection to end.
  *
  * A thread that sleeps leaves its processor idle, and to wake an idle processor takes longer than a collection that finds
  * little alive (figures: doc/journal/threads-and-roots.md).  So they spin first, for a bounded time, as long as there is a
@@ -9,10 +9,6 @@
  *   what             written by                          read by                       ordering
  *   busy             the stopper: markers, and threads   waiting threads               relaxed: a stale value costs some
  *                    stopped so far                                                    spinning, or a sleep
- *   let_go           the stopper, at the end of a stop   threads that waited for it    relaxed, the word that was waited
- *                                                                                      for orders it
- *   late, count      threads that waited add to them     the next collecting thread    relaxed: an estimate
- *   taken            the collecting thread               same                          the gate
  *   processors       the starting thread                 any                           thread creation
  */
 #ifndef SGC_GC_THREADS_SPIN_WAIT_H
@@ -35,14 +31,5 @@ bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside);
 
 /* The stopper waits likewise for those it has asked: true when *word (acquire) has become 0. */
 bool sgc_patience_spin_to_zero(const sgc_a32_t *word);
-
-/* The world is resumed now. */
-void sgc_patience_let_go(void);
-
-/* The calling thread has waited since then and goes on now.  [any] */
-void sgc_patience_over(uint64_t since_ns);
-
-/* How late a thread went on after the last stop, on average over all that run.  By the collecting thread, once per cycle. */
-uint64_t sgc_patience_late_ns(void);
 
 #endif

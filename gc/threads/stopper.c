@@ -293,7 +293,6 @@ static void let_go(struct sgc_mutator *self)
     struct sgc_mutator *gone;
 
     sgc_assert(sgc_registry_locked() && sgc_world_stopped());
-    sgc_patience_let_go();
     sgc_a32_add(&sgc_world.gen, 1);
     sgc_assert(!sgc_world_stopped());
     sgc_wake(&sgc_world.gen, INT_MAX);

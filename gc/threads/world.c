@@ -59,13 +59,10 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
  * `beside`: 1 for a thread that the stopper has not counted among the busy ones. */
 static void sleep_through(uint32_t gen, uint32_t beside)
 {
-    uint64_t began = sgc_clock_ns();
-
     sgc_assert(gen & 1);
     if (!sgc_patience_spin(&sgc_world.gen, gen, beside))
         while (sgc_a32_load_acq(&sgc_world.gen) == gen)
             sgc_wait(&sgc_world.gen, gen, -1);
-    sgc_patience_over(began);
 }
 
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bits of a mark: what becomes of them when it ends, and how they are cleared before the next begins.
+ *
+ *   clearing.next       any thread: compare-and-swap gives each arena to one thread      the same
+ *   clearing.done       release by each thread that has cleared an arena                 acquire by the thread that waits for all
+ *   clearing.arenas     the collecting thread, world stopped: release, after the others  acquire by any thread
+ *   clearing.whatever_the_tags_say   the collecting thread, world stopped                any thread that has an arena
+ */
+#include "alloc/pages/marks.h"
+
+#include <limits.h>
+
+#include "alloc/pages/arena.h"
+#include "alloc/pages/page.h"
+#include "platform/section.h"
+
+struct clearing {
+    sgc_a32_t next, done, arenas;
+    sgc_a32_t whatever_the_tags_say;    /* marks were set in this epoch, in swept pages too */
+};
+
+SGC_STATE static struct clearing clearing;
+
+/* ---- the flip ---- */
+
+void sgc_heap_flip(void)
+{
+    sgc_assert(sgc_alloc_words == &sgc_heap.bits[sgc_heap.alloc_role]);
+    sgc_heap.alloc_role ^= 1;
+    sgc_alloc_words = &sgc_heap.bits[sgc_heap.alloc_role];
+    sgc_heap.epoch++;
+}
+
+/* ---- clearing ---- */
+
+void sgc_page_clear_marks(uint32_t page)
+{
+    size_t word = (size_t)page * SGC_PAGE_WORDS;
+    uint32_t role = sgc_mark_role();
+
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
+        sgc_aw_store(sgc_bits_word(w, role), 0);
+}
+
+static void begin(bool whatever_the_tags_say)
+{
+    uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
+
+    sgc_a32_store(&clearing.next, 0);
+    sgc_a32_store(&clearing.done, 0);
+    sgc_a32_store(&clearing.whatever_the_tags_say, whatever_the_tags_say);
+    sgc_a32_store_rel(&clearing.arenas, arenas);
+}
+
+void sgc_clear_begin(void)
+{
+    begin(false);
+}
+
+/* Between cycles nobody reads these bits, so they may be cleared once more. */
+void sgc_clear_again(void)
+{
+    begin(true);
+}
+
+/* A page that is set up or swept meanwhile clears its own bits, which its tag says, and one that is taken down clears all of them,
+ * so neither such a page nor a free one need be touched. */
+static bool is_to_be_cleared(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    return sgc_page_state(d) == SGC_PAGE_SMALL &&
+           (sgc_a32_load(&clearing.whatever_the_tags_say) != 0 || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
+}
+
+static void clear_arena(uint32_t arena)
+{
+    sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, sgc_mark_role()), 0);
+    for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++)
+        if (is_to_be_cleared(arena * SGC_ARENA_PAGES + i))
+            sgc_page_clear_marks(arena * SGC_ARENA_PAGES + i);
+}
+
+/* Who looks and comes late, after another beginning, takes one of that: there are as many arenas, at least. */
+static bool take_arena(uint32_t *arena)
+{
+    uint32_t all = sgc_a32_load_acq(&clearing.arenas);
+
+    do {
+        *arena = sgc_a32_load(&clearing.next);
+        if (*arena >= all)
+            return false;
+        sgc_seam();
+    } while (!sgc_a32_cas(&clearing.next, *arena, *arena + 1));
+    return true;
+}
+
+/* Until an arena that was taken is done there is no other beginning. */
+bool sgc_clear_some(uint32_t arenas)
+{
+    uint32_t arena;
+
+    for (; arenas > 0; arenas--) {
+        if (!take_arena(&arena))
+            return false;
+        clear_arena(arena);
+        if (sgc_a32_add(&clearing.done, 1) + 1 == sgc_a32_load(&clearing.arenas))
+            sgc_wake(&clearing.done, INT_MAX);
+    }
+    return true;
+}
+
+void sgc_clear_finish(void)
+{
+    uint32_t all = sgc_a32_load_acq(&clearing.arenas);
+    uint32_t done;
+
+    while (sgc_clear_some(UINT32_MAX))
+        continue;
+    while ((done = sgc_a32_load_acq(&clearing.done)) < all)
+        sgc_wait(&clearing.done, done, 1000000);
+}
