@@ -64,6 +64,7 @@ static bool claimed_only(const struct sgc_object *object)
     const struct sgc_page *d = &sgc_heap.pages[object->page];
     const struct sgc_bin *bin;
 
+    sgc_assert(!object->span);
     if (sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
         return false;
     bin = &sgc_self->bin[d->kind][d->cls];

@@ -24,6 +24,7 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
 
+    sgc_assert(most != 0);
     if (sgc_a32_load(&swept_epoch) != epoch && !sgc_sweep_ahead(most, self))
         sgc_a32_store(&swept_epoch, epoch);
 }
@@ -52,6 +53,7 @@ static uint32_t at_once(const struct sgc_cache *cache, uint32_t most)
 {
     uint32_t own = sgc_free_list_count(cache->id);
 
+    sgc_assert(most != 0);
     if (sgc_a32_load(&swept_epoch) == sgc_heap.epoch || own >= most)
         return most;
     return own > 0 ? own : 1;

@@ -55,6 +55,7 @@ void sgc_stopped_reserve(struct sgc_cache *cache, bool allocates)
 {
     uint32_t want = allocates ? 2 * all.last + PAGES_MORE : 0;
 
+    sgc_assert(sgc_cache_ok(cache));
     want = want < PAGES_MOST ? want : PAGES_MOST;
     if (want == all.ready_count)
         return;
@@ -70,6 +71,7 @@ static bool has_room(const struct stopped_page *p, uint32_t kind, uint32_t cls)
 {
     const struct sgc_page *d = &sgc_heap.pages[p->page];
 
+    sgc_assert(sgc_page_ok(p->page));
     return d->kind == kind && d->cls == cls && p->slots < sgc_size_classes.of[cls].per_page;
 }
 

@@ -96,6 +96,7 @@ static char *object_on(uint32_t page)
 {
     char *object = (char *)sgc_page_start(page);
 
+    sgc_assert(sgc_page_ok(page));
     __asm__ volatile("" : "+r"(object));
     return object;
 }

@@ -167,6 +167,7 @@ void sgc_cache_check(const struct sgc_cache *cache);
 
 static inline struct sgc_cache *sgc_cache_of(uint32_t id)
 {
+    sgc_assert(id != SGC_NO_OWNER && id < sgc_a32_load(&sgc_cache_count));
     return (struct sgc_cache *)sgc_aw_load_acq(&sgc_cache_table[id]);
 }
 
@@ -185,6 +186,7 @@ static inline void sgc_count_add(sgc_aw_t *count, size_t n)
 /* In bytes from the cache's start. */
 static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 {
+    sgc_assert(kind < SGC_KINDS && cls < SGC_CLASSES_MAX);
     return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
 }
 

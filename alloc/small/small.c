@@ -120,6 +120,7 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
  * backs a whole page.  In others most of it may stay untouched.  Figures: doc/journal/heap.md. */
 static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const char *end, const char *dirty)
 {
+    sgc_assert(from < end);
     return bin->taken >= BACKED_PAGES && from >= dirty && end - from >= SGC_PAGE / 2;
 }
 
