@@ -49,10 +49,13 @@ gc_sources = \
 	gc/collect/client_hooks.h \
 	gc/collect/cycle.c \
 	gc/collect/cycle.h \
+	gc/collect/external_stop.c \
 	gc/collect/fork.c \
 	gc/collect/fork.h \
 	gc/collect/helpers.c \
 	gc/collect/helpers.h \
+	gc/collect/phases.c \
+	gc/collect/phases.h \
 	gc/collect/start.c \
 	gc/collect/start.h \
 	gc/collect/start_state.c \
@@ -81,6 +84,7 @@ gc_sources = \
 	gc/events/json_log.h \
 	gc/events/log_file.c \
 	gc/events/log_file.h \
+	gc/events/phases.def \
 	gc/events/stats.c \
 	gc/events/stats.h \
 	gc/events/stats_print.c \

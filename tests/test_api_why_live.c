@@ -302,8 +302,10 @@ static void *make_typed(void *raw)
     void **object = typed_object(t);
 
     in_static = object;
+    GC_disable();                       /* the first is garbage from the beginning */
     object[last] = GC_malloc(API_LARGE);
     object[last + t->words - 1] = GC_malloc(API_LARGE);
+    GC_enable();
     not_led_to = GC_HIDE_POINTER(object[last]);
     led_to = GC_HIDE_POINTER(object[last + t->words - 1]);
     return NULL;

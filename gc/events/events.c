@@ -20,9 +20,9 @@ static const char *const reason_names[SGC_REASONS] = {
 };
 
 static const char *const phase_names[SGC_PHASES] = {
-    [SGC_PHASE_STOP] = "stop",     [SGC_PHASE_RETIRE] = "retire", [SGC_PHASE_ROOTS] = "roots",
-    [SGC_PHASE_MARK] = "mark",     [SGC_PHASE_RESCAN] = "rescan", [SGC_PHASE_FINALIZE] = "finalize",
-    [SGC_PHASE_FLIP] = "flip",     [SGC_PHASE_RESUME] = "resume",
+#define SGC_PHASE(constant, name, by, world) #name,
+#include "gc/events/phases.def"
+#undef SGC_PHASE
 };
 
 const char *sgc_reason_name(enum sgc_reason reason)

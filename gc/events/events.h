@@ -35,14 +35,9 @@ const char *sgc_reason_name(enum sgc_reason reason);
 
 /* The parts of a pause.  They may be entered more than once (marking and rescanning alternate). */
 enum sgc_phase {
-    SGC_PHASE_STOP,                 /* from the first signal until the last thread stands still */
-    SGC_PHASE_RETIRE,               /* taking what threads hold in their caches into account */
-    SGC_PHASE_ROOTS,                /* finding and scanning static data, stacks, registers */
-    SGC_PHASE_MARK,
-    SGC_PHASE_RESCAN,               /* pages flagged because a mark stack could not grow */
-    SGC_PHASE_FINALIZE,             /* clearing links, finding what is to be finalized and keeping it */
-    SGC_PHASE_FLIP,                 /* marks become allocation bits, with what follows from it */
-    SGC_PHASE_RESUME,               /* letting the threads go */
+#define SGC_PHASE(constant, name, by, world) SGC_PHASE_##constant,
+#include "gc/events/phases.def"
+#undef SGC_PHASE
     SGC_PHASES
 };
 

@@ -156,7 +156,7 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
 {
     size_t worth = sgc_aw_load(&pacing.worth), more;
 
-    sgc_assert(ok() && !sgc_section_inside(sgc_section_of(self)));
+    sgc_assert(ok() && sgc_section_of(self)->held == 0);
     if (budget != sgc_aw_load(&pacing.first) || sgc_pace_more(budget, SIZE_MAX, worth) == 0)
         return false;
     more = sgc_pace_more(budget, sgc_policy_free_touched(sgc_section_of(self)), worth);
@@ -198,7 +198,7 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
 {
     bool any = take_over_spans();
 
-    sgc_assert(!sgc_section_inside(sgc_section_of(self)));
+    sgc_assert(sgc_section_of(self)->held == 0);
     if (!sgc_pacing_too_little(&self->cache)) {
         sgc_section_enter(sgc_section_of(self));
         take_over(&self->cache);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stops without a cycle, for the client and for looks at the heap.  On the thread that has the gate.
+ */
+#include "gc/collect/cycle.h"
+
+#include "alloc/check.h"
+#include "gc/roots/roots.h"
+#include "gc/threads/world.h"
+
+/* By the thread that has the gate. */
+struct external {
+    bool stopped;
+    bool keep_gate;                     /* the thread had it before */
+    uint32_t nested;                    /* stops in a world that stood still already */
+};
+
+SGC_STATE static struct external external;
+
+struct stop {
+    struct sgc_mutator *self;
+    void (*look)(void *arg);            /* NULL: the world stays as it is */
+    void *arg;
+    bool again;                         /* the stop has been given up for a signal, which is taken before the next try */
+};
+
+static void external_stop_at_snapshot(void *arg)
+{
+    struct stop *e = arg;
+    struct sgc_cycle_record record;
+
+    sgc_assert(sgc_gate_mine());
+    sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
+    external.stopped = sgc_world_stop(e->self, 1, &record);
+    e->again = !external.stopped && sgc_world_interrupted();
+    if (!external.stopped || e->look == NULL)
+        return;
+    e->look(e->arg);
+    sgc_world_resume(e->self);
+}
+
+/* Inside the loader's lock, as a cycle's: so no thread that stands still has that lock. */
+static void external_stop_from(void *arg, uintptr_t sp)
+{
+    struct stop *e = arg;
+
+    sgc_world_stand_at(e->self, sp);
+    external.stopped = e->again = false;
+    sgc_roots_snapshot(external_stop_at_snapshot, e);
+}
+
+/* True with the gate, which *closed is about. */
+static bool external_stop(struct stop *e, bool *closed)
+{
+    bool stopped;
+
+    sgc_assert(sgc_mutator_mine(e->self));
+    do {
+        *closed = sgc_gate_enter(e->self);
+        sgc_with_registers(external_stop_from, e);
+        stopped = external.stopped;
+        if (!stopped)
+            sgc_gate_leave(*closed);
+    } while (e->again);
+    return stopped;
+}
+
+/* Who holds the gate for other reasons keeps it. */
+bool sgc_external_stop(struct sgc_mutator *self)
+{
+    struct stop e = { .self = self };
+    bool closed;
+
+    if (sgc_stopped_by_self()) {
+        external.nested++;
+        return true;
+    }
+    if (!external_stop(&e, &closed))
+        return false;
+    external.keep_gate = !closed;
+    return true;
+}
+
+/* In a world that stands still already modules may have gone since. */
+bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
+{
+    struct stop e = { .self = self, .look = look, .arg = arg };
+    bool closed;
+
+    if (sgc_stopped_by_self())
+        return sgc_roots_snapshot(look, arg);
+    if (!external_stop(&e, &closed))
+        return false;
+    sgc_gate_leave(closed);
+    return true;
+}
+
+void sgc_external_resume(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_mutator_mine(self) && sgc_stopped_by_self());
+    if (external.nested > 0) {
+        external.nested--;
+        return;
+    }
+    sgc_world_resume(self);
+    sgc_gate_leave(!external.keep_gate);
+}
+
+void sgc_check_everything(struct sgc_mutator *self)
+{
+    if (!sgc_external_stop(self))
+        return;
+    sgc_heap_check();
+    sgc_registry_check();
+    sgc_roots_check();
+    sgc_external_resume(self);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The phases of a cycle in one pause.  On the collecting thread; from the second on the world is stopped.
+ */
+#include "gc/collect/phases.h"
+
+#include "alloc/check.h"
+#include "alloc/page_supply.h"
+#include "alloc/pages/marks.h"
+#include "alloc/pages/pool.h"
+#include "gc/collect/client_hooks.h"
+#include "gc/collect/torture.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/finalize/finalize.h"
+#include "gc/pacing/pacing.h"
+#include "gc/roots/roots.h"
+#include "gc/threads/world.h"
+
+/* ---- stopping and resuming ---- */
+
+/* With a stack that is not known nothing can be marked: the world goes on at once. */
+static bool phase_stop(struct sgc_cycle *c)
+{
+    sgc_assert(sgc_gate_mine() && c->markers > 0);
+    if (!sgc_world_stop(c->self, c->markers, &c->record))
+        return false;
+    c->unknown = sgc_roots_unknown();
+    c->stopped = c->unknown == 0;
+    if (c->stopped)
+        return true;
+    sgc_world_resume(c->self);
+    sgc_cycle_phase(&c->record, SGC_PHASE_RESUME);
+    return false;
+}
+
+static bool phase_resume(struct sgc_cycle *c)
+{
+    SGC_EVENT(flipped, &c->record);
+    sgc_world_resume(c->self);
+    return true;
+}
+
+/* ---- before the mark ---- */
+
+/* Claimed slots are unallocated for the marker.  Counts must be taken over before. */
+static void retire_caches(void)
+{
+    sgc_assert(sgc_stopped_by_self());
+    sgc_pacing_take_all();
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        sgc_cache_retire(&m->cache);
+}
+
+static bool phase_retire(struct sgc_cycle *c)
+{
+    sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
+    SGC_EVENT(stopped, &c->record);
+    retire_caches();
+    c->record.live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
+    sgc_torture_check();
+    return true;
+}
+
+/* ---- the mark ---- */
+
+static bool phase_roots(struct sgc_cycle *c)
+{
+    struct sgc_marker *first = sgc_team_first(&c->team);
+
+    sgc_finalization_share(&c->team);
+    sgc_team_begin(&c->team, 1);
+    sgc_client_push_roots(first);
+    sgc_team_call(&c->team, c->markers);
+    sgc_roots_mark(first, c->self);
+    sgc_finalization_roots(first);
+    c->record.root_bytes = first->root_bytes;
+    return true;
+}
+
+static bool phase_mark(struct sgc_cycle *c)
+{
+    SGC_EVENT(roots_done, &c->record);
+    c->complete = sgc_team_mark(&c->team, c->stop);
+    return true;
+}
+
+static bool phase_rescan(struct sgc_cycle *c)
+{
+    c->complete = c->complete && sgc_team_rescan(&c->team, c->stop);
+    return true;
+}
+
+static bool phase_finalize(struct sgc_cycle *c)
+{
+    if (c->complete) {
+        sgc_disclaim_keep(&c->team);
+        sgc_finalization_mark(&c->team, sgc_client_await_fn());
+        sgc_disclaim_mark(&c->team);
+    } else {
+        sgc_team_abandon(&c->team);
+        sgc_clear_again();
+    }
+    return true;
+}
+
+/* ---- after it ---- */
+
+/* Marks become allocation bits.  The tags of caches follow, so that pages swept before the flip
+ * are no longer taken for swept. */
+static void flip(void)
+{
+    sgc_assert(sgc_stopped_by_self());
+    sgc_heap_flip();
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        m->cache.tag = sgc_tag(m->cache.id, sgc_heap.epoch);
+    sgc_clear_begin();
+}
+
+static void fill_page_figures(struct sgc_cycle_record *r)
+{
+    struct sgc_page_figures f;
+
+    sgc_policy_figures(&f);
+    r->pages_consumed_most = f.consumed_most;
+    for (int i = 0; i < SGC_SOURCES; i++)
+        r->pages_taken += f.taken[i];
+    r->pages_remote = f.remote;
+    r->pages_live_most = f.live_most;
+}
+
+static void fill_record(struct sgc_cycle *c)
+{
+    struct sgc_cycle_record *r = &c->record;
+    const struct sgc_team_totals *m = &c->totals;
+    size_t returned = sgc_aw_load(&sgc_pool.returned);
+
+    r->marked_objects = m->objects;
+    r->marked_bytes = r->live_bytes_after = m->bytes;
+    r->pointer_free_bytes = m->pointer_free;
+    sgc_finalization_fill(r);
+    r->rescans = m->rescans;
+    r->mark_stack_depth = m->deepest;
+    r->markers = m->markers;
+    r->steals = m->steals;
+    r->stolen = m->stolen;
+    r->heap_bytes = sgc_pool_heap_bytes();
+    r->returned_bytes = returned - c->returned;
+    c->returned = returned;
+    r->free_bytes = r->heap_bytes > m->bytes ? r->heap_bytes - m->bytes : 0;
+    fill_page_figures(r);
+}
+
+static bool phase_flip(struct sgc_cycle *c)
+{
+    sgc_team_totals(&c->team, &c->totals);
+    c->record.complete = c->complete;
+    SGC_EVENT(marked, &c->record);
+    if (c->complete) {
+        flip();
+        sgc_torture_check();
+    }
+    fill_record(c);
+    return true;
+}
+
+/* ---- the table ---- */
+
+const struct sgc_phase_row sgc_phases_stopped[] = {
+#define SGC_PHASE(constant, name, by, world) { SGC_PHASE_##constant, SGC_BY_##by, SGC_WORLD_##world, phase_##name },
+#include "gc/events/phases.def"
+#undef SGC_PHASE
+    { .run = NULL },
+};

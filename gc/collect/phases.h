@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The phases of a cycle's pause as a table: gc/events/phases.def with a function for each row.  The cycle runs the rows one after
+ * the other; another way to collect is another table.
+ *
+ * struct sgc_cycle is the collecting thread's, which has the gate; the team has its own rules (mark/team.h).
+ */
+#ifndef SGC_GC_COLLECT_PHASES_H
+#define SGC_GC_COLLECT_PHASES_H
+
+#include "gc/events/events.h"
+#include "gc/threads/mutator.h"
+#include "mark/team.h"
+
+struct sgc_cycle {
+    struct sgc_team team;
+    struct sgc_team_totals totals;      /* of the last mark */
+    struct sgc_cycle_record record;
+    uint32_t markers;                   /* that this cycle is expected to need */
+    struct sgc_mutator *self;           /* NULL: the thread is not registered */
+    int (*stop)(void);                  /* asked whether to give up; NULL: never */
+    uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause begins */
+    bool stopped;                       /* the world was, and all stacks are known */
+    bool complete;                      /* the mark was not given up */
+    sgc_tid_t unknown;                  /* a thread whose stacks are unknown, so that nothing was marked; 0: none */
+    size_t returned;                    /* bytes given back up to the last cycle */
+};
+
+enum sgc_phase_by {
+    SGC_BY_COLLECTOR,                   /* the collecting thread alone */
+    SGC_BY_MARKERS,                     /* with its helpers */
+};
+
+enum sgc_phase_world { SGC_WORLD_RUNNING, SGC_WORLD_STOPPED };
+
+struct sgc_phase_row {
+    enum sgc_phase phase;               /* sgc_phase_name tells its name */
+    enum sgc_phase_by by;
+    enum sgc_phase_world world;         /* in which it begins */
+    bool (*run)(struct sgc_cycle *c);   /* false: the pause is over before it began */
+};
+
+/* Of a cycle in one pause, with all threads stopped; ends with a row without a function. */
+extern const struct sgc_phase_row sgc_phases_stopped[];
+
+#endif
