@@ -30,6 +30,7 @@ static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t ha
 {
     uint64_t used = 0;
 
+    sgc_assert(half < 2 && sgc_kind_ok(kind));
     sgc_lock(&cache->lock, self);
     for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
         for (int list = 0; list < SGC_LISTS; list++)
@@ -67,6 +68,7 @@ static bool sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_sect
 
 bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t most, struct sgc_section *self)
 {
+    sgc_assert(sgc_cache_ok(cache) && most != 0);
     return sweep_cache(cache, &most, self);
 }
 

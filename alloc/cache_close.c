@@ -12,6 +12,7 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     bool more;
 
+    sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     do {
         sgc_lock(&cache->lock, &cache->section);
         sgc_lists_renew(&cache->bin[kind][cls].lists);
@@ -36,6 +37,7 @@ static void close_inbox(struct sgc_cache *cache)
 
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
 {
+    sgc_assert(sgc_cache_ok(cache));
     sgc_assert(self == &cache->section || !sgc_section_inside(&cache->section));
     sgc_lock(&cache->lock, &cache->section);
     sgc_cache_retire(cache);

@@ -27,6 +27,7 @@ static void check_page(uint32_t page)
     bool in_use = state == SGC_PAGE_SMALL || state == SGC_PAGE_SPAN;
     bool uncollectable = in_use && sgc_kind_uncollectable(sgc_heap.pages[page].kind);
 
+    sgc_assert(sgc_page_ok(page));
     if (in_pool && state != SGC_PAGE_FREE)
         sgc_fatal("page %u is in the pool but %s", page, sgc_page_state_name(state));
     if (state != SGC_PAGE_SPAN && sgc_span_bit(page))

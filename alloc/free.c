@@ -14,6 +14,7 @@ static void sweep_ours(struct sgc_cache *cache, uint32_t page)
     const struct sgc_page *d = &sgc_heap.pages[page];
     uintptr_t tag;
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_page_ok(page));
     sgc_lock(&cache->lock, &cache->section);
     tag = sgc_aw_load_acq(&d->tag);
     if (sgc_tag_owner(tag) == cache->id && tag != cache->tag) {
@@ -31,6 +32,7 @@ static bool remote_free(struct sgc_cache *cache, const struct sgc_object *o)
 {
     bool freed;
 
+    sgc_assert(cache->freeing == SGC_NO_PAGE && sgc_section_inside(&cache->section));
     cache->freeing = o->page;
     sgc_compiler_barrier();
     freed = sgc_remote_free(o->page, o->granule);
@@ -44,6 +46,7 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
 {
     enum sgc_free_result result = SGC_FREE_NOT_ALLOCATED;
 
+    sgc_assert(!o->span && sgc_page_ok(o->page));
     sgc_section_enter(&cache->section);
     if (sgc_page_owner(o->page) == cache->id)
         result = SGC_FREE_NOT_HERE;
@@ -81,6 +84,7 @@ enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
 {
     struct sgc_object o;
 
+    sgc_assert(sgc_cache_ok(cache));
     if (!sgc_object_slot((uintptr_t)object, &o))
         return SGC_FREE_NOT_HERE;
     return o.start == (uintptr_t)object ? sgc_free_found(cache, &o) : SGC_FREE_INTERIOR;
@@ -88,6 +92,7 @@ enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
 
 void sgc_free_offer(struct sgc_cache *cache, uint32_t page)
 {
+    sgc_assert(sgc_cache_ok(cache) && sgc_page_ok(page));
     sgc_lock(&cache->lock, &cache->section);
     if (sgc_aw_load(&sgc_heap.pages[page].tag) == cache->tag)
         sgc_cache_page_usable(cache, page);

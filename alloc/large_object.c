@@ -15,6 +15,7 @@ static uint32_t take_aligned(struct sgc_section *self, size_t count, size_t alig
     size_t extra = align > SGC_PAGE ? align / SGC_PAGE - 1 : 0;
     uint32_t got, first;
 
+    sgc_assert(count != 0 && (align & (align - 1)) == 0);
     if (count + extra < count || count + extra > sgc_heap.reserved / SGC_PAGE)
         return SGC_NO_PAGE;
     got = sgc_policy_take_pages((uint32_t)(count + extra), self, zero);
@@ -53,6 +54,7 @@ void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size
                  bytes <= (size_t)sgc_heap.config.spare_pages * SGC_PAGE;
     void *object = spare ? sgc_span_use_spare(sgc_section_owner(self), bytes, kind, self) : NULL;
 
+    sgc_assert(bytes != 0 && sgc_kind_ok(kind));
     if (object != NULL)
         return object;
     sgc_guard_enter(self);
@@ -63,5 +65,6 @@ void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size
 
 bool sgc_span_free(struct sgc_section *self, uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page));
     return sgc_span_release(sgc_section_owner(self), page, self);
 }

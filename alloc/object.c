@@ -16,6 +16,7 @@ static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *obje
     uint32_t slot = sgc_slot_of(sgc_granule_in_page(address), d->reciprocal);
     uint32_t g = slot * d->granules;
 
+    sgc_assert(sgc_page_ok(page) && d->granules != 0);
     if (g + d->granules > SGC_PAGE_GRANULES)
         return false;
     object->start = sgc_page_start(page) + (size_t)g * SGC_GRANULE;
@@ -63,6 +64,7 @@ static bool claimed_only(const struct sgc_object *object)
     const struct sgc_page *d = &sgc_heap.pages[object->page];
     const struct sgc_bin *bin;
 
+    sgc_assert(!object->span);
     if (sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
         return false;
     bin = &sgc_self->bin[d->kind][d->cls];
@@ -71,6 +73,7 @@ static bool claimed_only(const struct sgc_object *object)
 
 bool sgc_object_allocated(const struct sgc_object *object)
 {
+    sgc_assert(sgc_page_ok(object->page));
     if (object->span)
         return sgc_span_bit(object->page);
     return sgc_alloc_bit(object->granule) &&

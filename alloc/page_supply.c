@@ -24,6 +24,7 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
 
+    sgc_assert(most != 0);
     if (sgc_a32_load(&swept_epoch) != epoch && !sgc_sweep_ahead(most, self))
         sgc_a32_store(&swept_epoch, epoch);
 }
@@ -52,6 +53,7 @@ static uint32_t at_once(const struct sgc_cache *cache, uint32_t most)
 {
     uint32_t own = sgc_free_list_count(cache->id);
 
+    sgc_assert(most != 0);
     if (sgc_a32_load(&swept_epoch) == sgc_heap.epoch || own >= most)
         return most;
     return own > 0 ? own : 1;
@@ -63,6 +65,7 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
 {
     uint32_t n;
 
+    sgc_assert(sgc_cache_ok(cache) && most != 0);
     sweep_for_page(cache);
     n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
     if (n != 0)
@@ -77,6 +80,7 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 {
     uint32_t first;
 
+    sgc_assert(count != 0);
     if (count > 1)
         sweep_first(SWEEP_FOR_SPAN, self);
     first = sgc_pool_take(count, self, zero);
@@ -102,6 +106,7 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
  * number, or for a thread that finds nothing elsewhere. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 {
+    sgc_assert(owner != SGC_NO_OWNER);
     sgc_span_give_spares(owner, self);
     while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
         continue;

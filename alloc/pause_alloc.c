@@ -29,6 +29,7 @@ static void take(struct sgc_cache *cache, uint32_t want)
 {
     uint32_t got = 1;
 
+    sgc_assert(want <= PAGES_MOST);
     while (all.ready_count < want && got != 0) {
         got = sgc_policy_take_singles(cache, want - all.ready_count, &all.ready[all.ready_count]);
         all.ready_count += got;
@@ -40,6 +41,7 @@ static void give_back(struct sgc_cache *cache, uint32_t from)
 {
     uint32_t page[PAGES_MOST], count = all.ready_count - from;
 
+    sgc_assert(from <= all.ready_count);
     for (uint32_t i = 0; i < count; i++) {
         page[i] = all.ready[from + i].page;
         sgc_heap.records[page[i]].zero_from = all.ready[from + i].zero ? 0 : SGC_PAGE_GRANULES;
@@ -53,6 +55,7 @@ void sgc_stopped_reserve(struct sgc_cache *cache, bool allocates)
 {
     uint32_t want = allocates ? 2 * all.last + PAGES_MORE : 0;
 
+    sgc_assert(sgc_cache_ok(cache));
     want = want < PAGES_MOST ? want : PAGES_MOST;
     if (want == all.ready_count)
         return;
@@ -68,6 +71,7 @@ static bool has_room(const struct stopped_page *p, uint32_t kind, uint32_t cls)
 {
     const struct sgc_page *d = &sgc_heap.pages[p->page];
 
+    sgc_assert(sgc_page_ok(p->page));
     return d->kind == kind && d->cls == cls && p->slots < sgc_size_classes.of[cls].per_page;
 }
 
@@ -96,6 +100,7 @@ static struct stopped_page *page_for(struct sgc_cache *cache, uint32_t kind, uin
 
 static uintptr_t slot_of(const struct stopped_page *p, uint32_t slot)
 {
+    sgc_assert(slot < SGC_PAGE_GRANULES);
     return sgc_page_start(p->page) + (uintptr_t)slot * sgc_heap.pages[p->page].granules * SGC_GRANULE;
 }
 
@@ -105,6 +110,7 @@ void *sgc_stopped_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     size_t bytes = sgc_class_bytes(cls);
     uintptr_t object;
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     if (p == NULL)
         return NULL;
     object = slot_of(p, p->slots++);

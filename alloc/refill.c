@@ -11,13 +11,7 @@
 #include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
 
-enum {
-    SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
-    TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused, */
-    FEW_PAGES = 8,              /* up to so many, then */
-    MANY_SHARE = 16,            /* a 16th, */
-    ROOM_SHARE = 32,            /* and of the pages that may still be used a 32nd */
-};
+enum { SWEEP_STEP = 8 };        /* pages swept before the lock is given up for a moment */
 
 /* Some of our own pages, found in one short look.  One look for several: each lock waits for the program's stores
  * before it that are on their way to memory. */
@@ -26,6 +20,7 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
     uint32_t found = 0;
     bool arriving;
 
+    sgc_assert(most != 0);
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     arriving = sgc_cache_drain(cache);
@@ -59,6 +54,7 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count && count != 0);
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     for (uint32_t i = 0; i < count; i++) {
@@ -71,8 +67,8 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
 
 static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    struct sgc_taken taken[SGC_READY_FRESH];
-    uint32_t count = sgc_policy_take_singles(cache, most < SGC_READY_FRESH ? most : SGC_READY_FRESH, taken);
+    struct sgc_taken taken[SGC_READY_MOST];
+    uint32_t count = sgc_policy_take_singles(cache, most, taken);
 
     if (count == 0)
         return 0;
@@ -85,19 +81,10 @@ static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
  * comes. */
 static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / TAKEN_SHARE;
+    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / SGC_READY_MOST;
 
-    if (share > FEW_PAGES)
-        share = taken < FEW_PAGES * MANY_SHARE ? FEW_PAGES : taken / MANY_SHARE;
+    sgc_assert(sgc_cache_ok(cache));
     return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
-}
-
-/* Of the pool, near the limit, where others may miss them: fewer, down to one. */
-static uint32_t of_the_pool(uint32_t most)
-{
-    size_t share = sgc_pool_room() / ROOM_SHARE;
-
-    return share == 0 ? 1 : share < most ? (uint32_t)share : most;
 }
 
 /* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, which wait for those of
@@ -113,7 +100,7 @@ static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (found < most)
         found += sgc_orphan_adopt(cache, kind, cls, most - found);
     if (found == 0)
-        found = fresh_pages(cache, kind, cls, of_the_pool(most));
+        found = fresh_pages(cache, kind, cls, most);
     sgc_guard_leave(&cache->section);
     return found != 0;
 }
@@ -122,6 +109,7 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     if (bin->size == 0)
         bin->size = sgc_class_bytes(cls);
     do {
@@ -137,6 +125,7 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
 {
     void **first = sgc_small_refill(cache, kind, cls);
 
+    sgc_assert(most != 0);
     if (first != NULL)
         sgc_small_link_others(cache, kind, cls, most, first);
     return first;

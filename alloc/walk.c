@@ -13,6 +13,7 @@ static void walk_small(uint32_t page, sgc_visit_t visit, void *arg)
     const struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_object o = { .bytes = (size_t)d->granules * SGC_GRANULE, .page = page, .kind = d->kind };
 
+    sgc_assert(sgc_page_ok(page) && d->granules != 0);
     for (uint32_t g = 0; g + d->granules <= SGC_PAGE_GRANULES; g += d->granules) {
         o.granule = sgc_page_first_granule(page) + g;
         o.start = sgc_page_start(page) + (size_t)g * SGC_GRANULE;
@@ -96,6 +97,7 @@ void sgc_walk_dead(uint32_t kinds, sgc_visit_dead_t visit, void *arg)
 
 bool sgc_walk_marked(const struct sgc_object *object)
 {
+    sgc_assert(sgc_page_ok(object->page));
     if (object->span)
         return (sgc_aw_load(sgc_span_word(object->page, sgc_mark_role())) & sgc_arena_bit(object->page)) != 0;
     return sgc_mark_bit(object->granule);

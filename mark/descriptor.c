@@ -32,6 +32,7 @@ typedef struct sgc_client_entry entry;
 /* Each word may be a pointer: always right, since a procedure may only look at a part of them. */
 static void scan_all(struct sgc_marker *marker, struct subject s, enum sgc_complaint why, uintptr_t descriptor)
 {
+    sgc_assert(s.start % sizeof(uintptr_t) == 0);
     if (why != SGC_FINE)
         sgc_complain(why, s.start, descriptor);
     if (s.bytes != SIZE_MAX)
@@ -57,6 +58,7 @@ static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t b
 /* What is left of an object or array can be stolen, if there is room for it.  `start` is a multiple of 8. */
 static bool leave(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor)
 {
+    sgc_assert(start % sizeof(uintptr_t) == 0);
     return marker->split_bytes != 0 && sgc_deque_push(&marker->stack, start | SGC_WORK_DESCRIBED, descriptor);
 }
 
@@ -106,6 +108,7 @@ SGC_BLIND static uintptr_t descriptor_place(uintptr_t start, size_t bytes, uintp
 
 SGC_BLIND enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, uintptr_t *descriptor)
 {
+    sgc_assert(start % sizeof(uintptr_t) == 0);
     for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
         uintptr_t place = hops < DESCRIPTOR_HOPS ? descriptor_place(start, bytes, *descriptor) : 1;
 
@@ -147,6 +150,7 @@ static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t st
     bool once = marker->team == NULL || !marker->team->again;
     entry *result;
 
+    sgc_assert(is_entry(top, marker) && sgc_marker_here == NULL);
     if (!once)
         sgc_futex_lock(&again_lock);
     sgc_marker_here = marker;
@@ -222,6 +226,7 @@ static entry *scan_uneven(struct sgc_marker *marker, struct subject s, uintptr_t
     size_t skip = sizeof(uintptr_t) - s.start % sizeof(uintptr_t);
     bool length = (descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH;
 
+    sgc_assert(s.start % sizeof(uintptr_t) != 0);
     if (s.bytes <= skip || (length && descriptor <= skip))
         return top;
     s.start += skip;
@@ -247,6 +252,7 @@ static entry *scan_entry(struct sgc_marker *marker, entry e, entry *top)
  * once.  The place of the entry that is taken is free then, so a procedure always finds one. */
 static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top)
 {
+    sgc_assert(is_entry(bottom, marker) && is_entry(top, marker) && bottom <= top);
     while (top > bottom) {
         entry e = *top--;
 
@@ -277,6 +283,7 @@ static size_t share_array(struct sgc_marker *marker, uintptr_t start, size_t byt
 {
     size_t part = element < PART_BYTES ? PART_BYTES / element * element : element;
 
+    sgc_assert(element != 0);
     while (bytes > marker->split_bytes && bytes > part) {
         size_t first = sgc_round_up(bytes / element, 2) / 2 * element;
 
@@ -337,6 +344,7 @@ bool sgc_described_words(struct sgc_work *work)
     uintptr_t start = work->start - SGC_WORK_OBJECT, descriptor;
     const struct sgc_kind *kind;
 
+    sgc_assert(sgc_work_ok(work));
     if ((work->start & SGC_WORK_KINDS) != SGC_WORK_OBJECT)
         return false;
     kind = kind_at(start);
@@ -354,6 +362,7 @@ void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     const struct sgc_kind *kind = kind_at(start);
     uintptr_t descriptor = descriptor_of(kind, bytes);
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start));
     if (kind->scan == SGC_SCAN_DESCRIBED)
         take_over(marker, marker->client, scan(marker, (struct subject){ start, bytes }, descriptor, marker->client));
     else if (kind->scan == SGC_SCAN_WORDS)
@@ -364,6 +373,7 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work)
 {
     uintptr_t start = work.start & ~(uintptr_t)SGC_WORK_KINDS;
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_work_ok(&work));
     if ((work.start & SGC_WORK_KINDS) == SGC_WORK_OBJECT)
         sgc_scan_object(marker, start, work.bytes);
     else
@@ -382,5 +392,6 @@ bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit)
 {
     uintptr_t seen = sgc_aw_load(word);
 
+    sgc_assert(sgc_marker_marks(marker) && bit != 0);
     return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, marker->how) != 0;
 }

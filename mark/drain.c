@@ -31,6 +31,7 @@ static bool become_words(uintptr_t *start, size_t *bytes)
 
 static void scan_one(struct sgc_marker *marker, struct sgc_work work)
 {
+    sgc_assert(sgc_work_ok(&work));
     if ((work.start & SGC_WORK_KINDS) <= SGC_WORK_ROOTS)
         sgc_mark_words(marker, work.start, work.bytes);
     else if ((work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES)
@@ -47,6 +48,7 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
     const struct sgc_place *end = sgc_deque_end(&marker->stack), *place = end, *last = end - (most < room ? most : room);
     struct sgc_words *object = batch->object + batch->count;
 
+    sgc_assert(batch->count <= SGC_BATCH);
     while (place != last) {
         uintptr_t start = sgc_aw_load(&place[-1].start);
         size_t bytes = sgc_aw_load(&place[-1].bytes);
@@ -75,6 +77,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
 {
     struct sgc_work work = { 0, 0 };
 
+    sgc_assert(batch->count == 0);
     pop_small(marker, batch);
     for (int n = 0; n < PIECES && batch->count < SGC_BATCH && work.bytes <= SGC_SCAN_PART; n++) {
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
@@ -96,6 +99,7 @@ static void scan_batch(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     size_t n = marker->collect(marker->edge, batch->object, batch->count, marker->base, marker->limit);
 
+    sgc_assert(n <= sizeof marker->edge / sizeof *marker->edge);
     batch->count = 0;
     if (n != 0)
         sgc_edges_mark(marker, n, marker->distances);
@@ -118,6 +122,7 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
 
 static bool pause_marker(struct sgc_marker *marker)
 {
+    sgc_assert(sgc_marker_ok(marker));
     marker->until_pause = SGC_PAUSE_EVERY;
     return marker->team == NULL || sgc_team_pause(marker);
 }
@@ -127,6 +132,7 @@ bool sgc_mark_drain(struct sgc_marker *marker)
 {
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
+    sgc_assert(sgc_marker_marks(marker) && (marker->team == NULL || marker->index < marker->team->markers));
     for (;;) {
         if (!fill(marker, next, now->count != 0))
             return true;

@@ -13,6 +13,8 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
     sgc_aw_t *mark = sgc_span_word(page, marker->alloc_role ^ 1);
     uintptr_t marked = sgc_aw_load(mark);
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, (uintptr_t)page * SGC_PAGE));
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SPAN);
     if ((sgc_aw_load(sgc_span_word(page, marker->alloc_role)) & ~marked & bit) == 0)
         return;
     if (sgc_set_marks(mark, marked, bit, marker->how) != 0)
@@ -27,6 +29,7 @@ size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
     uint32_t role = marker->alloc_role ^ 1;
     size_t left = 0;
 
+    sgc_assert(sgc_marker_marks(marker));
     for (size_t i = 0; i < count; i++) {
         uint32_t page = (uint32_t)(edge[i] >> SGC_PAGE_LOG);
 
@@ -40,6 +43,7 @@ size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 /* Some objects are kept only by words that point near their beginning. */
 static bool reached(const struct sgc_page *d, size_t inside)
 {
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SPAN);
     if (inside >= sgc_aw_load(&d->span_bytes))
         return false;
     return !d->limited || inside < sgc_aw_load(&d->span_reach);
@@ -51,7 +55,9 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *
     const struct sgc_page *d = &sgc_heap.pages[page];
     size_t inside;
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, offset));
     if (sgc_page_state(d) == SGC_PAGE_SPAN_TAIL) {
+        sgc_assert(d->back != 0 && d->back <= page);
         page -= d->back;
         d = &sgc_heap.pages[page];
     }

@@ -16,6 +16,7 @@ _Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_WE
 __attribute__((noinline))
 static uintptr_t start_of_stray(struct sgc_marker *marker, uintptr_t edge)
 {
+    sgc_assert(sgc_marker_marks(marker));
     edge = sgc_edge_of_stray(marker, edge);
     if (edge == SGC_NOWHERE || !sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)) ||
         sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
@@ -105,6 +106,8 @@ SGC_BLIND SGC_INLINE void follow(struct sgc_marker *marker, struct sgc_words obj
 __attribute__((aligned(CODE_LINE)))
 void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
 {
+    sgc_assert(sgc_marker_marks(marker) && object.bytes <= SGC_CHAIN_BYTES);
+    sgc_assert(object.start % sizeof(uintptr_t) == 0);
     if (marker->how == SGC_MARKBIT_PLAIN)
         follow(marker, object, SGC_MARKBIT_PLAIN);
     else if (marker->how == SGC_MARKBIT_OR)

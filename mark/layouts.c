@@ -3,6 +3,7 @@
 #include "mark/layouts.h"
 
 #include "platform/platform.h"
+#include "platform/report.h"
 
 enum {
     FIRST_WORDS = 4096,         /* of the first chunk */
@@ -20,11 +21,13 @@ SGC_STATE static struct layouts layouts;
 
 static uint32_t chunk_of(size_t position)
 {
+    sgc_assert(position / FIRST_WORDS < SIZE_MAX);
     return 63 - (uint32_t)__builtin_clzll(position / FIRST_WORDS + 1);
 }
 
 static size_t chunk_words(uint32_t chunk)
 {
+    sgc_assert(chunk <= CHUNKS);
     return (size_t)FIRST_WORDS << chunk;
 }
 
@@ -38,6 +41,7 @@ static size_t fitting(size_t position, size_t count)
 {
     uint32_t chunk = chunk_of(position);
 
+    sgc_assert(count != 0);
     for (; chunk < CHUNKS && count > chunk_start(chunk + 1) - position; chunk++)
         position = chunk_start(chunk + 1);
     return chunk < CHUNKS ? position : SIZE_MAX;
@@ -60,6 +64,7 @@ static size_t reserve(size_t count)
 
 static uintptr_t *memory_of(uint32_t chunk)
 {
+    sgc_assert(chunk < CHUNKS);
     return (uintptr_t *)sgc_aw_load_acq(&layouts.chunk[chunk]);
 }
 
@@ -78,6 +83,7 @@ uintptr_t sgc_layout_add(size_t count, uintptr_t **words)
     size_t position = reserve(count);
     uintptr_t *memory = position != SIZE_MAX ? make_chunk(chunk_of(position)) : NULL;
 
+    sgc_assert(count != 0);
     *words = memory != NULL ? memory + (position - chunk_start(chunk_of(position))) : NULL;
     return position;
 }

@@ -12,8 +12,10 @@ mark_sources = \
 	mark/edge.c \
 	mark/edge.h \
 	mark/edge_bits.h \
+	mark/edge_loops.h \
 	mark/edge_span.c \
 	mark/edge_span.h \
+	mark/edge_study.c \
 	mark/follow.c \
 	mark/follow.h \
 	mark/layouts.c \

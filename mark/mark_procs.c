@@ -52,6 +52,7 @@ SGC_STATE static struct complaint complaint;
 
 void sgc_complain(enum sgc_complaint what, uintptr_t start, uintptr_t descriptor)
 {
+    sgc_assert(what > SGC_FINE && what < SGC_COMPLAINTS);
     if (sgc_a32_load(&complaint.what) != SGC_FINE || !sgc_a32_cas(&complaint.what, SGC_FINE, BUSY))
         return;
     sgc_aw_store(&complaint.start, start);

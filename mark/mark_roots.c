@@ -21,6 +21,7 @@ static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi
     uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof start);
     uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof end);
 
+    sgc_assert(sgc_marker_marks(marker));
     if (start >= end)
         return;
     marker->root_bytes += end - start;
@@ -44,6 +45,7 @@ void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
     uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof(uintptr_t));
     uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof(uintptr_t));
 
+    sgc_assert(sgc_marker_marks(marker));
     if (marker->distances == NULL) {
         sgc_mark_roots(marker, lo, hi);
     } else if (start < end) {
@@ -60,6 +62,7 @@ void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     uint32_t scan = sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind].scan;
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start) && bytes != 0);
     if (!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes))
         sgc_scan_object(marker, start, bytes);
 }
@@ -77,6 +80,7 @@ void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size
 {
     uintptr_t end = start + bytes;
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start) && bytes % sizeof(uintptr_t) == 0);
     for (uintptr_t from = start; from < end;) {
         uintptr_t self = find_self(from, end, start, bytes);
 
@@ -87,6 +91,7 @@ void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size
 
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
+    sgc_assert(sgc_marker_marks(marker));
     if (sgc_collect(marker->edge, 0, address, marker->base, marker->limit) != 0)
         sgc_edges_mark(marker, 1, NULL);
 }

@@ -18,6 +18,7 @@ SGC_STATE_LARGE(locks);
 
 uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits)
 {
+    sgc_assert(bits != 0);
     for (;;) {
         uintptr_t seen = sgc_aw_load(mark);
 
@@ -33,6 +34,7 @@ uintptr_t sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bits)
     sgc_a32_t *lock = &locks[(uintptr_t)mark / 16 % LOCKS].word;
     uintptr_t seen;
 
+    sgc_assert(bits != 0);
     while (!sgc_a32_cas(lock, 0, 1))
         sgc_spin_hint();
     seen = sgc_aw_load(mark);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
+#include "platform/report.h"
 
 /* Or: one atomic operation.  Cas, lock: for studies.  Plain: no other marker is at work. */
 enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBIT_PLAIN };
@@ -19,6 +20,7 @@ uintptr_t sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bits);
 __attribute__((always_inline))
 static inline uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bits, enum sgc_markbit how)
 {
+    sgc_assert(bits != 0 && how <= SGC_MARKBIT_PLAIN);
     if (how == SGC_MARKBIT_PLAIN) {
         sgc_aw_store(mark, seen | bits);
         return bits;

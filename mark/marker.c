@@ -26,12 +26,14 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
 
 void sgc_marker_forget(struct sgc_marker *marker)
 {
+    sgc_assert(sgc_marker_ok(marker));
     sgc_deque_reset(&marker->stack);
     marker->batch[0].count = marker->batch[1].count = 0;
 }
 
 bool sgc_marker_idle(const struct sgc_marker *marker)
 {
+    sgc_assert(sgc_marker_ok(marker));
     return sgc_deque_empty(&marker->stack) && marker->batch[0].count == 0 && marker->batch[1].count == 0;
 }
 

@@ -16,6 +16,7 @@
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H
 
+#include "alloc/pages/heap.h"
 #include "alloc/pages/page.h"
 #include "mark/work/deque.h"
 #include "mark/markbit.h"
@@ -81,6 +82,27 @@ struct sgc_marker {
     size_t steals, stolen;      /* thefts, pieces stolen */
     struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/descriptor.c */
 };
+
+/* Was it made by sgc_marker_init, and is it as that and its own functions leave it? */
+static inline bool sgc_marker_ok(const struct sgc_marker *marker)
+{
+    return sgc_deque_ok(&marker->stack) && marker->edges_wait >= 1 && marker->edges_wait <= SGC_EDGES_MAX &&
+           marker->collect != NULL && marker->how <= SGC_MARKBIT_PLAIN && marker->batch[0].count <= SGC_BATCH &&
+           marker->batch[1].count <= SGC_BATCH && (marker->team != NULL || marker->index == 0);
+}
+
+/* And has it begun the mark that is under way? */
+static inline bool sgc_marker_marks(const struct sgc_marker *marker)
+{
+    return sgc_marker_ok(marker) && marker->alloc_role == sgc_heap.alloc_role && marker->base == sgc_heap.base &&
+           marker->marks == &sgc_heap.bits[marker->alloc_role ^ 1];
+}
+
+/* Could its scans have collected that edge? */
+static inline bool sgc_edge_ok(const struct sgc_marker *marker, uintptr_t edge)
+{
+    return edge < marker->limit;
+}
 
 /* So many objects of that size have just been marked. */
 static inline void sgc_count_marked(struct sgc_marker *marker, size_t count, size_t bytes, bool pointer_free)

@@ -8,6 +8,7 @@ void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
 {
     uint32_t page = sgc_page_number(address);
 
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(address));
     /* who takes the flag in a round of rescans must see the mark that was set before */
     sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
     marker->overflowed = true;

@@ -14,6 +14,7 @@ static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct 
     bool span = sgc_page_state(d) == SGC_PAGE_SPAN;
     size_t bytes = span ? sgc_aw_load(&d->span_bytes) : (size_t)d->granules * SGC_GRANULE;
 
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL || sgc_page_state(d) == SGC_PAGE_SPAN);
     sgc_scan_object(marker, marker->base + granule * SGC_GRANULE, bytes);
     sgc_mark_drain(marker);
 }
@@ -22,6 +23,7 @@ bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena)
 {
     uint64_t pages = sgc_aw_swap(&sgc_heap.arenas[arena].rescan, 0);
 
+    sgc_assert(sgc_marker_marks(marker) && arena < sgc_pool.committed);
     marker->rescans += (size_t)__builtin_popcountll(pages);
     sgc_each_object(marker, arena, pages, marker->alloc_role ^ 1, rescan_slot);
     return pages != 0;

@@ -24,6 +24,7 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
 {
     size_t n = 0;
 
+    sgc_assert(start % sizeof(uintptr_t) == 0 && bytes % sizeof(uintptr_t) == 0);
     while (bytes != 0) {
         struct sgc_words some = { start, bytes < AT_ONCE ? bytes : AT_ONCE };
 
@@ -39,6 +40,7 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
  * before. */
 SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end)
 {
+    sgc_assert(marker->end_word);
     for (; p < end; p++) {
         uintptr_t word = *p;
 
@@ -63,6 +65,7 @@ enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more t
  * must be room: the result is what to pass next time. */
 SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end, uintptr_t bits)
 {
+    sgc_assert(n <= MANY_EDGES);
     for (; bits != 0 && p < end; bits <<= 1, p++) {
         if (bits >> 63 != 0)
             n = sgc_collect(marker->edge, n, *p, marker->base, marker->limit);
@@ -75,6 +78,7 @@ SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const 
 
 void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
 {
+    sgc_assert(sgc_marker_marks(marker) && start % sizeof(uintptr_t) == 0 && start <= end);
     finish(marker, collect_bits(marker, 0, (const uintptr_t *)start, (const uintptr_t *)end, bits), marker->distances);
 }
 
@@ -82,6 +86,7 @@ void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end,
 {
     size_t n = 0;
 
+    sgc_assert(sgc_marker_marks(marker) && stride != 0 && stride % sizeof(uintptr_t) == 0);
     for (uintptr_t at = start; at < end; at += stride)
         n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
     finish(marker, n, marker->distances);
@@ -89,6 +94,7 @@ void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end,
 
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
+    sgc_assert(sgc_marker_marks(marker));
     scan_any(marker, start, bytes, marker->distances);
 }
 
@@ -97,6 +103,7 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     const uintptr_t *p = (const uintptr_t *)start;
     const uintptr_t *end = p + bytes / sizeof *p;
 
+    sgc_assert(sgc_marker_marks(marker) && start % sizeof *p == 0);
     if (marker->end_word)
         scan_ends(marker, p, end);
     else
@@ -108,6 +115,7 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 /* Pushes what comes after the first `first` bytes of the piece.  If there is no room for it, the piece stays whole. */
 static void put_back_rest(struct sgc_marker *marker, struct sgc_work *work, size_t first)
 {
+    sgc_assert(first > 0 && first < work->bytes && first % sizeof(uintptr_t) == 0);
     if (sgc_deque_push(&marker->stack, work->start + first, work->bytes - first))
         work->bytes = first;
 }
@@ -141,6 +149,7 @@ static void scan_parts(struct sgc_marker *marker, struct sgc_work work)
 {
     size_t top = sgc_deque_private(&marker->stack);
 
+    sgc_assert((work.start & SGC_WORK_KINDS) == SGC_WORK_HEAP);
     while (work.bytes > SGC_SCAN_PART) {
         struct sgc_work rest = { work.start + SGC_SCAN_PART, work.bytes - SGC_SCAN_PART };
 
@@ -168,5 +177,6 @@ static void scan_large(struct sgc_marker *marker, struct sgc_work work)
 /* Without a way round by the stack, if it is small. */
 void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
+    sgc_assert(sgc_marker_marks(marker) && (start & SGC_WORK_KINDS) <= SGC_WORK_ROOTS);
     scan_large(marker, (struct sgc_work){ start, bytes });
 }

@@ -25,6 +25,7 @@ static bool units_left(const struct sgc_team *team)
 
 static uint32_t random_below(struct sgc_marker *m, uint32_t n)
 {
+    sgc_assert(n != 0 && m->random != 0);
     m->random ^= m->random << 13;
     m->random ^= m->random >> 17;
     m->random ^= m->random << 5;
@@ -36,6 +37,7 @@ static struct sgc_marker *victim(struct sgc_team *team, struct sgc_marker *m)
 {
     uint32_t from = random_below(m, team->markers);
 
+    sgc_assert(sgc_team_has(team, m));
     for (uint32_t i = 0; i < team->markers; i++) {
         struct sgc_marker *other = team->marker[(from + i) % team->markers];
 
@@ -65,6 +67,7 @@ static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_m
 {
     size_t got = sgc_deque_steal(&other->stack, &m->stack, team->config.steal);
 
+    sgc_assert(other != m && sgc_team_has(team, m));
     m->steals += got != 0;
     m->stolen += got;
     return got != 0;
@@ -75,6 +78,7 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
 
+    sgc_assert(sgc_marker_idle(m));
     if ((other == NULL && !units_left(team)) || sgc_termination_finished(&team->termination))
         return false;
     sgc_termination_busy(&team->termination, m->index);
@@ -91,6 +95,7 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
  * sleep, so that nobody has to wait for it.  False if it is out and the team is closed. */
 static bool rest_a_while(struct sgc_team *team, struct sgc_marker *m, struct sgc_rest *rest)
 {
+    sgc_assert(sgc_team_has(team, m) && !m->dealt);
     if (m->index == 0)
         sgc_team_ask_to_stop(team);
     if (sgc_idle_spin(&team->idle, rest))
@@ -121,6 +126,7 @@ static bool find_work(struct sgc_team *team, struct sgc_marker *m)
     struct sgc_rest rest = { 0 };
     bool found = false;
 
+    sgc_assert(sgc_team_has(team, m));
     do {
         sgc_idle_look(&team->idle, &rest);
         found = m->dealt || try_work(team, m);
@@ -134,6 +140,7 @@ static bool find_work(struct sgc_team *team, struct sgc_marker *m)
 /* Of a busy marker. */
 static void work(struct sgc_team *team, struct sgc_marker *m)
 {
+    sgc_assert(sgc_team_has(team, m));
     do {
         if (!sgc_mark_drain(m))
             sgc_marker_forget(m);
@@ -144,6 +151,7 @@ static void work(struct sgc_team *team, struct sgc_marker *m)
 /* Of a helper, which is idle unless roots were dealt to it. */
 static void help(struct sgc_team *team, struct sgc_marker *m)
 {
+    sgc_assert(sgc_team_has(team, m) && m->index != 0);
     if (find_work(team, m))
         work(team, m);
 }
@@ -158,7 +166,7 @@ static void begin_round(struct sgc_team *team)
 
 void sgc_team_begin(struct sgc_team *team, uint32_t want)
 {
-    sgc_assert(sgc_a32_load(&team->state) == 0);
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     team->markers = team->made;
     team->called = team->rescanning = team->again = false;
     team->next_root = 0;
@@ -171,6 +179,7 @@ void sgc_team_begin(struct sgc_team *team, uint32_t want)
 
 void sgc_team_call(struct sgc_team *team, uint32_t want)
 {
+    sgc_assert(sgc_team_ok(team) && want >= 1);
     if (want > 1 && team->markers > 1 && team->config.balance)
         sgc_team_open(team, (want < team->markers ? want : team->markers) - 1);
 }
@@ -178,6 +187,7 @@ void sgc_team_call(struct sgc_team *team, uint32_t want)
 /* Without stealing each helper has its part of the roots already, and is busy. */
 static void call_with_roots(struct sgc_team *team)
 {
+    sgc_assert(!team->config.balance && !team->called);
     for (uint32_t i = 1; i < team->markers; i++) {
         sgc_termination_busy(&team->termination, i);
         team->marker[i]->dealt = true;
@@ -187,6 +197,7 @@ static void call_with_roots(struct sgc_team *team)
 
 static bool run(struct sgc_team *team, int (*stop)(void))
 {
+    sgc_assert(sgc_team_has(team, sgc_team_first(team)));
     team->stop = stop;
     work(team, sgc_team_first(team));
     if (team->called)
@@ -196,6 +207,7 @@ static bool run(struct sgc_team *team, int (*stop)(void))
 
 bool sgc_team_mark(struct sgc_team *team, int (*stop)(void))
 {
+    sgc_assert(sgc_team_ok(team));
     if (!team->config.balance && team->markers > 1)
         call_with_roots(team);
     return run(team, stop);
@@ -209,6 +221,7 @@ void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
 
 void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers)
 {
+    sgc_assert(source != NULL);
     sgc_team_set_source(team, source);
     team->rescanning = false;
     team->again = true;
@@ -235,6 +248,7 @@ bool sgc_team_rescan(struct sgc_team *team, int (*stop)(void))
 {
     bool again = team->called;
 
+    sgc_assert(sgc_team_ok(team));
     team->rescanning = team->again = true;
     while (take_overflows(team)) {
         begin_round(team);
@@ -254,6 +268,7 @@ void sgc_team_abandon(struct sgc_team *team)
 {
     bool flagged = take_overflows(team);
 
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     for (uint32_t i = 0; i < team->markers; i++)
         sgc_marker_forget(team->marker[i]);
     if (flagged)
@@ -262,6 +277,7 @@ void sgc_team_abandon(struct sgc_team *team)
 
 void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals)
 {
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     *totals = (struct sgc_team_totals){ .objects = 0 };
     for (uint32_t i = 0; i < team->markers; i++) {
         const struct sgc_marker *m = team->marker[i];
@@ -285,6 +301,7 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
 {
     struct sgc_marker *m = team->marker[i];
 
+    sgc_assert(i > 0 && i < team->config.most && m->index == i);
     for (;;) {
         uint32_t seen = sgc_a32_load_acq(&team->call);
 

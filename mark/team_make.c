@@ -19,6 +19,7 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
 {
     struct sgc_marker *m = sgc_mem_obtain(marker_bytes());
 
+    sgc_assert(i < team->config.most);
     if (m == NULL)
         return NULL;
     if (!sgc_marker_init(m, &team->config.mark)) {
@@ -46,6 +47,7 @@ bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
 
 void sgc_team_release(struct sgc_team *team)
 {
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++) {
         sgc_deque_release(&team->marker[i]->stack);
         sgc_mem_release(team->marker[i], marker_bytes());
@@ -57,6 +59,7 @@ void sgc_team_release(struct sgc_team *team)
 
 struct sgc_marker *sgc_team_first(struct sgc_team *team)
 {
+    sgc_assert(team->marker != NULL && team->marker[0] != NULL);
     return team->marker[0];
 }
 
@@ -65,6 +68,7 @@ uint32_t sgc_team_add(struct sgc_team *team)
 {
     uint32_t i = team->made;
 
+    sgc_assert(sgc_team_ok(team));
     if (i == team->config.most)
         return 0;
     if (team->marker[i] == NULL)
@@ -83,6 +87,7 @@ void sgc_team_drop(struct sgc_team *team)
 
 void sgc_team_trim(struct sgc_team *team)
 {
+    sgc_assert(sgc_team_ok(team));
     for (uint32_t i = 0; i < team->markers; i++)
         sgc_deque_trim(&team->marker[i]->stack);
 }
@@ -91,6 +96,7 @@ size_t sgc_team_stacks_resident(const struct sgc_team *team)
 {
     size_t bytes = 0;
 
+    sgc_assert(sgc_team_ok(team));
     for (uint32_t i = 0; i < team->made; i++)
         bytes += sgc_deque_resident(&team->marker[i]->stack);
     return bytes;
@@ -108,6 +114,7 @@ void sgc_team_check(const struct sgc_team *team)
 
 void sgc_team_after_fork(struct sgc_team *team)
 {
+    sgc_assert(team->marker != NULL);
     team->made = team->markers = 1;
     sgc_a32_store(&team->state, 0);
     sgc_idle_init(&team->idle);

@@ -20,6 +20,7 @@ bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
 {
     uint32_t state = sgc_a32_load(&team->state);
 
+    sgc_assert(m->team == team && m->index != 0 && !m->inside);
     while ((state & OPEN) != 0) {
         if (sgc_a32_cas(&team->state, state, state + 1)) {
             m->inside = true;
@@ -32,6 +33,7 @@ bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
 
 void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
 {
+    sgc_assert(m->team == team && m->index != 0 && m->inside);
     m->inside = false;
     sgc_a32_add(&team->state, (uint32_t)-1);
 }
@@ -41,12 +43,14 @@ void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
 /* From the first call on marker 0 is one of several. */
 static void choose_markbit(struct sgc_team *team)
 {
+    sgc_assert(team->config.markbit != SGC_MARKBIT_PLAIN);
     for (uint32_t i = 0; i < team->markers; i++)
         team->marker[i]->how = team->config.markbit;
 }
 
 void sgc_team_open(struct sgc_team *team, uint32_t helpers)
 {
+    sgc_assert(sgc_team_ok(team) && helpers >= 1 && helpers < team->markers);
     if (!team->called)
         choose_markbit(team);
     team->called = true;
@@ -59,6 +63,7 @@ void sgc_team_close(struct sgc_team *team)
 {
     uint32_t spins = 0;
 
+    sgc_assert(sgc_team_ok(team) && team->called);
     sgc_a32_and(&team->state, ~OPEN);
     while (sgc_a32_load_acq(&team->state) != 0)
         if (++spins < SPINS_UNTIL_YIELD)
@@ -71,6 +76,7 @@ void sgc_team_close(struct sgc_team *team)
 
 void sgc_team_ask_to_stop(struct sgc_team *team)
 {
+    sgc_assert(sgc_team_ok(team));
     if (team->stop != NULL && team->stop())
         sgc_termination_abandon(&team->termination);
 }
@@ -79,6 +85,7 @@ bool sgc_team_pause(struct sgc_marker *m)
 {
     struct sgc_team *team = m->team;
 
+    sgc_assert(sgc_team_ok(team) && sgc_team_has(team, m));
     if (m->index == 0)
         sgc_team_ask_to_stop(team);
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
@@ -90,6 +97,7 @@ bool sgc_team_wants_roots(const struct sgc_marker *m, size_t bytes)
 {
     const struct sgc_team *team = m->team;
 
+    sgc_assert(sgc_team_ok(team) && sgc_team_has(team, m));
     return team->markers > 1 && (!team->config.balance || (m->split_bytes != 0 && bytes > m->split_bytes));
 }
 
@@ -98,6 +106,7 @@ bool sgc_team_give_roots(struct sgc_marker *m, uintptr_t start, size_t bytes)
     struct sgc_team *team = m->team;
     struct sgc_marker *to = m;
 
+    sgc_assert(team == NULL || sgc_team_has(team, m));
     if (team != NULL && !team->config.balance)
         to = team->marker[team->next_root++ % team->markers];
     return sgc_deque_push(&to->stack, start, bytes);

@@ -55,6 +55,19 @@ struct sgc_team {
     struct sgc_idle idle;
 };
 
+/* Was it made, and are its numbers of markers in order?  On the collecting thread, or on a helper that is inside. */
+static inline bool sgc_team_ok(const struct sgc_team *team)
+{
+    return team->marker != NULL && team->markers >= 1 && team->markers <= team->made && team->made <= team->config.most &&
+           sgc_termination_ok(&team->termination);
+}
+
+/* Does the marker take part in this mark? */
+static inline bool sgc_team_has(const struct sgc_team *team, const struct sgc_marker *m)
+{
+    return m->team == team && m->index < team->markers && team->marker[m->index] == m && (m->index == 0 || m->inside);
+}
+
 /* ---- coming in and going out: helpers ---- */
 
 /* False: the team is closed. */

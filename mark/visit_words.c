@@ -16,6 +16,7 @@ struct words {
 
 static void visit_all(const struct words *w, uintptr_t start, size_t bytes)
 {
+    sgc_assert(start % sizeof(uintptr_t) == 0);
     for (uintptr_t end = start + sgc_round_down(bytes, sizeof(uintptr_t)); start < end; start += sizeof(uintptr_t))
         w->visit(w->arg, start);
 }
@@ -23,6 +24,7 @@ static void visit_all(const struct words *w, uintptr_t start, size_t bytes)
 /* The highest bit is the first word's. */
 static void visit_bits(const struct words *w, uintptr_t start, uintptr_t end, uintptr_t bits)
 {
+    sgc_assert(start % sizeof(uintptr_t) == 0);
     for (; bits != 0 && start + sizeof(uintptr_t) <= end; bits <<= 1, start += sizeof(uintptr_t))
         if ((intptr_t)bits < 0)
             w->visit(w->arg, start);
@@ -99,6 +101,7 @@ void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_wor
     const struct sgc_kind *k = &sgc_kinds.of[kind];
     const struct words w = { visit, arg };
 
+    sgc_assert(kind < sgc_kind_count() && start % sizeof(uintptr_t) == 0);
     if (k->scan == SGC_SCAN_DESCRIBED)
         visit_described(&w, start, bytes, k->descriptor + (k->add_size ? bytes : 0));
     else if (sgc_kind_has_pointers(kind))

@@ -41,6 +41,12 @@ void sgc_lock(struct sgc_lock *lock, struct sgc_section *self);
 void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self);
 bool sgc_lock_held(const struct sgc_lock *lock, const struct sgc_section *self);
 
+/* Does anybody hold it?  For assertions of what runs under it, on whichever thread. */
+static inline bool sgc_lock_taken(const struct sgc_lock *lock)
+{
+    return sgc_a32_load(&lock->word) != 0;
+}
+
 /* In the child of a fork: the lock's holder may not exist here. */
 void sgc_lock_reset(struct sgc_lock *lock);
 

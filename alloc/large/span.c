@@ -23,6 +23,7 @@ enum {
 /* The world may be stopped anywhere in here, hence the order. */
 static void set_up_tail(struct sgc_page *d, uint32_t back, uint32_t kind)
 {
+    sgc_assert(back != 0);
     d->back = back;
     d->kind = (uint8_t)kind;
     sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
@@ -32,6 +33,8 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
 {
     struct sgc_page *head = &sgc_heap.pages[first];
 
+    sgc_assert(sgc_page_ok(first) && sgc_page_ok(first + count - 1) && count == sgc_span_pages_for(bytes));
+    sgc_assert(sgc_page_state(head) != SGC_PAGE_SMALL && sgc_page_state(head) != SGC_PAGE_SPAN);
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     head->back = 0;
     head->limited = false;
@@ -50,6 +53,7 @@ static void publish(uint32_t first)
 {
     struct sgc_page *head = &sgc_heap.pages[first];
 
+    sgc_assert(sgc_lock_taken(&sgc_spans.lock) && sgc_page_state(head) == SGC_PAGE_RESERVED);
     sgc_assert(!sgc_span_bit(first));
     sgc_lists_renew(&sgc_spans.lists);
     sgc_page_set_state(head, SGC_PAGE_SPAN);
@@ -73,6 +77,7 @@ static void zero_pages(char *object, size_t bytes, bool cold)
 {
     size_t end = bytes;
 
+    sgc_assert(bytes != 0 && (uintptr_t)object % SGC_PAGE == 0);
     if (cold && bytes >= STREAM_LEAST) {
         size_t lines = (bytes - STREAM_SKIP) & ~(size_t)63;
 
@@ -91,6 +96,7 @@ static char *object_on(uint32_t page)
 {
     char *object = (char *)sgc_page_start(page);
 
+    sgc_assert(sgc_page_ok(page));
     __asm__ volatile("" : "+r"(object));
     return object;
 }
@@ -99,6 +105,7 @@ void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, stru
 {
     void *object = object_on(first);
 
+    sgc_assert(bytes != 0 && sgc_kind_ok(kind));
     bytes = sgc_round_up(bytes, SGC_GRANULE);
     set_up(first, (uint32_t)sgc_span_pages_for(bytes), bytes, kind);
     if (!zero && sgc_kind_cleared(kind))
@@ -121,6 +128,7 @@ static void open_spare(uint32_t page, size_t bytes)
     sgc_assert(sgc_page_state(head) == SGC_PAGE_SPAN && !sgc_span_bit(page));
     head->limited = false;
     head->kind = SGC_KIND_POINTER_FREE;
+    sgc_assert(sgc_span_pages_for(bytes) == sgc_heap.records[page].span_pages);
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
     sgc_aw_or(sgc_span_word(page, sgc_heap.alloc_role), sgc_arena_bit(page));
@@ -146,9 +154,10 @@ static char *take_spare(uint32_t owner, size_t bytes, bool *warm, struct sgc_sec
 /* The frame holds the object, so it lives through a cycle in between. */
 void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self)
 {
-    bool warm;
+    bool warm = false;
     char *object = take_spare(owner, bytes, &warm, self);
 
+    sgc_assert(sgc_kind_ok(kind) && !sgc_kind_uncollectable(kind));
     if (object == NULL)
         return NULL;
     sgc_seam();
@@ -164,12 +173,14 @@ void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc
 /* Takes the allocation bit away; false if somebody else did. */
 static bool clear_bit(uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page));
     return (sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page)) & sgc_arena_bit(page)) != 0;
 }
 
 /* May be kept as it is: swept in this epoch, so that no sweeper looks at it any more. */
 static bool may_be_spare(uint32_t page, uint32_t owner)
 {
+    sgc_assert(sgc_page_ok(page));
     return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN &&
            sgc_tag_epoch(sgc_aw_load_acq(&sgc_heap.pages[page].tag)) == sgc_heap.epoch &&
            !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
@@ -196,6 +207,7 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     struct sgc_run run = { page, 0 };
     bool freed = false;
 
+    sgc_assert(sgc_page_ok(page));
     sgc_guard_enter(self);
     sgc_lock(&sgc_spans.lock, self);
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
@@ -223,6 +235,7 @@ static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
     struct sgc_page_record *r = &sgc_heap.records[page];
     uint32_t old = r->span_pages;
 
+    sgc_assert(count != 0 && count < old);
     sgc_lock(&sgc_spans.lock, self);
     r->span_pages = count;
     sgc_unlock(&sgc_spans.lock, self);
@@ -237,6 +250,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     size_t old = sgc_span_bytes(page);
     size_t count = sgc_span_pages_for(bytes);
 
+    sgc_assert(bytes != 0 && sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
     if (count > r->span_pages)
         return false;
     bytes = sgc_round_up(bytes, SGC_GRANULE);
@@ -254,6 +268,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
 
 void sgc_span_set_reach(uint32_t page, size_t bytes)
 {
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
     sgc_aw_store(&sgc_heap.pages[page].span_reach, bytes);
     sgc_heap.pages[page].limited = true;
 }

@@ -30,6 +30,7 @@ static struct sgc_spares *spares_of(uint32_t owner)
 {
     struct sgc_spares *s = &spares[owner];
 
+    sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX);
     if (s->epoch != sgc_heap.epoch) {
         *s = (struct sgc_spares){ .epoch = s->epoch };
         sgc_compiler_barrier();
@@ -40,6 +41,7 @@ static struct sgc_spares *spares_of(uint32_t owner)
 
 static uint32_t size_of(uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page) && sgc_heap.records[page].span_pages != 0);
     return sgc_heap.records[page].span_pages;
 }
 
@@ -81,8 +83,10 @@ static uint32_t pop(struct sgc_spares *s, uint32_t *head)
 {
     uint32_t page = *head;
 
+    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
     *head = sgc_heap.records[page].spare_next;
     sgc_compiler_barrier();
+    sgc_assert(s->pages >= size_of(page));
     s->pages -= size_of(page);
     return page;
 }
@@ -92,6 +96,7 @@ uint32_t sgc_spare_pop(uint32_t owner, uint32_t count)
     struct sgc_spares *s;
     uint32_t *head;
 
+    sgc_assert(count != 0);
     if (spares == NULL || owner == SGC_NO_OWNER)
         return SGC_NO_PAGE;
     s = spares_of(owner);

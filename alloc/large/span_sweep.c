@@ -28,6 +28,7 @@ uint32_t sgc_span_withdraw(uint32_t first)
 {
     struct sgc_page *head = &sgc_heap.pages[first];
 
+    sgc_assert(sgc_lock_taken(&sgc_spans.lock) && sgc_page_state(head) == SGC_PAGE_SPAN);
     sgc_list_remove(&sgc_spans.lists, first);
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     if (sgc_kind_uncollectable(head->kind))
@@ -37,6 +38,7 @@ uint32_t sgc_span_withdraw(uint32_t first)
 
 void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self)
 {
+    sgc_assert(count != 0);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t p = runs[i].count; p-- > 0;)
             sgc_page_set_state(&sgc_heap.pages[runs[i].first + p], SGC_PAGE_FREE);
@@ -46,6 +48,7 @@ void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_s
 /* Under the lock: it has been looked at in this epoch. */
 static void set_swept(uint32_t page)
 {
+    sgc_assert(sgc_lock_taken(&sgc_spans.lock) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch));
     sgc_list_move(&sgc_spans.lists, SGC_LIST_DONE, page);
 }
@@ -55,6 +58,7 @@ static void take_dead(uint32_t page, struct batch *dead)
 {
     struct sgc_run run = { page, sgc_span_withdraw(page) };
 
+    sgc_assert(dead->count < BATCH && run.count != 0);
     dead->run[dead->count++] = run;
     dead->pages += run.count;
     sgc_pool_expect(run.count);
@@ -102,6 +106,7 @@ static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *ke
     struct batch dead = { .count = 0 };
     bool more = true;
 
+    sgc_assert(most <= BATCH);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lists_renew(&sgc_spans.lists);
     for (; more && most > 0; most--)
@@ -138,6 +143,7 @@ bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sg
     uint32_t kept = 0;
     bool more = true;
 
+    sgc_assert(count != 0);
     for (uint32_t step; more && kept == 0 && most > 0; most -= step) {
         step = step_of(most);
         more = sweep_batch(step, &wanted, &kept, self);

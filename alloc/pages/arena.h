@@ -29,6 +29,7 @@ _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 
 static inline struct sgc_arena *sgc_arena_of_page(uint32_t page)
 {
+    sgc_assert(page < sgc_heap.reserved / SGC_PAGE);
     return &sgc_heap.arenas[page / SGC_ARENA_PAGES];
 }
 
@@ -40,6 +41,7 @@ static inline uintptr_t sgc_arena_bit(uint32_t page)
 /* The word of the span bits in that role which has the page's bit, sgc_arena_bit(page). */
 static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
 {
+    sgc_assert(role <= 1);
     return &sgc_heap.span_bits[2 * (page / SGC_ARENA_PAGES) + role];
 }
 

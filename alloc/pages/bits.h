@@ -16,6 +16,7 @@ static inline uint32_t sgc_mark_role(void)
 /* Word w (64 granules) of the bitmap in that role. */
 static inline sgc_aw_t *sgc_bits_word(size_t w, uint32_t role)
 {
+    sgc_assert(role <= 1);
     return &sgc_heap.bits[2 * w + role];
 }
 

@@ -18,6 +18,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
     struct sgc_arena *arena = &sgc_heap.arenas[a];
     uint64_t due = 0;
 
+    sgc_assert(a < sgc_heap.reserved / SGC_ARENA);
     sgc_lock(&sgc_pool.lock, self);
     if (arena->dirty != 0 && arena->freed_at <= oldest && (!whole_only || ~arena->free == 0)) {
         due = arena->dirty;
@@ -40,6 +41,8 @@ static bool put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     bool bare;
 
     sgc_lock(&sgc_pool.lock, self);
+    sgc_assert((arena->free & pages) == 0 && (kept & ~pages) == 0);
+    sgc_assert(sgc_pool.discarding >= (uint32_t)__builtin_popcountll(pages));
     arena->free |= pages;
     arena->dirty |= kept;
     sgc_pool.discarding -= (uint32_t)__builtin_popcountll(pages);
@@ -65,6 +68,7 @@ static uint64_t discard(uint32_t a, uint64_t pages)
         uint64_t run = (count == SGC_ARENA_PAGES ? UINT64_MAX : (UINT64_C(1) << count) - 1) << bit;
         void *start = (void *)sgc_page_start(a * SGC_ARENA_PAGES + bit);
 
+        sgc_assert(sgc_page_ok(a * SGC_ARENA_PAGES + bit) && (run & pages) == run);
         if (!sgc_mem_discard(start, (size_t)count * SGC_PAGE))
             kept |= run;
         pages &= ~run;
@@ -82,6 +86,7 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
         return false;
     sgc_seam();
     kept = discard(a, due);
+    sgc_assert((kept & ~due) == 0);
     bare = put_back(a, due, kept, self);
     sgc_pool_arrived((uint32_t)__builtin_popcountll(due));
     sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);

@@ -33,6 +33,7 @@ void sgc_free_lists_init(void)
 
 static struct sgc_page_record *record(uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page));
     return &sgc_heap.records[page];
 }
 
@@ -42,6 +43,7 @@ static void link_owner(uint32_t owner, uint32_t wealth)
 {
     struct free_list *list = &lists.of[owner];
 
+    sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX && wealth < WEALTHS);
     if (wealth == 0)
         return;
     list->richer = SGC_NO_OWNER;
@@ -56,6 +58,7 @@ static void unlink_owner(uint32_t owner, uint32_t wealth)
 {
     const struct free_list *list = &lists.of[owner];
 
+    sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX && wealth < WEALTHS);
     if (wealth == 0)
         return;
     if (list->richer != SGC_NO_OWNER)
@@ -74,6 +77,7 @@ static void change_count(uint32_t owner, uint32_t by)
     uint32_t before = sgc_a32_load(&list->count);
     uint32_t after = before + by;
 
+    sgc_assert(by == 1 || before != 0);
     sgc_a32_store(&list->count, after);
     sgc_a32_store(&lists.total, sgc_a32_load(&lists.total) + by);
     if (sgc_page_wealth(before) == sgc_page_wealth(after))
@@ -97,6 +101,7 @@ static void add_first(struct free_list *list, uint32_t page)
 
 static void add_last(struct free_list *list, uint32_t page)
 {
+    sgc_assert(list->last != SGC_NO_PAGE);
     record(page)->next = SGC_NO_PAGE;
     record(page)->prev = list->last;
     record(list->last)->next = page;
@@ -147,6 +152,7 @@ uint32_t sgc_free_list_of(uint32_t page)
 
 uint32_t sgc_free_list_first(uint32_t owner)
 {
+    sgc_assert(owner < SGC_OWNERS_MAX);
     return lists.of != NULL ? lists.of[owner].first : SGC_NO_PAGE;
 }
 
@@ -159,6 +165,7 @@ uint32_t sgc_free_list_last_of_richest(void)
 
 uint32_t sgc_free_list_count(uint32_t owner)
 {
+    sgc_assert(owner < SGC_OWNERS_MAX);
     return lists.of != NULL ? sgc_a32_load(&lists.of[owner].count) : 0;
 }
 

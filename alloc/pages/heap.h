@@ -97,6 +97,12 @@ static inline bool sgc_heap_contains(uintptr_t address)
     return address - sgc_heap.base < sgc_aw_load(&sgc_heap.limit);
 }
 
+/* Is it the number of a page that is committed?  Page 0 stands for none. */
+static inline bool sgc_page_ok(uint32_t page)
+{
+    return page != 0 && (uintptr_t)page << SGC_PAGE_LOG < sgc_aw_load(&sgc_heap.limit);
+}
+
 static inline uint32_t sgc_page_number(uintptr_t address)
 {
     return (uint32_t)((address - sgc_heap.base) >> SGC_PAGE_LOG);

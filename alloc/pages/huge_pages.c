@@ -16,6 +16,7 @@ SGC_STATE static struct huge_pages huge;
 
 static char *arena_start(uint32_t arena)
 {
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
     return (char *)sgc_page_start(arena * SGC_ARENA_PAGES);
 }
 
@@ -31,6 +32,7 @@ static uint64_t touch(char *start, size_t pages)
 {
     uint64_t began = sgc_clock_ns();
 
+    sgc_assert(pages != 0);
     for (size_t i = 0; i < pages; i++)
         *(volatile char *)(start + i * sgc_heap.os_page) = 0;
     return sgc_clock_ns() - began;
@@ -42,6 +44,7 @@ static bool trial(uint32_t arena)
 {
     char *large = arena_start(arena);
 
+    sgc_assert(huge.page != 0 && huge.page <= SGC_ARENA / 2);
     if (!huge.trials.trusted) {
         huge.trials.sample_ns = touch(large, SGC_HUGE_SAMPLE);
         large += SGC_ARENA / 2;
@@ -77,6 +80,7 @@ void sgc_huge_pages_grown(uint32_t first, uint32_t count)
 {
     uint32_t from = first > SGC_HUGE_FROM_ARENA ? first : SGC_HUGE_FROM_ARENA;
 
+    sgc_assert(count != 0 && first + count <= sgc_heap.reserved / SGC_ARENA);
     if (from >= first + count || !wanted(from))
         return;
     sgc_a32_store(&huge.asked, 1);

@@ -3,6 +3,7 @@
 #include "alloc/pages/kind.h"
 
 #include "platform/platform.h"
+#include "platform/report.h"
 
 SGC_STATE struct sgc_kinds sgc_kinds = {
     .count = SGC_ATOMIC_INIT(SGC_KINDS_BUILT_IN),
@@ -18,6 +19,7 @@ uint32_t sgc_kind_make(const struct sgc_kind *kind)
 {
     uint32_t n;
 
+    sgc_assert(kind->scan <= SGC_SCAN_DESCRIBED);
     do {
         n = sgc_a32_load(&sgc_kinds.count);
         if (n == SGC_KINDS)

@@ -60,6 +60,12 @@ static inline uint32_t sgc_kind_count(void)
     return sgc_a32_load(&sgc_kinds.count);
 }
 
+/* Is it the number of a kind that there is? */
+static inline bool sgc_kind_ok(uint32_t kind)
+{
+    return kind < sgc_kind_count();
+}
+
 /* The built-in kinds are told by their numbers, since these are mostly known to the compiler. */
 static inline bool sgc_kind_is_client(uint32_t kind)
 {

@@ -71,6 +71,7 @@ void sgc_live_pages_count(uint32_t owner)
 {
     uint32_t generation = sgc_a32_load(&live_pages.generation);
 
+    sgc_assert(owner < SGC_OWNERS_MAX);
     count_one(&live_pages.all, sgc_heap.epoch, generation);
     if (live_pages.of != NULL)
         count_one(&live_pages.of[owner], sgc_heap.epoch, generation);
@@ -104,6 +105,7 @@ size_t sgc_live_pages_most_of_owners(uint32_t owners)
     uint32_t generation = sgc_a32_load(&live_pages.generation);
     size_t sum = 0;
 
+    sgc_assert(owners <= SGC_OWNERS_MAX);
     for (uint32_t owner = 0; live_pages.of != NULL && owner < owners; owner++)
         sum += most_of(&live_pages.of[owner], sgc_heap.epoch, generation);
     return sum;

@@ -39,6 +39,7 @@ void sgc_page_clear_marks(uint32_t page)
     size_t word = (size_t)page * SGC_PAGE_WORDS;
     uint32_t role = sgc_mark_role();
 
+    sgc_assert(sgc_page_ok(page));
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
         sgc_aw_store(sgc_bits_word(w, role), 0);
 }
@@ -76,6 +77,7 @@ static bool is_to_be_cleared(uint32_t page)
 
 static void clear_arena(uint32_t arena)
 {
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
     sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, sgc_mark_role()), 0);
     for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++)
         if (is_to_be_cleared(arena * SGC_ARENA_PAGES + i))

@@ -11,6 +11,7 @@ void sgc_page_clear_bits(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
 
+    sgc_assert(sgc_page_ok(page));
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
         sgc_aw_store(sgc_bits_word(w, 0), 0);
         sgc_aw_store(sgc_bits_word(w, 1), 0);
@@ -24,6 +25,7 @@ static void describe_scan(struct sgc_page *d, uint32_t kind)
 {
     uint32_t scan = sgc_kinds.of[kind].scan;
 
+    sgc_assert(sgc_kind_ok(kind) && d->granules != 0);
     d->weight = sgc_weight(d->granules, scan != SGC_SCAN_NOTHING);
     d->piece = scan == SGC_SCAN_DESCRIBED ? SGC_PIECE_DESCRIBED : 0;
 }
@@ -34,6 +36,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t 
     struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_page_record *r = &sgc_heap.records[page];
 
+    sgc_assert(sgc_page_ok(page) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_assert(sgc_page_state(d) == SGC_PAGE_FREE || sgc_page_state(d) == SGC_PAGE_RESERVED);
     sgc_page_clear_bits(page);
     d->reciprocal = c->reciprocal;
@@ -56,6 +59,7 @@ uint32_t sgc_page_live(uint32_t page)
     size_t word = (size_t)page * SGC_PAGE_WORDS;
     uint32_t live = 0;
 
+    sgc_assert(sgc_page_ok(page));
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
         live += (uint32_t)__builtin_popcountll(
             sgc_aw_load(sgc_bits_word(w, sgc_heap.alloc_role)));
@@ -106,6 +110,7 @@ void sgc_page_check(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
 
+    sgc_assert(sgc_page_ok(page));
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
         sgc_verify(d->kind < sgc_kind_count() && d->cls < sgc_size_classes.count);
         sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);

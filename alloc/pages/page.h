@@ -96,6 +96,7 @@ static inline uint64_t sgc_weight(uint32_t granules, bool pushes)
 {
     uint64_t one = (uint64_t)1 << 2 * SGC_WEIGHT_GRANULES;
 
+    sgc_assert(granules != 0 && granules <= SGC_PAGE_GRANULES);
     return pushes ? (uint64_t)1 << 63 | one | (uint64_t)granules << SGC_WEIGHT_GRANULES : one | granules;
 }
 
@@ -123,6 +124,7 @@ struct sgc_page_record {
 
 static inline uintptr_t sgc_tag(uint32_t owner, uint32_t epoch)
 {
+    sgc_assert(owner < SGC_OWNERS_MAX);
     return (uintptr_t)owner << 32 | epoch;
 }
 

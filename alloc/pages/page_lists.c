@@ -9,6 +9,7 @@
 
 static struct sgc_page_record *record(uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page));
     return &sgc_heap.records[page];
 }
 
@@ -20,6 +21,7 @@ static struct sgc_page_record *record(uint32_t page)
  */
 static uint32_t label(const struct sgc_page_lists *lists, enum sgc_page_list list)
 {
+    sgc_assert(list < SGC_LISTS);
     return lists->epoch << 2 | (list + 1);
 }
 
@@ -51,6 +53,7 @@ void sgc_list_remove(struct sgc_page_lists *lists, uint32_t page)
     struct sgc_page_record *r = record(page);
     enum sgc_page_list list = sgc_list_of(lists, page);
 
+    sgc_assert(lists->head[list] != SGC_NO_PAGE && lists->tail[list] != SGC_NO_PAGE);
     if (r->prev != SGC_NO_PAGE)
         record(r->prev)->next = r->next;
     else
@@ -73,6 +76,7 @@ static void put_before_todo(struct sgc_page_lists *lists, enum sgc_page_list fro
 {
     uint32_t head = lists->head[from], tail = lists->tail[from], todo = lists->head[SGC_LIST_TODO];
 
+    sgc_assert((head == SGC_NO_PAGE) == (tail == SGC_NO_PAGE));
     if (head == SGC_NO_PAGE)
         return;
     record(tail)->next = todo;
@@ -86,6 +90,7 @@ static void put_before_todo(struct sgc_page_lists *lists, enum sgc_page_list fro
 
 void sgc_lists_renew(struct sgc_page_lists *lists)
 {
+    sgc_assert(lists->epoch <= sgc_heap.epoch);
     if (lists->epoch == sgc_heap.epoch)
         return;
     put_before_todo(lists, SGC_LIST_USABLE);

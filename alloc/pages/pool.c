@@ -48,6 +48,7 @@ static bool run_through(struct run *run, uint32_t first_page, uint64_t free)
 {
     uint32_t bit = 0;
 
+    sgc_assert(run->wanted != 0 && run->length < run->wanted);
     while (bit < SGC_ARENA_PAGES) {
         uint64_t rest = free >> bit;
         uint32_t gap = rest == 0 ? SGC_ARENA_PAGES - bit : (uint32_t)__builtin_ctzll(rest);
@@ -74,6 +75,7 @@ static uint32_t find_run(uint32_t count, uint32_t *tail)
 {
     struct run run = { .wanted = count };
 
+    sgc_assert(count != 0);
     for (uint32_t a = sgc_pool.lowest; a < sgc_pool.committed; a++)
         if (run_through(&run, a * SGC_ARENA_PAGES, sgc_heap.arenas[a].free))
             return run.start;
@@ -93,6 +95,7 @@ void sgc_pool_note_arena(uint32_t arena)
 {
     const struct sgc_arena *a = &sgc_heap.arenas[arena];
 
+    sgc_assert(arena < sgc_pool.committed);
     if (a->free != 0 && arena < sgc_pool.lowest)
         sgc_pool.lowest = arena;
     for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
@@ -102,6 +105,7 @@ void sgc_pool_note_arena(uint32_t arena)
 
 static uint64_t bits_from(uint32_t bit, uint32_t count)
 {
+    sgc_assert(count != 0 && bit + count <= SGC_ARENA_PAGES);
     return (count == SGC_ARENA_PAGES ? UINT64_MAX : (UINT64_C(1) << count) - 1) << bit;
 }
 
@@ -139,6 +143,7 @@ static uint32_t count_dirty(struct sgc_arena *arena, uint64_t bits)
 
 void sgc_pool_unlist(uint32_t arena, uint64_t pages)
 {
+    sgc_assert(arena < sgc_pool.committed);
     for (uint64_t bits = sgc_heap.arenas[arena].listed & pages; bits != 0; bits &= bits - 1)
         sgc_free_list_remove(arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(bits));
 }
@@ -166,6 +171,7 @@ void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero)
 {
     uint32_t dirty = each_arena(first, count, take_bits);
 
+    sgc_assert(sgc_page_ok(first) && sgc_page_ok(first + count - 1) && sgc_lock_taken(&sgc_pool.lock));
     size_t consumed;
 
     *zero = dirty == 0;
@@ -177,6 +183,7 @@ void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero)
 
 void sgc_pool_give_run(uint32_t first, uint32_t count, uint32_t owner, uint64_t now)
 {
+    sgc_assert(sgc_page_ok(first) && sgc_page_ok(first + count - 1) && count <= sgc_aw_load(&sgc_pool.in_use));
     sgc_assert(sgc_page_state(&sgc_heap.pages[first]) == SGC_PAGE_FREE);
     sgc_assert(owner == SGC_NO_OWNER || count == 1);
     each_arena(first, count, give_bits);
@@ -193,6 +200,7 @@ void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self)
 {
     uint64_t now = sgc_clock_ns();
 
+    sgc_assert(count != 0);
     sgc_lock(&sgc_pool.lock, self);
     sgc_pool_give_run(first, count, SGC_NO_OWNER, now);
     sgc_unlock(&sgc_pool.lock, self);
@@ -214,6 +222,7 @@ void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_s
  * the free end of what is committed. */
 static uint32_t find_or_grow(uint32_t count, struct sgc_section *self)
 {
+    sgc_assert(count != 0 && sgc_lock_taken(&sgc_pool.lock));
     for (;;) {
         uint32_t tail;
         uint32_t first = find_run(count, &tail);

@@ -18,6 +18,7 @@ static bool begin_growing(struct sgc_section *self)
 {
     uint32_t seen = sgc_a32_load(&sgc_pool.grown);
 
+    sgc_assert(sgc_lock_taken(&sgc_pool.lock));
     if (!sgc_pool.growing) {
         sgc_pool.growing = true;
         return true;
@@ -30,6 +31,7 @@ static bool begin_growing(struct sgc_section *self)
 
 static void end_growing(void)
 {
+    sgc_assert(sgc_pool.growing);
     sgc_pool.growing = false;
     sgc_a32_add(&sgc_pool.grown, 1);
     sgc_wake(&sgc_pool.grown, INT_MAX);
@@ -39,6 +41,7 @@ static void publish_arena(uint32_t arena)
 {
     struct sgc_arena *a = &sgc_heap.arenas[arena];
 
+    sgc_assert(arena == sgc_pool.committed && arena < sgc_heap.reserved / SGC_ARENA);
     a->free = arena == 0 ? UINT64_MAX & ~UINT64_C(1) : UINT64_MAX;    /* page 0 means "no page" */
     a->dirty = 0;
     sgc_pool.committed = arena + 1;
@@ -51,6 +54,7 @@ static bool commit_upto(uint32_t end)
 {
     uint32_t from = sgc_pool.promised;
 
+    sgc_assert(end <= sgc_heap.reserved / SGC_ARENA);
     if (end <= from)
         return true;
     if (!sgc_heap_commit_arenas(from, end - from))
@@ -67,6 +71,7 @@ static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section
     uint32_t first = sgc_pool.committed;
     uint32_t done = want;
 
+    sgc_assert(need != 0 && need <= want && sgc_pool.growing);
     sgc_unlock(&sgc_pool.lock, self);
     if (!commit_upto(first + want))
         done = want != need && commit_upto(first + need) ? need : 0;
@@ -81,6 +86,7 @@ static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section
 
 static uint32_t arenas_beyond(uint32_t these)
 {
+    sgc_assert(these <= sgc_heap.reserved / SGC_ARENA);
     return (uint32_t)(sgc_heap.reserved / SGC_ARENA) - these;
 }
 

@@ -33,6 +33,7 @@ static uint32_t lowest_page(enum sgc_pool_sort sort)
 {
     uint32_t *a = &sgc_pool.lowest_of[sort];
 
+    sgc_assert(sgc_lock_taken(&sgc_pool.lock));
     if (!any_of(sort))
         return SGC_NO_PAGE;
     while (sgc_pool_pages_of(&sgc_heap.arenas[*a], sort) == 0)
@@ -60,6 +61,7 @@ static uint32_t own_page(uint32_t owner)
 {
     bool all = sgc_free_list_count(owner) == sgc_aw_load(&sgc_pool.dirty);
 
+    sgc_assert(owner < SGC_OWNERS_MAX);
     return all ? lowest_page(SGC_POOL_DIRTY) : sgc_free_list_first(owner);
 }
 
@@ -96,6 +98,7 @@ static void note_taken(uint32_t page, uint32_t owner, enum sgc_page_source sourc
 {
     uint32_t last = sgc_free_list_of(page);
 
+    sgc_assert(sgc_page_ok(page) && source < SGC_SOURCES);
     sgc_pool_count(&sgc_pool.small, 1);
     sgc_pool_count(&sgc_pool.taken[source], 1);
     sgc_pool_count(&sgc_pool.remote, last != SGC_NO_OWNER && last != owner);
@@ -106,6 +109,7 @@ static bool take_one(uint32_t owner, struct sgc_taken *taken, struct sgc_section
 {
     struct sgc_page_order order = order_now();
 
+    sgc_assert(sgc_lock_taken(&sgc_pool.lock));
     for (int i = 0; sgc_pool_may_use(1) && order.source[i] != SGC_SOURCE_NONE; i++) {
         taken->page = page_from(order.source[i], owner, self);
         if (taken->page == SGC_NO_PAGE)
@@ -121,6 +125,7 @@ uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *
 {
     uint32_t n = 0;
 
+    sgc_assert(owner < SGC_OWNERS_MAX && most != 0);
     sgc_lock(&sgc_pool.lock, self);
     while (n < most && take_one(owner, &taken[n], self))
         n++;
@@ -147,6 +152,7 @@ void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner
 {
     uint64_t now = sgc_clock_ns();
 
+    sgc_assert(owner < SGC_OWNERS_MAX && count <= sgc_aw_load(&sgc_pool.small));
     sgc_lock(&sgc_pool.lock, self);
     for (uint32_t i = 0; i < count; i++)
         if (sgc_heap.records[pages[i]].zero_from == 0)
@@ -161,6 +167,7 @@ bool sgc_pool_forget_owner(uint32_t owner, uint32_t most, struct sgc_section *se
 {
     uint32_t page;
 
+    sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX);
     sgc_lock(&sgc_pool.lock, self);
     for (; most > 0 && (page = sgc_free_list_first(owner)) != SGC_NO_PAGE; most--) {
         sgc_free_list_remove(page);

@@ -43,6 +43,7 @@ static size_t check_arena(uint32_t a)
 {
     const struct sgc_arena *arena = &sgc_heap.arenas[a];
 
+    sgc_assert(a < sgc_pool.committed);
     sgc_verify((arena->dirty & ~arena->free) == 0);
     sgc_verify(a >= sgc_pool.lowest || arena->free == 0);
     for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
@@ -82,6 +83,7 @@ static bool is_lost(uint32_t page)
 {
     uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
 
+    sgc_assert(sgc_page_ok(page));
     return state != SGC_PAGE_SMALL && state != SGC_PAGE_SPAN &&
            (sgc_arena_of_page(page)->free & sgc_arena_bit(page)) == 0;
 }

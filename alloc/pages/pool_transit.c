@@ -11,6 +11,7 @@ enum { AWAITED = 1, ONE_PAGE = 2 };
 
 void sgc_pool_expect(uint32_t count)
 {
+    sgc_assert(count != 0);
     sgc_a32_add(&sgc_pool.coming, count * ONE_PAGE);
 }
 

@@ -48,6 +48,7 @@ static size_t span_bits_bytes(size_t bytes)
 
 static size_t table_size(size_t bytes)
 {
+    sgc_assert(sgc_heap.os_page != 0);
     return sgc_round_up(bytes, sgc_heap.os_page);
 }
 
@@ -81,6 +82,7 @@ static void lay_out(void *start, size_t heap)
 {
     char *p = start;
 
+    sgc_assert((uintptr_t)start % SGC_ARENA == 0 && heap % SGC_ARENA == 0);
     sgc_heap.base = (uintptr_t)p;
     sgc_heap.reserved = heap;
     p += heap;
@@ -101,6 +103,7 @@ static void lay_out(void *start, size_t heap)
  * refuse at a size of their own. */
 static bool reserve(size_t heap)
 {
+    sgc_assert(heap >= SMALLEST_RESERVE && heap % SGC_ARENA == 0);
     for (;; heap = heap / 2 > SMALLEST_RESERVE ? sgc_round_up(heap / 2, SGC_ARENA) : SMALLEST_RESERVE) {
         size_t bytes = heap + tables_bytes(heap);
         void *start = sgc_mem_reserve(bytes, SGC_ARENA);
@@ -134,6 +137,7 @@ static bool commit_slice(void *table, size_t first, size_t count, size_t size)
     uintptr_t lo = (uintptr_t)table + first * size;
     uintptr_t hi = lo + count * size;
 
+    sgc_assert(count != 0 && lo >= sgc_heap.base);
     lo = sgc_round_down(lo, sgc_heap.os_page);
     hi = sgc_round_up(hi, sgc_heap.os_page);
     return sgc_mem_commit((void *)lo, hi - lo);
@@ -146,7 +150,7 @@ bool sgc_heap_commit_arenas(uint32_t first, uint32_t count)
     size_t word = page * SGC_PAGE_WORDS;
     size_t words = pages * SGC_PAGE_WORDS;
 
-    sgc_assert(first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
+    sgc_assert(count != 0 && first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
     return sgc_mem_commit((void *)sgc_page_start((uint32_t)page), (size_t)count * SGC_ARENA) &&
            commit_slice(sgc_heap.arenas, first, count, sizeof(struct sgc_arena)) &&
            commit_slice(sgc_heap.span_bits, 2 * first, 2 * (size_t)count, sizeof(sgc_aw_t)) &&

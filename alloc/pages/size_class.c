@@ -14,11 +14,13 @@ enum { LINEAR_GRANULES = 16 };      /* one class per granule up to here */
 /* The largest size, in granules, of which as many fit into a page as of `granules`.  */
 static uint32_t widened(uint32_t granules)
 {
+    sgc_assert(granules != 0 && granules <= SGC_PAGE_GRANULES);
     return SGC_PAGE_GRANULES / (SGC_PAGE_GRANULES / granules);
 }
 
 static uint32_t reciprocal_of(uint32_t granules)
 {
+    sgc_assert(granules != 0);
     return ((UINT32_C(1) << 31) + granules - 1) / granules;
 }
 
@@ -26,6 +28,7 @@ static uint64_t starts_of(uint32_t granules)
 {
     uint64_t starts = 0;
 
+    sgc_assert(granules != 0);
     for (uint32_t bit = 0; bit < 64; bit += granules)
         starts |= UINT64_C(1) << bit;
     return starts;
@@ -33,7 +36,7 @@ static uint64_t starts_of(uint32_t granules)
 
 static void add_class(uint32_t granules)
 {
-    sgc_assert(sgc_size_classes.count < SGC_CLASSES_MAX);
+    sgc_assert(sgc_size_classes.count < SGC_CLASSES_MAX && granules <= SGC_SMALL_MAX / SGC_GRANULE);
     sgc_size_classes.of[sgc_size_classes.count++] = (struct sgc_size_class){
         .granules = granules,
         .reciprocal = reciprocal_of(granules),
@@ -47,6 +50,7 @@ static uint32_t next_geometric(uint32_t granules)
 {
     uint32_t power = 31u - (uint32_t)__builtin_clz(granules);
 
+    sgc_assert(granules != 0);
     return granules + ((1u << power) + 7) / 8;
 }
 
@@ -57,6 +61,7 @@ static void add_crowded(uint32_t granules)
 {
     uint32_t below = sgc_size_classes.of[sgc_size_classes.count - 1].granules;
 
+    sgc_assert(granules > below);
     if ((below & (below - 1)) == 0 && granules > below + below / 8)
         add_class(below + 1);
 }
@@ -95,6 +100,7 @@ static void check_class(uint32_t cls)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];
 
+    sgc_assert(cls < sgc_size_classes.count);
     sgc_verify(c->starts == starts_of(c->granules));
     sgc_verify(c->per_page >= 3 && c->per_page * c->granules <= SGC_PAGE_GRANULES);
     for (uint32_t g = 0; g < SGC_PAGE_GRANULES; g++)

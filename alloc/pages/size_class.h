@@ -20,6 +20,7 @@
 #include <stdbool.h>
 
 #include "alloc/pages/geometry.h"
+#include "platform/report.h"
 #include "platform/visibility.h"
 
 enum {
@@ -47,11 +48,13 @@ void sgc_size_classes_check(void);
 /* The class for `granules` (1 .. SGC_SMALL_MAX / SGC_GRANULE). */
 static inline uint32_t sgc_class_for(size_t granules)
 {
+    sgc_assert(granules >= 1 && granules <= SGC_SMALL_MAX / SGC_GRANULE);
     return sgc_size_classes.by_granules[granules];
 }
 
 static inline uint32_t sgc_class_bytes(uint32_t cls)
 {
+    sgc_assert(cls < sgc_size_classes.count);
     return sgc_size_classes.of[cls].granules * SGC_GRANULE;
 }
 
@@ -62,6 +65,7 @@ static inline uint32_t sgc_class_bytes(uint32_t cls)
  */
 static inline uint32_t sgc_slot_of(uint32_t g, uint32_t reciprocal)
 {
+    sgc_assert(g < SGC_PAGE_GRANULES);
     return (uint32_t)(((uint64_t)g * reciprocal) >> 31);
 }
 

@@ -47,6 +47,7 @@ static bool give_number(struct sgc_cache *cache)
 {
     uint32_t id = sgc_a32_load(&sgc_cache_count);
 
+    sgc_assert(cache->id == SGC_NO_OWNER);
     if (id == 0)
         id = 1;
     if (id == SGC_CACHES_MAX || (sgc_cache_table == NULL && !make_table()))
@@ -74,6 +75,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->pages_most = torture ? 1 : SGC_READY_MOST;
+    sgc_assert(sgc_cache_ok(cache));
     cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
     open_inbox(cache);
     return true;
@@ -85,6 +87,7 @@ static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
+    sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     if (bin->cur < bin->end) {
         struct sgc_slots rest = { sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
 
@@ -115,18 +118,21 @@ void sgc_cache_count_freed(struct sgc_cache *cache)
 {
     size_t now = freed_at_hand(cache);
 
+    sgc_assert(sgc_cache_ok(cache));
     sgc_count_add(&cache->freed_bytes, now - cache->counted);
     cache->counted = now;
 }
 
 void sgc_cache_keep_none(struct sgc_cache *cache)
 {
+    sgc_assert(sgc_cache_ok(cache));
     sgc_cache_retire(cache);
     cache->keeps_freed = false;
 }
 
 void sgc_cache_retire(struct sgc_cache *cache)
 {
+    sgc_assert(sgc_cache_ok(cache));
     sgc_cache_count_freed(cache);
     cache->counted = 0;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
@@ -143,6 +149,7 @@ void sgc_cache_retire(struct sgc_cache *cache)
  * (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
 void sgc_cache_repair(struct sgc_cache *cache)
 {
+    sgc_assert(sgc_cache_ok(cache) && (cache->freeing == SGC_NO_PAGE || sgc_page_ok(cache->freeing)));
     if (cache->freeing != SGC_NO_PAGE)
         sgc_a8_store_sc(&sgc_heap.pages[cache->freeing].remote, 1);
     cache->freeing = SGC_NO_PAGE;
@@ -158,6 +165,7 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
     const struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_page_lists *lists = &cache->bin[d->kind][d->cls].lists;
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && sgc_page_owner(page) == cache->id);
     sgc_lists_renew(lists);
     if (sgc_list_of(lists, page) == SGC_LIST_DONE)
@@ -169,12 +177,14 @@ void sgc_page_watch(uint32_t page)
 {
     struct sgc_page *d = &sgc_heap.pages[page];
 
+    sgc_assert(sgc_page_ok(page));
     if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_WATCHED)
         sgc_a32_store(&d->bin, SGC_BIN_WATCHED);
 }
 
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     if (bin->active_epoch != sgc_heap.epoch) {
         bin->page = SGC_NO_PAGE;
         bin->dirty = (char *)sgc_page_start(SGC_NO_PAGE);
@@ -238,6 +248,7 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
 
 void sgc_cache_check(const struct sgc_cache *cache)
 {
+    sgc_assert(sgc_cache_ok(cache));
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
             check_bin(cache, kind, cls);

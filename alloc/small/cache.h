@@ -43,8 +43,7 @@ enum {
     SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
-    SGC_READY_MOST = 24,            /* pages made ready at a time, */
-    SGC_READY_FRESH = 8,            /* and of the pool's */
+    SGC_READY_MOST = 8,             /* pages made ready at a time, and the part of those taken that may lie unused: an eighth */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
@@ -75,7 +74,7 @@ struct sgc_bin {
     uint8_t next_ready, ready_end;
     uint16_t taken;                 /* pages made ready so far */
 };
-_Static_assert(sizeof(struct sgc_bin) == 192 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
+_Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
 
 /* In place of the first page in an inbox. */
 #define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
@@ -102,6 +101,20 @@ struct sgc_cache {
     struct sgc_bin watched;         /* stands for the bins of pages where the common path must not free; empty and closed */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
+
+/* Do the slots, the freed ones and the pages to come agree?  By its thread in a section, or world stopped. */
+static inline bool sgc_bin_ok(const struct sgc_bin *bin)
+{
+    return (bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end &&
+           (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MOST;
+}
+
+/* Has it been opened?  Of any thread's cache. */
+static inline bool sgc_cache_ok(const struct sgc_cache *cache)
+{
+    return cache->id != SGC_NO_OWNER && cache->id < SGC_CACHES_MAX && cache->pages_most >= 1 &&
+           cache->pages_most <= SGC_READY_MOST && cache->claim_bytes <= SGC_CLAIM_BYTES;
+}
 
 enum { SGC_BIN_WATCHED = offsetof(struct sgc_cache, watched) };
 
@@ -154,6 +167,7 @@ void sgc_cache_check(const struct sgc_cache *cache);
 
 static inline struct sgc_cache *sgc_cache_of(uint32_t id)
 {
+    sgc_assert(id != SGC_NO_OWNER && id < sgc_a32_load(&sgc_cache_count));
     return (struct sgc_cache *)sgc_aw_load_acq(&sgc_cache_table[id]);
 }
 
@@ -172,6 +186,7 @@ static inline void sgc_count_add(sgc_aw_t *count, size_t n)
 /* In bytes from the cache's start. */
 static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 {
+    sgc_assert(kind < SGC_KINDS && cls < SGC_CLASSES_MAX);
     return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
 }
 

@@ -26,6 +26,7 @@ static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs
     struct sgc_page *d = &sgc_heap.pages[page];
     uint32_t epoch = sgc_tag_epoch(sgc_aw_load(&d->tag));
 
+    sgc_assert(sgc_lock_taken(&orphans.lock) && sgc_page_state(d) == SGC_PAGE_SMALL);
     sgc_list_remove(ours, page);
     sgc_aw_store_rel(&d->tag, sgc_tag(SGC_NO_OWNER, epoch));
     sgc_seam();
@@ -46,6 +47,8 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
     struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
     uint32_t page;
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    sgc_assert(sgc_lock_taken(&cache->lock));
     sgc_lock(&orphans.lock, &cache->section);
     for (; most > 0 && (page = any_page(ours)) != SGC_NO_PAGE; most--)
         leave_one(ours, &orphan_lists[kind][cls], page);
@@ -56,6 +59,8 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 /* Both locks held. */
 static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t page)
 {
+    sgc_assert(sgc_lock_taken(&orphans.lock) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_page_owner(page) == SGC_NO_OWNER && sgc_aw_load(&orphans.count) != 0);
     sgc_list_remove(theirs, page);
     sgc_aw_add(&orphans.count, (uintptr_t)-1);
     sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
@@ -70,6 +75,7 @@ static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct 
 {
     uint32_t found = 0;
 
+    sgc_assert(theirs->epoch == sgc_heap.epoch && bin->lists.epoch == sgc_heap.epoch);
     *more = true;
     for (uint32_t i = 0; i < ADOPT_STEP && found < most && *more; i++) {
         uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), 1, more);
@@ -123,6 +129,7 @@ uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
     uint32_t found = 0;
     bool more = worth_a_look(kind, cls, &cache->section);
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     while (more && found < most)
         found += adopt_step(cache, kind, cls, most - found, &more);
     return found;
@@ -135,6 +142,7 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
     while (step.swept != 0 && *most > 0) {
         sgc_lock(&orphans.lock, self);
         sgc_lists_sweep(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), *most, &step);
+        sgc_assert(sgc_aw_load(&orphans.count) >= step.empties);
         sgc_aw_add(&orphans.count, -(uintptr_t)step.empties);
         sgc_unlock(&orphans.lock, self);
         sgc_sweep_give(&step, SGC_NO_OWNER, self);

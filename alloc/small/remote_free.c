@@ -9,6 +9,7 @@ enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
 
 static bool push(struct sgc_cache *cache, uint32_t page)
 {
+    sgc_assert(sgc_cache_ok(cache));
     for (;;) {
         uintptr_t head = sgc_aw_load_acq(&cache->inbox);
 
@@ -32,6 +33,7 @@ void sgc_page_notify(uint32_t page)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
 
+    sgc_assert(sgc_page_ok(page));
     for (;;) {
         uint32_t owner;
 
@@ -52,6 +54,7 @@ bool sgc_remote_free(uint32_t page, size_t granule)
 {
     uintptr_t bit = sgc_bit_mask(granule);
 
+    sgc_assert(sgc_page_ok(page) && granule / SGC_PAGE_GRANULES == page);
     if (sgc_aw_or(sgc_remote_word(granule), bit) & bit)
         return false;
     sgc_seam();
@@ -76,6 +79,7 @@ void sgc_page_merge(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
 
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     if (sgc_a8_load_sc(&sgc_heap.pages[page].remote) == 0)
         return;
     sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
@@ -105,9 +109,11 @@ static void deliver(struct sgc_cache *cache, uint32_t page)
 /* A page stays queued until it is delivered: its link is ours. */
 static void deliver_some(struct sgc_cache *cache, uint32_t most)
 {
+    sgc_assert(sgc_lock_taken(&cache->lock));
     for (; most > 0 && cache->arrived != SGC_NO_PAGE; most--) {
         uint32_t page = cache->arrived;
 
+        sgc_assert(sgc_page_ok(page) && sgc_a32_load(&sgc_heap.records[page].queued) == 1);
         cache->arrived = sgc_heap.records[page].inbox_next;
         sgc_a32_swap(&sgc_heap.records[page].queued, 0);
         sgc_seam();
@@ -117,7 +123,7 @@ static void deliver_some(struct sgc_cache *cache, uint32_t most)
 
 bool sgc_cache_drain(struct sgc_cache *cache)
 {
-    sgc_assert(sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED);
+    sgc_assert(sgc_cache_ok(cache) && sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED);
     if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != SGC_INBOX_EMPTY)
         cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, SGC_INBOX_EMPTY);
     deliver_some(cache, DELIVER_STEP);
@@ -128,6 +134,7 @@ bool sgc_cache_drain(struct sgc_cache *cache)
  * comes any more. */
 bool sgc_inbox_close_step(struct sgc_cache *cache)
 {
+    sgc_assert(sgc_cache_ok(cache) && cache->tag == 0);
     if (cache->arrived == SGC_NO_PAGE && sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED)
         cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, SGC_INBOX_CLOSED);
     deliver_some(cache, DELIVER_STEP);

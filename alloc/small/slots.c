@@ -31,6 +31,7 @@ static inline bool place_ok(const struct place *p, struct sgc_slots s)
  * one behind them. */
 static inline uint64_t in_word(const struct place *p, size_t at, size_t end, size_t *next)
 {
+    sgc_assert(at < end);
     *next = sgc_next_word_slot(p->bytes, p->starts, at);
     if (__builtin_expect(*next <= end, 1))
         return p->starts & UINT64_MAX >> at % 64;
@@ -41,6 +42,7 @@ static inline uint64_t in_word(const struct place *p, size_t at, size_t end, siz
 /* Goes on as long as all slots of a word are free. */
 static size_t claim_until(const struct place *p, size_t at, size_t end)
 {
+    sgc_assert(at <= end && end <= p->end);
     while (at < end) {
         sgc_aw_t *word = sgc_slot_word(at);
         size_t next;
@@ -62,7 +64,7 @@ struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, size_t from, uint3
     struct sgc_slots s = { from, p.end };
     sgc_aw_t *word;
 
-    sgc_assert(place_ok(&p, s));
+    sgc_assert(sgc_page_ok(page) && most != 0 && place_ok(&p, s));
     if (sgc_find_free(&p.bytes, p.starts, p.end, &s.first, &word) == 0 || s.first >= p.end)
         return (struct sgc_slots){ p.end, p.end };
     if ((p.end - s.first) > (size_t)most * p.granules)
@@ -96,6 +98,7 @@ enum sgc_fill sgc_slots_fill(uint32_t page, uint32_t cls)
     size_t first = p.start;
     sgc_aw_t *word;
 
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     if (sgc_find_free(&p.bytes, p.starts, p.end, &first, &word) == 0 || first >= p.end)
         return SGC_FILL_FULL;
     if (first != p.start)
@@ -107,7 +110,7 @@ void sgc_slots_release(uint32_t page, uint32_t cls, struct sgc_slots s)
 {
     struct place p = place_of(page, cls);
 
-    sgc_assert(place_ok(&p, s));
+    sgc_assert(sgc_page_ok(page) && place_ok(&p, s));
     for (size_t at = s.first, next; at < s.end; at = next) {
         sgc_aw_t *word = sgc_slot_word(at);
         uint64_t bits = in_word(&p, at, s.end, &next);

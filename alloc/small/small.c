@@ -19,6 +19,7 @@ enum {
 
 static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 {
+    sgc_assert(bin->size != 0);
     if (cleared)
         return SGC_ZERO_BYTES / bin->size + 1;
     return bin->size >= SGC_FETCH_LEAST ? SGC_FETCH_SLOTS : SGC_PAGE_GRANULES;
@@ -30,12 +31,14 @@ static void open_run(struct sgc_bin *bin, char *from, bool cleared)
     size_t most = (size_t)slots_opened(bin, cleared) * bin->size;
     char *upto = from >= bin->dirty || (size_t)(bin->end - from) <= most ? bin->end : from + most;
 
+    sgc_assert(from < bin->end && bin->size != 0);
     bin->limit = cleared ? sgc_zeroed_until(bin, from, upto) : sgc_fetched_until(bin, upto);
 }
 
 /* From here on the page was never used. */
 static char *never_used(uint32_t page)
 {
+    sgc_assert(sgc_page_ok(page) && sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
     return (char *)sgc_page_start(page) + (size_t)sgc_heap.records[page].zero_from * SGC_GRANULE;
 }
 
@@ -45,6 +48,7 @@ static char *dirty_until(uint32_t page, uint32_t to)
     struct sgc_page_record *r = &sgc_heap.records[page];
     char *dirty = never_used(page);
 
+    sgc_assert(to <= SGC_PAGE_GRANULES);
     if (to > r->zero_from)
         r->zero_from = to;
     return dirty;
@@ -53,6 +57,7 @@ static char *dirty_until(uint32_t page, uint32_t to)
 /* In an order in which the bin has, at no instruction, slots that are not all claimed. */
 static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bool cleared)
 {
+    sgc_assert(from < end);
     bin->limit = bin->end = NULL;
     sgc_compiler_barrier();
     bin->cur = from;
@@ -90,6 +95,7 @@ static bool activate(struct sgc_bin *bin)
 /* Free slots of the active page, else of the next one that has any. */
 static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t most, struct sgc_slots *s)
 {
+    sgc_assert(most != 0 && sgc_bin_ok(bin));
     while (bin->page != SGC_NO_PAGE || activate(bin)) {
         *s = sgc_slots_claim(bin->page, cls, bin->next, most);
         bin->next = s->end;
@@ -106,6 +112,7 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
 {
     bool whole = bin->taken >= WHOLE_PAGES && cache->claim_bytes != 0;
 
+    sgc_assert(bin->size != 0);
     return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
 }
 
@@ -113,6 +120,7 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
  * backs a whole page.  In others most of it may stay untouched.  Figures: doc/journal/heap.md. */
 static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const char *end, const char *dirty)
 {
+    sgc_assert(from < end);
     return bin->taken >= BACKED_PAGES && from >= dirty && end - from >= SGC_PAGE / 2;
 }
 
@@ -122,6 +130,7 @@ static void back_claimed(struct sgc_cache *cache)
 {
     char *end = cache->unbacked_end;
 
+    sgc_assert(end == NULL || cache->unbacked < end);
     if (end == NULL)
         return;
     cache->unbacked_end = NULL;
@@ -138,6 +147,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
+    sgc_assert(bin->cur == bin->end && sgc_section_inside(&cache->section));
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
     from = sgc_granule_address(s.first);
@@ -156,6 +166,7 @@ static void *next_ready(struct sgc_bin *bin, uint32_t kind)
 {
     void *object;
 
+    sgc_assert(sgc_bin_ok(bin));
     if (bin->freed == NULL) {
         if (bin->limit < bin->end && !sgc_bin_has_run(bin))
             open_run(bin, bin->cur, sgc_kind_cleared(kind));
@@ -172,6 +183,7 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     struct sgc_bin *bin = &cache->bin[kind][cls];
     void *object;
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_section_enter(&cache->section);
     object = next_ready(bin, kind);
     if (object == NULL && claim(cache, bin, kind, cls))
@@ -191,6 +203,7 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     void *object;
 
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_section_enter(&cache->section);
     object = next_ready(&cache->bin[kind][cls], kind);
     sgc_section_leave(&cache->section);
@@ -217,6 +230,7 @@ static void **link_ready(struct sgc_bin *bin, size_t most, void **last)
     size_t ready = (size_t)(bin->limit - bin->cur);
     char *slot = bin->cur, *end = slot + (ready < most ? ready : most);
 
+    sgc_assert(sgc_bin_has_run(bin) && most <= SIZE_MAX / 2);
     bin->cur = end;
     sgc_compiler_barrier();
     for (uint32_t size = bin->size; slot != end; slot += size) {
@@ -250,7 +264,7 @@ static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, si
 
 void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first)
 {
-    sgc_assert(most > 0);
+    sgc_assert(sgc_cache_ok(cache) && most > 0);
     sgc_section_enter(&cache->section);
     link_others(cache, kind, cls, (size_t)most * cache->bin[kind][cls].size, first);
     sgc_section_leave(&cache->section);
@@ -264,6 +278,7 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
 {
     struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
+    sgc_assert(!sgc_alloc_bit(granule) && sgc_kind_ok(d->kind));
     if (!sgc_kind_keeps_freed(d->kind))
         return;         /* it waits for a cycle, like garbage, so it calls for one like garbage */
     if (!cache->keeps_freed) {
@@ -277,6 +292,7 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
 
 void sgc_free_undo(struct sgc_cache *cache, void *object)
 {
+    sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
     sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
     sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
 }
@@ -290,6 +306,7 @@ static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struc
 
     if (sgc_aw_load_acq(&d->tag) != cache->tag)
         return SGC_FREE_NOT_HERE;
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL);
     if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, object) || sgc_freed_remotely(d, granule))
         return SGC_FREE_NOT_ALLOCATED;
     if (sgc_heap.config.poison)
@@ -304,7 +321,7 @@ enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, uint32_t page
 {
     enum sgc_free_result result;
 
-    sgc_assert(granule / SGC_PAGE_GRANULES == page);
+    sgc_assert(sgc_cache_ok(cache) && granule / SGC_PAGE_GRANULES == page);
     sgc_section_enter(&cache->section);
     result = free_in_section(cache, &sgc_heap.pages[page], granule);
     sgc_section_leave(&cache->section);

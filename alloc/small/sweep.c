@@ -21,6 +21,7 @@ static void poison_free_slots(uint32_t page)
     uint32_t used = r->zero_from / d->granules;
     size_t first = sgc_page_first_granule(page);
 
+    sgc_assert(d->granules != 0 && r->zero_from <= SGC_PAGE_GRANULES);
     for (uint32_t slot = 0; slot < used; slot++)
         if (!sgc_alloc_bit(first + slot * d->granules))
             memset(sgc_granule_address(first + slot * d->granules), POISON,
@@ -39,7 +40,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     bool first = first_sweep(page);
     enum sgc_fill fill;
 
-    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
@@ -58,6 +59,7 @@ static void fetch_bits(uint32_t page)
 {
     const char *bits = (const char *)sgc_bits_word((size_t)page * SGC_PAGE_WORDS, 0);
 
+    sgc_assert(sgc_page_ok(page));
     for (size_t at = 0; at < 2 * SGC_PAGE_WORDS * sizeof(sgc_aw_t); at += 64)
         __builtin_prefetch(bits + at, 1);
 }
@@ -66,6 +68,7 @@ uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint
 {
     uint32_t page;
 
+    sgc_assert(lists->epoch == sgc_heap.epoch && most != 0);
     *more = false;
     page = lists->head[SGC_LIST_USABLE];
     if (page != SGC_NO_PAGE) {
@@ -120,6 +123,7 @@ static bool sweep_one(struct sgc_page_lists *lists, uintptr_t tag, struct sgc_sw
 
 void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step)
 {
+    sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     step->swept = step->empties = 0;
     sgc_lists_renew(lists);
     while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
@@ -130,6 +134,7 @@ void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most,
 
 void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self)
 {
+    sgc_assert(step->empties <= step->swept && step->swept <= SGC_SWEEP_STEP);
     if (step->empties == 0)
         return;
     sgc_seam();

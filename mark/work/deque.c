@@ -19,6 +19,7 @@ bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form)
 
 void sgc_deque_release(struct sgc_deque *d)
 {
+    sgc_assert(sgc_deque_ok(d));
     sgc_stack_memory_release(&d->memory);
     *d = (struct sgc_deque){ .form = d->form };
 }
@@ -40,6 +41,7 @@ static void end_change(struct sgc_deque *d)
 /* Changes a word with a length. */
 static bool replace(struct sgc_deque *d, uintptr_t seen, uintptr_t next)
 {
+    sgc_assert(sgc_public_length(seen) >= sgc_public_length(next));
     if (d->form == SGC_STACK_SPLIT)
         return sgc_aw_cas(&d->word, seen, next);
     sgc_aw_store_rel(&d->word, next);
@@ -94,6 +96,7 @@ static bool take_back(struct sgc_deque *d, bool all)
             return false;
         new_tag(d);
         if (replace(d, seen, sgc_public(sgc_public_bottom(seen), length - pieces, d->tag))) {
+            sgc_assert(pieces <= d->watermark);
             d->watermark -= pieces;
             return true;
         }
@@ -104,7 +107,7 @@ bool sgc_deque_reclaim(struct sgc_deque *d)
 {
     bool got;
 
-    sgc_assert(d->top == d->watermark);
+    sgc_assert(sgc_deque_ok(d) && d->top == d->watermark);
     begin_change(d);
     got = take_back(d, false);
     end_change(d);
@@ -118,6 +121,7 @@ bool sgc_deque_publish(struct sgc_deque *d)
     size_t private_pieces = d->top - d->watermark;
     size_t pieces = sgc_share_count(private_pieces);
 
+    sgc_assert(sgc_deque_ok(d) && private_pieces >= SGC_SHARE_LEAST);
     begin_change(d);
     if (sgc_slide_pays(d->watermark, private_pieces) && all_stolen(d))
         slide(d);
@@ -132,6 +136,7 @@ size_t sgc_deque_room(struct sgc_deque *d, size_t wanted)
 {
     struct sgc_stack_memory *memory = &d->memory;
 
+    sgc_assert(sgc_deque_ok(d));
     if (memory->committed - d->top < wanted && sgc_slide_helps(d->watermark, d->top - d->watermark) && all_stolen(d))
         slide(d);
     while (memory->committed - d->top < wanted && sgc_stack_memory_grow(memory))
@@ -141,6 +146,7 @@ size_t sgc_deque_room(struct sgc_deque *d, size_t wanted)
 
 void sgc_deque_reset(struct sgc_deque *d)
 {
+    sgc_assert(sgc_deque_ok(d));
     begin_change(d);
     take_back(d, true);
     end_change(d);
@@ -149,7 +155,7 @@ void sgc_deque_reset(struct sgc_deque *d)
 
 void sgc_deque_trim(struct sgc_deque *d)
 {
-    sgc_assert(sgc_deque_empty(d));
+    sgc_assert(sgc_deque_ok(d) && sgc_deque_empty(d));
     begin_anew(d);
     sgc_stack_memory_trim(&d->memory);
 }
@@ -158,6 +164,7 @@ size_t sgc_deque_resident(const struct sgc_deque *d)
 {
     size_t bytes = d->memory.committed * sizeof(struct sgc_work);
 
+    sgc_assert(sgc_deque_ok(d));
     return sgc_mem_resident(d->memory.base, sgc_round_up(bytes, sgc_os_page_size()));
 }
 
@@ -184,6 +191,7 @@ static bool copy_and_take(struct sgc_deque *victim, struct sgc_deque *thief, uin
     size_t bottom = sgc_public_bottom(seen);
     size_t left = sgc_public_length(seen) - pieces;
 
+    sgc_assert(pieces <= sgc_public_length(seen) && pieces <= thief->memory.committed - thief->top);
     for (size_t i = 0; i < pieces; i++)
         sgc_place_copy(sgc_deque_own(thief, thief->top + i), &victim->entries[bottom + i]);
     return replace(victim, seen, sgc_public(bottom + pieces, left, sgc_public_tag(seen)));
@@ -196,7 +204,7 @@ size_t sgc_deque_steal(struct sgc_deque *victim, struct sgc_deque *thief, enum s
     size_t pieces;
     uintptr_t seen;
 
-    sgc_assert(victim != thief);
+    sgc_assert(victim != thief && victim->form == thief->form && sgc_deque_ok(thief));
     begin_change(victim);
     seen = sgc_aw_load_acq(&victim->word);
     pieces = sgc_steal_count(how, sgc_public_length(seen));

@@ -85,6 +85,13 @@ struct sgc_deque {
 
 _Static_assert(sizeof(struct sgc_deque) == 128, "two lines");
 
+/* Do the fields that only the owner writes agree?  On the owner, or while there is no thief. */
+static inline bool sgc_deque_ok(const struct sgc_deque *d)
+{
+    return sgc_stack_memory_ok(&d->memory) && d->entries == d->memory.base && d->watermark <= d->top &&
+           d->top <= d->memory.committed;
+}
+
 /* ---- the word ---- */
 
 enum {
@@ -100,6 +107,7 @@ _Static_assert(SGC_PUBLIC_MOST < 1 << SGC_LENGTH_BITS, "a public part fits in it
 
 static inline uintptr_t sgc_public(size_t bottom, size_t length, uintptr_t tag)
 {
+    sgc_assert(bottom >> SGC_BOTTOM_BITS == 0 && length >> SGC_LENGTH_BITS == 0 && tag >> SGC_TAG_BITS == 0);
     return bottom | (uintptr_t)length << SGC_BOTTOM_BITS | tag << (SGC_BOTTOM_BITS + SGC_LENGTH_BITS);
 }
 
@@ -178,6 +186,7 @@ static inline struct sgc_place *sgc_deque_places(struct sgc_deque *d, size_t cou
 
 static inline void sgc_deque_pushed(struct sgc_deque *d, size_t count)
 {
+    sgc_assert(count <= d->memory.committed - d->top);
     d->top += count;
 }
 
@@ -195,6 +204,7 @@ static inline const struct sgc_place *sgc_deque_end(const struct sgc_deque *d)
 
 static inline void sgc_deque_popped(struct sgc_deque *d, size_t count)
 {
+    sgc_assert(count <= d->top - d->watermark);
     if (d->top > d->deepest)
         d->deepest = d->top;
     d->top -= count;

@@ -19,6 +19,7 @@ static size_t bytes_wanted(size_t bytes, size_t most)
     size_t left = sgc_limit_address_space();
     size_t want = bytes != 0 ? bytes : RESERVE_DEFAULT;
 
+    sgc_assert(most >= RESERVE_LEAST / PIECE);
     if (left != SIZE_MAX && want > left / 16)
         want = left / 16;
     if (want > most * PIECE)
@@ -45,6 +46,7 @@ bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t
 
 void sgc_stack_memory_release(struct sgc_stack_memory *memory)
 {
+    sgc_assert(sgc_stack_memory_ok(memory));
     sgc_mem_release(memory->base, memory->reserved * PIECE);
     *memory = (struct sgc_stack_memory){ .base = NULL };
 }
@@ -56,6 +58,7 @@ bool sgc_stack_memory_grow(struct sgc_stack_memory *memory)
     size_t all = memory->reserved * PIECE;
     size_t step = have < STEP_LEAST ? STEP_LEAST : have;
 
+    sgc_assert(sgc_stack_memory_ok(memory) && memory->base != NULL);
     if (step > all - have)
         step = all - have;
     if (step == 0 || !sgc_mem_commit((char *)memory->base + have, step))
@@ -68,6 +71,7 @@ void sgc_stack_memory_trim(struct sgc_stack_memory *memory)
 {
     size_t have = memory->committed * PIECE;
 
+    sgc_assert(sgc_stack_memory_ok(memory));
     if (have > 16 * STEP_LEAST)
         sgc_mem_discard((char *)memory->base + STEP_LEAST, have - STEP_LEAST);
 }

@@ -18,6 +18,12 @@ struct sgc_stack_memory {
     size_t reserved;            /* there is address space for these */
 };
 
+/* Is it what sgc_stack_memory_init or _release left, or grew from that? */
+static inline bool sgc_stack_memory_ok(const struct sgc_stack_memory *memory)
+{
+    return (memory->base != NULL) == (memory->reserved != 0) && memory->committed <= memory->reserved;
+}
+
 /* Reserves address space for up to `bytes` (0: as much as is sensible; 64 KB is the least), and never for more than
  * `most` pieces.  False if not even that can be had.  Outside sections. */
 bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t most);

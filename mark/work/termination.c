@@ -69,6 +69,7 @@ enum { IDLE, BUSY };
 /* Tickets are (how many this marker drew before) * SGC_TERMINATION_MARKERS + its number: never 0, never twice. */
 static uintptr_t draw_ticket(struct sgc_termination *t, uint32_t i)
 {
+    sgc_assert(i < t->markers && t->slot[i].tickets < UINTPTR_MAX / SGC_TERMINATION_MARKERS);
     return ++t->slot[i].tickets * SGC_TERMINATION_MARKERS + i;
 }
 
@@ -91,7 +92,7 @@ void sgc_termination_release(struct sgc_termination *t)
 
 void sgc_termination_begin(struct sgc_termination *t, enum sgc_termination_form form, uint32_t markers)
 {
-    sgc_assert(markers > 0 && markers <= t->most);
+    sgc_assert(sgc_termination_ok(t) && markers > 0 && markers <= t->most);
     sgc_assert(sgc_termination_finished(t));
     t->form = form;
     t->markers = markers;
@@ -109,7 +110,7 @@ void sgc_termination_begin(struct sgc_termination *t, enum sgc_termination_form 
 __attribute__((unused))        /* without assertions */
 static bool is(const struct sgc_termination *t, uint32_t i, uint32_t what)
 {
-    return i < t->markers && sgc_a32_load(&t->slot[i].busy) == what;                        /* own */
+    return sgc_termination_ok(t) && i < t->markers && sgc_a32_load(&t->slot[i].busy) == what;                        /* own */
 }
 
 static void flag_busy(struct sgc_termination *t, uint32_t i)
@@ -149,6 +150,7 @@ static bool all_flags_idle(struct sgc_termination *t, uint32_t i)
 {
     uint32_t k = t->slot[i].suspect;
 
+    sgc_assert(k < t->markers);
     for (uint32_t looks = t->markers; looks > 0; looks--) {
         if (sgc_a32_load_sc(&t->slot[k].busy) == BUSY) {                                    /* [L] */
             t->slot[i].suspect = k;
@@ -204,6 +206,7 @@ bool sgc_termination_detect(struct sgc_termination *t, uint32_t i)
 
 void sgc_termination_abandon(struct sgc_termination *t)
 {
+    sgc_assert(sgc_termination_ok(t));
     sgc_a32_store_rel(&t->state, SGC_TERMINATION_ABANDONED);                                /* [D] */
 }
 

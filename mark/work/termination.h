@@ -83,6 +83,13 @@ struct sgc_termination {
     _Alignas(SGC_TERMINATION_LINE) sgc_a32_t busy;          /* counter: of busy markers */
 };
 
+/* Has it been made, for the markers that it counts?  On any marker, or between marks. */
+static inline bool sgc_termination_ok(const struct sgc_termination *t)
+{
+    return t->slot != NULL && t->markers <= t->most && t->most < SGC_TERMINATION_MARKERS &&
+           (t->form == SGC_TERMINATION_FLAGS || t->form == SGC_TERMINATION_COUNTER);
+}
+
 /* Room for teams of up to `most_markers`.  False when the system has no memory.  Until the first begin,
  * marking is finished.  Outside pauses. */
 bool sgc_termination_init(struct sgc_termination *t, size_t most_markers);

@@ -27,4 +27,12 @@ enum {
     SGC_WORK_KINDS = 7,         /* the mask */
 };
 
+/* Is it of a kind that there is? */
+static inline bool sgc_work_ok(const struct sgc_work *work)
+{
+    uintptr_t kind = work->start & SGC_WORK_KINDS;
+
+    return kind <= SGC_WORK_PAGES || kind == SGC_WORK_OBJECT || kind == SGC_WORK_DESCRIBED;
+}
+
 #endif
