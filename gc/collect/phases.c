@@ -14,6 +14,7 @@
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
 /* ---- stopping and resuming ---- */
