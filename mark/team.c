@@ -221,7 +221,7 @@ void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
 
 void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers)
 {
-    sgc_assert(source != NULL);
+    sgc_assert(sgc_team_ok(team));
     sgc_team_set_source(team, source);
     team->rescanning = false;
     team->again = true;

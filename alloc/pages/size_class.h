@@ -48,13 +48,11 @@ void sgc_size_classes_check(void);
 /* The class for `granules` (1 .. SGC_SMALL_MAX / SGC_GRANULE). */
 static inline uint32_t sgc_class_for(size_t granules)
 {
-    sgc_assert(granules >= 1 && granules <= SGC_SMALL_MAX / SGC_GRANULE);
     return sgc_size_classes.by_granules[granules];
 }
 
 static inline uint32_t sgc_class_bytes(uint32_t cls)
 {
-    sgc_assert(cls < sgc_size_classes.count);
     return sgc_size_classes.of[cls].granules * SGC_GRANULE;
 }
 

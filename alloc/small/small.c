@@ -19,7 +19,6 @@ enum {
 
 static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 {
-    sgc_assert(bin->size != 0);
     if (cleared)
         return SGC_ZERO_BYTES / bin->size + 1;
     return bin->size >= SGC_FETCH_LEAST ? SGC_FETCH_SLOTS : SGC_PAGE_GRANULES;
@@ -31,14 +30,12 @@ static void open_run(struct sgc_bin *bin, char *from, bool cleared)
     size_t most = (size_t)slots_opened(bin, cleared) * bin->size;
     char *upto = from >= bin->dirty || (size_t)(bin->end - from) <= most ? bin->end : from + most;
 
-    sgc_assert(from < bin->end && bin->size != 0);
     bin->limit = cleared ? sgc_zeroed_until(bin, from, upto) : sgc_fetched_until(bin, upto);
 }
 
 /* From here on the page was never used. */
 static char *never_used(uint32_t page)
 {
-    sgc_assert(sgc_page_ok(page) && sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
     return (char *)sgc_page_start(page) + (size_t)sgc_heap.records[page].zero_from * SGC_GRANULE;
 }
 
@@ -57,7 +54,6 @@ static char *dirty_until(uint32_t page, uint32_t to)
 /* In an order in which the bin has, at no instruction, slots that are not all claimed. */
 static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bool cleared)
 {
-    sgc_assert(from < end);
     bin->limit = bin->end = NULL;
     sgc_compiler_barrier();
     bin->cur = from;
@@ -130,7 +126,6 @@ static void back_claimed(struct sgc_cache *cache)
 {
     char *end = cache->unbacked_end;
 
-    sgc_assert(end == NULL || cache->unbacked < end);
     if (end == NULL)
         return;
     cache->unbacked_end = NULL;
@@ -147,7 +142,6 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
-    sgc_assert(bin->cur == bin->end && sgc_section_inside(&cache->section));
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
     from = sgc_granule_address(s.first);
@@ -166,7 +160,6 @@ static void *next_ready(struct sgc_bin *bin, uint32_t kind)
 {
     void *object;
 
-    sgc_assert(sgc_bin_ok(bin));
     if (bin->freed == NULL) {
         if (bin->limit < bin->end && !sgc_bin_has_run(bin))
             open_run(bin, bin->cur, sgc_kind_cleared(kind));
