@@ -221,7 +221,6 @@ void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
 
 void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers)
 {
-    sgc_assert(source != NULL);
     sgc_team_set_source(team, source);
     team->rescanning = false;
     team->again = true;

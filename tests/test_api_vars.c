@@ -114,10 +114,10 @@ static void entire_heap(void)
 {
     GC_INIT();
     grow_and_drop();
-    API_CHILD(collections(80 * MB) > 2);
+    API_CHILD(collections(85 * MB) > 0);
     GC_use_entire_heap = 1;
     GC_gcollect();
-    API_CHILD(collections(60 * MB) == 0);
+    API_CHILD(collections(85 * MB) == 0);
 }
 
 static void expanded_heap(void)

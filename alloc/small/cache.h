@@ -186,7 +186,6 @@ static inline void sgc_count_add(sgc_aw_t *count, size_t n)
 /* In bytes from the cache's start. */
 static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 {
-    sgc_assert(kind < SGC_KINDS && cls < SGC_CLASSES_MAX);
     return (uint32_t)(offsetof(struct sgc_cache, bin) + (kind * SGC_CLASSES_MAX + cls) * sizeof(struct sgc_bin));
 }
 

@@ -58,7 +58,6 @@ static inline char *sgc_zeroed_until(const struct sgc_bin *bin, char *from, char
 {
     char *dirty_to = sgc_lower(upto, bin->dirty), *fetch_to = sgc_lower(bin->end, bin->dirty);
 
-    sgc_assert(from <= upto && upto <= bin->end);
     if (from >= dirty_to)
         return upto;
     if (__builtin_expect(dirty_to - from >= 2 * SGC_ZERO_BYTES, 0))

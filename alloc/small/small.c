@@ -147,7 +147,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
-    sgc_assert(bin->cur == bin->end && sgc_section_inside(&cache->section));
+    sgc_assert(sgc_section_inside(&cache->section));
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
     from = sgc_granule_address(s.first);
