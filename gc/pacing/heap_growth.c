@@ -22,7 +22,6 @@ bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
     size_t pages = bytes / SGC_PAGE + (bytes % SGC_PAGE != 0);
     bool expanded;
 
-    sgc_assert(!sgc_section_inside(sgc_section_of(self)));
     if (limit != SIZE_MAX && size / SGC_PAGE + pages > limit)
         return false;
     sgc_guard_enter(sgc_section_of(self));          /* others wait for who makes the heap grow */
@@ -31,7 +30,7 @@ bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
     if (!expanded)
         return false;
     sgc_heap_promise(size + pages * SGC_PAGE);
-    sgc_pacing_reconsider();
+    sgc_pacing_allow(bytes);
     sgc_heap_watch(self);
     return true;
 }
@@ -54,7 +53,6 @@ void sgc_heap_watch(struct sgc_mutator *self)
     size_t size = sgc_heap_size();
     size_t told = sgc_aw_load(&told_size);
 
-    sgc_assert(!sgc_section_inside(sgc_section_of(self)));
     if (size < told + SGC_ARENA && told < size + SGC_ARENA)
         return;
     if (!sgc_aw_cas(&told_size, told, size))
