@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.  (What
- * follows from which figures is in tests/test_pacing_model.c.)
+ * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.
  */
 #include "alloc/free.h"
 #include "gc/events/stats.h"
