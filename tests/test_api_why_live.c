@@ -334,6 +334,7 @@ static void check_typed(void)
     };
 
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        GC_gcollect();              /* none is to come by itself while the words lie in registers */
         api_in_thread(make_typed, (void *)(uintptr_t)&shapes[i]);
         tap_ok(held_by_typed() && pointed_at_by(led_to) == GC_REFD_FROM_HEAP,
                "%s: a word that is a pointer leads on", shapes[i].what);

@@ -31,7 +31,7 @@ bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
     if (!expanded)
         return false;
     sgc_heap_promise(size + pages * SGC_PAGE);
-    sgc_pacing_reconsider();
+    sgc_pacing_allow(bytes);
     sgc_heap_watch(self);
     return true;
 }

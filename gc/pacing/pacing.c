@@ -86,7 +86,8 @@ void sgc_pacing_reconsider(void)
     const struct sgc_pace_bounds bounds = {
         .divisor = sgc_aw_load(&sgc_client_free_space_divisor),
         .minimum = sgc_aw_load(&pacing.minimum),
-        .granted = sgc_pace_larger(sgc_options.initial_heap, sgc_heap_promised()),
+        .initial = sgc_options.initial_heap,
+        .granted = sgc_heap_promised(),
         .named = named(),
         .limit = limit(),
         .use_limit = use_limit(),
@@ -198,7 +199,7 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
 {
     bool any = take_over_spans();
 
-    sgc_assert(sgc_section_of(self)->held == 0);
+    sgc_assert(ok() && sgc_section_of(self)->held == 0);
     if (!sgc_pacing_too_little(&self->cache)) {
         sgc_section_enter(sgc_section_of(self));
         take_over(&self->cache);
@@ -266,6 +267,12 @@ size_t sgc_pacing_minimum(void)
     size_t minimum = sgc_aw_load(&pacing.minimum);
 
     return minimum != 0 ? minimum : 1;
+}
+
+void sgc_pacing_allow(size_t bytes)
+{
+    sgc_pacing_reconsider();
+    set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(bytes, SGC_PACE_NEVER), SGC_PACE_NEVER));
 }
 
 /* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */

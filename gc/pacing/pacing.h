@@ -53,6 +53,7 @@ int sgc_pacing_markers(int most);
 void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */
 size_t sgc_pacing_minimum(void);
+void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap: use that first */
 
 /* So much of what the last cycle counted as live was found dead by it, and has been freed only now, as if by the cycle: it does
  * not count as freed.  In a section. */

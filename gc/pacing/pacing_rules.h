@@ -44,7 +44,8 @@ struct sgc_pace_heap {
 struct sgc_pace_bounds {
     size_t divisor;                 /* GC_FREE_SPACE_DIVISOR */
     size_t minimum;                 /* between two cycles, as the client asks */
-    size_t granted;                 /* heap size that the client has asked for: below it there is no collection */
+    size_t initial;                 /* heap size below which there is no collection */
+    size_t granted;                 /* heap size that the client has asked for since */
     size_t named;                   /* heap size that the user lets the program use; 0: not said */
     size_t limit;                   /* of the heap's size; SIZE_MAX: none */
     bool use_limit;                 /* all of it, whatever collections cost */
@@ -95,14 +96,14 @@ static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divis
     return sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_LEAST);
 }
 
-/* What may be spent to keep cycles rare: a small heap, and what the user has named.  Touching memory costs about as much as
- * marking it, so it is no more than the program has made use of before. */
+/* What may be spent to keep cycles rare: the heap that the client has asked for; a small heap, and what the user has named, but
+ * since touching memory costs about as much as marking it, these only as the program has made use of memory before. */
 static inline size_t sgc_pace_spare(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b, size_t divisor)
 {
     size_t small = sgc_pace_smaller(sgc_pace_less(SGC_PACE_SMALL / divisor, h->live), h->allocated / SGC_PACE_SHARE);
     size_t named = sgc_pace_smaller(sgc_pace_less(b->named, h->live), h->allocated);
 
-    return sgc_pace_larger(small, named);
+    return sgc_pace_larger(sgc_pace_less(b->granted, h->live), sgc_pace_larger(small, named));
 }
 
 /* As much as makes cycles cheap. */
@@ -123,11 +124,11 @@ static inline size_t sgc_pace_cheap(const struct sgc_pace_costs *c, const struct
 static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
 {
     size_t room = sgc_pace_less(h->size, h->live);
-    size_t granted = sgc_pace_larger(sgc_pace_less(b->granted, h->live), b->use_entire_heap ? room : 0);
+    size_t first = sgc_pace_larger(sgc_pace_less(b->initial, h->live), b->use_entire_heap ? room : 0);
 
     if (b->dont_expand)
         return sgc_pace_larger(room, SGC_PACE_LEAST);
-    return b->use_limit ? SGC_PACE_NEVER : sgc_pace_larger(sgc_pace_cheap(c, h, b), granted);
+    return b->use_limit ? SGC_PACE_NEVER : sgc_pace_larger(sgc_pace_cheap(c, h, b), first);
 }
 
 /* Near the limit collections get denser; in the end the limit itself calls for them. */
@@ -147,10 +148,11 @@ static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struc
 }
 
 /* The budget is used up, and so much memory is free that is touched already: by how much the budget grows before the cycle after
- * all.  Only by half of that, so that what a peak has left behind goes back to the system in the end. */
+ * all.  Only by half of that, so that what a peak has left behind goes back to the system in the end; and it doubles at most, so
+ * that the divisor keeps its say. */
 static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
 {
-    size_t more = sgc_pace_smaller(touched / 2, sgc_pace_less(worth, budget));
+    size_t more = sgc_pace_smaller(sgc_pace_smaller(touched / 2, budget), sgc_pace_less(worth, budget));
 
     return more >= SGC_PACE_LEAST ? more : 0;
 }
