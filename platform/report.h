@@ -43,8 +43,10 @@ void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const cha
 _Noreturn void sgc_assert_failed(const char *expression, const char *file, int line);
 #ifdef SGC_ASSERTIONS
 #define sgc_assert(e) ((e) ? (void)0 : sgc_assert_failed(#e, __FILE__, __LINE__))
+enum { SGC_ASSERTS = 1 };
 #else
 #define sgc_assert(e) ((void)sizeof(e))
+enum { SGC_ASSERTS = 0 };
 #endif
 
 /* Checks that somebody asks for at run time (torture, SGC_check): evaluated in every build. */
