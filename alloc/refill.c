@@ -11,7 +11,10 @@
 #include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
 
-enum { SWEEP_STEP = 8 };        /* pages swept before the lock is given up for a moment */
+enum {
+    SWEEP_STEP = 8,             /* pages swept before the lock is given up for a moment */
+    TAKEN_SHARE = 4,            /* of the pages that a bin has taken it may have a fourth besides, unused */
+};
 
 /* Some of our own pages, found in one short look.  One look for several: each lock waits for the program's stores
  * before it that are on their way to memory. */
@@ -81,7 +84,7 @@ static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
  * comes. */
 static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / SGC_READY_MOST;
+    uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / TAKEN_SHARE;
 
     sgc_assert(sgc_cache_ok(cache));
     return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;

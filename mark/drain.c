@@ -6,6 +6,7 @@
 
 #include "mark/descriptor.h"
 #include "mark/edge.h"
+#include "mark/edge_bits.h"
 #include "mark/follow.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"

@@ -32,13 +32,6 @@ SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
-__attribute__((noinline))
-bool sgc_edge_remote_bit(uintptr_t edge)
-{
-    sgc_assert(sgc_heap_contains(sgc_heap.base + edge));
-    return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;
-}
-
 size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight)
 {
     uint64_t most = ((uint64_t)1 << SGC_WEIGHT_GRANULES) - 1;

@@ -25,32 +25,11 @@ void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *dis
  * count, or is a span, which is seen to. */
 uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge);
 
-/* Has the object that the edge leads to been freed by a thread that does not own its page?  Only of pages of which some may
- * have been. */
-bool sgc_edge_remote_bit(uintptr_t edge);
-
-/* Freed by a thread that does not own the page?  What there is to compute is done elsewhere, when it is known to be needed. */
-SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
-{
-    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);
-}
-
 /* Objects have been marked whose weights (alloc/pages/page.h) add up to this: counts them.  How many they were. */
 size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight);
 
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
-
-enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked for twice */
-
-/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
-SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
-{
-    __builtin_prefetch((const void *)start);
-    __builtin_prefetch((const void *)(start + bytes - 1));
-    for (; __builtin_expect(bytes > SGC_CACHE_LINE, 0); bytes -= SGC_CACHE_LINE)
-        __builtin_prefetch((const void *)(start += SGC_CACHE_LINE));
-}
 
 /* ---- slots ---- */
 

@@ -42,6 +42,27 @@ SGC_INLINE uintptr_t sgc_edge_allocated(const struct sgc_marker *marker, uintptr
     return sgc_aw_load(&marker->allocated[sgc_edge_word(edge)]);
 }
 
+/* Has the object that the edge leads to been freed by a thread that does not own its page?  Only of pages of which some may
+ * have been. */
+bool sgc_edge_remote_bit(uintptr_t edge);
+
+/* Freed by a thread that does not own the page?  What there is to compute is done elsewhere, when it is known to be needed. */
+SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
+{
+    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);
+}
+
+enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked for twice */
+
+/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
+SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
+{
+    __builtin_prefetch((const void *)start);
+    __builtin_prefetch((const void *)(start + bytes - 1));
+    for (; __builtin_expect(bytes > SGC_CACHE_LINE, 0); bytes -= SGC_CACHE_LINE)
+        __builtin_prefetch((const void *)(start += SGC_CACHE_LINE));
+}
+
 /* Most often there are one or two.  Otherwise in a few operations: not all processors have an instruction for it. */
 SGC_INLINE size_t sgc_count_bits(uintptr_t bits)
 {

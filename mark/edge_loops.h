@@ -6,7 +6,6 @@
 #ifndef SGC_MARK_EDGE_LOOPS_H
 #define SGC_MARK_EDGE_LOOPS_H
 
-#include "mark/edge.h"
 #include "mark/edge_bits.h"
 
 enum {

@@ -11,6 +11,7 @@ mark_sources = \
 	mark/each_object.h \
 	mark/edge.c \
 	mark/edge.h \
+	mark/edge_bits.c \
 	mark/edge_bits.h \
 	mark/edge_loops.h \
 	mark/edge_span.c \

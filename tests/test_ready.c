@@ -35,11 +35,11 @@ static void test_as_many(void)
         size_t used = (size_t)i / PER_PAGE + 1;
 
         object[i] = one();
-        wrong += in_use() < used || in_use() > used + used / SGC_READY_MOST;
+        wrong += in_use() < used || in_use() > used + used / 4;
         if (in_use() - used > most)
             most = in_use() - used;
     }
-    tap_ok(wrong == 0, "never more pages lie unused than an eighth of those used");
+    tap_ok(wrong == 0, "never more pages lie unused than a fourth of those used");
     tap_ok(most == SGC_READY_MOST - 1, "but several are taken at once (%zu unused)", most);
     sgc_heap_check();
 }
@@ -58,7 +58,7 @@ static void test_own(void)
     for (size_t used = 1; used <= N / PER_PAGE; used++) {
         for (int i = 0; i < PER_PAGE; i++)
             one();
-        wrong += ready() > used / SGC_READY_MOST;
+        wrong += ready() > used / 4;
         most = ready() > most ? ready() : most;
     }
     tap_ok(wrong == 0 && most == SGC_READY_MOST - 1, "so it is with pages of its own (%zu)", most);

@@ -43,7 +43,7 @@ enum {
     SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
-    SGC_READY_MOST = 8,             /* pages made ready at a time, and the part of those taken that may lie unused: an eighth */
+    SGC_READY_MOST = 8,             /* pages made ready at a time */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
