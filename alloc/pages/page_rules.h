@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the replay of
- * recorded demands (tests/test_lps_bounds.c) and a simulator take the same ones.
+ * recorded demands (tests/unit/alloc/pages/test_page_rules_bounds.c) and a simulator take the same ones.
  *
  * A policy is two answers: is a thread's own free page preferred, and may the heap expand although
  * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.

@@ -43,7 +43,7 @@
  *     By (1) the thief's compare-and-swap comes earlier in the order of the word, all between are
  *     compare-and-swaps, which continue its release, so its reads happen before that write.
  *  3. Of two that expect the same value one fails; it has kept nothing: a thief copies into places above its own top.
- * Every access to these variables stands under its name in tests/test_deque_order.c, with what happens when it is
+ * Every access to these variables stands under its name in tests/unit/mark/work/test_deque_order.c, with what happens when it is
  * weaker.
  */
 #ifndef SGC_MARK_WORK_DEQUE_H

@@ -48,7 +48,7 @@
  * both sides, which only sequential consistency gives.  If F came after I, m could read zero, be held up, and become
  * busy with the flag read already.  Any number of detectors may be at it at once; they share w if they come late
  * enough, and if two draw tickets at the same time, the one overwritten fails and tries again.  What happens without
- * each of these orders, tests/test_termination_order.c shows.
+ * each of these orders, tests/unit/mark/work/test_termination_order.c shows.
  *
  * Somebody does succeed, provided that each marker asks after its last X.  X is sequentially consistent, too.  Whoever
  * has the last X of all reads all flags idle, and nobody writes zero any more, so at most some detectors that had

@@ -7,7 +7,7 @@
 #   spin -a DEFINES tests/model/stop.pml && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m100000
 # and after a complaint: spin -t -p -g -k stop.pml.trail DEFINES tests/model/stop.pml
 
-. "${SGC_SRCDIR:?set by make check}/tests/tap.sh"
+. "${SGC_SRCDIR:?set by make check}/tests/lib/tap.sh"
 models=$SGC_SRCDIR/tests/model
 LC_ALL=C
 export LC_ALL

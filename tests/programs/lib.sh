@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# For scripts that run the programs of list.txt; tests/tap.sh is to be sourced before.  They run in a scratch folder,
+# For scripts that run the programs of list.txt; tests/lib/tap.sh is to be sourced before.  They run in a scratch folder,
 # which becomes the current one.
 
 # programs_start SOURCE BUILD: skips all, or makes ready.  Sets $libs, where SGC's libraries are, and $list.
