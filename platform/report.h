@@ -28,7 +28,7 @@ void sgc_warn(const char *format, ...) SGC_PRINTF(1, 2);
 void sgc_error(const char *format, ...) SGC_PRINTF(1, 2);
 
 /* A plain line "SGC: ..." (statistics, option listings). */
-void sgc_say(const char *format, ...) SGC_PRINTF(1, 2);
+void sgc_print(const char *format, ...) SGC_PRINTF(1, 2);
 
 /* Reports and ends the process: an invariant of ours is broken, or the client asked for it. */
 _Noreturn void sgc_fatal(const char *format, ...) SGC_PRINTF(1, 2);

@@ -315,7 +315,7 @@ EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platf
 slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
-	tests/model/check_gate \
+	tests/model/check_gc_lock \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -323,7 +323,7 @@ slow_scripts += \
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
-	tests/model/gate.pml \
+	tests/model/gc_lock.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \

@@ -40,7 +40,7 @@ enum sgc_page_source {
 /* What a decision depends on, in pages. */
 struct sgc_page_supply {
     uint64_t consumed;          /* in use by threads, or free and with contents */
-    uint64_t most_live;         /* l: the most that were live at one time, as far as is known */
+    uint64_t max_live;         /* l: the most that were live at one time, as far as is known */
 };
 
 /* Sources in the order in which they are asked, SGC_SOURCE_NONE at the end. */
@@ -61,7 +61,7 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
                                               const struct sgc_page_supply *supply)
 {
     if (rule->policy == SGC_POLICY_LPS)
-        return supply->consumed < rule->k * supply->most_live;
+        return supply->consumed < rule->k * supply->max_live;
     return rule->policy == SGC_POLICY_AL;
 }
 

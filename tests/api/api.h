@@ -108,8 +108,8 @@ API_UNUSED static long api_milliseconds(void)
         } \
     } while (0)
 
-/* In a child: collects with much stack between the caller's frame and the collector's, so that nothing of later calls lies in what
- * a jump out of the collection leaves. */
+/* In a child: collects with much stack between the caller's frame and the collector's, so that nothing of later calls lies in
+ * what a jump out of the collection leaves. */
 API_NOINLINE static void api_collect_below(void)
 {
     volatile char room[65536] = { 0 };

@@ -115,7 +115,7 @@ static void jump_inside_handler(void)
     raise(SIGUSR1);
 }
 
-/* Others waited; and what the thread itself does next opens the gate for all. */
+/* Others waited; and what the thread itself does next releases the GC lock for all. */
 static void others_go_on(void (*jump)(void), void (*next)(void))
 {
     pthread_t thread;

@@ -289,9 +289,11 @@ int main(void)
     api_check_child(in_finalizer, NULL, "a handler that interrupts a finalizer is inside it: no other one runs");
     api_check_child(in_disclaim, NULL, "likewise a disclaim procedure");
     api_check_child(beside_disclaim, NULL, "nor does another thread ask meanwhile");
-    api_check_child(in_finalizer_disarmed, NULL, "one that the kernel does not know of, but the collector was told: in a finalizer");
+    api_check_child(in_finalizer_disarmed, NULL,
+                    "one that the kernel does not know of, but the collector was told: in a finalizer");
     api_check_child(in_disclaim_disarmed, NULL, "and in a disclaim procedure");
-    api_check_child(holds, NULL, "a handler on a stack with SS_AUTODISARM collects: what it holds, and what it interrupted, lives");
+    api_check_child(holds, NULL,
+                    "a handler on a stack with SS_AUTODISARM collects: what it holds, and what it interrupted, lives");
     api_check_child(holds_beside, NULL, "also when another thread collects");
     api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
     api_check_child(holds_inside_beside, NULL, "also when another thread collects");

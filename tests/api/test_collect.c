@@ -386,7 +386,7 @@ static void sweep_and_jump(void)
 {
     static void *kept[6000];
 
-    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
     GC_INIT();
     signal(SIGALRM, jump_out);
     for (volatile int round = 0; round < 20; round++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread frees objects that wait, just ahead of another that is asked about them: what it allocates there then is not freed,
- * and nothing is freed twice.
+ * One thread frees objects that wait, just ahead of another that is asked about them: what it allocates there then is not
+ * freed, and nothing is freed twice.
  */
 #include "api.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that wait to be asked about: their memory is used again in the same cycle, they do not make the heap grow as live ones
- * do, and one that the program frees is not freed again, though its kind has no procedure any more and something else lies there.
+ * Objects that wait to be asked about: their memory is used again in the same cycle, they do not make the heap grow as live
+ * ones do, and one that the program frees is not freed again, though its kind has no procedure any more and something else lies
+ * there.
  */
 #include "api.h"
 #include "../lib/sanitized.h"
@@ -53,8 +54,8 @@ static void *churn(void *arg)
     return arg;
 }
 
-/* How much is allocated between two collections depends on what these cost here.  Beside that there is what lives, about 1.3 MB.
- * With a sanitizer there are three or four collections in all, which tell nothing. */
+/* How much is allocated between two collections depends on what these cost here.  Beside that there is what lives, about 1.3
+ * MB. With a sanitizer there are three or four collections in all, which tell nothing. */
 static size_t enough(void)
 {
     size_t each = MADE * (size_t)32 / (GC_get_gc_no() + 1);

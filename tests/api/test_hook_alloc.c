@@ -212,7 +212,8 @@ static void check_again(void)
     GC_set_push_other_roots(before);
     api_collect();
     GC_invoke_finalizers();
-    tap_ok(last_calls == 1 && first_calls == 1, "what the hook registers last counts (%d of 1, %d of 1)", last_calls, first_calls);
+    tap_ok(last_calls == 1 && first_calls == 1, "what the hook registers last counts (%d of 1, %d of 1)", last_calls,
+           first_calls);
     tap_ok(answers, "and it is told what was registered before");
 }
 

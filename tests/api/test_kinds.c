@@ -151,7 +151,8 @@ static void by_type(void)
     int kind;
 
     start();
-    kind = kind_of((GC_word)(-(GC_signed_word)(offsetof(struct type, descriptor) + GC_INDIR_PER_OBJ_BIAS)) | GC_DS_PER_OBJECT, 0);
+    kind = kind_of((GC_word)(-(GC_signed_word)(offsetof(struct type, descriptor) + GC_INDIR_PER_OBJ_BIAS)) | GC_DS_PER_OBJECT,
+                   0);
     check_both(kind, NULL, 0);
     check_both(kind, through_type, 0x7);
 }
@@ -297,7 +298,8 @@ static void bounds(void)
     start();
     object = GC_malloc(1 << 20);
     API_CHILD((char *)GC_least_plausible_heap_addr <= object && object < (char *)GC_greatest_plausible_heap_addr);
-    API_CHILD((char *)&typed < (char *)GC_least_plausible_heap_addr || (char *)&typed > (char *)GC_greatest_plausible_heap_addr);
+    API_CHILD((char *)&typed < (char *)GC_least_plausible_heap_addr ||
+              (char *)&typed > (char *)GC_greatest_plausible_heap_addr);
 }
 
 static void dump(void)
@@ -331,7 +333,7 @@ static void all_forms(void)
 
 static void with_torture(void) { setenv("SGC_TORTURE", "50", 1), setenv("GC_MARKERS", "4", 1), all_forms(); }
 static void starts_only(void) { setenv("GC_ALL_INTERIOR_POINTERS", "0", 1), all_forms(); }
-static void no_prefetch(void) { setenv("SGC_PREFETCH", "0", 1), all_forms(); }
+static void no_prefetch(void) { setenv("SGC_MARK_BATCH", "0", 1), all_forms(); }
 
 int main(void)
 {

@@ -241,7 +241,8 @@ int main(void)
     api_check_child(while_loading, NULL, "questions while modules come and go");
     api_check_child(by_hand_while_loading, NULL, "with the world stopped by hand");
     api_check_child(while_loader_locked, NULL, "and by hand while another thread asks the loader");
-    api_check_child(why_by_hand_while_loading, "static data", "and what holds an object is told by hand while modules come and go");
+    api_check_child(why_by_hand_while_loading, "static data",
+                    "and what holds an object is told by hand while modules come and go");
     check_others(collect, NULL, "collections");
     check_others(collect_and_ask_why, "static data", "what holds an object, told in a collection");
     check_others(ask, NULL, "questions");

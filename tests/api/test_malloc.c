@@ -257,8 +257,8 @@ static void check_churn(const char *name, allocator *allocate)
         kept[i % KEPT] = allocate(BYTES);
         memset(kept[i % KEPT], i, BYTES);
     }
-    tap_ok(GC_get_heap_size() - before < ROUNDS * BYTES / 4, "%s: what is freed serves again (the heap grew by %zu bytes)", name,
-           GC_get_heap_size() - before);
+    tap_ok(GC_get_heap_size() - before < ROUNDS * BYTES / 4, "%s: what is freed serves again (the heap grew by %zu bytes)",
+           name, GC_get_heap_size() - before);
 }
 
 int main(void)

@@ -125,7 +125,7 @@ static int load_both(const char *first, const char *second)
     if (child == 0) {
         char log[PATH_MAX];
         join(log, top, "log");
-        setenv("SGC_LOG", log, 1);
+        setenv("SGC_LOG_JSON", log, 1);
         void *one = dlopen(first, RTLD_NOW | RTLD_LOCAL);
         void *other = dlopen(second, RTLD_NOW | RTLD_LOCAL);
         if (one == NULL || other == NULL) {

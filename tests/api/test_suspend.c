@@ -122,8 +122,8 @@ static void collect(struct worker *w)
     GC_gcollect();
 }
 
-/* Inside the loader's lock for most of the time; not for all of it, since that lock is not fair: who has just given it back takes
- * it again before those who wait have woken up. */
+/* Inside the loader's lock for most of the time; not for all of it, since that lock is not fair: who has just given it back
+ * takes it again before those who wait have woken up. */
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)info, (void)size, (void)data;
@@ -333,7 +333,8 @@ static void check_cancelled(void)
     thread = w.thread;
     resume(&w);
     tap_ok(GC_pthread_join(w.thread, &result) == 0 && result == PTHREAD_CANCELED, "until it is resumed: then it ends");
-    tap_ok(!GC_is_thread_suspended(thread) && !GC_is_thread_suspended((pthread_t)0), "a thread that has ended is not suspended");
+    tap_ok(!GC_is_thread_suspended(thread) && !GC_is_thread_suspended((pthread_t)0),
+           "a thread that has ended is not suspended");
     GC_resume_thread(thread);
     GC_resume_thread((pthread_t)0);
 }

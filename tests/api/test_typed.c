@@ -92,9 +92,10 @@ static void start(void)
 static void check_bitmaps(void)
 {
     static const struct type types[] = {
-        { 4, 4, 1, never }, { 4, 4, 1, always }, { 4, 4, 1, even }, { 3, 3, 1, third }, { 10, 5, 1, always }, { 10, 5, 1, even },
-        { 61, 61, 1, third }, { 62, 62, 1, even }, { 63, 63, 1, even }, { 64, 64, 1, third }, { 65, 65, 1, even },
-        { 127, 126, 1, even }, { 200, 189, 1, third }, { 200, 200, 1, late }, { 200, 190, 1, never }, { 200, 150, 1, always },
+        { 4, 4, 1, never },        { 4, 4, 1, always },      { 4, 4, 1, even },        { 3, 3, 1, third },
+        { 10, 5, 1, always },      { 10, 5, 1, even },       { 61, 61, 1, third },     { 62, 62, 1, even },
+        { 63, 63, 1, even },       { 64, 64, 1, third },     { 65, 65, 1, even },      { 127, 126, 1, even },
+        { 200, 189, 1, third },    { 200, 200, 1, late },    { 200, 190, 1, never },   { 200, 150, 1, always },
         { 5000, 5000, 19, third }, { 5000, 4099, 20, even }, { 5000, 4100, 21, late }, { 5000, 40, 23, even },
     };
 
@@ -151,9 +152,10 @@ static void check_array(const struct array *a)
 static void check_arrays(void)
 {
     static const struct array arrays[] = {
-        { 1, 4, 1, even }, { 5, 4, 1, even }, { 20, 3, 1, third }, { 21, 3, 1, third }, { 50, 7, 1, even }, { 300, 1, 7, always },
-        { 300, 3, 11, never }, { 1000, 3, 7, third }, { 40000, 3, 101, third }, { 20, 100, 3, even }, { 700, 150, 101, late },
-        { 400000, 2, 901, even }, { 3, 4000, 11, third },
+        { 1, 4, 1, even },        { 5, 4, 1, even },     { 20, 3, 1, third },     { 21, 3, 1, third },
+        { 50, 7, 1, even },       { 300, 1, 7, always }, { 300, 3, 11, never },   { 1000, 3, 7, third },
+        { 40000, 3, 101, third }, { 20, 100, 3, even },  { 700, 150, 101, late }, { 400000, 2, 901, even },
+        { 3, 4000, 11, third },
     };
 
     start();
@@ -329,14 +331,15 @@ static void check_resized(const struct resizing *r)
 static void resized(void)
 {
     static const struct resizing cases[] = {
-        { 3, 3, 1, 2, plain }, { 3, 50, 1, 2, plain }, { 3, 50, 1, 49, plain }, { 3, 62, 1, 61, plain },
-        { 3, 63, 0, 62, plain },
-        { 3, 125, 0, 124, plain }, { 40, 5, 1, 2, plain }, { 40, 2, 0, 0, plain }, { 1, 40, 0, 39, plain_all },
-        { 8, 16, 1, 14, pairs }, { 8, 16, 5, 8, pairs }, { 8, 10, 1, 8, pairs }, { 50, 54, 1, 52, pairs }, { 50, 200, 0, 198, pairs },
-        { 50, 6, 5, 4, pairs }, { 200, 20, 1, 18, pairs }, { 200, 2000, 1, 1998, pairs },
-        { 2000, 20000, 19999, 19998, pairs },
-        { 8, 9, 0, 8, pointers }, { 8, 100, 0, 99, pointers }, { 100, 8, 0, 7, pointers }, { 300, 330, 0, 329, pointers },
-        { 100, 200, 0, 198, long_one }, { 100, 90, 1, 88, long_one }, { 8, 16, 0, 14, no_pointers }, { 8, 500, 0, 1, no_pointers },
+        { 3, 3, 1, 2, plain },          { 3, 50, 1, 2, plain },         { 3, 50, 1, 49, plain },
+        { 3, 62, 1, 61, plain },        { 3, 63, 0, 62, plain },        { 3, 125, 0, 124, plain },
+        { 40, 5, 1, 2, plain },         { 40, 2, 0, 0, plain },         { 1, 40, 0, 39, plain_all },
+        { 8, 16, 1, 14, pairs },        { 8, 16, 5, 8, pairs },         { 8, 10, 1, 8, pairs },
+        { 50, 54, 1, 52, pairs },       { 50, 200, 0, 198, pairs },     { 50, 6, 5, 4, pairs },
+        { 200, 20, 1, 18, pairs },      { 200, 2000, 1, 1998, pairs },  { 2000, 20000, 19999, 19998, pairs },
+        { 8, 9, 0, 8, pointers },       { 8, 100, 0, 99, pointers },    { 100, 8, 0, 7, pointers },
+        { 300, 330, 0, 329, pointers }, { 100, 200, 0, 198, long_one }, { 100, 90, 1, 88, long_one },
+        { 8, 16, 0, 14, no_pointers },  { 8, 500, 0, 1, no_pointers },
     };
 
     start();

@@ -126,7 +126,8 @@ static void check_bouncing(void)
     }
     atomic_store(&enough, 1);
     GC_set_warn_proc(usual);
-    tap_ok(GC_pthread_join(thread, NULL) == 0 && left == 0, "one that comes and goes is suspended and resumed (%d are not)", left);
+    tap_ok(GC_pthread_join(thread, NULL) == 0 && left == 0, "one that comes and goes is suspended and resumed (%d are not)",
+           left);
     tap_ok(atomic_load(&warnings) == 0, "and known all the time (%d times not)", atomic_load(&warnings));
 }
 

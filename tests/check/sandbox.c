@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into real programs by tests/check/check_sandbox, before the collector.  By what SANDBOX says it takes away, from the
- * collector only, what a sandbox would:
+ * Preloaded into real programs by tests/check/check_sandbox, before the collector.  By what SANDBOX says it takes away, from
+ * the collector only, what a sandbox would:
  *
  *   nothing       nothing: it only reports
  *   descriptors   no descriptor is free while GC_init, GC_register_my_thread and each collection run

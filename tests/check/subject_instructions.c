@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subject_instructions MODE COUNT: does one thing COUNT times, for tests/check/check_instructions to count its instructions.  Each
- * mode runs the same loop over functions called by pointer; `nothing` tells what that costs by itself.
+ * subject_instructions MODE COUNT: does one thing COUNT times, for tests/check/check_instructions to count its instructions.
+ * Each mode runs the same loop over functions called by pointer; `nothing` tells what that costs by itself.
  */
 #include <stdio.h>
 #include <stdlib.h>

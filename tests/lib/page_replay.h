@@ -68,10 +68,10 @@ static uint32_t replay_find(struct replay *r, enum sgc_page_source source, uint3
 
 static struct sgc_page_order replay_order(const struct replay *r)
 {
-    struct sgc_page_supply supply = { .consumed = r->consumed, .most_live = r->known_live };
+    struct sgc_page_supply supply = { .consumed = r->consumed, .max_live = r->known_live };
 
     if (r->exact)                           /* the page that is asked for counts */
-        supply.most_live = r->in_use + 1 > r->most_in_use ? r->in_use + 1 : r->most_in_use;
+        supply.max_live = r->in_use + 1 > r->most_in_use ? r->in_use + 1 : r->most_in_use;
     return sgc_page_order(&r->rule, &supply);
 }
 

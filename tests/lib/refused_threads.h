@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work of a process that is refused a system call (tests/unit/gc/collect/test_refused.c): it holds objects from every kind of place that
- * is a root, collects from several threads, allocates over what was freed, and looks at what it holds.
+ * The work of a process that is refused a system call (tests/unit/gc/collect/test_refused.c): it holds objects from every kind
+ * of place that is a root, collects from several threads, allocates over what was freed, and looks at what it holds.
  *
  *   who holds chains of objects              in which places
  *   the first thread                         deep frames, a thread-local variable, one of a loaded module, thread-specific

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Single steps, on x86-64: between trap_on and trap_off there is a SIGTRAP after each instruction of the calling thread.  A handler
- * runs without; whoever leaves it by siglongjmp goes on without.
+ * Single steps, on x86-64: between trap_on and trap_off there is a SIGTRAP after each instruction of the calling thread.  A
+ * handler runs without; whoever leaves it by siglongjmp goes on without.
  */
 #ifndef TESTS_LIB_TRAP_H
 #define TESTS_LIB_TRAP_H

@@ -42,7 +42,7 @@ search() {
     model=$1 flags=$2 run=$3
     shift 3
     # there a thread stands still while its handler runs, which the reduction of orders does not know of
-    case $model in stop | brief | gate) flags="$flags -DNOREDUCE" ;; esac
+    case $model in stop | brief | gc_lock) flags="$flags -DNOREDUCE" ;; esac
     rm -f pan pan.*
     # shellcheck disable=SC2086  # lists of options
     spin -a "$@" "$models/$model.pml" >said 2>&1 &&

@@ -12,7 +12,7 @@ programs_start() {
     scratch=$(mktemp -d) || exit 1
     trap 'rm -rf "$scratch"' EXIT
     mkdir "$scratch/work" && "$1/tests/programs/prepare" "$scratch/work" && cd "$scratch/work" || exit 1
-    unset LD_LIBRARY_PATH LD_PRELOAD SGC_LOG GC_INITIAL_HEAP_SIZE GC_MAXIMUM_HEAP_SIZE
+    unset LD_LIBRARY_PATH LD_PRELOAD SGC_LOG_JSON GC_INITIAL_HEAP_SIZE GC_MAXIMUM_HEAP_SIZE
     while read -r setting; do
         export "${setting?}"
     done <environment

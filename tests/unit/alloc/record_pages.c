@@ -41,7 +41,7 @@ void __wrap_sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_
 
 uint32_t __wrap_sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
 {
-    uint32_t live = (uint32_t)sgc_live_pages_most(), count;
+    uint32_t live = (uint32_t)sgc_live_pages_max(), count;
 
     if (live != sgc_a32_swap(&last_live, live))
         note('l', 0, live);
@@ -181,7 +181,8 @@ static void write_all(const char *name)
 
     for (uint32_t i = 0; i < sgc_a32_load(&next_event); i++)
         trace_add(&trace, events[i].what, events[i].owner, events[i].count);
-    printf("# SPDX-License-Identifier: MIT\n# A page demand (tests/lib/page_trace.h), written by: tests/unit/alloc/record_pages %s\n",
+    printf("# SPDX-License-Identifier: MIT\n# A page demand (tests/lib/page_trace.h), written by: "
+           "tests/unit/alloc/record_pages %s\n",
            name);
     trace_write(stdout, &trace);
     trace_free(&trace);

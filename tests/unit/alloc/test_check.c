@@ -79,7 +79,10 @@ static void span_too_long(void) { sgc_aw_store(&page_of(span)->span_bytes, 4 * S
 static void tail_leads_elsewhere(void) { page_of(span + SGC_PAGE)->back = 2; }
 static void tail_of_another_state(void) { sgc_page_set_state(page_of(span + SGC_PAGE), SGC_PAGE_RESERVED); }
 static void span_bit_astray(void) { sgc_aw_or(sgc_span_word(0, sgc_heap.alloc_role), bit_of(span + SGC_PAGE)); }
-static void span_owned(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)span)].tag, sgc_tag(1, sgc_heap.epoch)); }
+static void span_owned(void)
+{
+    sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)span)].tag, sgc_tag(1, sgc_heap.epoch));
+}
 
 /* ---- caches and lists ---- */
 
@@ -93,11 +96,17 @@ static void run_backward(void) { bin()->limit = bin()->cur - 64; }
 static void next_in_another_page(void) { bin()->next += SGC_PAGE_GRANULES; }
 static void dirty_too_far(void) { bin()->dirty += 2 * SGC_PAGE; }
 static void run_of_older_epoch(void) { bin()->active_epoch--; }
-static void page_of_another(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].tag, sgc_tag(7, sgc_heap.epoch)); }
+static void page_of_another(void)
+{
+    sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].tag, sgc_tag(7, sgc_heap.epoch));
+}
 static void wrong_label(void) { record_of(object)->list ^= 3; }
 static void wrong_link_back(void) { record_of(object)->prev = 60; }
 static void wrong_tail(void) { bin()->lists.tail[SGC_LIST_DONE] = 60; }
-static void orphan_owned(void) { sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)orphan)].tag, sgc_tag(1, sgc_heap.epoch)); }
+static void orphan_owned(void)
+{
+    sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)orphan)].tag, sgc_tag(1, sgc_heap.epoch));
+}
 
 /* ---- size classes: a check of their own ---- */
 
@@ -118,16 +127,42 @@ static const struct {
     void (*damage)(void);
 } damages[] = {
 #define DAMAGE(f) { #f, f }
-    DAMAGE(page_in_pool_in_use), DAMAGE(dirty_not_free), DAMAGE(dirty_count), DAMAGE(lowest_too_high),
-    DAMAGE(tail_in_pool), DAMAGE(in_use_count), DAMAGE(uncollectable_unknown), DAMAGE(span_bit_astray), DAMAGE(kind_unknown), DAMAGE(class_unknown), DAMAGE(granules_of_another),
-    DAMAGE(zero_from_too_far), DAMAGE(bit_inside_object), DAMAGE(bit_in_unused_end),
-    DAMAGE(span_without_pages), DAMAGE(span_too_long), DAMAGE(tail_leads_elsewhere),
-    DAMAGE(tail_of_another_state), DAMAGE(span_owned), DAMAGE(freed_but_allocated), DAMAGE(freed_uncounted),
-    DAMAGE(freed_in_closed_bin), DAMAGE(freed_link_astray), DAMAGE(freed_place_wrong),
-    DAMAGE(claimed_not_allocated), DAMAGE(run_backward), DAMAGE(next_in_another_page), DAMAGE(dirty_too_far),
+    DAMAGE(page_in_pool_in_use),
+    DAMAGE(dirty_not_free),
+    DAMAGE(dirty_count),
+    DAMAGE(lowest_too_high),
+    DAMAGE(tail_in_pool),
+    DAMAGE(in_use_count),
+    DAMAGE(uncollectable_unknown),
+    DAMAGE(span_bit_astray),
+    DAMAGE(kind_unknown),
+    DAMAGE(class_unknown),
+    DAMAGE(granules_of_another),
+    DAMAGE(zero_from_too_far),
+    DAMAGE(bit_inside_object),
+    DAMAGE(bit_in_unused_end),
+    DAMAGE(span_without_pages),
+    DAMAGE(span_too_long),
+    DAMAGE(tail_leads_elsewhere),
+    DAMAGE(tail_of_another_state),
+    DAMAGE(span_owned),
+    DAMAGE(freed_but_allocated),
+    DAMAGE(freed_uncounted),
+    DAMAGE(freed_in_closed_bin),
+    DAMAGE(freed_link_astray),
+    DAMAGE(freed_place_wrong),
+    DAMAGE(claimed_not_allocated),
+    DAMAGE(run_backward),
+    DAMAGE(next_in_another_page),
+    DAMAGE(dirty_too_far),
     DAMAGE(run_of_older_epoch),
-    DAMAGE(page_of_another), DAMAGE(wrong_label), DAMAGE(wrong_link_back), DAMAGE(wrong_tail),
-    DAMAGE(orphan_owned), DAMAGE(wrong_reciprocal), DAMAGE(wrong_per_page),
+    DAMAGE(page_of_another),
+    DAMAGE(wrong_label),
+    DAMAGE(wrong_link_back),
+    DAMAGE(wrong_tail),
+    DAMAGE(orphan_owned),
+    DAMAGE(wrong_reciprocal),
+    DAMAGE(wrong_per_page),
 };
 
 static void (*current)(void);

@@ -103,7 +103,7 @@ static int race(enum sgc_page_policy policy, size_t limit)
         return 1;
     if (sgc_pool_in_use_bytes() != 0 || sgc_aw_load(&sgc_pool.small) != 0)
         return 2;
-    if (limit != 0 && figures.consumed_most > limit)
+    if (limit != 0 && figures.max_consumed > limit)
         return 3;
     return policy != SGC_POLICY_AL || limit != 0 || figures.remote == 0 ? 0 : 4;
 }

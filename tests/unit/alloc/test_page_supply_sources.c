@@ -23,7 +23,7 @@ static void start(enum sgc_page_policy policy, uint32_t k, size_t limit)
     a = sgc_self;
     b = heap_cache();
     c = heap_cache();
-    a->pages_most = b->pages_most = c->pages_most = 1;      /* so that each is one that has been asked for */
+    a->max_pages = b->max_pages = c->max_pages = 1;      /* so that each is one that has been asked for */
 }
 
 /* A page, and something is written to it. */
@@ -132,7 +132,7 @@ static int order_lps(void)
     start(SGC_POLICY_LPS, 3, 0);
     scatter();
     make_live(4);
-    return is(sources(b, 11), "ONNFFFoooFF") && figures.remote == 3 && figures.live_most == 4 ? 0 : 1;
+    return is(sources(b, 11), "ONNFFFoooFF") && figures.remote == 3 && figures.max_live == 4 ? 0 : 1;
 }
 
 /* The first cycle has not been: nothing is known of l. */
@@ -162,7 +162,7 @@ static int al_at_the_limit(void)
 {
     start(SGC_POLICY_AL, 0, 12);
     scatter();
-    return is(sources(b, 10), "ONNFFFooo-") && figures.consumed_most == 12 ? 0 : 1;
+    return is(sources(b, 10), "ONNFFFooo-") && figures.max_consumed == 12 ? 0 : 1;
 }
 
 static int lps_at_the_limit(void)
@@ -275,7 +275,7 @@ static int untouched(void)
     sgc_heap.records[page[0]].zero_from = 0;
     give_all(a, page, 2);
     sgc_pool_check();
-    if (sgc_free_list_count(a->id) != 1 || sgc_pool_dirty_bytes() != SGC_PAGE || sgc_pool_in_use_bytes() != 0)
+    if (sgc_free_list_count(a->id) != 1 || sgc_pool_used_bytes() != SGC_PAGE || sgc_pool_in_use_bytes() != 0)
         return 1;
     if (sgc_policy_take_singles(a, 1, &taken) != 1 || taken.page != page[1] || taken.zero)
         return 2;
@@ -404,22 +404,22 @@ static int maxima(void)
         keep[24 + i] = heap_small(c, BYTES, SGC_KIND_CONSERVATIVE);
     heap_collect(keep, 36);
     sgc_policy_figures(&figures);
-    if (figures.live_most != 0)
+    if (figures.max_live != 0)
         return 1;                               /* nothing swept, nothing known */
     heap_sweep_all();
     heap_collect(keep, 12);                     /* b keeps 4 pages, c none */
     heap_sweep_all();
     sgc_policy_figures(&figures);
-    if (figures.live_most != 12 || figures.live_most_of_owners != 12 || sgc_free_list_count(b->id) != 4)
+    if (figures.max_live != 12 || figures.max_live_of_owners != 12 || sgc_free_list_count(b->id) != 4)
         return 2;
     sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &a->section);
     sgc_policy_figures(&figures);
-    if (figures.live_most != 4 || figures.live_most_of_owners != 4)
+    if (figures.max_live != 4 || figures.max_live_of_owners != 4)
         return 3;                               /* they start anew with what lives */
     heap_cache_end(b);
     heap_sweep_all();
     sgc_policy_figures(&figures);
-    return figures.live_most == 4 ? 0 : 4;      /* orphans are not counted twice */
+    return figures.max_live == 4 ? 0 : 4;      /* orphans are not counted twice */
 }
 
 /* Turns: the u_i add up to more than l. */
@@ -436,7 +436,7 @@ static int maxima_in_turns(void)
         heap_sweep_all();
     }
     sgc_policy_figures(&figures);
-    return figures.live_most == 6 && figures.live_most_of_owners == 12 ? 0 : 1;
+    return figures.max_live == 6 && figures.max_live_of_owners == 12 ? 0 : 1;
 }
 
 static void check(int (*body)(void), const char *name)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages made ready (alloc/refill.c): how many at once, of the pool, of its own and of ended threads; forgotten after a cycle, all of
- * them used before the limit is reached, and no slot twice though a page is found twice.
+ * Pages made ready (alloc/refill.c): how many at once, of the pool, of its own and of ended threads; forgotten after a cycle,
+ * all of them used before the limit is reached, and no slot twice though a page is found twice.
  */
 #include "tests/lib/heap.h"
 
-enum { BYTES = 21840, PER_PAGE = 3, N = 18 * SGC_READY_MOST * PER_PAGE };
+enum { BYTES = 21840, PER_PAGE = 3, N = 18 * SGC_READY_MAX * PER_PAGE };
 
 static struct sgc_cache *cache;
 static char *object[N];
@@ -40,7 +40,7 @@ static void test_as_many(void)
             most = in_use() - used;
     }
     tap_ok(wrong == 0, "never more pages lie unused than a fourth of those used");
-    tap_ok(most == SGC_READY_MOST - 1, "but several are taken at once (%zu unused)", most);
+    tap_ok(most == SGC_READY_MAX - 1, "but several are taken at once (%zu unused)", most);
     sgc_heap_check();
 }
 
@@ -61,7 +61,7 @@ static void test_own(void)
         wrong += ready() > used / 4;
         most = ready() > most ? ready() : most;
     }
-    tap_ok(wrong == 0 && most == SGC_READY_MOST - 1, "so it is with pages of its own (%zu)", most);
+    tap_ok(wrong == 0 && most == SGC_READY_MAX - 1, "so it is with pages of its own (%zu)", most);
 }
 
 static void test_forgotten(void)
@@ -119,22 +119,23 @@ static void leave_orphans(size_t pages)
 
 static void test_adopted(void)
 {
-    enum { ORPHANS = 10, SOME = SGC_READY_MOST - 2 };
+    enum { ORPHANS = 10, SOME = SGC_READY_MAX - 2 };
     uint32_t cls = sgc_class_for(BYTES / SGC_GRANULE);
     size_t found, orphans;
 
     leave_orphans(ORPHANS);
     orphans = in_use();             /* with some that it did not use */
     found = sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SOME);
-    tap_ok(found == SOME && ready() == SOME, "as many pages of an ended thread are had as are asked for (%zu, %zu ready)", found, ready());
+    tap_ok(found == SOME && ready() == SOME, "as many pages of an ended thread are had as are asked for (%zu, %zu ready)",
+           found, ready());
     sgc_orphan_check();
     for (int i = 0; i < SOME; i++)
         one();
     tap_ok(ready() == 0, "each has a free slot");
-    found = sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MOST - 4) + SOME;
+    found = sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MAX - 4) + SOME;
     for (size_t i = ready(); i > 0; i--)
         one();
-    found += sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MOST - 4);
+    found += sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MAX - 4);
     tap_ok(found == orphans && orphans >= ORPHANS, "and no more than there are (%zu of %zu)", found, orphans);
     sgc_heap_check();
     heap_collect(NULL, 0);
@@ -144,7 +145,7 @@ static void test_adopted(void)
 /* A bin in great demand that has four pages of its own. */
 static void test_own_and_adopted(void)
 {
-    enum { OWN = 4, GREAT = SGC_READY_MOST * SGC_READY_MOST };
+    enum { OWN = 4, GREAT = SGC_READY_MAX * SGC_READY_MAX };
 
     for (int i = 0; i < OWN * PER_PAGE; i++)
         one();
@@ -153,7 +154,7 @@ static void test_own_and_adopted(void)
     bin()->taken = GREAT;
     for (int i = 0; i < PER_PAGE; i++)
         one();
-    tap_ok(ready() == SGC_READY_MOST - 1 && bin()->taken == GREAT + SGC_READY_MOST,
+    tap_ok(ready() == SGC_READY_MAX - 1 && bin()->taken == GREAT + SGC_READY_MAX,
            "what its own pages lack those of ended threads make up for (%zu)", ready());
     sgc_heap_check();
     heap_collect(NULL, 0);

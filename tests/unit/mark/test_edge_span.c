@@ -88,13 +88,13 @@ static void test_sift(void)
         for (size_t k = i % 3 == 0 ? before + 2 : before; k < n; k++)
             expected[wanted++] = edge[k];
     }
-    left = sgc_sift_spans(marker, edge, n);
+    left = sgc_drop_marked_spans(marker, edge, n);
     for (size_t i = 0; i < left && i < wanted; i++)
         wrong += edge[i] != expected[i];
     tap_ok(left == wanted && wrong == 0, "sifted: %zu of %zu edges are left, %zu expected, in order", left, n, wanted);
-    tap_ok(marker->sifts_spans, "many were left out: the next ones are sifted, too");
-    left = sgc_sift_spans(marker, edge, SGC_SPANS_MANY - 1);
-    tap_ok(!marker->sifts_spans, "of few edges few can be left out: no longer sifted");
+    tap_ok(marker->drops_marked_spans, "many were left out: the next ones are sifted, too");
+    left = sgc_drop_marked_spans(marker, edge, SGC_SPANS_MANY - 1);
+    tap_ok(!marker->drops_marked_spans, "of few edges few can be left out: no longer sifted");
     sgc_team_mark(heap_alone(&HEAP_MARK), NULL);
     heap_unmark();
 }
@@ -117,14 +117,15 @@ static void test_none_is_lost(const struct sgc_mark_config *config, bool inside,
         words[n++] = span[0];
     }
     mark_words(words, REPEATED, config);
-    sifted = heap_marker()->sifts_spans;
+    sifted = heap_marker()->drops_marked_spans;
     heap_unmark();
     mark_words(words, n, config);
     for (int i = 0; i < SPANS; i++)
         small_marked += heap_marked(small[i]);
     spans = marked_spans();
     tap_ok(sifted && spans == SPANS && small_marked == SPANS - 1 && heap_marker()->objects == 2 * SPANS,
-           "%s: %zu spans, %zu small objects and the array are marked, each once (%zu)", name, spans, small_marked, heap_marker()->objects);
+           "%s: %zu spans, %zu small objects and the array are marked, each once (%zu)", name, spans, small_marked,
+           heap_marker()->objects);
     heap_unmark();
 }
 
@@ -136,11 +137,11 @@ static void test_small_only(void)
     for (int i = 0; i < REPEATED / 64; i++)
         words[i] = heap_alloc(sgc_self, 40, SGC_KIND_POINTER_FREE);
     mark_words((void *[]){ span[0] }, 1, &HEAP_MARK);
-    before = heap_marker()->sifts_spans;
+    before = heap_marker()->drops_marked_spans;
     heap_unmark();
-    heap_marker()->sifts_spans = true;
+    heap_marker()->drops_marked_spans = true;
     mark_words(words, REPEATED / 64, &HEAP_MARK);
-    tap_ok(!before && !heap_marker()->sifts_spans, "where no spans are met, nothing is sifted for long");
+    tap_ok(!before && !heap_marker()->drops_marked_spans, "where no spans are met, nothing is sifted for long");
     heap_unmark();
 }
 

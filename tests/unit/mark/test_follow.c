@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/follow.c: what an only marker follows one object at a time.  The cells of a list lead to what counts and to what does not;
- * there are never enough in hand for a batch.
+ * mark/follow.c: what an only marker follows one object at a time.  The cells of a list lead to what counts and to what does
+ * not; there are never enough in hand for a batch.
  */
 #include "mark/follow.h"
 #include "tests/lib/heap.h"
@@ -147,7 +147,9 @@ static void test_left_behind(void)
 /* Of the sides' words only the second may be a pointer, by the descriptor of their kind. */
 static void test_described(void)
 {
-    const struct sgc_kind bitmap = { .scan = SGC_SCAN_DESCRIBED, .descriptor = (uintptr_t)1 << 62 | SGC_DS_BITMAP, .clear = true };
+    const struct sgc_kind bitmap = { .scan = SGC_SCAN_DESCRIBED,
+                                     .descriptor = (uintptr_t)1 << 62 | SGC_DS_BITMAP,
+                                     .clear = true };
     uint32_t kind = sgc_kind_make(&bitmap);
     char *hidden[CELLS], *shown[CELLS];
     int wrong = 0;

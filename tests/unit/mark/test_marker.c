@@ -210,7 +210,9 @@ static void test_abandon(void)
 static const struct {
     enum sgc_markbit how;
     const char *name;
-} hows[] = { { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" } };
+} hows[] = {
+    { SGC_MARKBIT_PLAIN, "store" }, { SGC_MARKBIT_OR, "or" }, { SGC_MARKBIT_CAS, "cas" }, { SGC_MARKBIT_LOCK, "lock" }
+};
 
 enum { HOWS = 4, NEIGHBOURS = 96 };
 
@@ -356,8 +358,8 @@ static void test_chain(enum sgc_markbit how, const char *name)
         wrong += !heap_marked(link[i]);
     sgc_object_slot((uintptr_t)link[LINKS - 1], &last);
     tap_ok(wrong == 0 && heap_marker()->objects == LINKS && heap_marker()->pointer_free == last.bytes && !heap_marked(beyond),
-           "%s: a chain is followed to its end and no further (%zu not marked, %zu marked, %zu bytes without pointers)", name, wrong,
-           heap_marker()->objects, heap_marker()->pointer_free);
+           "%s: a chain is followed to its end and no further (%zu not marked, %zu marked, %zu bytes without pointers)", name,
+           wrong, heap_marker()->objects, heap_marker()->pointer_free);
     heap_unmark();
 }
 

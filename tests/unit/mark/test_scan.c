@@ -56,8 +56,8 @@ static void test_interior(char *object, size_t bytes, const char *what)
     tap_ok(!marks(&config, at + bytes, object) && !marks(&config, at - 1, object) &&
            !marks_from_heap(&config, at + bytes, object), "the bytes around do not");
     config.interior_pointers = false;
-    tap_ok(marks(&config, at + 8, object) && marks_from_heap(&config, at, object) &&
-           !marks_from_heap(&config, at + 8, object), "interior pointers off: roots yes, words of the heap only the first byte");
+    tap_ok(marks(&config, at + 8, object) && marks_from_heap(&config, at, object) && !marks_from_heap(&config, at + 8, object),
+           "interior pointers off: roots yes, words of the heap only the first byte");
 }
 
 static void test_displacement(char *object, const char *what)

@@ -67,9 +67,12 @@ struct variant {
 
 static const struct variant variants[] = {
     { "split, half, flags, or", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OR, true, 16, 4096, LARGE },
-    { "split, one, counter, cas", SGC_STACK_SPLIT, SGC_STEAL_ONE, SGC_TERMINATION_COUNTER, SGC_MARKBIT_CAS, true, 16, 4096, LARGE },
-    { "locked, half, counter, or", SGC_STACK_LOCKED, SGC_STEAL_HALF, SGC_TERMINATION_COUNTER, SGC_MARKBIT_OR, true, 64, 512, LARGE },
-    { "locked, one, flags, lock", SGC_STACK_LOCKED, SGC_STEAL_ONE, SGC_TERMINATION_FLAGS, SGC_MARKBIT_LOCK, true, 16, 4096, LARGE },
+    { "split, one, counter, cas", SGC_STACK_SPLIT, SGC_STEAL_ONE, SGC_TERMINATION_COUNTER, SGC_MARKBIT_CAS, true, 16, 4096,
+      LARGE },
+    { "locked, half, counter, or", SGC_STACK_LOCKED, SGC_STEAL_HALF, SGC_TERMINATION_COUNTER, SGC_MARKBIT_OR, true, 64, 512,
+      LARGE },
+    { "locked, one, flags, lock", SGC_STACK_LOCKED, SGC_STEAL_ONE, SGC_TERMINATION_FLAGS, SGC_MARKBIT_LOCK, true, 16, 4096,
+      LARGE },
     { "not balanced", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_COUNTER, SGC_MARKBIT_OR, false, 16, 4096, LARGE },
     { "no prefetch, not split", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OR, true, 0, 0, LARGE },
     { "a stack of 64 KB", SGC_STACK_SPLIT, SGC_STEAL_HALF, SGC_TERMINATION_FLAGS, SGC_MARKBIT_OR, true, 16, 0, 64 << 10 },

@@ -95,7 +95,7 @@ static void test_lines(void)
     check_text(written(), "SGC: warning: 7 is too many\n");
     sgc_error("bad value %s", "x");
     check_text(written(), "SGC: error: bad value x\n");
-    sgc_say("heap %zu", (size_t)1 << 20);
+    sgc_print("heap %zu", (size_t)1 << 20);
     check_text(written(), "SGC: heap 1048576\n");
 }
 
@@ -104,13 +104,13 @@ static void test_long_line(void)
     char text[3000];
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    sgc_say("%s", text);
+    sgc_print("%s", text);
     const char *line = written();
     size_t length = strlen(line);
     tap_ok(length == 1023 && strcmp(line + length - 5, "a...\n") == 0,
            "a long line is cut and says so (%zu bytes)", length);
     text[1023 - 1 - 5] = '\0';
-    sgc_say("%s", text);
+    sgc_print("%s", text);
     line = written();
     length = strlen(line);
     tap_ok(length == 1023 && line[length - 2] == 'a', "the longest line is whole (%zu bytes)", length);
@@ -128,7 +128,7 @@ static void test_hooks(void)
     sgc_report_hooks(keep_line, NULL);
     sgc_warn("to the hook %d", 1);
     check_text(hooked, "SGC: warning: to the hook 1");
-    sgc_say("marker");
+    sgc_print("marker");
     check_text(written(), "SGC: marker\n");
     sgc_report_hooks(NULL, NULL);
     sgc_warn("back");
@@ -148,7 +148,7 @@ static void test_errno(void)
 
 static void tell_fatal(const char *line)
 {
-    sgc_say("hook got: %s", line);
+    sgc_print("hook got: %s", line);
 }
 
 static int die(void)

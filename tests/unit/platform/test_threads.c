@@ -123,7 +123,8 @@ static int send_into_full_queue(void)
 static void test_full_queue(void)
 {
     int status = run_in_child(send_into_full_queue);
-    tap_ok(status == 0, "a signal for which the queue has no room is not taken for sent, nor the thread for gone (status %d)", status);
+    tap_ok(status == 0, "a signal for which the queue has no room is not taken for sent, nor the thread for gone (status %d)",
+           status);
 }
 
 /* ---- masks -------------------------------------------------------------------------------------------------- */

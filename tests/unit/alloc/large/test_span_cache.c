@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/large/span_cache.c, alloc/large/span.c, alloc/large/span_sweep.c: dead spans that a thread keeps for its next requests, and the
- * zeroing of spans.
+ * alloc/large/span_cache.c, alloc/large/span.c, alloc/large/span_sweep.c: dead spans that a thread keeps for its next requests,
+ * and the zeroing of spans.
  */
 #include <pthread.h>
 
@@ -31,7 +31,7 @@ static bool freed(char *object)
 
 static uint32_t kept(void)
 {
-    return sgc_spare_pages(cache->id);
+    return sgc_cached_span_pages(cache->id);
 }
 
 static bool holds(const char *object, size_t bytes, char fill)
@@ -163,7 +163,7 @@ static void test_bounds(void)
     for (int i = 0; i < 2 * MOST; i++)
         freed(all[i]);
     tap_ok(kept() == MOST && sgc_pool_in_use_bytes() == in_use + MOST * SGC_PAGE, "not more than so much is kept");
-    sgc_span_give_spares(cache->id, self);
+    sgc_span_give_cached(cache->id, self);
     tap_ok(kept() == 0 && sgc_pool_in_use_bytes() == in_use, "and it can be given up");
     all[0] = alloc(5, SGC_KIND_UNCOLLECTABLE);
     freed(all[0]);
@@ -191,7 +191,7 @@ static void test_epochs(void)
     object = alloc(4, SGC_KIND_POINTER_FREE);
     freed(object);
     sgc_section_enter(self);
-    sgc_spare_pop(cache->id, 4);                        /* and lost: a jump out of the section */
+    sgc_cached_span_pop(cache->id, 4);                        /* and lost: a jump out of the section */
     sgc_section_leave(self);
     sgc_heap_check();
     start_anew();
@@ -270,7 +270,7 @@ static void test_cold(void)
 
         memset(object, 0x77, all);
         freed(object);
-        sgc_span_give_spares(cache->id, self);
+        sgc_span_give_cached(cache->id, self);
         char *again = sgc_span_alloc(self, sizes[i], SGC_KIND_CONSERVATIVE, SGC_GRANULE);
         wrong += again != object || !heap_zero(again, end) || !holds(again + end, all - end, 0x77);
         start_anew();

@@ -43,12 +43,12 @@ static void test_age(void)
     uint64_t after = sgc_clock_ns();
     size_t returned = sgc_aw_load(&sgc_pool.returned);
     uint64_t due = sgc_pool_decay(before + AGE - 1, AGE, 100, self);
-    tap_ok(sgc_pool_dirty_bytes() == 10 * SGC_PAGE && still_there(first), "pages younger than the age stay");
+    tap_ok(sgc_pool_used_bytes() == 10 * SGC_PAGE && still_there(first), "pages younger than the age stay");
     tap_ok(due >= before + AGE && due <= after + AGE, "and the caller is told when they are due");
     tap_ok(sgc_pool_decay(after + AGE, UINT64_MAX, 100, self) == UINT64_MAX && still_there(first),
            "an endless age gives nothing back");
     due = sgc_pool_decay(after + AGE, AGE, 100, self);
-    tap_ok(due == UINT64_MAX && sgc_pool_dirty_bytes() == 0, "pages of the age go back, none is waiting");
+    tap_ok(due == UINT64_MAX && sgc_pool_used_bytes() == 0, "pages of the age go back, none is waiting");
     tap_ok(sgc_aw_load(&sgc_pool.returned) - returned == 10 * SGC_PAGE, "they are counted");
     tap_ok(resident(first, 10) == 0, "they are not resident any more");
     sgc_pool_check();
@@ -117,7 +117,7 @@ static void test_whole_first(void)
     tap_ok(resident(a, SGC_ARENA_PAGES - 1) == 0 && resident(c, 10) == 0 && still_there(c + 10),
            "then what is free of the others");
     tap_ok(mappings() == before, "no mapping was split (%d before, %d after)", before, mappings());
-    tap_ok(sgc_pool_dirty_bytes() == 0, "nothing is left");
+    tap_ok(sgc_pool_used_bytes() == 0, "nothing is left");
     sgc_pool_give(c + 10, 10, self);
     sgc_pool_decay(sgc_clock_ns(), 0, 100, self);
 }
@@ -135,7 +135,7 @@ static int locked(void)
     if (sgc_pool_decay(now, 0, 100, self) < now)
         return 1;
     sgc_pool_check();
-    if (sgc_pool_dirty_bytes() != 4 * SGC_PAGE || resident(first, 4) != 4 * SGC_PAGE)
+    if (sgc_pool_used_bytes() != 4 * SGC_PAGE || resident(first, 4) != 4 * SGC_PAGE)
         return 2;
     if (sgc_pool_take(4, self, &zero) != first || zero)
         return 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/pages/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what it
- * is told when memory goes back.
+ * alloc/pages/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what
+ * it is told when memory goes back.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -163,8 +163,12 @@ static int with_huge_pages(void)
 static void test_on(void)
 {
     static const char *const names[] = {
-        "a small heap has small pages", "what comes later has huge ones", "where some memory goes back no huge page is made again",
-        "and that memory is gone", "until all of the arena has gone back", "a heap that grows for a span of several arenas asks for none",
+        "a small heap has small pages",
+        "what comes later has huge ones",
+        "where some memory goes back no huge page is made again",
+        "and that memory is gone",
+        "until all of the arena has gone back",
+        "a heap that grows for a span of several arenas asks for none",
         "nor one that grows for spans of which half may be left unused",
     };
     int right = run_in_child(with_huge_pages);
@@ -214,9 +218,10 @@ static void test_others(void)
 
     tap_ok(run_in_child(without) == 1, "off: the system is told to make none");
     trial = run_in_child(by_trial);
-    tap_ok(trial >= 1 && trial <= 1 + AFTER - SGC_HUGE_FROM_ARENA, "auto: as long as they are faster (here for %d of %d arenas)",
-           trial - 1, AFTER - SGC_HUGE_FROM_ARENA);
-    tap_ok(run_in_child(expanded) == 1, "a heap that was expanded grows into what it was granted, so huge pages are tried again");
+    tap_ok(trial >= 1 && trial <= 1 + AFTER - SGC_HUGE_FROM_ARENA,
+           "auto: as long as they are faster (here for %d of %d arenas)", trial - 1, AFTER - SGC_HUGE_FROM_ARENA);
+    tap_ok(run_in_child(expanded) == 1,
+           "a heap that was expanded grows into what it was granted, so huge pages are tried again");
 }
 
 static void test_decision(void)

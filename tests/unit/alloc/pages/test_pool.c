@@ -45,7 +45,7 @@ static void test_order(void)
     tap_ok(in_use() == 7 && sgc_pool_heap_bytes() == 7 * SGC_PAGE, "and are counted");
     *(char *)sgc_page_start(b) = 1;
     give(b, 1);
-    tap_ok(in_use() == 6 && sgc_pool_dirty_bytes() == SGC_PAGE, "a page that comes back counts as one with contents");
+    tap_ok(in_use() == 6 && sgc_pool_used_bytes() == SGC_PAGE, "a page that comes back counts as one with contents");
     tap_ok(take(1, &zero[0]) == b && !zero[0], "it is taken again first and not called zero");
     give(a, 7);
     sgc_pool_check();
@@ -172,13 +172,13 @@ static bool counts_agree(void)
         is_dirty += dirty[page] && !used[page];
     }
     sgc_pool_check();
-    return is_used == in_use() && is_dirty == sgc_pool_dirty_bytes() / SGC_PAGE;
+    return is_used == in_use() && is_dirty == sgc_pool_used_bytes() / SGC_PAGE;
 }
 
 /* All pages are free; none has contents. */
 static void model_begin(void)
 {
-    while (sgc_pool_dirty_bytes() != 0)
+    while (sgc_pool_used_bytes() != 0)
         sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
     memset(used, 0, sizeof used);
     memset(dirty, 0, sizeof dirty);

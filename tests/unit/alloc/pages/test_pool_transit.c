@@ -214,7 +214,7 @@ static int nobody_there(void)
 
     start_with_dead_span();
     self = &mine->section;
-    sgc_pool_expect(32);
+    sgc_pool_transit_begin(32);
     sgc_pool_after_fork();
     alarm(10);
     return sgc_pool_take(33, self, &(bool){ false }) == SGC_NO_PAGE &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/small/claim_short.h: short runs against a slot-by-slot rendering of the same, in every class and with random patterns of taken
- * slots; and pages with holes, of which each free slot is handed out once, upward.
+ * alloc/small/claim_short.h: short runs against a slot-by-slot rendering of the same, in every class and with random patterns
+ * of taken slots; and pages with holes, of which each free slot is handed out once, upward.
  */
 #include "alloc/small/claim_short.h"
 #include "alloc/small/slots.h"
@@ -52,8 +52,8 @@ struct run {
     uint32_t first, end;
 };
 
-/* What is to be found from a slot on.  `other`: it is none for short runs, since as many are free as begin in any word, or since
- * behind it comes what is too short for a slot. */
+/* What is to be found from a slot on.  `other`: it is none for short runs, since as many are free as begin in any word, or
+ * since behind it comes what is too short for a slot. */
 static struct run expected(uint32_t page, uint32_t cls, uint32_t from, bool *other)
 {
     uint32_t per_page = sgc_size_classes.of[cls].per_page, granules = sgc_size_classes.of[cls].granules;
@@ -102,15 +102,17 @@ static bool rightly_refused(const struct sgc_bin *bin, uint32_t page, uint32_t c
 
 static bool rightly_given(const struct sgc_bin *bin, uint32_t page, uint32_t cls, struct run s, const char *slot)
 {
-    char *start = (char *)sgc_page_start(page), *first = start + (size_t)s.first * bin->size, *end = start + (size_t)s.end * bin->size;
+    char *start = (char *)sgc_page_start(page), *first = start + (size_t)s.first * bin->size,
+         *end = start + (size_t)s.end * bin->size;
 
     for (uint32_t i = s.first; i < s.end; i++)
         sgc_alloc_bit_set(granule_of(page, cls, i));
     if (s.end - s.first == 1 ? bin->cur != start || bin->end != start || bin->limit != start
                              : bin->cur != first + bin->size || bin->limit != end || bin->end != end)
         return false;
-    return slot == first && bin->next == granule_of(page, cls, s.end) && is_filled(first, end, kind == SGC_KIND_POINTER_FREE ? 0xa5 : 0) &&
-           is_filled(start, first, 0xa5) && is_filled(end, start + SGC_PAGE, 0xa5);
+    return slot == first && bin->next == granule_of(page, cls, s.end) &&
+           is_filled(first, end, kind == SGC_KIND_POINTER_FREE ? 0xa5 : 0) && is_filled(start, first, 0xa5) &&
+           is_filled(end, start + SGC_PAGE, 0xa5);
 }
 
 /* With `dirty` slots that were used before. */
@@ -154,8 +156,9 @@ static void test_all_classes(uint32_t page, uint32_t taken, uint32_t change)
         fill(page, cls, 0, 1);
         sgc_page_set_state(&sgc_heap.pages[page], SGC_PAGE_RESERVED);
     }
-    tap_ok(wrong == 0 && (given == 0) == (taken == 16), "pages %u sixteenths full, changing each %u. slot: %u tried, %u given, %u wrong",
-           taken, change, tried, given, wrong);
+    tap_ok(wrong == 0 && (given == 0) == (taken == 16),
+           "pages %u sixteenths full, changing each %u. slot: %u tried, %u given, %u wrong", taken, change, tried, given,
+           wrong);
 }
 
 /* ---- pages with holes, emptied to the end ---- */
@@ -236,8 +239,8 @@ static void test_holes(size_t bytes, uint32_t taken)
         wrong += take_all(bytes, live, n, &got, &shortly);
         wrong += bin->cur != bin->end;
     }
-    tap_ok(wrong == 0 && got >= all - n && shortly > (all - n) / 16, "%zu bytes, %u sixteenths live: %zu holes, %u slots, %u short runs",
-           bytes, taken, all - n, got, shortly);
+    tap_ok(wrong == 0 && got >= all - n && shortly > (all - n) / 16,
+           "%zu bytes, %u sixteenths live: %zu holes, %u slots, %u short runs", bytes, taken, all - n, got, shortly);
     tap_ok(sgc_aw_load(&cache->claimed) - before == got * (size_t)bin->size, "each was counted once");
     sgc_heap_check();
 }

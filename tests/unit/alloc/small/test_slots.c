@@ -72,7 +72,8 @@ static void test_all_classes(uint32_t taken)
     for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
         uint32_t per_page = sgc_size_classes.of[cls].per_page;
 
-        sgc_page_set_up_small(page, cls, SGC_KIND_CONSERVATIVE, sgc_bin_of_page(SGC_KIND_CONSERVATIVE, cls), sgc_tag(1, sgc_heap.epoch), false);
+        sgc_page_set_up_small(page, cls, SGC_KIND_CONSERVATIVE, sgc_bin_of_page(SGC_KIND_CONSERVATIVE, cls),
+                              sgc_tag(1, sgc_heap.epoch), false);
         for (int i = 0; i < 40; i++, tried++) {
             fill(cls, taken);
             wrong += !claim_agrees(cls, i == 0 ? 0 : below(per_page + 1), i % 3 == 0 ? UINT32_MAX : 1 + below(per_page));
@@ -114,7 +115,8 @@ static void test_fill(void)
     int wrong = 0;
 
     for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
-        sgc_page_set_up_small(page, cls, SGC_KIND_CONSERVATIVE, sgc_bin_of_page(SGC_KIND_CONSERVATIVE, cls), sgc_tag(1, sgc_heap.epoch), false);
+        sgc_page_set_up_small(page, cls, SGC_KIND_CONSERVATIVE, sgc_bin_of_page(SGC_KIND_CONSERVATIVE, cls),
+                              sgc_tag(1, sgc_heap.epoch), false);
         wrong += !fill_agrees(cls);
         sgc_page_set_state(&sgc_heap.pages[page], SGC_PAGE_RESERVED);
     }

@@ -51,8 +51,8 @@ static bool can_populate(void)
     return sgc_mem_resident(memory, 1) != 0;
 }
 
-/* Of pages that were never used, as soon as their first object is there: the first few have what was touched, the later ones are
- * there as a whole. */
+/* Of pages that were never used, as soon as their first object is there: the first few have what was touched, the later ones
+ * are there as a whole. */
 static void test_populated(void)
 {
     enum { PAGES = 12, BYTES = 64 };
@@ -68,7 +68,8 @@ static void test_populated(void)
     }
     for (int i = 4; i < PAGES; i++)
         whole += resident[i] == SGC_PAGE;
-    tap_ok(sgc_os_page_size() == SGC_PAGE || (resident[0] < SGC_PAGE && resident[1] < SGC_PAGE), "pages get their memory as it is touched (%zu bytes)", resident[0]);
+    tap_ok(sgc_os_page_size() == SGC_PAGE || (resident[0] < SGC_PAGE && resident[1] < SGC_PAGE),
+           "pages get their memory as it is touched (%zu bytes)", resident[0]);
     if (!can_populate())
         tap_skip("Linux before 5.14 cannot populate memory");
     else
@@ -336,7 +337,8 @@ static void test_many_runs(void)
     int wrong = 0;
 
     make_holes();
-    for (void **object = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, sgc_class_for(3), UINT32_MAX); object != NULL; object = *object, n++) {
+    for (void **object = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, sgc_class_for(3), UINT32_MAX); object != NULL;
+         object = *object, n++) {
         wrong += among_kept(object);
         wrong += !heap_allocated(object) || !heap_zero((char *)object + 8, 40);
     }

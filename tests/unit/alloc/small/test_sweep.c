@@ -192,7 +192,7 @@ int main(void)
 {
     heap_start((size_t)64 << 20, 0, false);
     cache = sgc_self;
-    cache->pages_most = 1;
+    cache->max_pages = 1;
     test_lazy();
     test_ahead();
     test_on_demand();

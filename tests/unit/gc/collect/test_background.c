@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/background.c: the service thread sweeps and gives memory back when the program leaves it time; without it the same is done
- * on request.
+ * gc/collect/background.c: the service thread sweeps and gives memory back when the program leaves it time; without it the same
+ * is done on request.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -105,7 +105,7 @@ static int eager(void)
     size_t full;
     int ms;
 
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     setenv("SGC_DECAY_MS", "0", 1);
     white_init();
     full = make_garbage();
@@ -135,7 +135,7 @@ static int is_off(void)
 {
     size_t full;
 
-    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
     setenv("SGC_DECAY_MS", "0", 1);
     white_init();
     full = make_garbage();
@@ -153,7 +153,7 @@ static int refuse(pthread_t *thread, const pthread_attr_t *attributes, void *(*b
 
 static int is_refused(void)
 {
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     sgc_thread_set_creator(refuse);
     for (int i = 0; i < 3; i++)
@@ -184,7 +184,7 @@ static int starts_late(void)
 
 static int starts_at_once(void)
 {
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     if (registered() != 1)
         return 1;
@@ -198,7 +198,7 @@ static int created, created_outside;
 static int create_and_look(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
 {
     created++;
-    created_outside += !sgc_gate_mine();
+    created_outside += !sgc_gc_lock_held();
     return pthread_create(thread, attributes, body, arg);
 }
 
@@ -206,7 +206,7 @@ static int create_and_look(pthread_t *thread, const pthread_attr_t *attributes, 
  * loader's lock, and would wait for us. */
 static int starts_alone(void)
 {
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     sgc_thread_set_creator(create_and_look);
     for (int i = 0; i < 3; i++)
@@ -270,7 +270,7 @@ static void set_timer(long us)
 /* A client's handler jumps out while memory is given back on request. */
 static int is_left(void)
 {
-    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
     white_init();
     signal(SIGALRM, leave);
     for (volatile int round = 1; round <= 12; round++) {
@@ -289,14 +289,14 @@ static int is_left(void)
 int main(void)
 {
     check_child(starts_late, NULL, "one service thread, after a collection of a large heap");
-    check_child(starts_at_once, NULL, "SGC_SERVICE=eager: after the first collection");
+    check_child(starts_at_once, NULL, "SGC_BACKGROUND_THREAD=eager: after the first collection");
     check_child(starts_alone, NULL, "it is started while nobody else can stop the world");
     check_child(starts_before_suspensions, NULL, "not while a thread is suspended: before");
     check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
     check_child(busy, NULL, "while one cycle follows the other it waits, but not for ever");
-    check_child(eager, NULL, "SGC_SERVICE=eager: it does not wait");
+    check_child(eager, NULL, "SGC_BACKGROUND_THREAD=eager: it does not wait");
     check_child(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
-    check_child(is_off, NULL, "SGC_SERVICE=off: no thread; the work is done on request");
+    check_child(is_off, NULL, "SGC_BACKGROUND_THREAD=off: no thread; the work is done on request");
     check_child(is_left, NULL, "who leaves it half way by a jump loses no page");
     check_child(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
     return tap_done();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/cycle.c: a cycle's phases, the gate, and the reasons for which there is none.
+ * gc/collect/cycle.c: a cycle's phases, the GC lock, and the reasons for which there is none.
  *
  * Also: gc/collect/phases.c, gc/collect/allocate.c, gc/threads/gc_lock.c.
  */
@@ -43,7 +43,7 @@ static void at_flipped(void *unused, const struct sgc_cycle_record *r)
 static void at_end(void *unused, const struct sgc_cycle_record *r)
 {
     (void)unused;
-    wrong_order += stage++ != 4 || sgc_world_stopped() || !sgc_gate_mine();
+    wrong_order += stage++ != 4 || sgc_world_stopped() || !sgc_gc_lock_held();
     wrong_sums += !sgc_cycle_check(r);
     last = *r;
     ends++;
@@ -188,7 +188,7 @@ static void test_marks_given_up(void)
     tap_ok(alive < NODES / 10, "what it has marked is found dead by the next (%ld of %d alive)", alive, NODES);
 }
 
-/* ---- the gate ---------------------------------------------------------------------------------------------------------- */
+/* ---- the GC lock -------------------------------------------------- */
 
 static sgc_a32_t through;
 
@@ -196,9 +196,9 @@ static void *go_through(void *unused)
 {
     struct sgc_mutator *self = sgc_mutator_register(0);
 
-    sgc_gate_close(self);
+    sgc_gc_lock_acquire(self);
     sgc_a32_add(&through, 1);
-    sgc_gate_open();
+    sgc_gc_lock_release();
     sgc_mutator_unregister(self);
     return unused;
 }
@@ -217,12 +217,12 @@ static void test_gate(void)
 {
     pthread_t thread[4];
 
-    sgc_gate_close(sgc_mutator_self());
+    sgc_gc_lock_acquire(sgc_mutator_self());
     for (int i = 0; i < 4; i++)
         thread[i] = white_start(go_through, NULL);
     sgc_sleep_ns(50 * WHITE_MS);
-    tap_ok(sgc_gate_mine() && sgc_a32_load(&through) == 0, "one at a time has the gate");
-    sgc_gate_open();
+    tap_ok(sgc_gc_lock_held() && sgc_a32_load(&through) == 0, "one at a time has the gate");
+    sgc_gc_lock_release();
     tap_ok(white_reached(&through, 4), "then each of the others");
     for (int i = 0; i < 4; i++)
         white_join(thread[i]);

@@ -478,7 +478,7 @@ static void test_registering_meanwhile(void)
 
 int main(void)
 {
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     chain = make_chain();
     if (chain == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/helpers.c and gc/config/preset.c: helper threads come when they are asked for, as many as GC_MARKERS says; a system that
- * refuses some is reported once, and collections go on; presets give defaults, and contradictions are named.
+ * gc/collect/helpers.c and gc/config/preset.c: helper threads come when they are asked for, as many as GC_MARKERS says; a
+ * system that refuses some is reported once, and collections go on; presets give defaults, and contradictions are named.
  */
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
@@ -29,7 +29,7 @@ static int are_started(void)
     int before;
 
     setenv("GC_MARKERS", "4", 1);
-    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
     white_init();
     before = threads();
     white_collect();
@@ -55,7 +55,7 @@ static int are_refused(void)
     int before;
 
     setenv("GC_MARKERS", "8", 1);
-    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
     setenv("SGC_TORTURE", "1000000", 1);    /* all markers in each cycle */
     white_init();
     before = threads();
@@ -99,7 +99,7 @@ static int contradicts(void)
 
 static int useless(void)
 {
-    setenv("SGC_BALANCE", "off", 1);
+    setenv("SGC_STEALING", "off", 1);
     setenv("SGC_STEAL", "one", 1);
     white_init();
     return sgc_options.balance ? 1 : 0;
@@ -108,11 +108,13 @@ static int useless(void)
 int main(void)
 {
     check_child(are_started, NULL, "helpers are started on request, each once, and not for an empty heap");
-    check_child(are_refused, "the system refuses marker thread 3 of 7; the collector marks with 3", "refused: said once, the others mark");
+    check_child(are_refused, "the system refuses marker thread 3 of 7; the collector marks with 3",
+                "refused: said once, the others mark");
     check_child(simple, NULL, "SGC_PRESET=simple");
     check_child(no_slo, NULL, "SGC_PRESET=no-slo");
     check_child(no_nsb, NULL, "SGC_PRESET=no-nsb");
-    check_child(contradicts, "SGC_STEAL=half contradicts SGC_PRESET=no-opt, which means one; half is used", "a contradiction is named");
+    check_child(contradicts, "SGC_STEAL=half contradicts SGC_PRESET=no-opt, which means one; half is used",
+                "a contradiction is named");
     check_child(useless, "SGC_STEAL has no effect", "a switch without effect is named");
     return tap_done();
 }

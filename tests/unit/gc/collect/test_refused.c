@@ -221,7 +221,7 @@ int main(void)
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer's own system calls would be refused, too");
     setenv("GC_MARKERS", "2", 1);
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     setenv("SGC_STOP_WARN_MS", "200", 1);
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED)

@@ -302,7 +302,7 @@ static void check_unsupported(void)
 static void check_odd_environments(void)
 {
     char *const twice[] = { "GC_NPROCS=3", "GC_NPROCS=4", "GC_NPROCS=x", NULL };
-    char *const damaged[] = { "SGC_LOG", "SGC_", "", "=", "GC_NPROCS=5", NULL };
+    char *const damaged[] = { "SGC_LOG_JSON", "SGC_", "", "=", "GC_NPROCS=5", NULL };
 
     tap_ok(read_environment(twice, false)[0] == '\0' && sgc_options.processors == 3,
            "a name that occurs twice counts the first time");
@@ -318,13 +318,13 @@ static void check_odd_environments(void)
 
 static void check_program(void)
 {
-    char *const environment[] = { "GC_NPROCS=7", "SGC_PREFETCH=oops", NULL };
+    char *const environment[] = { "GC_NPROCS=7", "SGC_MARK_BATCH=oops", NULL };
     const char *said;
 
     sgc_options_reset();
     capture_begin();
-    bool set = sgc_option_set("GC_NPROCS", "2") && sgc_option_set("SGC_PREFETCH", "9") &&
-               sgc_option_set("SGC_LOG", "x.log");
+    bool set = sgc_option_set("GC_NPROCS", "2") && sgc_option_set("SGC_MARK_BATCH", "9") &&
+               sgc_option_set("SGC_LOG_JSON", "x.log");
     said = capture_end();
     tap_ok(set && said[0] == '\0' && sgc_options.processors == 2 && strcmp(sgc_options.log, "x.log") == 0 &&
            sgc_option_origin(SGC_OPT_GC_NPROCS) == SGC_ORIGIN_PROGRAM, "the program sets options");
@@ -337,7 +337,7 @@ static void check_program(void)
            "a bad value in it leaves what the program set");
     tap_ok(sgc_option_set("GC_NPROCS", "4") && sgc_options.processors == 4, "set after that, the program wins");
     capture_begin();
-    set = sgc_option_set("GC_NPROCS", "-4") || sgc_option_set("GC_NPROC", "4") || sgc_option_set("SGC_LOG", "");
+    set = sgc_option_set("GC_NPROCS", "-4") || sgc_option_set("GC_NPROC", "4") || sgc_option_set("SGC_LOG_JSON", "");
     said = capture_end();
     tap_ok(!set && sgc_options.processors == 4 && strcmp(sgc_options.log, "x.log") == 0 &&
            capture_count(said, "\n") == 3 && strstr(said, "did you mean GC_NPROCS") != NULL,
@@ -362,9 +362,9 @@ static void check_clamping(void)
     tap_ok(read_environment(small, false)[0] == '\0' && sgc_options.initial_heap == 64 << 10,
            "what nobody asked for is below any maximum");
     capture_begin();
-    sgc_option_clamp(SGC_OPT_SGC_PREFETCH, 3, NULL);
+    sgc_option_clamp(SGC_OPT_SGC_MARK_BATCH, 3, NULL);
     tap_ok(capture_end()[0] == '\0' && sgc_options.prefetch == 3 &&
-           sgc_option_origin(SGC_OPT_SGC_PREFETCH) == SGC_ORIGIN_CLAMPED, "clamping without a reason says nothing");
+           sgc_option_origin(SGC_OPT_SGC_MARK_BATCH) == SGC_ORIGIN_CLAMPED, "clamping without a reason says nothing");
 }
 
 /* ---- the listing -------------------------------------------------------------------------------------- */
@@ -381,7 +381,7 @@ static bool listed(const char *text, const struct sgc_option_row *row)
 
 static void check_listing(void)
 {
-    char *const environment[] = { "GC_NPROCS=7", "GC_MARKERS=8", "SGC_LOG=some file", "SGC_SUSPEND_SIGNAL=RTMIN+6",
+    char *const environment[] = { "GC_NPROCS=7", "GC_MARKERS=8", "SGC_LOG_JSON=some file", "SGC_SUSPEND_SIGNAL=RTMIN+6",
                                   "SGC_END_BYTE=roots", NULL };
     bool all = true;
 
@@ -394,7 +394,7 @@ static void check_listing(void)
         all &= listed(text, &sgc_option_table[i]);
     tap_ok(all && capture_count(text, "\n") == SGC_OPTIONS, "each option is listed once, on a line");
     tap_ok(strstr(text, "GC_NPROCS=7 (environment; accepted: 1 to 65536, or 0)") != NULL &&
-           strstr(text, "GC_MARKERS=8 (environment; ") != NULL && strstr(text, "SGC_LOG=some file (environment; ") &&
+           strstr(text, "GC_MARKERS=8 (environment; ") != NULL && strstr(text, "SGC_LOG_JSON=some file (environment; ") &&
            strstr(text, "SGC_DECAY_MS=-1 (program; accepted: 0 to 86400000, or -1)") != NULL &&
            strstr(text, "GC_LOG_FILE=none (default; ") != NULL && strstr(text, "SGC_SUSPEND_SIGNAL=40 (env") &&
            strstr(text, "SGC_END_BYTE=roots (") && strstr(text, "GC_INITIAL_HEAP_SIZE=64k (default; accepted: 64k to 64t)"),
@@ -454,12 +454,12 @@ static bool copy_file(const char *from, const char *to)
 
 static void check_processes(void)
 {
-    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_PREFETCH=99", NULL };
+    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_MARK_BATCH=99", NULL };
     char copy[] = "/tmp/sgc-options-XXXXXX";
     const char *said = output_of("/proc/self/exe", environment);
 
     tap_ok(strstr(said, "secure=0 processors=6\n") != NULL && strstr(said, "SGC_NO_SUCH: no such option") &&
-           strstr(said, "SGC_PREFETCH=99: out of range"), "a program reads its own environment");
+           strstr(said, "SGC_MARK_BATCH=99: out of range"), "a program reads its own environment");
     int fd = geteuid() == 0 ? mkstemp(copy) : -1;
     if (fd < 0) {
         tap_skip("only root can make a setuid program of somebody else's");
@@ -477,7 +477,7 @@ static void check_processes(void)
 
 static void check_secure(void)
 {
-    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_PREFETCH=99", "GC_FIND_LEAK=1", NULL };
+    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_MARK_BATCH=99", "GC_FIND_LEAK=1", NULL };
 
     tap_ok(read_environment(environment, true)[0] == '\0' && sgc_options.processors == 0,
            "with more rights than the starter, nothing is read and nothing said");
@@ -486,7 +486,7 @@ static void check_secure(void)
 static void check_no_malloc(void)
 {
     const char *sanitizer = getenv("SGC_SANITIZER");
-    char *const environment[] = { "GC_NPROCS=x", "SGC_NO_SUCH=1", "GC_FIND_LEAK=1", "SGC_LOG=f", "GC_MARKERS=9", NULL };
+    char *const environment[] = { "GC_NPROCS=x", "SGC_NO_SUCH=1", "GC_FIND_LEAK=1", "SGC_LOG_JSON=f", "GC_MARKERS=9", NULL };
 
     if (sanitizer != NULL && sanitizer[0] != '\0' && strcmp(sanitizer, "no") != 0 && strcmp(sanitizer, "none") != 0) {
         tap_skip("a sanitizer's malloc does not count");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SGC_LOG and GC_LOG_FILE: the format against python's JSON reader and doc/log-format.md, file names,
+ * SGC_LOG_JSON and GC_LOG_FILE: the format against python's JSON reader and doc/log-format.md, file names,
  * forks, and files that cannot be opened or written or are taken away.
  *
  * Also: gc/events/log_file.c.
@@ -48,14 +48,14 @@ static const char *contents(const char *name)
     return text;
 }
 
-/* Starts logging with these values of SGC_LOG and GC_LOG_FILE (NULL: not set); returns what was said. */
+/* Starts logging with these values of SGC_LOG_JSON and GC_LOG_FILE (NULL: not set); returns what was said. */
 static const char *start(const char *json, const char *text)
 {
     sgc_log_stop();
     sgc_options_reset();
     capture_begin();
     if (json != NULL)
-        sgc_option_set("SGC_LOG", json);
+        sgc_option_set("SGC_LOG_JSON", json);
     if (text != NULL)
         sgc_option_set("GC_LOG_FILE", text);
     sgc_log_start();
@@ -194,9 +194,10 @@ static void check_names(void)
 
     tap_ok(name_is("a", "a") && name_is("%p", "1234") && name_is("x%p.%p%", "x1234.1234%") && name_is("%d%%p", "%d%1234"),
            "%%p becomes the process id");
-    tap_ok(sgc_log_file_name("abc%p", 1234, buffer, sizeof buffer) && !sgc_log_file_name("abcd%p", 1234, buffer, sizeof buffer) &&
-           !sgc_log_file_name("abcdefgh", 1, buffer, sizeof buffer) && sgc_log_file_name("abcdefg", 1, buffer, sizeof buffer),
-           "a name must fit");
+    tap_ok(
+        sgc_log_file_name("abc%p", 1234, buffer, sizeof buffer) && !sgc_log_file_name("abcd%p", 1234, buffer, sizeof buffer) &&
+            !sgc_log_file_name("abcdefgh", 1, buffer, sizeof buffer) && sgc_log_file_name("abcdefg", 1, buffer, sizeof buffer),
+        "a name must fit");
     start(path("n-%p.json"), NULL);
     end_cycle(1);
     snprintf(wanted, sizeof wanted, "n-%ld.json", (long)getpid());
@@ -258,7 +259,7 @@ static void check_forks(void)
 static bool open_fails(const char *name, const char *why)
 {
     const char *said = start(name, NULL);
-    bool right = strstr(said, "SGC: warning: SGC_LOG=") != NULL && strstr(said, "cannot be opened") != NULL &&
+    bool right = strstr(said, "SGC: warning: SGC_LOG_JSON=") != NULL && strstr(said, "cannot be opened") != NULL &&
                  strstr(said, why) != NULL && capture_count(said, "\n") == 1;
 
     if (!right)
@@ -295,7 +296,7 @@ static void check_full_disk(void)
     int error = errno;
     end_cycle(2);
     const char *said = capture_end();
-    tap_ok(strstr(said, "SGC_LOG=/dev/full: cannot be written (no space left, errno 28), so it ends here") != NULL &&
+    tap_ok(strstr(said, "SGC_LOG_JSON=/dev/full: cannot be written (no space left, errno 28), so it ends here") != NULL &&
            capture_count(said, "\n") == 1 && error == 12345, "a full disk ends the log with one message, errno untouched");
 }
 

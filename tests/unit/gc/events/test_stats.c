@@ -243,12 +243,30 @@ static void check_threads(void)
 /* ---- printing ----------------------------------------------------------------------------------------- */
 
 static const struct sgc_cycle_record example = {
-    .cycle = 12, .reason = SGC_REASON_ALLOCATION, .request_ns = 1000000, .stop_begin_ns = 1500000, .stopped_ns = 1512000,
-    .resumed_ns = 1500000 + 1234567, .phase_ns = { 12000, 1000, 50000, 1100000, 0, 3000, 1567, 67000 }, .clear_ns = 300000,
-    .threads_stopped = 4, .threads_blocked = 1, .root_bytes = 3 << 20, .marked_objects = 5000,
-    .marked_bytes = 23 << 20, .live_bytes_before = 80 << 20, .live_bytes_after = 23 << 20, .heap_bytes = 128 << 20,
-    .free_bytes = 105 << 20, .returned_bytes = 1 << 19, .allocated_bytes = 60 << 20, .rescans = 2, .mark_stack_depth = 99, .markers = 2,
-    .steals = 7, .stolen = 31,
+    .cycle = 12,
+    .reason = SGC_REASON_ALLOCATION,
+    .request_ns = 1000000,
+    .stop_begin_ns = 1500000,
+    .stopped_ns = 1512000,
+    .resumed_ns = 1500000 + 1234567,
+    .phase_ns = { 12000, 1000, 50000, 1100000, 0, 3000, 1567, 67000 },
+    .clear_ns = 300000,
+    .threads_stopped = 4,
+    .threads_blocked = 1,
+    .root_bytes = 3 << 20,
+    .marked_objects = 5000,
+    .marked_bytes = 23 << 20,
+    .live_bytes_before = 80 << 20,
+    .live_bytes_after = 23 << 20,
+    .heap_bytes = 128 << 20,
+    .free_bytes = 105 << 20,
+    .returned_bytes = 1 << 19,
+    .allocated_bytes = 60 << 20,
+    .rescans = 2,
+    .mark_stack_depth = 99,
+    .markers = 2,
+    .steals = 7,
+    .stolen = 31,
 };
 
 static const char first_line[] =

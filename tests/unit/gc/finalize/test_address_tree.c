@@ -21,9 +21,9 @@ static struct sgc_node_pool pool;
 
 static bool put(struct sgc_node_pool *nodes, struct sgc_section *self, uintptr_t address, uintptr_t value)
 {
-    if (!sgc_nodes_ready(nodes, self) || !sgc_tree_reach(&tree, address))
+    if (!sgc_nodes_reserve(nodes, self) || !sgc_tree_reach(&tree, address))
         return false;
-    sgc_aw_swap(sgc_tree_place(&tree, nodes, address).unit, value);
+    sgc_aw_swap(sgc_tree_entry(&tree, nodes, address).unit, value);
     return true;
 }
 
@@ -31,7 +31,7 @@ static size_t visited;
 static uintptr_t sum, last;
 static bool ascending;
 
-static void visit(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+static void visit(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     (void)marker;
     visited++;
@@ -40,7 +40,7 @@ static void visit(struct sgc_marker *marker, struct sgc_tree_block *block, uintp
     last = address;
 }
 
-static void drop(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+static void drop(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     visit(marker, block, address, unit);
     sgc_aw_store(unit, 0);
@@ -72,7 +72,7 @@ static void check_single(void)
 /* Units i and i+2 at the borders of leaves and blocks. */
 static void check_ranges(void)
 {
-    uintptr_t lo = 0x10000000, block = 8 << (SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG);
+    uintptr_t lo = 0x10000000, block = 8 << (SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG);
     uintptr_t from;
     size_t left = 0;
 

@@ -286,7 +286,7 @@ int main(void)
         status = in_child(scenario, "SGC_TORTURE", "300", markers[i], 1200);
         tap_ok(status == 0, "1200 objects with %s markers under torture (status %#x)", markers[i], status);
     }
-    status = in_child(scenario, "SGC_BALANCE", "off", "2", 20000);
+    status = in_child(scenario, "SGC_STEALING", "off", "2", 20000);
     tap_ok(status == 0, "markers that do not steal (status %#x)", status);
     for (int i = 0; i < 2; i++) {
         status = in_child(leaves, "SGC_TORTURE", "0", markers[i], 0);

@@ -81,8 +81,8 @@ static void test_budget(void)
 
     white_collect();
     small = until_collection(1000, false);
-    white_exact_ok(small >= 250 << 10 && mb(small) <= 17, "an almost empty heap collects after a quarter megabyte or more (%zu KB)",
-                   small >> 10);
+    white_exact_ok(small >= 250 << 10 && mb(small) <= 17,
+                   "an almost empty heap collects after a quarter megabyte or more (%zu KB)", small >> 10);
     make_live(40);
     white_collect();
     large = until_collection(1000, false);
@@ -98,7 +98,7 @@ static int stay_small(void)
     white_init();
     for (int i = 0; i < 4000000; i++)
         sgc_allocate(63, WHITE_KIND);
-    return sgc_heap_most() < (size_t)20 << 20 && sgc_cycles_finished() < 512 ? 0 : 1;
+    return sgc_heap_max() < (size_t)20 << 20 && sgc_cycles_finished() < 512 ? 0 : 1;
 }
 
 /* Cycles that the limit itself has called for. */
@@ -118,8 +118,8 @@ static int use_the_limit(void)
     setenv("GC_MAXIMUM_HEAP_SIZE", "64m", 1);
     white_init();
     cycles = collections(320);
-    return cycles >= 3 && cycles <= 10 && hits() == 0 && sgc_heap_most() > (size_t)56 << 20 &&
-           sgc_heap_most() <= (size_t)64 << 20 ? 0 : 1;
+    return cycles >= 3 && cycles <= 10 && hits() == 0 && sgc_heap_max() > (size_t)56 << 20 &&
+           sgc_heap_max() <= (size_t)64 << 20 ? 0 : 1;
 }
 
 static int limit_of_the_machine(void)
@@ -136,7 +136,7 @@ static int near_the_limit(void)
     white_init();
     make_live(40);
     white_collect();
-    return mb(until_collection(1000, false)) <= 10 && hits() == 0 && sgc_heap_most() <= (size_t)50 << 20 ? 0 : 1;
+    return mb(until_collection(1000, false)) <= 10 && hits() == 0 && sgc_heap_max() <= (size_t)50 << 20 ? 0 : 1;
 }
 
 /* After 60 MB of dead objects and cycles so dear that no budget is too large. */
@@ -152,7 +152,7 @@ static size_t budget_when_dear(void)
 static int dear_below_named_limit(void)
 {
     setenv("GC_MAXIMUM_HEAP_SIZE", "100m", 1);
-    return budget_when_dear() >= 56 && sgc_heap_most() <= (size_t)100 << 20 ? 0 : 1;
+    return budget_when_dear() >= 56 && sgc_heap_max() <= (size_t)100 << 20 ? 0 : 1;
 }
 
 /* What a program sets for itself is no permission. */
@@ -168,7 +168,7 @@ static size_t budget_beside_touched(uint64_t cycle_ns)
 {
     void **kept;
 
-    setenv("SGC_SERVICE", "off", 1);
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
     white_init();
     make_live(20);
     kept = live;
@@ -183,7 +183,7 @@ static int dear_with_touched_memory(void)
 {
     size_t sum = budget_beside_touched(UINT64_C(1000000000));
 
-    return sum >= 15 && sum <= 40 && mb(sgc_heap_most()) <= 64 ? 0 : 1;
+    return sum >= 15 && sum <= 40 && mb(sgc_heap_max()) <= 64 ? 0 : 1;
 }
 
 static int cheap_with_touched_memory(void)
@@ -200,7 +200,7 @@ static int use_what_is_granted(void)
     make_live(20);
     white_collect();
     pretend_cycles(UINT64_C(1000000000));
-    return mb(until_collection(1000, false)) >= 37 && mb(sgc_heap_most()) <= 64 ? 0 : 2;
+    return mb(until_collection(1000, false)) >= 37 && mb(sgc_heap_max()) <= 64 ? 0 : 2;
 }
 
 static void test_heaps(void)
@@ -282,14 +282,15 @@ static bool too_little(size_t claimed)
     static struct sgc_cache cache;
 
     sgc_aw_store(&cache.claimed, claimed);
-    return sgc_pacing_too_little(&cache);
+    return sgc_pacing_below_batch(&cache);
 }
 
 /* A thread adds up what it has claimed before it tells the others: with a large budget more. */
 static void test_unseen(void)
 {
     sgc_pacing_set_minimum((size_t)512 << 20);
-    tap_ok(too_little(100 << 10) && !too_little((1 << 20) + 1), "with a large budget 100 KB are too little to look, 1 MB is not");
+    tap_ok(too_little(100 << 10) && !too_little((1 << 20) + 1),
+           "with a large budget 100 KB are too little to look, 1 MB is not");
     sgc_pacing_set_minimum(0);
     white_collect();
     tap_ok(too_little((16 << 10) - 1) && !too_little(512 << 10), "with a small one less than 16 KB is, 512 KB are not");

@@ -118,16 +118,16 @@ static bool bounded(struct figures f)
     size_t most = sgc_pace_larger(f.heap.live + f.heap.roots, SGC_PACE_SMALL);
 
     f.bounds.named = random_below(40);
-    return budget(&f) >= SGC_PACE_LEAST && budget(&f) <= sgc_pace_larger(most, f.bounds.named);
+    return budget(&f) >= SGC_PACE_MIN && budget(&f) <= sgc_pace_larger(most, f.bounds.named);
 }
 
 static bool within_limit(struct figures f)
 {
     size_t limit = f.bounds.limit = f.heap.live + random_below(40);
-    size_t least = sgc_pace_larger(SGC_PACE_LEAST, f.heap.live / SGC_PACE_NEAR);
+    size_t least = sgc_pace_larger(SGC_PACE_MIN, f.heap.live / SGC_PACE_NEAR);
 
     f.bounds.granted = f.bounds.initial = random_below(40);
-    return budget(&f) >= SGC_PACE_LEAST && budget(&f) <= sgc_pace_larger(least, limit - f.heap.live);
+    return budget(&f) >= SGC_PACE_MIN && budget(&f) <= sgc_pace_larger(least, limit - f.heap.live);
 }
 
 /* If cycles would take more than a twentieth of the time otherwise. */
@@ -146,7 +146,7 @@ static bool settings_hold(struct figures f)
     least.bounds.limit = random_below(40);
     least.bounds.minimum = random_below(64);
     return f.heap.live + budget(&f) >= f.bounds.initial && f.heap.live + budget(&entire) >= f.heap.size &&
-           budget(&fixed) == sgc_pace_larger(SGC_PACE_LEAST, sgc_pace_less(f.heap.size, f.heap.live)) &&
+           budget(&fixed) == sgc_pace_larger(SGC_PACE_MIN, sgc_pace_less(f.heap.size, f.heap.live)) &&
            budget(&least) >= sgc_pace_smaller(least.bounds.minimum, SGC_PACE_NEVER);
 }
 
@@ -172,7 +172,7 @@ static bool half_is_reused(struct figures f)
 {
     size_t touched = random_below(40), worth = random_below(40), b = budget(&f), more = sgc_pace_more(b, touched, worth);
 
-    return more == 0 || (more >= SGC_PACE_LEAST && more <= touched / 2 && more <= b && b + more <= worth);
+    return more == 0 || (more >= SGC_PACE_MIN && more <= touched / 2 && more <= b && b + more <= worth);
 }
 
 /* Marking that takes up to as much longer as the margin ends before the budget does, or it begins at once. */
@@ -194,7 +194,7 @@ static bool no_overflow(struct figures f)
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
         if (random_below(2) != 0)
             *any[i] = SIZE_MAX - random_below(10);
-    return budget(&f) >= SGC_PACE_LEAST && budget(&f) <= SGC_PACE_NEVER &&
+    return budget(&f) >= SGC_PACE_MIN && budget(&f) <= SGC_PACE_NEVER &&
            sgc_pace_trigger(budget(&f), &f.costs, UINT64_MAX, 25) <= budget(&f);
 }
 

@@ -228,7 +228,7 @@ static int refuse_threads(void)
     if (geteuid() == 0 && setuid(NOBODY) != 0)
         return SKIPPED;
     limit(RLIMIT_NPROC, 0);
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     if (!sgc_init_now())
         return REFUSED;
     white_collect();

@@ -261,7 +261,7 @@ static void test_vanished(void)
 
 int main(void)
 {
-    setenv("SGC_SERVICE", "eager", 1);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     sgc_listener_add(&listener);
     test_one();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/registry.c, gc/threads/stopper.c: threads that end without a word.  The next stop finds that they are gone, whoever has their
- * number now, and their records serve others.
+ * gc/threads/registry.c, gc/threads/stopper.c: threads that end without a word.  The next stop finds that they are gone,
+ * whoever has their number now, and their records serve others.
  */
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -10,10 +10,10 @@ static const uint32_t SEEN = 7;
 /* Spinning sees the change that has been made already; who may not spin does not even look. */
 static bool spins(const sgc_a32_t *changed, uint32_t markers, uint32_t stopped, uint32_t beside)
 {
-    sgc_patience_begin(markers);
+    sgc_spin_wait_begin(markers);
     for (uint32_t i = 0; i < stopped; i++)
-        sgc_patience_one_more();
-    return sgc_patience_spin(changed, SEEN, beside);
+        sgc_spin_wait_add_thread();
+    return sgc_spin_wait(changed, SEEN, beside);
 }
 
 static void test_who_spins(void)
@@ -21,17 +21,17 @@ static void test_who_spins(void)
     sgc_a32_t word;
 
     sgc_a32_store(&word, SEEN + 1);
-    sgc_patience_init(2);
+    sgc_spin_wait_init(2);
     tap_ok(spins(&word, 1, 1, 0), "a marker and a stopped thread have a processor each: it spins");
     tap_ok(!spins(&word, 1, 2, 0), "with one thread more than there are processors nobody spins");
     tap_ok(!spins(&word, 2, 1, 0), "nor beside a second marker");
     tap_ok(spins(&word, 1, 0, 1), "a thread that is not stopped spins beside the marker");
     tap_ok(!spins(&word, 1, 0, 2), "two do not");
     tap_ok(!spins(&word, 1, 1, UINT32_MAX), "any number of threads is too many");
-    sgc_patience_init(1);
+    sgc_spin_wait_init(1);
     tap_ok(!spins(&word, 1, 1, 0), "with one processor nobody spins");
     tap_ok(!spins(&word, 2, 0, 0), "even if two markers are asked for");
-    sgc_patience_init(64);
+    sgc_spin_wait_init(64);
     sgc_a32_store(&word, SEEN);
     tap_ok(!spins(&word, 1, 1, 0), "spinning ends although nothing changes");
 }
@@ -53,21 +53,21 @@ static void test_stopper(void)
     pthread_t thread;
     sgc_a32_t word;
 
-    sgc_patience_init(2);
-    sgc_patience_begin(1);
-    sgc_patience_one_more();
+    sgc_spin_wait_init(2);
+    sgc_spin_wait_begin(1);
+    sgc_spin_wait_add_thread();
     sgc_a32_store(&word, 0);
-    tap_ok(sgc_patience_spin_to_zero(&word), "nobody is missing: the stopper goes on");
+    tap_ok(sgc_spin_wait_zero(&word), "nobody is missing: the stopper goes on");
     sgc_a32_store(&word, 3);
-    tap_ok(!sgc_patience_spin_to_zero(&word), "it does not spin for ever");
+    tap_ok(!sgc_spin_wait_zero(&word), "it does not spin for ever");
     pthread_create(&thread, NULL, count_down, &word);
-    while (!sgc_patience_spin_to_zero(&word))
+    while (!sgc_spin_wait_zero(&word))
         continue;
     tap_ok(sgc_a32_load(&word) == 0, "it sees each of several threads stop");
     pthread_join(thread, NULL);
-    sgc_patience_one_more();
+    sgc_spin_wait_add_thread();
     sgc_a32_store(&word, 1);
-    tap_ok(!sgc_patience_spin_to_zero(&word), "with more threads than processors it does not spin");
+    tap_ok(!sgc_spin_wait_zero(&word), "with more threads than processors it does not spin");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a full queue
- * of signals, a system that refuses to send them.
+ * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a
+ * full queue of signals, a system that refuses to send them.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -143,8 +143,9 @@ static void check_ends(int signal, int (*body)(void), const char *while_what)
 
     signal_to_send = signal;
     status = run_in_child(body);
-    tap_ok(status == 128 + signal && sgc_clock_ns() - began < SOON_NS, "signal %d ends a program while %s (status %d after %u ms)",
-           signal, while_what, status, (unsigned)((sgc_clock_ns() - began) / WHITE_MS));
+    tap_ok(status == 128 + signal && sgc_clock_ns() - began < SOON_NS,
+           "signal %d ends a program while %s (status %d after %u ms)", signal, while_what, status,
+           (unsigned)((sgc_clock_ns() - began) / WHITE_MS));
 }
 
 /* ---- a full queue --------------------------------------------------------------------------------------------------- */
@@ -274,7 +275,7 @@ static void check_child(int (*body)(void), const char *what)
         tap_ok(status == 0, "%s (status %d)", what, status);
 }
 
-/* ---- a signal that the program handles ------------------------------------------------------------------------------------ */
+/* ---- a signal that the program handles -------------------------------------------------- */
 
 static sgc_a32_t handled;
 
@@ -327,7 +328,7 @@ static void check_external(void)
     white_join(hearer);
 }
 
-/* ---- one that nobody takes ------------------------------------------------------------------------------------------------ */
+/* ---- one that nobody takes -------------------------------------------------- */
 
 static void check_left_pending(void)
 {

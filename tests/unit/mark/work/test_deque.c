@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/work/deque.c and mark/work/steal_rules.h, both forms, on one thread: sharing, stealing, places used again, the check function.
- * Order and memory: test_deque_memory.c.
+ * mark/work/deque.c and mark/work/steal_rules.h, both forms, on one thread: sharing, stealing, places used again, the check
+ * function. Order and memory: test_deque_memory.c.
  */
 #include <string.h>
 
@@ -16,16 +16,16 @@ static void test_policy(void)
     for (size_t n = 0; n < 20000; n++) {
         size_t s = sgc_share_count(n), r = sgc_reclaim_count(n), t = sgc_steal_count(SGC_STEAL_HALF, n);
 
-        share = share && s <= SGC_PUBLIC_MOST && s <= n && (n < SGC_SHARE_LEAST ? s == 0 : s >= 1 && s < n);
+        share = share && s <= SGC_PUBLIC_MAX && s <= n && (n < SGC_SHARE_MIN ? s == 0 : s >= 1 && s < n);
         reclaim = reclaim && r <= n && (n == 0 || r >= 1) && (n < 2 || r < n);
-        half = half && t <= n && t <= SGC_BATCH_MOST && (n == 0 || t >= 1) && (n < 2 || t < n) &&
-               t <= sgc_steal_most(SGC_STEAL_HALF);
+        half = half && t <= n && t <= SGC_BATCH_MAX && (n == 0 || t >= 1) && (n < 2 || t < n) &&
+               t <= sgc_steal_max(SGC_STEAL_HALF);
     }
     tap_ok(share, "sharing gives something away, keeps something, and stays in bounds");
     tap_ok(reclaim, "taking back takes something and leaves something");
     tap_ok(half, "so does a theft of half, and it is bounded");
     tap_ok(sgc_steal_count(SGC_STEAL_ONE, 0) == 0 && sgc_steal_count(SGC_STEAL_ONE, 1) == 1 &&
-           sgc_steal_count(SGC_STEAL_ONE, 4095) == 1 && sgc_steal_most(SGC_STEAL_ONE) == 1, "a theft of one takes one");
+           sgc_steal_count(SGC_STEAL_ONE, 4095) == 1 && sgc_steal_max(SGC_STEAL_ONE) == 1, "a theft of one takes one");
     tap_ok(!sgc_slide_pays(100, 0) && sgc_slide_pays(40000, 10000) && !sgc_slide_pays(40000, 10001),
            "pieces move down when four times as many were stolen");
     tap_ok(sgc_slide_helps(1, 1) && !sgc_slide_helps(1, 2) && !sgc_slide_helps(0, 0),
@@ -34,9 +34,9 @@ static void test_policy(void)
 
 static void test_word(void)
 {
-    uintptr_t word = sgc_public(SGC_DEQUE_MOST, SGC_PUBLIC_MOST, 0xABCDEF);
+    uintptr_t word = sgc_public(SGC_DEQUE_MAX, SGC_PUBLIC_MAX, 0xABCDEF);
 
-    tap_ok(sgc_public_bottom(word) == SGC_DEQUE_MOST && sgc_public_length(word) == SGC_PUBLIC_MOST &&
+    tap_ok(sgc_public_bottom(word) == SGC_DEQUE_MAX && sgc_public_length(word) == SGC_PUBLIC_MAX &&
            sgc_public_tag(word) == 0xABCDEF, "the largest bottom, length and tag fit in a word");
     word = sgc_public(1, 2, 3);
     tap_ok(sgc_public_bottom(word) == 1 && sgc_public_length(word) == 2 && sgc_public_tag(word) == 3,
@@ -67,7 +67,7 @@ static void test_share(const struct deque_form *form)
     end();
     begin(form, 1 << 20);
     push_range(&deque, 0, 20000);
-    tap_ok(sgc_deque_share(&deque) && public_length(&deque) == SGC_PUBLIC_MOST && sound(),
+    tap_ok(sgc_deque_share(&deque) && public_length(&deque) == SGC_PUBLIC_MAX && sound(),
            "the public part is bounded");
     tap_ok(pop_range(&deque, 0, 20000), "and all of it comes back");
     end();
@@ -91,8 +91,8 @@ static void test_steal(const struct deque_form *form)
     tap_ok(sound() && deque.top == 0, "and begins anew");
     push_range(&deque, 0, 1000);
     sgc_deque_share(&deque);
-    tap_ok(sgc_deque_steal(&deque, &thief, SGC_STEAL_HALF) == SGC_BATCH_MOST, "a theft is bounded");
-    tap_ok(pop_range(&thief, 0, SGC_BATCH_MOST) && pop_range(&deque, SGC_BATCH_MOST, 1000), "and loses nothing");
+    tap_ok(sgc_deque_steal(&deque, &thief, SGC_STEAL_HALF) == SGC_BATCH_MAX, "a theft is bounded");
+    tap_ok(pop_range(&thief, 0, SGC_BATCH_MAX) && pop_range(&deque, SGC_BATCH_MAX, 1000), "and loses nothing");
     end();
 }
 
@@ -154,7 +154,7 @@ static void test_drift(const struct deque_form *form, size_t depth)
     for (size_t n; (n = pop(&deque)) != SIZE_MAX;)
         sum += n;
     tap_ok(kept && sum == expected, "%s: 200000 pieces pass through a stack of 65536", form_name);
-    tap_ok(highest <= SGC_SLIDE_LEAST + 100, "which never stands higher than %zu", highest);
+    tap_ok(highest <= SGC_SLIDE_MIN + 100, "which never stands higher than %zu", highest);
     tap_ok(sound() && (depth != 0 || deque.memory.committed == LEAST_PIECES), "and needs %zu KB of memory",
            deque.memory.committed * sizeof(struct sgc_work) >> 10);
     end();

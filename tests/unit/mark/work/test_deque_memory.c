@@ -46,7 +46,7 @@ static void test_memory(const struct deque_form *form)
     end();
     if (!sgc_deque_init(&deque, (size_t)8 << 30, form->form))
         tap_bail("no address space");
-    tap_ok(deque.memory.reserved <= SGC_DEQUE_MOST, "8 GB would be more than a word can number: %zu pieces",
+    tap_ok(deque.memory.reserved <= SGC_DEQUE_MAX, "8 GB would be more than a word can number: %zu pieces",
            deque.memory.reserved);
     sgc_deque_release(&deque);
 }
@@ -71,7 +71,7 @@ static void test_slide_for_room(const struct deque_form *form)
     sgc_deque_share(&deque);
     sgc_deque_steal(&deque, &third, SGC_STEAL_HALF);
     tap_ok(!push(&deque, 0), "what is public is not moved");
-    tap_ok(pop_range(&deque, SGC_BATCH_MOST, LEAST_PIECES) && pop_range(&third, 0, SGC_BATCH_MOST), "nor lost");
+    tap_ok(pop_range(&deque, SGC_BATCH_MAX, LEAST_PIECES) && pop_range(&third, 0, SGC_BATCH_MAX), "nor lost");
     end();
 }
 
@@ -131,9 +131,9 @@ static int no_memory(void)
     if (push(&deque, 1) || deque.top != LEAST_PIECES || !sgc_deque_sound(&deque))
         return 4;
     setrlimit(RLIMIT_DATA, &before);
-    if (sgc_deque_steal(&deque, &thief, SGC_STEAL_HALF) != SGC_BATCH_MOST || !push(&deque, LEAST_PIECES))
+    if (sgc_deque_steal(&deque, &thief, SGC_STEAL_HALF) != SGC_BATCH_MAX || !push(&deque, LEAST_PIECES))
         return 5;
-    return pop_range(&thief, 0, SGC_BATCH_MOST) && pop_range(&deque, SGC_BATCH_MOST, LEAST_PIECES + 1) ? 0 : 6;
+    return pop_range(&thief, 0, SGC_BATCH_MAX) && pop_range(&deque, SGC_BATCH_MAX, LEAST_PIECES + 1) ? 0 : 6;
 }
 
 static void test_refusals(const struct deque_form *form)

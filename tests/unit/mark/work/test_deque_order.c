@@ -6,7 +6,7 @@
  * acquire and each release is taken away, one at a time; the table says which of them some play misses.  An access
  * that is not in the table is an error, so this is also the list of all of them.
  */
-#define WEAK_DEFERRED "sgc_place_get"
+#define WEAK_DEFERRED "sgc_deque_entry_get"
 #include "tests/lib/weak.h"
 
 #include "platform/platform.h"
@@ -36,7 +36,7 @@ enum { OWNER, THIEF, THIRD, PLACES = 8 };
 static enum sgc_stack_form form;
 static size_t places;                   /* a deque has memory for */
 static struct sgc_deque deques[WEAK_THREADS];
-static struct sgc_place memory[WEAK_THREADS][PLACES];
+static struct sgc_deque_entry memory[WEAK_THREADS][PLACES];
 
 static uint32_t pushed;                 /* a bit a piece */
 static bool forgot;                     /* pieces were given up: some may be missing */
@@ -127,7 +127,7 @@ static void steal(int self, enum sgc_steal how, int times)
     while (times-- > 0)
         sgc_deque_steal(&deques[OWNER], d, how);
     for (size_t i = 0; i < d->top; i++)
-        sgc_place_get(&d->entries[i], &done[dones++]);
+        sgc_deque_entry_get(&d->entries[i], &done[dones++]);
 }
 
 static void twice(void) { steal(THIEF, SGC_STEAL_HALF, 2); }
@@ -263,12 +263,13 @@ static const struct access {
     const char *why;
 } accesses[] = {
     /* pieces */
-    { "sgc_place_set", "store", 0, RELAXED, "the word publishes it" },
-    { "sgc_place_get", "load", 0, RELAXED, "between a thief's acquire of the word and its release of it" },
+    { "sgc_deque_entry_set", "store", 0, RELAXED, "the word publishes it" },
+    { "sgc_deque_entry_get", "load", 0, RELAXED, "between a thief's acquire of the word and its release of it" },
     /* the word: owner */
     { "sgc_deque_looks_empty", "load", 0, RELAXED, "only the owner's next step or a theft makes use of it" },
     { "sgc_deque_publish", "store_rel", WEAK_RELEASE, MISSED, "the pieces that become public" },
-    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "pushes depend on it by a branch; the end of marking needs it: mark/work/termination.h" },
+    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED,
+      "pushes depend on it by a branch; the end of marking needs it: mark/work/termination.h" },
     { "all_stolen", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "the slide depends on it by a branch" },
     /* the word: owner and thieves */
     { "replace", "cas", WEAK_ACQUIRE, NOT_MISSED, "the look before it was an acquire" },

@@ -18,7 +18,7 @@
 enum { THREADS = 4, PIECES = 20000, KEY = 0x5A5A5 };
 
 static const uint64_t PLAY_NS = 350 * UINT64_C(1000000);
-static const uint64_t PATIENCE_NS = 20 * UINT64_C(1000000000);
+static const uint64_t WAIT_SPIN_NS = 20 * UINT64_C(1000000000);
 
 static struct sgc_deque deques[THREADS];
 static uint32_t note[PIECES];           /* written before a piece is pushed, by whoever makes it: not atomic */
@@ -180,7 +180,7 @@ static void begin_round(void)
     sgc_aw_store(&made, 0);
     sgc_aw_store(&done, 0);
     sgc_a32_store(&over, 0);
-    deadline = sgc_clock_ns() + PATIENCE_NS;
+    deadline = sgc_clock_ns() + WAIT_SPIN_NS;
 }
 
 static void run_round(void *(*play)(void *))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate taken without a guard, as gc/threads/gc_lock.h describes it, for the model checker spin.
+ * The GC lock taken without a guard, as gc/threads/gc_lock.h describes it, for the model checker spin.
  *
- * What is modelled: thread T, which calls a callback with the gate closed OPS times, and then ends; a handler of the
+ * What is modelled: thread T, which calls a callback with the GC lock held OPS times, and then ends; a handler of the
  * program's, which interrupts T SIGNALS times, at any step where signals are let in, and calls such a callback itself; callbacks
- * and the handler may leave by a jump.  Thread W, which takes the gate under a guard TAKES times.  While the handler
+ * and the handler may leave by a jump.  Thread W, which takes the GC lock under a guard TAKES times.  While the handler
  * runs, T stands still (`provided`).
  *
  * T's stack has levels: 0 the program, 1 its call, 2 the handler, 3 the handler's call.  A lower number is further up.  What
  * lies in a frame that is gone stays or is overwritten.
  *
- * -DBROKEN_x puts one fault in; tests/model/check_gate lists them with the complaint each must cause.
+ * -DBROKEN_x puts one fault in; tests/model/check_gc_lock lists them with the complaint each must cause.
  */
 #ifndef OPS
 #define OPS 2
@@ -37,7 +37,7 @@ bit  handling, jump;                    /* the handler runs; it, or the callback
 bit  asleep[3];
 
 /* ---- what only the checks see ---- */
-bit  runs[4];                           /* T's callback at that level: the gate is to be closed */
+bit  runs[4];                           /* T's callback at that level: the GC lock is to be closed */
 bit  w_has;
 bit  over;                              /* T has ended */
 
@@ -123,7 +123,7 @@ inline try(at)
 #endif
 #endif
 
-/* sgc_gate_look, called from that level: is the gate closed for a frame that is still there?  BROKEN_LOOKS_TWICE: a handler
+/* sgc_gc_lock_recover, called from that level: is the GC lock held for a frame that is still there?  BROKEN_LOOKS_TWICE: a handler
  * comes between, with a hold of its own that it leaves. */
 inline look(from)
 {
