@@ -14,7 +14,7 @@ static void check_bin(const struct sgc_page *d)
 {
     uint32_t bin = sgc_a32_load(&d->bin);
 
-    sgc_verify(bin == SGC_BIN_WATCHED || bin == sgc_bin_of_page(d->kind, d->cls));
+    sgc_verify(bin == SGC_BIN_FREES_SLOWLY || bin == sgc_bin_of_page(d->kind, d->cls));
     (void)bin;
 }
 

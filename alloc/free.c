@@ -90,7 +90,7 @@ enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
     return o.start == (uintptr_t)object ? sgc_free_found(cache, &o) : SGC_FREE_INTERIOR;
 }
 
-void sgc_free_offer(struct sgc_cache *cache, uint32_t page)
+void sgc_free_reuse_page(struct sgc_cache *cache, uint32_t page)
 {
     sgc_assert(sgc_cache_ok(cache) && sgc_page_ok(page));
     sgc_lock(&cache->lock, &cache->section);

@@ -17,6 +17,6 @@ enum sgc_free_result sgc_free_found(struct sgc_cache *cache, const struct sgc_ob
 
 /* A page in which slots have been freed is looked through again in this epoch, if it is ours and was swept: kinds that keep no
  * freed slots get them by that.  Outside sections. */
-void sgc_free_offer(struct sgc_cache *cache, uint32_t page);
+void sgc_free_reuse_page(struct sgc_cache *cache, uint32_t page);
 
 #endif

@@ -44,7 +44,7 @@ static void *make_or_find(struct sgc_section *self, size_t bytes, uint32_t kind,
     void *object = NULL;
 
     if (spare && sgc_span_sweep_for(owner, (uint32_t)sgc_span_pages_for(bytes), SWEEP_FOR, self))
-        object = sgc_span_use_spare(owner, bytes, kind, self);
+        object = sgc_span_use_cached(owner, bytes, kind, self);
     return object != NULL ? object : make(self, bytes, kind, align);
 }
 
@@ -52,7 +52,7 @@ void *sgc_span_alloc(struct sgc_section *self, size_t bytes, uint32_t kind, size
 {
     bool spare = align <= SGC_PAGE && !sgc_kind_uncollectable(kind) &&
                  bytes <= (size_t)sgc_heap.config.spare_pages * SGC_PAGE;
-    void *object = spare ? sgc_span_use_spare(sgc_section_owner(self), bytes, kind, self) : NULL;
+    void *object = spare ? sgc_span_use_cached(sgc_section_owner(self), bytes, kind, self) : NULL;
 
     sgc_assert(bytes != 0 && sgc_kind_ok(kind));
     if (object != NULL)

@@ -18,8 +18,8 @@ struct sgc_object {
 
 static inline bool sgc_object_ok(const struct sgc_object *o)
 {
-    return o->start == (uintptr_t)sgc_granule_address(o->granule) && o->granule / SGC_PAGE_GRANULES == o->page && o->bytes != 0 &&
-           o->kind < SGC_KINDS;
+    return o->start == (uintptr_t)sgc_granule_address(o->granule) && o->granule / SGC_PAGE_GRANULES == o->page &&
+           o->bytes != 0 && o->kind < SGC_KINDS;
 }
 
 /* The slot or span that the address lies in, allocated or not.  False if there is none: outside the

@@ -32,10 +32,10 @@ static void sweep_first(uint32_t most, struct sgc_section *self)
 /* Afterwards the pool has what others have swept, too. */
 static void sweep_all(struct sgc_section *self)
 {
-    sgc_span_give_spares(sgc_section_owner(self), self);
+    sgc_span_give_cached(sgc_section_owner(self), self);
     while (sgc_sweep_ahead(SWEEP_FOR_SPAN, self))
         continue;
-    sgc_pool_await(self);
+    sgc_pool_transit_wait(self);
 }
 
 /* Our own pages come first in sweeping, too: what is empty of them stays with us. */
@@ -88,7 +88,7 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
         return first;
     sweep_all(self);
     sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
-    sgc_pool_await(self);
+    sgc_pool_transit_wait(self);
     return sgc_pool_take(count, self, zero);
 }
 
@@ -99,7 +99,7 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
         sweep_first(SWEEP_FOR_SPAN, self);
         sgc_guard_leave(self);
     }
-    return sgc_pool_dirty_bytes();
+    return sgc_pool_used_bytes();
 }
 
 /* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
@@ -107,7 +107,7 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 {
     sgc_assert(owner != SGC_NO_OWNER);
-    sgc_span_give_spares(owner, self);
+    sgc_span_give_cached(owner, self);
     while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
         continue;
 }
@@ -116,11 +116,11 @@ void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 void sgc_policy_figures(struct sgc_page_figures *figures)
 {
     figures->consumed = sgc_aw_load(&sgc_pool.in_use) + sgc_aw_load(&sgc_pool.dirty);
-    figures->consumed_most = sgc_aw_load(&sgc_pool.most);
+    figures->max_consumed = sgc_aw_load(&sgc_pool.most);
     figures->listed = sgc_free_list_total();
     for (int source = 0; source < SGC_SOURCES; source++)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
     figures->remote = sgc_aw_load(&sgc_pool.remote);
-    figures->live_most = sgc_live_pages_most();
-    figures->live_most_of_owners = sgc_live_pages_most_of_owners(sgc_a32_load_acq(&sgc_cache_count));
+    figures->max_live = sgc_live_pages_max();
+    figures->max_live_of_owners = sgc_live_pages_max_of_owners(sgc_a32_load_acq(&sgc_cache_count));
 }

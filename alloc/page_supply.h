@@ -27,12 +27,12 @@ void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);
 
 /* The counters of [Endo] 2.4, in pages. */
 struct sgc_page_figures {
-    size_t consumed, consumed_most;     /* in use, or free and with contents */
+    size_t consumed, max_consumed;     /* in use, or free and with contents */
     size_t listed;                      /* of these, on a thread's free page list */
     size_t taken[SGC_SOURCES];          /* pages that threads got, by where they came from */
     size_t remote;                      /* of these, pages that another thread had last */
-    size_t live_most;                   /* l, as known from the last marks */
-    size_t live_most_of_owners;         /* the sum of the u_i: what AL would consume */
+    size_t max_live;                   /* l, as known from the last marks */
+    size_t max_live_of_owners;         /* the sum of the u_i: what AL would consume */
 };
 void sgc_policy_figures(struct sgc_page_figures *figures);
 

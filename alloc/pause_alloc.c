@@ -8,7 +8,7 @@
 #include "alloc/small/small.h"
 
 enum {
-    PAGES_MOST = 256,           /* in one pause */
+    PAGES_MAX = 256,           /* in one pause */
     PAGES_MORE = 16,            /* than the last hook used twice */
 };
 
@@ -17,9 +17,9 @@ struct stopped_page {
 };
 
 struct stopped {
-    struct stopped_page of[PAGES_MOST];
+    struct stopped_page of[PAGES_MAX];
     uint32_t count, last;       /* pages in use; how many the last hook used */
-    struct sgc_taken ready[PAGES_MOST];
+    struct sgc_taken ready[PAGES_MAX];
     uint32_t ready_count;
 };
 
@@ -29,7 +29,7 @@ static void take(struct sgc_cache *cache, uint32_t want)
 {
     uint32_t got = 1;
 
-    sgc_assert(want <= PAGES_MOST);
+    sgc_assert(want <= PAGES_MAX);
     while (all.ready_count < want && got != 0) {
         got = sgc_policy_take_singles(cache, want - all.ready_count, &all.ready[all.ready_count]);
         all.ready_count += got;
@@ -39,7 +39,7 @@ static void take(struct sgc_cache *cache, uint32_t want)
 /* Whether they have contents is what the pool asks their records. */
 static void give_back(struct sgc_cache *cache, uint32_t from)
 {
-    uint32_t page[PAGES_MOST], count = all.ready_count - from;
+    uint32_t page[PAGES_MAX], count = all.ready_count - from;
 
     sgc_assert(from <= all.ready_count);
     for (uint32_t i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ void sgc_stopped_reserve(struct sgc_cache *cache, bool allocates)
     uint32_t want = allocates ? 2 * all.last + PAGES_MORE : 0;
 
     sgc_assert(sgc_cache_ok(cache));
-    want = want < PAGES_MOST ? want : PAGES_MOST;
+    want = want < PAGES_MAX ? want : PAGES_MAX;
     if (want == all.ready_count)
         return;
     sgc_guard_enter(&cache->section);
@@ -79,7 +79,7 @@ static struct stopped_page *new_page(struct sgc_cache *cache, uint32_t kind, uin
 {
     struct sgc_taken *taken;
 
-    if (all.count == PAGES_MOST || all.ready_count == 0)
+    if (all.count == PAGES_MAX || all.ready_count == 0)
         return NULL;
     taken = &all.ready[--all.ready_count];
     taken->zero = false;        /* for the next user */
@@ -115,7 +115,7 @@ void *sgc_stopped_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         return NULL;
     object = slot_of(p, p->slots++);
     memset((void *)object, 0, bytes);
-    sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number(object)));
+    sgc_own_bit_set(sgc_alloc_words, sgc_bit_index(sgc_granule_number(object)));
     sgc_count_add(&cache->claimed, bytes);
     return (void *)object;
 }

@@ -3,21 +3,21 @@
  * Objects for the thread that has stopped the world, before anything dead is found: a client's hook that pushes roots may
  * allocate.
  *
- * Runs and bins have been retired then, sections cannot be entered, and the heap cannot grow, since a stopped thread may be about
- * to do that.  So pages are taken before the pause, a few more than the last hook used.  Each class gets one, which is on the
- * cache's lists from the start and whose slots are handed out one after the other.  What has been handed out is known, and
+ * Runs and bins have been retired then, sections cannot be entered, and the heap cannot grow, since a stopped thread may be
+ * about to do that.  So pages are taken before the pause, a few more than the last hook used.  Each class gets one, which is on
+ * the cache's lists from the start and whose slots are handed out one after the other.  What has been handed out is known, and
  * marked when the hook is done: by then it holds what the hook has written into it.  Pages that were not used wait for the next
  * pause, as far as that is expected to need them.
  *
- *   all of it       the collecting thread, gate held; nobody else
+ *   all of it       the collecting thread, GC lock held; nobody else
  */
 #ifndef SGC_ALLOC_PAUSE_ALLOC_H
 #define SGC_ALLOC_PAUSE_ALLOC_H
 
 #include "alloc/small/cache.h"
 
-/* Takes pages for the pause that follows, if anybody allocates in it, and gives back what is too many.  Outside sections, gate
- * held. */
+/* Takes pages for the pause that follows, if anybody allocates in it, and gives back what is too many.  Outside sections, GC
+ * lock held. */
 void sgc_stopped_reserve(struct sgc_cache *cache, bool allocates);
 
 /* A zeroed slot; NULL if too little was taken before this pause.  World stopped by the caller, whose cache it is. */

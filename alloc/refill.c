@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small objects: the next pages for a bin.  Runs on the cache's own thread.  Choosing a page takes the cache's lock, because the
- * service thread sweeps the same lists.
+ * Small objects: the next pages for a bin.  Runs on the cache's own thread.  Choosing a page takes the cache's lock, because
+ * the service thread sweeps the same lists.
  */
 #include "alloc/refill.h"
 
@@ -70,7 +70,7 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
 
 static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
-    struct sgc_taken taken[SGC_READY_MOST];
+    struct sgc_taken taken[SGC_READY_MAX];
     uint32_t count = sgc_policy_take_singles(cache, most, taken);
 
     if (count == 0)
@@ -87,7 +87,7 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
     uint32_t taken = bin->active_epoch == sgc_heap.epoch ? bin->taken : 0, share = taken / TAKEN_SHARE;
 
     sgc_assert(sgc_cache_ok(cache));
-    return share == 0 ? 1 : share < cache->pages_most ? share : cache->pages_most;
+    return share == 0 ? 1 : share < cache->max_pages ? share : cache->max_pages;
 }
 
 /* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, which wait for those of

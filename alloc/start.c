@@ -15,6 +15,6 @@ bool sgc_heap_init(const struct sgc_heap_config *config)
     if (!sgc_heap_reserve(config))
         return false;
     sgc_huge_pages_init(config->huge_pages);
-    sgc_spares_init();
+    sgc_span_caches_init();
     return sgc_pool_init();
 }

@@ -29,7 +29,7 @@ bench_cases = \
 	bench/cases/pauses \
 	bench/cases/trees
 
-# tests/check_bench runs these.
+# tests/check/check_bench runs these.
 bench_tested = \
 	bench/cases/alloc \
 	bench/cases/handover \

@@ -2,10 +2,10 @@
 /*
  * What a pause contains beside marking: nothing that grows with the heap.
  *
- * Three heaps, each in a process of its own: an almost empty one, 4 GB of pointer-free objects that live in 1000 spans,
- * and 1 GB of small objects that are all dead.  The world-stopped time, time to stop taken off, of the first
- * collection of each process and of the following ones, and the ratios to the empty heap's medians.  Before the first collection
- * each process writes memory that has nothing to do with the heap, so that all three begin it with cold caches.
+ * Three heaps, each in a process of its own: an almost empty one, 4 GB of pointer-free objects that live in 1000 spans, and 1
+ * GB of small objects that are all dead.  The world-stopped time, time to stop taken off, of the first collection of each
+ * process and of the following ones, and the ratios to the empty heap's medians.  Before the first collection each process
+ * writes memory that has nothing to do with the heap, so that all three begin it with cold caches.
  *
  *     bench/pause [ROUNDS [COLLECTIONS [MEGABYTES-PER-SPAN]]]
  */

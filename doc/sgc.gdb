@@ -91,9 +91,9 @@ define sgc-heap
   else
     printf "the world runs"
   end
-  printf "; %u threads registered; gate held by thread %u, %u waiting\n", sgc_registry.count, (unsigned)gate.word.value, \
-    gate.waiting.value
+  printf "; %u threads registered; GC lock held by thread %u, %u waiting\n", sgc_registry.count, (unsigned)gc_lock.word.value, \
+    gc_lock.waiting.value
 end
 document sgc-heap
-The heap, the world and the gate in three lines.
+The heap, the world and the GC lock in three lines.
 end

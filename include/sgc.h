@@ -53,7 +53,7 @@ GC_API void GC_collect(void);
 /*
  * Counters since the start.  Sizes are bytes, times nanoseconds.  A pause lasts from the first signal sent to
  * stop a thread until all threads were told to go on; its three parts add up to it exactly.  Percentiles are
- * not kept: SGC_LOG writes every pause.  New members come at the end only.
+ * not kept: SGC_LOG_JSON writes every pause.  New members come at the end only.
  */
 struct SGC_stats {
     uint64_t collections;       /* finished */

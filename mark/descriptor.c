@@ -30,11 +30,11 @@ typedef struct sgc_client_entry entry;
 /* ---- descriptors ---- */
 
 /* Each word may be a pointer: always right, since a procedure may only look at a part of them. */
-static void scan_all(struct sgc_marker *marker, struct subject s, enum sgc_complaint why, uintptr_t descriptor)
+static void scan_all(struct sgc_marker *marker, struct subject s, enum sgc_mark_fault why, uintptr_t descriptor)
 {
     sgc_assert(s.start % sizeof(uintptr_t) == 0);
     if (why != SGC_FINE)
-        sgc_complain(why, s.start, descriptor);
+        sgc_record_fault(why, s.start, descriptor);
     if (s.bytes != SIZE_MAX)
         sgc_mark_words(marker, s.start, s.bytes);
 }
@@ -216,7 +216,7 @@ static bool subject_at(uintptr_t start, uintptr_t descriptor, struct subject *s)
         s->bytes = o.start + o.bytes - start;
     if (start >= NO_ADDRESS && (s->bytes != SIZE_MAX || !sgc_heap_contains(start)))
         return true;
-    sgc_complain(SGC_BAD_ENTRY, start, descriptor);
+    sgc_record_fault(SGC_BAD_ENTRY, start, descriptor);
     return false;
 }
 

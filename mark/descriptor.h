@@ -20,8 +20,8 @@ bool sgc_described_words(struct sgc_work *work);
 /* Does a piece of work of the kinds SGC_WORK_OBJECT and SGC_WORK_DESCRIBED. */
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 
-/* Calls visit(arg, address) for each word of an object of that kind that a collection would take for a pointer, for questions.  Of one
- * that a client's procedure scans, or whose descriptor makes no sense, each word.  World stopped, caches retired. */
+/* Calls visit(arg, address) for each word of an object of that kind that a collection would take for a pointer, for questions.
+ * Of one that a client's procedure scans, or whose descriptor makes no sense, each word.  World stopped, caches retired. */
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
 void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
 

@@ -46,7 +46,7 @@ static void scan_one(struct sgc_marker *marker, struct sgc_work work)
 static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     size_t most = sgc_deque_private(&marker->stack), room = SGC_BATCH - batch->count;
-    const struct sgc_place *end = sgc_deque_end(&marker->stack), *place = end, *last = end - (most < room ? most : room);
+    const struct sgc_deque_entry *end = sgc_deque_end(&marker->stack), *place = end, *last = end - (most < room ? most : room);
     struct sgc_words *object = batch->object + batch->count;
 
     sgc_assert(batch->count <= SGC_BATCH);
@@ -60,7 +60,7 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
         object->start = start;
         object->bytes = bytes;
         object++;
-        sgc_ask_for(start, bytes);
+        sgc_prefetch_object(start, bytes);
     }
     sgc_deque_popped(&marker->stack, (size_t)(end - place));
     batch->count += (size_t)(end - place);

@@ -10,15 +10,16 @@
 #include "mark/edge_span.h"
 #include "mark/push.h"
 
-enum { SIFT_SHARE = 4 };        /* where one edge in so many leads to what is marked, these are sifted out first */
+enum { DROP_SHARE = 4 };        /* where one edge in so many leads to what is marked, these are sifted out first */
 
-/* A heap whose bits take most of a second-level cache, to several markers, since each writes what the others read; and to one. */
+/* A heap whose bits take most of a second-level cache, to several markers, since each writes what the others read; and to
+ * one. */
 static const size_t BITS_APART = (size_t)32 << 20, BITS_APART_ALONE = (size_t)64 << 20;
 static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
 
-/* One line has both words with the granule's bits.  Inline: to the compiler a function that only prefetches does nothing, and it
- * leaves out calls of it. */
-SGC_INLINE void ask_for_bits(const uintptr_t *edge, size_t count)
+/* One line has both words with the granule's bits.  Inline: to the compiler a function that only prefetches does nothing, and
+ * it leaves out calls of it. */
+SGC_INLINE void prefetch_mark_words(const uintptr_t *edge, size_t count)
 {
     sgc_aw_t *bits = sgc_heap.bits;
 
@@ -26,21 +27,21 @@ SGC_INLINE void ask_for_bits(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&bits[sgc_edge_word(edge[i])], 1);
 }
 
-SGC_INLINE void ask_for_descriptors(const uintptr_t *edge, size_t count)
+SGC_INLINE void prefetch_descriptors(const uintptr_t *edge, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
-size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight)
+size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)
 {
-    uint64_t most = ((uint64_t)1 << SGC_WEIGHT_GRANULES) - 1;
+    uint64_t most = ((uint64_t)1 << SGC_TALLY_GRANULES) - 1;
     size_t pointer_free = (weight & most) * SGC_GRANULE;
-    size_t objects = (weight & ~((uint64_t)1 << 63)) >> 2 * SGC_WEIGHT_GRANULES;
+    size_t objects = (weight & ~((uint64_t)1 << 63)) >> 2 * SGC_TALLY_GRANULES;
 
     sgc_assert(sgc_marker_ok(marker));
     marker->objects += objects;
-    marker->bytes += (weight >> SGC_WEIGHT_GRANULES & most) * SGC_GRANULE + pointer_free;
+    marker->bytes += (weight >> SGC_TALLY_GRANULES & most) * SGC_GRANULE + pointer_free;
     marker->pointer_free += pointer_free;
     return objects;
 }
@@ -75,13 +76,13 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule)
 }
 
 /* Of so many edges only `left` led to what was not marked: that goes for the next ones, too. */
-SGC_INLINE void set_sifts(struct sgc_marker *marker, size_t count, size_t left)
+SGC_INLINE void set_drops_marked(struct sgc_marker *marker, size_t count, size_t left)
 {
-    marker->sifts = (count - left) * SIFT_SHARE > count;
+    marker->drops_marked = (count - left) * DROP_SHARE > count;
 }
 
 /* There are places on the stack for all.  How many strays there were; they are the first edges now. */
-static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uintptr_t *edge, size_t count,
+static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *place, uintptr_t *edge, size_t count,
                          const sgc_a8_t *distances)
 {
     struct sgc_found found = { place, edge, 0 };
@@ -94,9 +95,9 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_place *place, uin
     else
         mark_shared(marker, edge, edge + count, near, &found);
     sgc_assert(found.place >= place && found.place <= place + count && found.stray <= edge + count);
-    objects = sgc_count_weight(marker, found.weight);
-    if (!marker->sifts)
-        set_sifts(marker, count, objects + (size_t)(found.stray - edge));
+    objects = sgc_count_tally(marker, found.weight);
+    if (!marker->drops_marked)
+        set_drops_marked(marker, count, objects + (size_t)(found.stray - edge));
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
     return (size_t)(found.stray - edge);
 }
@@ -122,21 +123,21 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
         left += sgc_distance_counts(distances, offset - start);
     }
     if (spans >= SGC_SPANS_MANY)
-        marker->sifts_spans = true;
+        marker->drops_marked_spans = true;
     return left;
 }
 
-uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge)
+uintptr_t sgc_edge_resolve(struct sgc_marker *marker, uintptr_t edge)
 {
     sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, edge));
     return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : SGC_NOWHERE;
 }
 
 /* What is a stray again leads to a slot that is not allocated. */
-static void mark_strays(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
+static void mark_unresolved(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = look_up(marker, edge, count, distances);
-    struct sgc_place *place = sgc_deque_places(&marker->stack, left);
+    struct sgc_deque_entry *place = sgc_deque_entries(&marker->stack, left);
 
     if (__builtin_expect(place != NULL, 1)) {
         mark_batch(marker, place, edge, left, NULL);
@@ -153,7 +154,7 @@ SGC_INLINE size_t is_left(const sgc_aw_t *marks, uintptr_t edge)
 }
 
 /* Leaves out the edges to what is marked, without a branch, which the processor would often guess wrong.  How many are left. */
-static size_t sift(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+static size_t drop_marked(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
     const sgc_aw_t *marks = marker->marks;
     size_t left = 0, i = 0;
@@ -171,27 +172,27 @@ static size_t sift(struct sgc_marker *marker, uintptr_t *edge, size_t count)
         edge[left] = edge[i];
         left += is_left(marks, edge[i]);
     }
-    set_sifts(marker, count, left);
+    set_drops_marked(marker, count, left);
     return left;
 }
 
 SGC_INLINE void mark_together(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
-    struct sgc_place *place = sgc_deque_places(&marker->stack, count);
+    struct sgc_deque_entry *place = sgc_deque_entries(&marker->stack, count);
 
-    if (__builtin_expect(marker->sifts_spans, 0))
-        count = sgc_sift_spans(marker, edge, count);
+    if (__builtin_expect(marker->drops_marked_spans, 0))
+        count = sgc_drop_marked_spans(marker, edge, count);
     if (marker->limit >= (marker->how == SGC_MARKBIT_PLAIN ? BITS_APART_ALONE : BITS_APART)) {
         if (marker->limit >= FAR_APART)
-            ask_for_descriptors(edge, count);
-        ask_for_bits(edge, count);
+            prefetch_descriptors(edge, count);
+        prefetch_mark_words(edge, count);
     }
-    if (marker->sifts)
-        count = sift(marker, edge, count);
+    if (marker->drops_marked)
+        count = drop_marked(marker, edge, count);
     if (__builtin_expect(place != NULL, 1))
         count = mark_batch(marker, place, edge, count, distances);
     if (__builtin_expect(count != 0, 0))
-        mark_strays(marker, edge, count, distances);
+        mark_unresolved(marker, edge, count, distances);
 }
 
 void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances)

@@ -23,10 +23,10 @@ void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *dis
 
 /* The edge to the first byte of the slot that a stray leads into, which was a word of the heap; SGC_NOWHERE if that does not
  * count, or is a span, which is seen to. */
-uintptr_t sgc_edge_of_stray(struct sgc_marker *marker, uintptr_t edge);
+uintptr_t sgc_edge_resolve(struct sgc_marker *marker, uintptr_t edge);
 
 /* Objects have been marked whose weights (alloc/pages/page.h) add up to this: counts them.  How many they were. */
-size_t sgc_count_weight(struct sgc_marker *marker, uint64_t weight);
+size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight);
 
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
@@ -55,7 +55,7 @@ SGC_INLINE size_t sgc_slot_granule(const struct sgc_page *d, size_t offset)
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* Each word is written to the next place of the marker's edges, and the place is kept if it is one: no branch. */
-SGC_BLIND SGC_INLINE size_t sgc_collect(uintptr_t *edge, size_t n, uintptr_t word, uintptr_t base, uintptr_t limit)
+SGC_BLIND SGC_INLINE size_t sgc_edge_append(uintptr_t *edge, size_t n, uintptr_t word, uintptr_t base, uintptr_t limit)
 {
     uintptr_t offset = word - base;
 

@@ -55,7 +55,7 @@ SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
 enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked for twice */
 
 /* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
-SGC_INLINE void sgc_ask_for(uintptr_t start, size_t bytes)
+SGC_INLINE void sgc_prefetch_object(uintptr_t start, size_t bytes)
 {
     __builtin_prefetch((const void *)start);
     __builtin_prefetch((const void *)(start + bytes - 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only marker and for one of several,
- * mark/edge_study.c for the ways that are there to be compared.  On any marker, world stopped.
+ * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only marker and for one of
+ * several, mark/edge_study.c for the ways that are there to be compared.  On any marker, world stopped.
  */
 #ifndef SGC_MARK_EDGE_LOOPS_H
 #define SGC_MARK_EDGE_LOOPS_H
@@ -17,7 +17,8 @@ enum {
 
 /* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those that were allocated,
  * not marked yet, and first marked by this marker. */
-SGC_INLINE uintptr_t sgc_mark_objects(const struct sgc_page *d, size_t word, uintptr_t objects, uint32_t alloc, enum sgc_markbit how)
+SGC_INLINE uintptr_t sgc_mark_objects(const struct sgc_page *d, size_t word, uintptr_t objects, uint32_t alloc,
+                                      enum sgc_markbit how)
 {
     sgc_aw_t *bits = &sgc_heap.bits[2 * word];
     uintptr_t marked = sgc_aw_load(&bits[alloc ^ 1]);
@@ -29,7 +30,8 @@ SGC_INLINE uintptr_t sgc_mark_objects(const struct sgc_page *d, size_t word, uin
 }
 
 /* Neighbours are one range of words, cut into pieces that wait in a batch: no more than there are objects. */
-SGC_INLINE struct sgc_place *sgc_put_runs(struct sgc_place *place, uintptr_t first, uintptr_t objects, uint32_t granules)
+SGC_INLINE struct sgc_deque_entry *sgc_put_runs(struct sgc_deque_entry *place, uintptr_t first, uintptr_t objects,
+                                                uint32_t granules)
 {
     uintptr_t begin = objects & ~(objects << granules), last = objects & ~(objects >> granules);
 
@@ -37,22 +39,22 @@ SGC_INLINE struct sgc_place *sgc_put_runs(struct sgc_place *place, uintptr_t fir
         uint32_t from = (uint32_t)__builtin_ctzll(begin), to = (uint32_t)__builtin_ctzll(last) + granules;
         uintptr_t start = first + (uintptr_t)from * SGC_GRANULE, end = first + (uintptr_t)to * SGC_GRANULE;
 
-        sgc_ask_for(start, end - start);
+        sgc_prefetch_object(start, end - start);
         for (; end - start > SGC_BATCH_BYTES; start += SGC_BATCH_BYTES)
-            sgc_place_set(place++, start, SGC_BATCH_BYTES);
-        sgc_place_set(place++, start, end - start);
+            sgc_deque_entry_set(place++, start, SGC_BATCH_BYTES);
+        sgc_deque_entry_set(place++, start, end - start);
     }
     return place;
 }
 
 /* n objects have been marked, those of one mark word of a page: they are prefetched, and written to places on the stack
  * if there are words to scan.  The place after them. */
-SGC_INLINE struct sgc_place *sgc_put_objects(struct sgc_place *place, const struct sgc_page *d, uintptr_t first, uintptr_t objects,
-                                 size_t n)
+SGC_INLINE struct sgc_deque_entry *sgc_put_objects(struct sgc_deque_entry *place, const struct sgc_page *d, uintptr_t first,
+                                                   uintptr_t objects, size_t n)
 {
     uint32_t granules = d->granules;
 
-    if (!sgc_weight_pushes(d->weight))
+    if (!sgc_mark_tally_pushes(d->weight))
         return place;
     if (d->piece == 0 && granules <= SGC_RUN_GRANULES && n * granules >= SGC_MANY_GRANULES)
         return sgc_put_runs(place, first, objects, granules);
@@ -60,26 +62,26 @@ SGC_INLINE struct sgc_place *sgc_put_objects(struct sgc_place *place, const stru
         uintptr_t start = first + (uintptr_t)(uint32_t)__builtin_ctzll(objects) * SGC_GRANULE;
 
         __builtin_prefetch((const void *)start);
-        sgc_place_set(place++, start + d->piece, (size_t)granules * SGC_GRANULE);
+        sgc_deque_entry_set(place++, start + d->piece, (size_t)granules * SGC_GRANULE);
     }
     return place;
 }
 
 /* Where marking puts what it finds. */
 struct sgc_found {
-    struct sgc_place *place;    /* the next one on the stack; there are enough */
+    struct sgc_deque_entry *place;    /* the next one on the stack; there are enough */
     uintptr_t *stray;           /* the next place for one; these are where the edges were */
     uint64_t weight;            /* the sum of those of the objects marked */
 };
 
-_Static_assert((int)SGC_EDGES_MAX <= (int)SGC_WEIGHT_MOST, "the sum does not overflow");
+_Static_assert((int)SGC_EDGES_MAX <= (int)SGC_TALLY_MAX, "the sum does not overflow");
 
 /* One place further if the object has words to scan, without a branch: its weight's highest bit becomes a place's size; the
  * next ones are 0, since it is the weight of one. */
-SGC_INLINE struct sgc_place *sgc_place_after(struct sgc_place *place, uint64_t weight)
+SGC_INLINE struct sgc_deque_entry *sgc_place_after(struct sgc_deque_entry *place, uint64_t weight)
 {
     _Static_assert(sizeof *place == 1 << 4, "the shift is by 63 - 4");
-    return (struct sgc_place *)((uintptr_t)place + (weight >> (63 - 4)));
+    return (struct sgc_deque_entry *)((uintptr_t)place + (weight >> (63 - 4)));
 }
 
 /* The edges from the first one on that lead to its mark word and count, as bits of it.  Those behind them. */
@@ -99,7 +101,8 @@ SGC_INLINE const uintptr_t *sgc_same_mark_word(const uintptr_t *edge, const uint
 }
 
 /* Those that lead to granules of `bits` are strays. */
-__attribute__((noinline)) static void sgc_put_strays(const uintptr_t *edge, const uintptr_t *end, uintptr_t bits, struct sgc_found *found)
+__attribute__((noinline)) static void sgc_put_strays(const uintptr_t *edge, const uintptr_t *end, uintptr_t bits,
+                                                     struct sgc_found *found)
 {
     sgc_assert(edge < end && found->stray <= edge);
     for (; edge < end; edge++) {
@@ -146,7 +149,8 @@ SGC_INLINE bool sgc_has_neighbours(const uintptr_t *edge, const uintptr_t *end, 
 }
 
 /* Edges one by one.  Many lead to what is marked already: that is asked before all that is about the object, for only what is
- * allocated has a mark.  Where bits are not set plainly, up to one that goes together with the next.  The edges that are left. */
+ * allocated has a mark.  Where bits are not set plainly, up to one that goes together with the next.  The edges that are
+ * left. */
 SGC_INLINE const uintptr_t *sgc_mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                        uint32_t near, struct sgc_found *found, enum sgc_markbit how)
 {
@@ -176,7 +180,7 @@ SGC_INLINE const uintptr_t *sgc_mark_apart(const struct sgc_marker *marker, cons
         start = base + target / SGC_GRANULE * SGC_GRANULE;
         __builtin_prefetch((const void *)start);
         now.weight += d->weight;
-        sgc_place_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
+        sgc_deque_entry_set(now.place, start + d->piece, (size_t)d->granules * SGC_GRANULE);
         now.place = sgc_place_after(now.place, d->weight);
     } while (++edge < end && (how == SGC_MARKBIT_PLAIN || !sgc_has_neighbours(edge, end, how)));
     *found = now;

@@ -21,10 +21,10 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
         sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), d->kind);
 }
 
-/* Whether an edge would count does not matter where nothing is left to mark.  The bits of a gigabyte of spans are 4 KB; the mark words
- * of their first granules, which the edges would be looked up in otherwise, are far apart, and often by the same distance, so that
- * a cache has few places for them. */
-size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+/* Whether an edge would count does not matter where nothing is left to mark.  The bits of a gigabyte of spans are 4 KB; the
+ * mark words of their first granules, which the edges would be looked up in otherwise, are far apart, and often by the same
+ * distance, so that a cache has few places for them. */
+size_t sgc_drop_marked_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
     uint32_t role = marker->alloc_role ^ 1;
     size_t left = 0;
@@ -36,7 +36,7 @@ size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
         edge[left] = edge[i];
         left += (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) == 0;
     }
-    marker->sifts_spans = count - left >= SGC_SPANS_MANY;
+    marker->drops_marked_spans = count - left >= SGC_SPANS_MANY;
     return left;
 }
 

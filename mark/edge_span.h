@@ -15,6 +15,6 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object, which make it worth while */
 
 /* Leaves out edges into the first pages of spans that are marked, and sees whether that was worth it.  How many are left. */
-size_t sgc_sift_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count);
+size_t sgc_drop_marked_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count);
 
 #endif

@@ -10,14 +10,14 @@ enum {
     CODE_LINE = 64,
 };
 
-_Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_WEIGHT_MOST, "no sum of weights overflows");
+_Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_TALLY_MAX, "no sum of weights overflows");
 
 /* The edge to the first byte of the object that a stray leads to, if it is allocated and not marked; or SGC_NOWHERE. */
 __attribute__((noinline))
-static uintptr_t start_of_stray(struct sgc_marker *marker, uintptr_t edge)
+static uintptr_t start_of_unresolved(struct sgc_marker *marker, uintptr_t edge)
 {
     sgc_assert(sgc_marker_marks(marker));
-    edge = sgc_edge_of_stray(marker, edge);
+    edge = sgc_edge_resolve(marker, edge);
     if (edge == SGC_NOWHERE || !sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)) ||
         sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
         return SGC_NOWHERE;
@@ -33,8 +33,8 @@ SGC_INLINE bool sets_bit(struct sgc_marker *marker, uintptr_t edge, enum sgc_mar
     return (sgc_set_marks(word, marked, bit, how) & ~marked) != 0;
 }
 
-/* Marks what an edge leads to.  True, and the object, if it is a small one that was not marked and is scanned word by word; what
- * has a descriptor is on the stack then. */
+/* Marks what an edge leads to.  True, and the object, if it is a small one that was not marked and is scanned word by word;
+ * what has a descriptor is on the stack then. */
 SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight, struct sgc_words *found,
                           enum sgc_markbit how)
 {
@@ -44,7 +44,7 @@ SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *w
         return false;
     if (__builtin_expect(!sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)), 0) ||
         __builtin_expect(!sgc_edge_is_near(edge, marker->near), 0)) {
-        edge = start_of_stray(marker, edge);
+        edge = start_of_unresolved(marker, edge);
         if (edge == SGC_NOWHERE)
             return false;
     }
@@ -52,7 +52,7 @@ SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *w
     if (sgc_edge_is_freed(d, edge) || !sets_bit(marker, edge, how))
         return false;
     *weight += d->weight;
-    if (!sgc_weight_pushes(d->weight))
+    if (!sgc_mark_tally_pushes(d->weight))
         return false;
     found->start = marker->base + edge / SGC_GRANULE * SGC_GRANULE;
     found->bytes = (size_t)d->granules * SGC_GRANULE;
@@ -62,8 +62,8 @@ SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *w
     return false;
 }
 
-/* Marks what the object leads to.  The last new one without a descriptor is the next, the others go on the stack: of a list's cells that is the
- * rest of the list. */
+/* Marks what the object leads to.  The last new one without a descriptor is the next, the others go on the stack: of a list's
+ * cells that is the rest of the list. */
 SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight,
                                               enum sgc_markbit how)
 {
@@ -98,11 +98,11 @@ SGC_BLIND SGC_INLINE void follow(struct sgc_marker *marker, struct sgc_words obj
         object = next_of(marker, object, &weight, how);
     if (object.start != 0)
         sgc_push_piece(marker, object.start, object.bytes);
-    sgc_count_weight(marker, weight);
+    sgc_count_tally(marker, weight);
 }
 
-/* Where its loops lie relative to the processor's lines of code must not depend on what is linked before: on a Zen 5 a list takes
- * 27 ms or 34, with one marker or two. */
+/* Where its loops lie relative to the processor's lines of code must not depend on what is linked before: on a Zen 5 a list
+ * takes 27 ms or 34, with one marker or two. */
 __attribute__((aligned(CODE_LINE)))
 void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
 {

@@ -41,18 +41,18 @@ sgc_mark_proc_t sgc_mark_proc_at(uint32_t number)
 /* ---- complaints ---- */
 
 struct complaint {
-    sgc_a32_t what;             /* enum sgc_complaint, or BUSY */
+    sgc_a32_t what;             /* enum sgc_mark_fault, or BUSY */
     sgc_aw_t start, descriptor;
     uint32_t told;              /* those that have been told, a bit each; the collecting thread's */
 };
 
-enum { BUSY = SGC_COMPLAINTS };
+enum { BUSY = SGC_MARK_FAULTS };
 
 SGC_STATE static struct complaint complaint;
 
-void sgc_complain(enum sgc_complaint what, uintptr_t start, uintptr_t descriptor)
+void sgc_record_fault(enum sgc_mark_fault what, uintptr_t start, uintptr_t descriptor)
 {
-    sgc_assert(what > SGC_FINE && what < SGC_COMPLAINTS);
+    sgc_assert(what > SGC_FINE && what < SGC_MARK_FAULTS);
     if (sgc_a32_load(&complaint.what) != SGC_FINE || !sgc_a32_cas(&complaint.what, SGC_FINE, BUSY))
         return;
     sgc_aw_store(&complaint.start, start);
@@ -60,24 +60,31 @@ void sgc_complain(enum sgc_complaint what, uintptr_t start, uintptr_t descriptor
     sgc_a32_store_rel(&complaint.what, (uint32_t)what);
 }
 
-static const char *const said[SGC_COMPLAINTS] = {
-    [SGC_NO_PROCEDURE] = "names a mark procedure that there is not; each word of the object counts as a pointer. Pass GC_MAKE_PROC what "
-                         "GC_new_proc returned",
-    [SGC_BAD_LENGTH] = "is a length beyond the object's end; the object is scanned up to its end. Pass a length in bytes up to its "
-                       "size",
-    [SGC_BAD_PLACE] = "says that the real descriptor is where none can be; each word of the object counts as a pointer. It must lie "
-                      "inside the object at a multiple of 8, or, if negative, where the first word points",
-    [SGC_BAD_STACK] = "belongs to a mark procedure that returned something else than the mark stack pointer; what it pushed is lost, "
-                      "and each word of the object counts as a pointer. Return mark_stack_ptr, or what GC_mark_and_push returned",
-    [SGC_BAD_ENTRY] = "was pushed by a mark procedure for an address where nothing can be; the entry is ignored. Push addresses of "
-                      "objects, or of readable memory",
-    [SGC_UNEVEN_ENTRY] = "was pushed by a mark procedure for an address between two words, where only a length makes sense; each word "
-                         "from there to the object's end counts as a pointer. Push multiples of 8",
-    [SGC_NO_LAYOUT] = "is of a typed object, but GC_make_descriptor never returned it; each word of the object counts as a pointer. "
-                      "Pass what GC_make_descriptor returned",
+static const char *const said[SGC_MARK_FAULTS] = {
+    [SGC_NO_PROCEDURE] =
+        "names a mark procedure that there is not; each word of the object counts as a pointer. Pass GC_MAKE_PROC what "
+        "GC_new_proc returned",
+    [SGC_BAD_LENGTH] =
+        "is a length beyond the object's end; the object is scanned up to its end. Pass a length in bytes up to its "
+        "size",
+    [SGC_BAD_PLACE] =
+        "says that the real descriptor is where none can be; each word of the object counts as a pointer. It must lie "
+        "inside the object at a multiple of 8, or, if negative, where the first word points",
+    [SGC_BAD_STACK] =
+        "belongs to a mark procedure that returned something else than the mark stack pointer; what it pushed is lost, "
+        "and each word of the object counts as a pointer. Return mark_stack_ptr, or what GC_mark_and_push returned",
+    [SGC_BAD_ENTRY] =
+        "was pushed by a mark procedure for an address where nothing can be; the entry is ignored. Push addresses of "
+        "objects, or of readable memory",
+    [SGC_UNEVEN_ENTRY] =
+        "was pushed by a mark procedure for an address between two words, where only a length makes sense; each word "
+        "from there to the object's end counts as a pointer. Push multiples of 8",
+    [SGC_NO_LAYOUT] =
+        "is of a typed object, but GC_make_descriptor never returned it; each word of the object counts as a pointer. "
+        "Pass what GC_make_descriptor returned",
 };
 
-void sgc_complaints_tell(void)
+void sgc_report_faults(void)
 {
     uint32_t what = sgc_a32_load_acq(&complaint.what);
 

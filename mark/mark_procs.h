@@ -62,7 +62,7 @@ sgc_mark_proc_t sgc_mark_proc_at(uint32_t number);
 
 /* ---- what went wrong ---- */
 
-enum sgc_complaint {
+enum sgc_mark_fault {
     SGC_FINE,
     SGC_NO_PROCEDURE,
     SGC_BAD_LENGTH,
@@ -71,13 +71,13 @@ enum sgc_complaint {
     SGC_BAD_ENTRY,              /* a procedure pushed it */
     SGC_UNEVEN_ENTRY,           /* likewise */
     SGC_NO_LAYOUT,
-    SGC_COMPLAINTS,
+    SGC_MARK_FAULTS,
 };
 
 /* On a marker: notes that something is wrong, to be told when the world runs. */
-void sgc_complain(enum sgc_complaint what, uintptr_t start, uintptr_t descriptor);
+void sgc_record_fault(enum sgc_mark_fault what, uintptr_t start, uintptr_t descriptor);
 
 /* World running, on the collecting thread: tells what was noted, each complaint once. */
-void sgc_complaints_tell(void);
+void sgc_report_faults(void);
 
 #endif

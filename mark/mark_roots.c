@@ -92,6 +92,6 @@ void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size
 void sgc_mark_address(struct sgc_marker *marker, uintptr_t address)
 {
     sgc_assert(sgc_marker_marks(marker));
-    if (sgc_collect(marker->edge, 0, address, marker->base, marker->limit) != 0)
+    if (sgc_edge_append(marker->edge, 0, address, marker->base, marker->limit) != 0)
         sgc_edges_mark(marker, 1, NULL);
 }

@@ -70,8 +70,8 @@ struct sgc_marker {
     size_t rescans;             /* pages scanned again */
     bool overflowed;            /* a page was flagged */
     enum sgc_markbit how;
-    bool sifts;                 /* many of the last edges led to what was marked */
-    bool sifts_spans;           /* many of them led to no small object: mostly into spans */
+    bool drops_marked;                 /* many of the last edges led to what was marked */
+    bool drops_marked_spans;           /* many of them led to no small object: mostly into spans */
     int until_pause;            /* pieces of work until the team is asked whether to go on */
     struct sgc_team *team;      /* NULL: alone */
     uint32_t index;             /* in the team */
@@ -80,7 +80,8 @@ struct sgc_marker {
     bool inside;                /* a helper that takes part now */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
-    struct sgc_client_entry client[SGC_CLIENT_ENTRIES];  /* what clients' procedures push; empty between calls: mark/descriptor.c */
+    struct sgc_client_entry
+        client[SGC_CLIENT_ENTRIES]; /* what clients' procedures push; empty between calls: mark/descriptor.c */
 };
 
 /* Was it made by sgc_marker_init, and is it as that and its own functions leave it? */

@@ -44,9 +44,9 @@ SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, size_t n, const 
     for (; p < end; p++) {
         uintptr_t word = *p;
 
-        n = sgc_collect(marker->edge, n, word, marker->base, marker->limit);
+        n = sgc_edge_append(marker->edge, n, word, marker->base, marker->limit);
         if (word % SGC_GRANULE == 0)
-            n = sgc_collect(marker->edge, n, word - 1, marker->base, marker->limit);
+            n = sgc_edge_append(marker->edge, n, word - 1, marker->base, marker->limit);
         n = sgc_edges_full(marker, n, NULL);
     }
     return n;
@@ -63,12 +63,13 @@ enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more t
 
 /* Of one object, the words before `end` whose bits are set.  They go behind the n edges collected before, for which there
  * must be room: the result is what to pass next time. */
-SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end, uintptr_t bits)
+SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end,
+                                     uintptr_t bits)
 {
     sgc_assert(n <= MANY_EDGES);
     for (; bits != 0 && p < end; bits <<= 1, p++) {
         if (bits >> 63 != 0)
-            n = sgc_collect(marker->edge, n, *p, marker->base, marker->limit);
+            n = sgc_edge_append(marker->edge, n, *p, marker->base, marker->limit);
     }
     if (n <= MANY_EDGES)
         return n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of an object that may be pointers, for questions: what mark/descriptor.c scans, without marking.  On the thread that
- * has stopped the world.
+ * The words of an object that may be pointers, for questions: what mark/descriptor.c scans, without marking.  On the thread
+ * that has stopped the world.
  */
 #include "mark/descriptor.h"
 

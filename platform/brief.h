@@ -89,8 +89,8 @@ static inline bool sgc_brief_leave(struct sgc_section *self)
 
 /*
  * For a function to which a common path jumps in the middle of its section, when that function goes on with it, and changes the
- * heap: until it has recorded where it stands itself, a stop may come in between.  The request may then have been noted in what it
- * overwrites, so it is looked for in `state`, too, at the end.  False: a handler has meddled, which sgc_brief_end tells.
+ * heap: until it has recorded where it stands itself, a stop may come in between.  The request may then have been noted in what
+ * it overwrites, so it is looked for in `state`, too, at the end.  False: a handler has meddled, which sgc_brief_end tells.
  */
 __attribute__((always_inline, warn_unused_result))
 static inline bool sgc_brief_go_on(struct sgc_section *self)

@@ -52,8 +52,8 @@ size_t sgc_mem_huge_page(const char *root);
 /* From now on the system is to make huge pages of a part of a reservation when it is touched, or none.  A hint.  [any] */
 void sgc_mem_use_huge(void *start, size_t bytes, bool wanted);
 
-/* Has the system back the OS pages of [start, end) now, which is committed: in one call instead of a fault for each.  A hint: old
- * systems (Linux before 5.14) and those without memory back them when they are touched.  The contents stay.  [any] */
+/* Has the system back the OS pages of [start, end) now, which is committed: in one call instead of a fault for each.  A hint:
+ * old systems (Linux before 5.14) and those without memory back them when they are touched.  The contents stay.  [any] */
 void sgc_mem_populate(void *start, void *end);
 
 /* Zeroes memory that nobody is about to look at: where the processor can, without bringing it into the caches.  Both
@@ -79,8 +79,8 @@ bool sgc_mem_answers(void);
 /* Can the word at the address be read?  [any] */
 bool sgc_mem_readable(uintptr_t address);
 
-/* The end of the readable memory that begins at `lo`, at most `hi`; `lo` if its OS page cannot be read.  A system call for each OS
- * page.  [any] */
+/* The end of the readable memory that begins at `lo`, at most `hi`; `lo` if its OS page cannot be read.  A system call for each
+ * OS page.  [any] */
 uintptr_t sgc_mem_readable_until(uintptr_t lo, uintptr_t hi);
 
 /* The lowest address a, lo <= a <= hi, such that all of [a, hi) can be read.  Does not make a stack grow.  [any] */
@@ -99,8 +99,8 @@ size_t sgc_limit_address_space(void);
 size_t sgc_limit_physical_memory(void);
 size_t sgc_limit_cgroup_memory(void);
 
-/* Bytes that the cgroup has left until it meets its limit (the tightest up the hierarchy), not counting file pages that the kernel
- * drops easily; SIZE_MAX without a limit, and if the group does not say.  Reads files each time.  [outside] */
+/* Bytes that the cgroup has left until it meets its limit (the tightest up the hierarchy), not counting file pages that the
+ * kernel drops easily; SIZE_MAX without a limit, and if the group does not say.  Reads files each time.  [outside] */
 size_t sgc_limit_cgroup_left(void);
 
 /* Processors this process may use: the affinity mask, bounded by the cgroup's CPU quota (rounded

@@ -192,7 +192,7 @@ void sgc_error(const char *format, ...)
     va_end(args);
 }
 
-void sgc_say(const char *format, ...)
+void sgc_print(const char *format, ...)
 {
     va_list args;
     va_start(args, format);

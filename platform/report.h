@@ -28,7 +28,7 @@ void sgc_warn(const char *format, ...) SGC_PRINTF(1, 2);
 void sgc_error(const char *format, ...) SGC_PRINTF(1, 2);
 
 /* A plain line "SGC: ..." (statistics, option listings). */
-void sgc_say(const char *format, ...) SGC_PRINTF(1, 2);
+void sgc_print(const char *format, ...) SGC_PRINTF(1, 2);
 
 /* Reports and ends the process: an invariant of ours is broken, or the client asked for it. */
 _Noreturn void sgc_fatal(const char *format, ...) SGC_PRINTF(1, 2);
@@ -43,8 +43,10 @@ void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const cha
 _Noreturn void sgc_assert_failed(const char *expression, const char *file, int line);
 #ifdef SGC_ASSERTIONS
 #define sgc_assert(e) ((e) ? (void)0 : sgc_assert_failed(#e, __FILE__, __LINE__))
+enum { SGC_ASSERTS = 1 };
 #else
 #define sgc_assert(e) ((void)sizeof(e))
+enum { SGC_ASSERTS = 0 };
 #endif
 
 /* Checks that somebody asks for at run time (torture, SGC_check): evaluated in every build. */

@@ -70,7 +70,7 @@ SGC_INNER struct sgc_section_hooks sgc_section_hooks;
 
 /* A place between two steps of a protocol where another thread's step would hurt if the protocol were
  * wrong. */
-static inline void sgc_seam(void)
+static inline void sgc_test_point(void)
 {
     if (__builtin_expect(sgc_section_hooks.seam != NULL, 0))
         sgc_section_hooks.seam();
@@ -78,7 +78,7 @@ static inline void sgc_seam(void)
 
 /*
  * Guards: stretches that are longer than a section, may wait and may be stopped, but must not be left by a client's
- * siglongjmp: a thread under a guard holds a lock, or (normally) the gate of collections, has pages in its hands that are on
+ * siglongjmp: a thread under a guard holds a lock, or (normally) the GC lock, has pages in its hands that are on
  * no list, or grows the heap.  All signals are blocked but the suspend signal and those of faults.  They nest.  Others may
  * wait for what is done there, so a thread that is suspended goes on to the outermost guard's end, and stays there.
  */

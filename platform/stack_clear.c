@@ -4,10 +4,12 @@
  */
 #include "platform/platform.h"
 #include "platform/registers.h"
+#include "platform/report.h"
 
 enum {
     STORES = 8,                             /* at a time */
-    LITTLE = 2, MORE = 6, DEEP = 8,         /* blocks of that many stores */
+    LITTLE = 2 + 2 * SGC_ASSERTS,           /* blocks of that many stores: functions with assertions have larger frames */
+    MORE = 6, DEEP = 8,
     BLOCK = STORES * 16 / sizeof(uintptr_t) /* words */
 };
 

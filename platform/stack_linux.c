@@ -70,21 +70,21 @@ extern void *__libc_stack_end __attribute__((weak));
 
 enum {
     USUAL_LIMIT = 8 << 20,          /* of a stack, and what the kernel leaves free for it if there is none */
-    MOST_ROOM = 128 << 20,          /* a limit beyond that may have been set since the program began */
+    MAX_ROOM = 128 << 20,          /* a limit beyond that may have been set since the program began */
     ARGUMENTS_MAX = 16 << 20,       /* the kernel allows 6 MB */
 };
 
 /*
  * The C library finds the first thread's stack in /proc, which a jail may not have, by a file, which takes a descriptor and
- * memory of malloc's.  The stack also ends where the name of the program's file ends that the kernel puts above everything else;
- * an emulator may keep that elsewhere, and then the arguments are not seen.
+ * memory of malloc's.  The stack also ends where the name of the program's file ends that the kernel puts above everything
+ * else; an emulator may keep that elsewhere, and then the arguments are not seen.
  */
 static uintptr_t room(void)
 {
     struct rlimit limit;
     if (sgc_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return USUAL_LIMIT;
-    return limit.rlim_cur < MOST_ROOM ? limit.rlim_cur : MOST_ROOM;
+    return limit.rlim_cur < MAX_ROOM ? limit.rlim_cur : MAX_ROOM;
 }
 
 static bool first_stack(struct sgc_stack_bounds *bounds)

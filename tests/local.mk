@@ -6,33 +6,34 @@ LDADD = libsgccore.la
 
 # Programs that make check runs.
 unit_tests = \
-	tests/test_one_heap \
-	tests/test_tap
+	tests/api/test_one_heap \
+	tests/lib/test_tap
 
 # Linked with nothing: it loads the libraries.
-tests_test_one_heap_LDADD =
+tests_api_test_one_heap_LDADD =
 
 # Those of them that run threads: TSan runs these only.
 thread_tests =
 
 # Those that may notice how it was configured, beside them.
-variant_tests = tests/test_topology tests/test_options tests/test_option_docs tests/test_exact tests/test_heap tests/test_huge_pages \
-	tests/test_api_alloc tests/test_api_rest tests/test_api_stats tests/check_exports
+variant_tests = tests/unit/platform/test_topology tests/unit/gc/config/test_options tests/unit/gc/config/test_option_docs tests/unit/mark/test_exact tests/unit/alloc/pages/test_reserve tests/unit/alloc/pages/test_huge_pages \
+	tests/api/test_malloc tests/api/test_end_and_strings tests/api/test_stats tests/check/check_exports
 
 # Those that show that a port works, few and short: run under qemu-user.
 aarch64_tests = \
-	tests/test_tap
+	tests/lib/test_tap
 
 # Scripts that make check runs.
 script_tests = \
-	tests/check_assertions \
-	tests/check_dist \
-	tests/check_exports \
-	tests/check_layers \
-	tests/check_quickstart \
-	tests/check_sgc_run \
-	tests/check_style \
-	tests/check_tools
+	tests/check/check_assertions \
+	tests/check/check_dist \
+	tests/check/check_exports \
+	tests/check/check_layers \
+	tests/check/check_quickstart \
+	tests/check/check_sgc_run \
+	tests/check/check_style \
+	tests/check/check_tests \
+	tests/check/check_tools
 
 # Those that take longest: begun first, so that none of them is alone at the end.
 slow_scripts =
@@ -53,83 +54,83 @@ EXTRA_DIST += \
 	$(script_tests) \
 	$(long_test_scripts) \
 	$(test_headers) \
-	tests/check_style.awk \
-	tests/run-test \
-	tests/tap.sh
+	tests/check/check_style.awk \
+	tests/lib/run-test \
+	tests/lib/tap.sh
 
 test_headers = \
-	tests/scrub.h \
-	tests/tap.h
+	tests/lib/scrub.h \
+	tests/lib/tap.h
 
 # The example program: every count against find, tr, sort and uniq.
-script_tests += tests/test_wordindex.sh
+script_tests += tests/check/check_wordindex
 
 # Options, events, statistics and the log.
-unit_tests += tests/test_options tests/test_option_docs tests/test_events tests/test_line tests/test_stats tests/test_log
-thread_tests += tests/test_events tests/test_stats tests/test_log
-aarch64_tests += tests/test_events tests/test_stats
-test_headers += tests/capture.h
+unit_tests += tests/unit/gc/config/test_options tests/unit/gc/config/test_option_docs tests/unit/gc/events/test_events tests/unit/platform/test_text_line tests/unit/gc/events/test_stats tests/unit/gc/events/test_json_log
+thread_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats tests/unit/gc/events/test_json_log
+aarch64_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats
+test_headers += tests/lib/capture.h
 
 # The platform.  qemu-user is no Linux where memory limits and the last signals are concerned, so
 # those two do not run under it.
 unit_tests += \
-	tests/test_atomics \
-	tests/test_collectors \
-	tests/test_limits \
-	tests/test_memory \
-	tests/test_modules \
-	tests/test_readable \
-	tests/test_registers \
-	tests/test_report \
-	tests/test_stack \
-	tests/test_threads \
-	tests/test_tls \
-	tests/test_topology \
-	tests/test_wait \
-	tests/test_words
-thread_tests += tests/test_atomics tests/test_modules tests/test_stack tests/test_threads tests/test_tls tests/test_wait
+	tests/unit/platform/test_atomics \
+	tests/unit/platform/test_other_gc \
+	tests/unit/platform/test_limits \
+	tests/unit/platform/test_memory \
+	tests/unit/platform/test_modules \
+	tests/unit/platform/test_readable \
+	tests/unit/platform/test_registers \
+	tests/unit/platform/test_report \
+	tests/unit/platform/test_stack \
+	tests/unit/platform/test_threads \
+	tests/unit/platform/test_tls \
+	tests/unit/platform/test_topology \
+	tests/unit/platform/test_wait \
+	tests/unit/platform/test_find_pointers
+thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += \
-	tests/test_atomics \
-	tests/test_modules \
-	tests/test_registers \
-	tests/test_report \
-	tests/test_stack \
-	tests/test_tls \
-	tests/test_wait
-test_headers += tests/child.h tests/module.h tests/sanitized.h
+	tests/unit/platform/test_atomics \
+	tests/unit/platform/test_modules \
+	tests/unit/platform/test_registers \
+	tests/unit/platform/test_report \
+	tests/unit/platform/test_stack \
+	tests/unit/platform/test_tls \
+	tests/unit/platform/test_wait
+test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
 
 # Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
 # Their thread-local variables are found as those of any dlopened library.
-check_LTLIBRARIES += tests/module_small.la tests/module_large.la tests/module_static.la
+check_LTLIBRARIES += tests/lib/module_small.la tests/lib/module_large.la tests/lib/module_static.la
 test_module_cflags = $(SGC_CFLAGS) -ftls-model=global-dynamic -fvisibility=default
 test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-tests_module_small_la_SOURCES = tests/module.c
-tests_module_small_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=24576
-tests_module_small_la_CFLAGS = $(test_module_cflags)
-tests_module_small_la_LDFLAGS = $(test_module_ldflags)
-tests_module_large_la_SOURCES = tests/module.c
-tests_module_large_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=262144
-tests_module_large_la_CFLAGS = $(test_module_cflags)
-tests_module_large_la_LDFLAGS = $(test_module_ldflags)
+tests_lib_module_small_la_SOURCES = tests/lib/module.c
+tests_lib_module_small_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=24576
+tests_lib_module_small_la_CFLAGS = $(test_module_cflags)
+tests_lib_module_small_la_LDFLAGS = $(test_module_ldflags)
+tests_lib_module_large_la_SOURCES = tests/lib/module.c
+tests_lib_module_large_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=262144
+tests_lib_module_large_la_CFLAGS = $(test_module_cflags)
+tests_lib_module_large_la_LDFLAGS = $(test_module_ldflags)
 # Its thread-local block has to be where those of the program are: at a fixed distance from the thread pointer.
-tests_module_static_la_SOURCES = tests/module.c
-tests_module_static_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=424
-tests_module_static_la_CFLAGS = $(SGC_CFLAGS) -ftls-model=initial-exec -fvisibility=default
-tests_module_static_la_LDFLAGS = $(test_module_ldflags)
+tests_lib_module_static_la_SOURCES = tests/lib/module.c
+tests_lib_module_static_la_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_TLS_BYTES=424
+tests_lib_module_static_la_CFLAGS = $(SGC_CFLAGS) -ftls-model=initial-exec -fvisibility=default
+tests_lib_module_static_la_LDFLAGS = $(test_module_ldflags)
 # This one's name is what matters.
-check_LTLIBRARIES += tests/foreign/libgc.la
-tests_foreign_libgc_la_SOURCES = tests/module.c
-tests_foreign_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
-tests_foreign_libgc_la_LDFLAGS = $(test_module_ldflags)
-EXTRA_tests_test_collectors_DEPENDENCIES = tests/foreign/libgc.la
+check_LTLIBRARIES += tests/lib/foreign/libgc.la
+tests_lib_foreign_libgc_la_SOURCES = tests/lib/module.c
+tests_lib_foreign_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_lib_foreign_libgc_la_LDFLAGS = $(test_module_ldflags)
+EXTRA_tests_unit_platform_test_other_gc_DEPENDENCIES = tests/lib/foreign/libgc.la
 # And a filter of that name for something else.
-check_LTLIBRARIES += tests/filter/libgc.la
-tests_filter_libgc_la_SOURCES = tests/module.c
-tests_filter_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
-tests_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-F,libc.so.6
-EXTRA_tests_test_one_heap_DEPENDENCIES = tests/filter/libgc.la
-EXTRA_tests_test_modules_DEPENDENCIES = tests/module_small.la tests/module_large.la
-EXTRA_tests_test_tls_DEPENDENCIES = tests/module_small.la tests/module_large.la tests/module_static.la
+check_LTLIBRARIES += tests/lib/filter/libgc.la
+tests_lib_filter_libgc_la_SOURCES = tests/lib/module.c
+tests_lib_filter_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_lib_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-F,libc.so.6
+EXTRA_tests_api_test_one_heap_DEPENDENCIES = tests/lib/filter/libgc.la
+EXTRA_tests_unit_platform_test_modules_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
+EXTRA_tests_unit_platform_test_tls_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la tests/lib/module_static.la
 
 # The storms (tests/stress/README.md): a second each here, minutes in check-long.  They see the public
 # interface only.  storm_dlopen exports the function that the constructors of its modules call.
@@ -190,131 +191,131 @@ tests_stress_storm_module_big_la_SOURCES = tests/stress/storm_module.c
 tests_stress_storm_module_big_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTORM_MODULE_BIG
 tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
 tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
-long_test_scripts += tests/check-long
+long_test_scripts += tests/check/check-long
 EXTRA_DIST += tests/stress/README.md
 
 # The public interface: headers against bdwgc's and against what is exported, then every function of gc.h and
-# sgc.h.  These tests use public headers only and were checked against bdwgc's library (tests/api.h).
-script_tests += tests/check_headers
+# sgc.h.  These tests use public headers only and were checked against bdwgc's library (tests/api/api.h).
+script_tests += tests/check/check_headers
 unit_tests += \
-	tests/test_api_alloc \
-	tests/test_api_altstack \
-	tests/test_api_bad \
-	tests/test_api_check \
-	tests/test_api_fork \
-	tests/test_api_heap \
-	tests/test_group_limit \
-	tests/test_malloc_redirected \
-	tests/test_api_hook_alloc \
-	tests/test_api_hooks \
-	tests/test_api_liveness \
-	tests/test_api_loader \
-	tests/test_api_lock \
-	tests/test_api_lock_left \
-	tests/test_api_lock_threads \
-	tests/test_api_noticed \
-	tests/test_api_rest \
-	tests/test_api_roots \
-	tests/test_api_sandbox \
-	tests/test_api_sgc \
-	tests/test_api_signals \
-	tests/test_api_stacks \
-	tests/test_api_start \
-	tests/test_api_stats \
-	tests/test_api_stopped \
-	tests/test_api_suspend \
-	tests/test_api_suspend_region \
-	tests/test_api_tagged \
-	tests/test_api_threads \
-	tests/test_api_unregister \
-	tests/test_api_vars \
-	tests/test_api_why_live
-thread_tests += tests/test_api_hooks tests/test_api_hook_alloc tests/test_api_loader tests/test_api_lock tests/test_api_lock_left tests/test_api_lock_threads tests/test_api_suspend tests/test_api_suspend_region tests/test_api_threads tests/test_api_unregister
-aarch64_tests += tests/test_api_alloc tests/test_api_liveness tests/test_api_stacks tests/test_api_threads
+	tests/api/test_malloc \
+	tests/api/test_altstack \
+	tests/api/test_bad \
+	tests/api/test_check \
+	tests/api/test_fork \
+	tests/api/test_collect \
+	tests/unit/gc/pacing/test_group_limit \
+	tests/api/test_malloc_redirected \
+	tests/api/test_hook_alloc \
+	tests/api/test_hooks \
+	tests/api/test_liveness \
+	tests/api/test_loader \
+	tests/api/test_alloc_lock \
+	tests/api/test_alloc_lock_left \
+	tests/api/test_alloc_lock_threads \
+	tests/api/test_noticed \
+	tests/api/test_end_and_strings \
+	tests/api/test_roots \
+	tests/api/test_sandbox \
+	tests/api/test_sgc \
+	tests/api/test_signals \
+	tests/api/test_stacks \
+	tests/api/test_start \
+	tests/api/test_stats \
+	tests/api/test_stopped \
+	tests/api/test_suspend \
+	tests/api/test_suspend_region \
+	tests/api/test_tagged \
+	tests/api/test_threads \
+	tests/api/test_unregister \
+	tests/api/test_vars \
+	tests/api/test_why_live
+thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_left tests/api/test_alloc_lock_threads tests/api/test_suspend tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
+aarch64_tests += tests/api/test_malloc tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
 # The compiler makes calls of calloc and the like of what looks like them.
-tests_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin
-test_headers += tests/api.h tests/api_list.h
-EXTRA_DIST += tests/headers_constants.c tests/headers_types.c tests/headers_types.cc
+tests_api_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin
+test_headers += tests/api/api.h tests/api/api_list.h
+EXTRA_DIST += tests/api/headers_constants.c tests/api/headers_types.c tests/api/headers_types.cc
 
 # The documents against the tree: files, links, messages, options.
-script_tests += tests/check_docs
-EXTRA_DIST += tests/check_docs.awk
+script_tests += tests/check/check_docs
+EXTRA_DIST += tests/check/check_docs.awk
 
-# The heap and the marker, from inside, without the collector above them (tests/heap.h).
+# The heap and the marker, from inside, without the collector above them (tests/lib/heap.h).
 heap_tests = \
-	tests/test_chain \
-	tests/test_claim_short \
-	tests/test_clear \
-	tests/test_decay \
-	tests/test_exact \
-	tests/test_heap \
-	tests/test_huge_pages \
-	tests/test_lists \
-	tests/test_mark_spans \
-	tests/test_marker \
-	tests/test_object \
-	tests/test_on_the_way \
-	tests/test_page \
-	tests/test_policy \
-	tests/test_pool \
-	tests/test_ready \
-	tests/test_remote \
-	tests/test_scan \
-	tests/test_size_class \
-	tests/test_slots \
-	tests/test_small \
-	tests/test_span \
-	tests/test_spare \
-	tests/test_sweep \
-	tests/test_verify
+	tests/unit/mark/test_follow \
+	tests/unit/alloc/small/test_claim_short \
+	tests/unit/alloc/test_clear \
+	tests/unit/alloc/pages/test_decay \
+	tests/unit/mark/test_exact \
+	tests/unit/alloc/pages/test_reserve \
+	tests/unit/alloc/pages/test_huge_pages \
+	tests/unit/alloc/pages/test_page_lists \
+	tests/unit/mark/test_edge_span \
+	tests/unit/mark/test_marker \
+	tests/unit/alloc/test_object \
+	tests/unit/alloc/pages/test_pool_transit \
+	tests/unit/alloc/pages/test_page \
+	tests/unit/alloc/test_page_supply \
+	tests/unit/alloc/pages/test_pool \
+	tests/unit/alloc/test_refill \
+	tests/unit/alloc/small/test_remote_free \
+	tests/unit/mark/test_scan \
+	tests/unit/alloc/pages/test_size_class \
+	tests/unit/alloc/small/test_slots \
+	tests/unit/alloc/small/test_small \
+	tests/unit/alloc/large/test_span \
+	tests/unit/alloc/large/test_span_cache \
+	tests/unit/alloc/small/test_sweep \
+	tests/unit/alloc/test_check
 unit_tests += $(heap_tests)
-thread_tests += tests/test_clear tests/test_decay tests/test_on_the_way tests/test_pool tests/test_remote tests/test_spare
+thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += \
-	tests/test_chain \
-	tests/test_claim_short \
-	tests/test_exact \
-	tests/test_lists \
-	tests/test_mark_spans \
-	tests/test_marker \
-	tests/test_remote \
-	tests/test_size_class \
-	tests/test_slots \
-	tests/test_small \
-	tests/test_span \
-	tests/test_sweep
-test_headers += tests/heap.h
+	tests/unit/mark/test_follow \
+	tests/unit/alloc/small/test_claim_short \
+	tests/unit/mark/test_exact \
+	tests/unit/alloc/pages/test_page_lists \
+	tests/unit/mark/test_edge_span \
+	tests/unit/mark/test_marker \
+	tests/unit/alloc/small/test_remote_free \
+	tests/unit/alloc/pages/test_size_class \
+	tests/unit/alloc/small/test_slots \
+	tests/unit/alloc/small/test_small \
+	tests/unit/alloc/large/test_span \
+	tests/unit/alloc/small/test_sweep
+test_headers += tests/lib/heap.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \
-	tests/test_brief \
-	tests/test_bad_process \
-	tests/test_cycle \
-	tests/test_finalized_left \
-	tests/test_fork \
-	tests/test_gone \
-	tests/test_lock \
-	tests/test_pacing \
-	tests/test_ranges \
-	tests/test_registry \
-	tests/test_roots \
-	tests/test_section \
-	tests/test_service \
-	tests/test_stale_stack \
-	tests/test_stopper \
-	tests/test_tls_roots \
-	tests/test_torture \
-	tests/test_world
-thread_tests += tests/test_cycle tests/test_lock tests/test_registry tests/test_service tests/test_torture tests/test_world
-aarch64_tests += tests/test_cycle tests/test_lock tests/test_ranges
-test_headers += tests/trap.h tests/white.h
-EXTRA_tests_test_roots_DEPENDENCIES = tests/module_small.la tests/module_large.la
-EXTRA_tests_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_test_tls_DEPENDENCIES)
+	tests/unit/platform/test_brief \
+	tests/unit/gc/threads/test_bad_process \
+	tests/unit/gc/collect/test_cycle \
+	tests/unit/gc/finalize/test_finalized_left \
+	tests/unit/gc/collect/test_fork \
+	tests/unit/gc/threads/test_registry_gone \
+	tests/unit/platform/test_lock \
+	tests/unit/gc/pacing/test_pacing \
+	tests/unit/gc/roots/test_ranges \
+	tests/unit/gc/threads/test_registry \
+	tests/unit/gc/roots/test_roots \
+	tests/unit/platform/test_section \
+	tests/unit/gc/collect/test_background \
+	tests/unit/gc/roots/test_stale_stack \
+	tests/unit/gc/threads/test_stopper \
+	tests/unit/gc/roots/test_tls_roots \
+	tests/unit/gc/collect/test_torture \
+	tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_background tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
+test_headers += tests/lib/trap.h tests/lib/white.h
+EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
+EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
 # The models of the protocols, for the checker spin.
 slow_scripts += \
 	tests/model/check_brief \
 	tests/model/check_deque \
-	tests/model/check_gate \
+	tests/model/check_gc_lock \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -322,7 +323,7 @@ slow_scripts += \
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
-	tests/model/gate.pml \
+	tests/model/gc_lock.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \
@@ -331,121 +332,121 @@ EXTRA_DIST += \
 	tests/model/stop_thread.pml
 
 # What GC_pthread_create keeps for threads; threads of programs that know nothing of it.
-unit_tests += tests/test_start_records
-thread_tests += tests/test_start_records
+unit_tests += tests/api/test_created_threads
+thread_tests += tests/api/test_created_threads
 if SGC_PRELOAD
-script_tests += tests/check_preload
-check_PROGRAMS += tests/raw_threads
-tests_raw_threads_LDADD = libgc.la
+script_tests += tests/check/check_preload
+check_PROGRAMS += tests/check/raw_threads
+tests_check_raw_threads_LDADD = libgc.la
 endif
-EXTRA_DIST += tests/check_preload tests/raw_threads.c
+EXTRA_DIST += tests/check/check_preload tests/check/raw_threads.c
 
 # Questions about live objects beside collections.
-unit_tests += tests/test_api_query_race
-thread_tests += tests/test_api_query_race
+unit_tests += tests/api/test_query_race
+thread_tests += tests/api/test_query_race
 
 # The debugger's commands, on a program of its own.
-script_tests += tests/check_gdb
-check_PROGRAMS += tests/subject_gdb
-EXTRA_DIST += tests/check_gdb
+script_tests += tests/check/check_gdb
+check_PROGRAMS += tests/check/subject_gdb
+EXTRA_DIST += tests/check/check_gdb
 
 # What the common paths cost, on a program of its own.
-script_tests += tests/check_instructions tests/check_valgrind
-check_PROGRAMS += tests/subject_instructions
-EXTRA_DIST += tests/check_instructions tests/check_valgrind
+script_tests += tests/check/check_instructions tests/check/check_valgrind
+check_PROGRAMS += tests/check/subject_instructions
+EXTRA_DIST += tests/check/check_instructions tests/check/check_valgrind
 
 # Markers working together.
-unit_tests += tests/test_team
-thread_tests += tests/test_team
-test_headers += tests/child_says.h tests/random_graph.h
+unit_tests += tests/unit/mark/test_team
+thread_tests += tests/unit/mark/test_team
+test_headers += tests/lib/child_says.h tests/lib/random_graph.h
 
 # The mark deque.
-unit_tests += tests/test_deque tests/test_deque_memory tests/test_deque_order tests/test_deque_race
-thread_tests += tests/test_deque_race
-aarch64_tests += tests/test_deque tests/test_deque_race
-test_headers += tests/deque.h tests/weak.h tests/weak_state.h
+unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_memory tests/unit/mark/work/test_deque_order tests/unit/mark/work/test_deque_race
+thread_tests += tests/unit/mark/work/test_deque_race
+aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race
+test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
 EXTRA_DIST += tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
-slow_scripts += tests/check_bench
+slow_scripts += tests/check/check_bench
 
 # The end of marking, and what idle markers do.
-unit_tests += tests/test_backoff tests/test_termination tests/test_termination_order tests/test_termination_race
-thread_tests += tests/test_backoff tests/test_termination_race
-aarch64_tests += tests/test_termination_race
-test_headers += tests/weak_sc.h
+unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
+thread_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination_race
+aarch64_tests += tests/unit/mark/work/test_termination_race
+test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/test_caches tests/test_pacing_model tests/test_patience
-thread_tests += tests/test_pacing
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/threads/test_spin_wait
+thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
-# (tests/traces/, written by tests/record_pages).
-unit_tests += tests/test_lps_bounds tests/test_page_rule tests/test_page_sources tests/test_policy_race
-thread_tests += tests/test_policy_race
-aarch64_tests += tests/test_page_sources
-check_PROGRAMS += tests/record_pages
-tests_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles
-test_headers += tests/page_replay.h tests/page_trace.h
+# (tests/traces/, written by tests/unit/alloc/record_pages).
+unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config/test_page_rule tests/unit/alloc/test_page_supply_sources tests/unit/alloc/test_page_supply_race
+thread_tests += tests/unit/alloc/test_page_supply_race
+aarch64_tests += tests/unit/alloc/test_page_supply_sources
+check_PROGRAMS += tests/unit/alloc/record_pages
+tests_unit_alloc_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles
+test_headers += tests/lib/page_replay.h tests/lib/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 
 # System calls that are refused.
-unit_tests += tests/test_refused
-test_headers += tests/refused_filter.h tests/refused_main.h tests/refused_run.h tests/refused_threads.h tests/refused_work.h
-EXTRA_tests_test_refused_DEPENDENCIES = tests/module_large.la
+unit_tests += tests/unit/gc/collect/test_refused
+test_headers += tests/lib/refused_filter.h tests/lib/refused_main.h tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
+EXTRA_tests_unit_gc_collect_test_refused_DEPENDENCIES = tests/lib/module_large.la
 
 # Several threads at the heap's limit.
-unit_tests += tests/test_api_limit_race
-thread_tests += tests/test_api_limit_race
+unit_tests += tests/api/test_limit_race
+thread_tests += tests/api/test_limit_race
 
 # The switches of long runs.
-script_tests += tests/check_switches
-EXTRA_DIST += tests/switches.txt
+script_tests += tests/check/check_switches
+EXTRA_DIST += tests/check/switches.txt
 
 # The threads of helper markers; presets.
-unit_tests += tests/test_helpers
+unit_tests += tests/unit/gc/collect/test_helpers
 
 # Finalizers, links and toggle references; many of them with 1, 2 and 8 markers, and by threads beside collections.
 unit_tests += \
-	tests/test_api_finalize \
-	tests/test_api_links \
-	tests/test_api_toggle \
-	tests/test_finalize_many \
-	tests/test_finalize_race \
-	tests/test_side_tree
-thread_tests += tests/test_finalize_many tests/test_finalize_race tests/test_side_tree
-aarch64_tests += tests/test_side_tree
+	tests/api/test_finalize \
+	tests/api/test_links \
+	tests/api/test_toggle \
+	tests/unit/gc/finalize/test_finalize_many \
+	tests/unit/gc/finalize/test_finalize_race \
+	tests/unit/gc/finalize/test_address_tree
+thread_tests += tests/unit/gc/finalize/test_finalize_many tests/unit/gc/finalize/test_finalize_race tests/unit/gc/finalize/test_address_tree
+aarch64_tests += tests/unit/gc/finalize/test_address_tree
 # Allocation for debugging, by kind, inside client code; looking at the heap.
-unit_tests += tests/test_api_debug tests/test_api_debug_finalize tests/test_api_inline tests/test_api_walk
+unit_tests += tests/api/test_debug tests/api/test_debug_finalize tests/api/test_gc_inline tests/api/test_walk
 
 # Kinds and mark procedures of clients.
-unit_tests += tests/test_api_kinds tests/test_api_kinds_bad tests/test_api_procs tests/test_api_procs_team
+unit_tests += tests/api/test_kinds tests/api/test_kinds_bad tests/api/test_procs tests/api/test_procs_team
 
 # Typed objects, those of gcj and those with a disclaim procedure.
-unit_tests += tests/test_api_disclaim tests/test_api_disclaim_coroutine tests/test_api_disclaim_free \
-	tests/test_api_disclaim_race tests/test_api_disclaim_waiting tests/test_api_gcj tests/test_api_typed
-slow_scripts += tests/check_objc
-EXTRA_DIST += tests/objc_client.m
+unit_tests += tests/api/test_disclaim tests/api/test_disclaim_coroutine tests/api/test_disclaim_free \
+	tests/api/test_disclaim_race tests/api/test_disclaim_waiting tests/api/test_gcj tests/api/test_typed
+slow_scripts += tests/check/check_objc
+EXTRA_DIST += tests/check/objc_client.m
 
 # The exports of the libraries beside bdwgc's.
-script_tests += tests/check_abi tests/check_frames
-EXTRA_DIST += tests/abi_missing.txt
+script_tests += tests/check/check_abi tests/check/check_frames
+EXTRA_DIST += tests/check/abi_missing.txt
 
 # Our own exports and their types, as stored; "make update-abi" stores what is built.
-script_tests += tests/check_abi_own
+script_tests += tests/check/check_abi_own
 EXTRA_DIST += tests/abi/libgc.abi
 
 # Not run by make check: "make check-mutants".
-EXTRA_DIST += tests/check_mutants tests/mutants_accepted.txt
+EXTRA_DIST += tests/check/check_mutants tests/check/mutants_accepted.txt
 
 # C++ programs.
-slow_scripts += tests/check_cpp
-EXTRA_DIST += tests/cpp_client.cc
+slow_scripts += tests/check/check_cpp
+EXTRA_DIST += tests/check/cpp_client.cc
 
 # Real programs built for bdwgc.
-slow_scripts += tests/check_programs
-long_test_scripts += tests/check-programs-long
+slow_scripts += tests/check/check_programs
+long_test_scripts += tests/check/check-programs-long
 EXTRA_DIST += \
 	tests/programs/lib.sh \
 	tests/programs/list.txt \
@@ -464,18 +465,18 @@ EXTRA_DIST += \
 	tests/programs/work.scm tests/programs/work-compile.scm
 
 # The same ones where the collector is refused what it asks the system.
-slow_scripts += tests/check_sandbox
+slow_scripts += tests/check/check_sandbox
 if SGC_SHARED
-check_LTLIBRARIES += tests/sandbox.la
-tests_sandbox_la_SOURCES = tests/sandbox.c
-tests_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
-tests_sandbox_la_LDFLAGS = $(test_module_ldflags)
-tests_sandbox_la_LIBADD =
+check_LTLIBRARIES += tests/check/sandbox.la
+tests_check_sandbox_la_SOURCES = tests/check/sandbox.c
+tests_check_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_check_sandbox_la_LDFLAGS = $(test_module_ldflags)
+tests_check_sandbox_la_LIBADD =
 endif
 
 # Programs that include the gc.h family, with both families of headers.
-script_tests += tests/check_family
+script_tests += tests/check/check_family
 EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c tests/programs/family_threads.c
 
 # The manual pages against the options.
-script_tests += tests/check_man
+script_tests += tests/check/check_man

@@ -14,7 +14,7 @@
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
 enum {
-    STREAM_LEAST = 64 << 10,    /* cold objects from this size on are zeroed past the caches, */
+    STREAM_MIN = 64 << 10,    /* cold objects from this size on are zeroed past the caches, */
     STREAM_SKIP = 16 << 10,     /* but for their beginning, which is used first */
 };
 
@@ -78,7 +78,7 @@ static void zero_pages(char *object, size_t bytes, bool cold)
     size_t end = bytes;
 
     sgc_assert(bytes != 0 && (uintptr_t)object % SGC_PAGE == 0);
-    if (cold && bytes >= STREAM_LEAST) {
+    if (cold && bytes >= STREAM_MIN) {
         size_t lines = (bytes - STREAM_SKIP) & ~(size_t)63;
 
         end = STREAM_SKIP;
@@ -119,8 +119,8 @@ void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, stru
 
 /* ---- spare spans ---- */
 
-/* Nobody but its thread knows a spare span.  It has no pointers until it is zeroed, which is outside the section: what is in it is
- * not scanned, and should a jump out of a handler leave it there, the next cycle finds it dead. */
+/* Nobody but its thread knows a spare span.  It has no pointers until it is zeroed, which is outside the section: what is in it
+ * is not scanned, and should a jump out of a handler leave it there, the next cycle finds it dead. */
 static void open_spare(uint32_t page, size_t bytes)
 {
     struct sgc_page *head = &sgc_heap.pages[page];
@@ -141,7 +141,7 @@ static char *take_spare(uint32_t owner, size_t bytes, bool *warm, struct sgc_sec
     uint32_t page;
 
     sgc_section_enter(self);
-    page = sgc_spare_pop(owner, (uint32_t)sgc_span_pages_for(bytes));
+    page = sgc_cached_span_pop(owner, (uint32_t)sgc_span_pages_for(bytes));
     if (page != SGC_NO_PAGE) {
         object = object_on(page);
         *warm = sgc_heap.records[page].warm;
@@ -152,7 +152,7 @@ static char *take_spare(uint32_t owner, size_t bytes, bool *warm, struct sgc_sec
 }
 
 /* The frame holds the object, so it lives through a cycle in between. */
-void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self)
+void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self)
 {
     bool warm = false;
     char *object = take_spare(owner, bytes, &warm, self);
@@ -160,7 +160,7 @@ void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc
     sgc_assert(sgc_kind_ok(kind) && !sgc_kind_uncollectable(kind));
     if (object == NULL)
         return NULL;
-    sgc_seam();
+    sgc_test_point();
     if (sgc_kind_cleared(kind))
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
     sgc_compiler_barrier();
@@ -184,7 +184,7 @@ static bool may_be_spare(uint32_t page, uint32_t owner)
     return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN &&
            sgc_tag_epoch(sgc_aw_load_acq(&sgc_heap.pages[page].tag)) == sgc_heap.epoch &&
            !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
-           sgc_spare_fits(owner, sgc_heap.records[page].span_pages);
+           sgc_cached_span_fits(owner, sgc_heap.records[page].span_pages);
 }
 
 /* The bit says who of several threads that free the span at once has it. */
@@ -195,7 +195,7 @@ static bool free_to_spares(uint32_t owner, uint32_t page, struct sgc_section *se
     sgc_section_enter(self);
     if (may_be_spare(page, owner) && clear_bit(page)) {
         sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
-        sgc_spare_push(owner, page, true);
+        sgc_cached_span_push(owner, page, true);
         freed = true;
     }
     sgc_section_leave(self);

@@ -40,7 +40,7 @@ static inline size_t sgc_span_pages_for(size_t bytes)
 void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, struct sgc_section *self);
 
 /* Makes one of the owner's spare spans an object.  NULL if it has none of that size.  By its thread, outside sections. */
-void *sgc_span_use_spare(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self);
+void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sgc_section *self);
 
 /* Is the span that begins with the page allocated? */
 static inline bool sgc_span_bit(uint32_t page)
@@ -48,8 +48,8 @@ static inline bool sgc_span_bit(uint32_t page)
     return (sgc_aw_load_acq(sgc_span_word(page, sgc_heap.alloc_role)) & sgc_arena_bit(page)) != 0;
 }
 
-/* Frees the span that begins with `page`, into the owner's spare spans if it fits.  False if it is not allocated.  By the owner's
- * thread, outside sections. */
+/* Frees the span that begins with `page`, into the owner's spare spans if it fits.  False if it is not allocated.  By the
+ * owner's thread, outside sections. */
 bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);
 
 /* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back.
@@ -67,7 +67,7 @@ bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
 bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self);
 
 /* Gives the spare spans of an owner back.  By its thread or by the thread that closes its cache, outside sections. */
-void sgc_span_give_spares(uint32_t owner, struct sgc_section *self);
+void sgc_span_give_cached(uint32_t owner, struct sgc_section *self);
 
 /* Bytes allocated in spans since this was last asked, and freed explicitly. */
 size_t sgc_span_take_allocated(void);

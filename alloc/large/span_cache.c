@@ -11,28 +11,28 @@ enum {
     LIMIT_SHARE = 32,           /* of the heap limit one thread keeps so much at most */
 };
 
-struct sgc_spares {
+struct sgc_span_caches {
     uint32_t epoch;             /* that the lists are of */
     uint32_t pages;             /* on all lists */
     uint32_t head[SIZES];
 };
 
-SGC_STATE static struct sgc_spares *spares;
+SGC_STATE static struct sgc_span_caches *spares;
 
-void sgc_spares_init(void)
+void sgc_span_caches_init(void)
 {
     if (sgc_heap.config.spare_pages != 0)
         spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
 }
 
 /* Spans that an older epoch has left belong to the sweepers. */
-static struct sgc_spares *spares_of(uint32_t owner)
+static struct sgc_span_caches *spares_of(uint32_t owner)
 {
-    struct sgc_spares *s = &spares[owner];
+    struct sgc_span_caches *s = &spares[owner];
 
     sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX);
     if (s->epoch != sgc_heap.epoch) {
-        *s = (struct sgc_spares){ .epoch = s->epoch };
+        *s = (struct sgc_span_caches){ .epoch = s->epoch };
         sgc_compiler_barrier();
         s->epoch = sgc_heap.epoch;
     }
@@ -45,31 +45,31 @@ static uint32_t size_of(uint32_t page)
     return sgc_heap.records[page].span_pages;
 }
 
-static uint32_t most_pages(void)
+static uint32_t max_pages(void)
 {
     size_t share = sgc_aw_load(&sgc_pool.limit) / LIMIT_SHARE;
 
     return share < sgc_heap.config.spare_pages ? (uint32_t)share : sgc_heap.config.spare_pages;
 }
 
-bool sgc_spare_fits(uint32_t owner, uint32_t count)
+bool sgc_cached_span_fits(uint32_t owner, uint32_t count)
 {
-    const struct sgc_spares *s;
+    const struct sgc_span_caches *s;
 
     if (spares == NULL || owner == SGC_NO_OWNER)
         return false;
     s = spares_of(owner);
     return (s->head[count % SIZES] == SGC_NO_PAGE || size_of(s->head[count % SIZES]) == count) &&
-           s->pages + count <= most_pages();
+           s->pages + count <= max_pages();
 }
 
-void sgc_spare_push(uint32_t owner, uint32_t page, bool warm)
+void sgc_cached_span_push(uint32_t owner, uint32_t page, bool warm)
 {
-    struct sgc_spares *s = spares_of(owner);
+    struct sgc_span_caches *s = spares_of(owner);
     struct sgc_page_record *r = &sgc_heap.records[page];
     uint32_t *head = &s->head[r->span_pages % SIZES];
 
-    sgc_assert(sgc_spare_fits(owner, r->span_pages) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
+    sgc_assert(sgc_cached_span_fits(owner, r->span_pages) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
     sgc_assert(sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) == sgc_heap.epoch);
     r->spare_next = *head;
     r->warm = warm;
@@ -79,7 +79,7 @@ void sgc_spare_push(uint32_t owner, uint32_t page, bool warm)
 }
 
 /* A page that is lost in between is counted until the epoch ends. */
-static uint32_t pop(struct sgc_spares *s, uint32_t *head)
+static uint32_t pop(struct sgc_span_caches *s, uint32_t *head)
 {
     uint32_t page = *head;
 
@@ -91,9 +91,9 @@ static uint32_t pop(struct sgc_spares *s, uint32_t *head)
     return page;
 }
 
-uint32_t sgc_spare_pop(uint32_t owner, uint32_t count)
+uint32_t sgc_cached_span_pop(uint32_t owner, uint32_t count)
 {
-    struct sgc_spares *s;
+    struct sgc_span_caches *s;
     uint32_t *head;
 
     sgc_assert(count != 0);
@@ -104,9 +104,9 @@ uint32_t sgc_spare_pop(uint32_t owner, uint32_t count)
     return *head != SGC_NO_PAGE && size_of(*head) == count ? pop(s, head) : SGC_NO_PAGE;
 }
 
-uint32_t sgc_spare_pop_any(uint32_t owner)
+uint32_t sgc_cached_span_pop_any(uint32_t owner)
 {
-    struct sgc_spares *s;
+    struct sgc_span_caches *s;
 
     if (spares == NULL || owner == SGC_NO_OWNER)
         return SGC_NO_PAGE;
@@ -117,7 +117,7 @@ uint32_t sgc_spare_pop_any(uint32_t owner)
     return SGC_NO_PAGE;
 }
 
-uint32_t sgc_spare_pages(uint32_t owner)
+uint32_t sgc_cached_span_pages(uint32_t owner)
 {
     return spares != NULL && owner != SGC_NO_OWNER ? spares_of(owner)->pages : 0;
 }

@@ -9,7 +9,7 @@
  * thread that ended without giving it up, comes back with the next cycle.
  *
  *   what                        written by                          read by    ordering
- *   struct sgc_spares, links    the owner's thread, in a section;   same       program order; who closes a cache has
+ *   struct sgc_span_caches, links    the owner's thread, in a section;   same       program order; who closes a cache has
  *   and `warm` of the spans     who closes the owner's cache                   its owner's place
  *   a spare span's descriptor   the same                            everybody  the release of its allocation bit
  */
@@ -19,21 +19,21 @@
 #include "alloc/pages/page.h"
 
 /* Address space only; without it nothing is kept. */
-void sgc_spares_init(void);
+void sgc_span_caches_init(void);
 
 /* Would a span of so many pages be kept? */
-bool sgc_spare_fits(uint32_t owner, uint32_t count);
+bool sgc_cached_span_fits(uint32_t owner, uint32_t count);
 
 /* Keeps a span that fits: swept in this epoch, its allocation bit clear.  `warm`: it has just been used. */
-void sgc_spare_push(uint32_t owner, uint32_t page, bool warm);
+void sgc_cached_span_push(uint32_t owner, uint32_t page, bool warm);
 
 /* One of exactly so many pages, the one kept last; SGC_NO_PAGE if there is none. */
-uint32_t sgc_spare_pop(uint32_t owner, uint32_t count);
+uint32_t sgc_cached_span_pop(uint32_t owner, uint32_t count);
 
 /* Whatever there is. */
-uint32_t sgc_spare_pop_any(uint32_t owner);
+uint32_t sgc_cached_span_pop_any(uint32_t owner);
 
 /* Pages kept, those of older epochs not counted. */
-uint32_t sgc_spare_pages(uint32_t owner);
+uint32_t sgc_cached_span_pages(uint32_t owner);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Large objects: sweeping, a batch at a time.  Lists are under the spans' lock, which makes each batch a section; what is dead is taken
- * down outside of it, under a guard, since it is on no list then.
+ * Large objects: sweeping, a batch at a time.  Lists are under the spans' lock, which makes each batch a section; what is dead
+ * is taken down outside of it, under a guard, since it is on no list then.
  */
 #include "alloc/large/span.h"
 
@@ -61,13 +61,13 @@ static void take_dead(uint32_t page, struct batch *dead)
     sgc_assert(dead->count < BATCH && run.count != 0);
     dead->run[dead->count++] = run;
     dead->pages += run.count;
-    sgc_pool_expect(run.count);
+    sgc_pool_transit_begin(run.count);
 }
 
 static bool serves(uint32_t page, const struct wanted *wanted)
 {
     return wanted->count != 0 && sgc_heap.records[page].span_pages == wanted->count &&
-           !sgc_kind_uncollectable(sgc_heap.pages[page].kind) && sgc_spare_fits(wanted->owner, wanted->count);
+           !sgc_kind_uncollectable(sgc_heap.pages[page].kind) && sgc_cached_span_fits(wanted->owner, wanted->count);
 }
 
 /* Under the lock.  False if none was left. */
@@ -81,7 +81,7 @@ static bool sweep_one(struct batch *dead, const struct wanted *wanted)
         set_swept(page);
     } else if (serves(page, wanted)) {
         set_swept(page);
-        sgc_spare_push(wanted->owner, page, false);
+        sgc_cached_span_push(wanted->owner, page, false);
         dead->kept++;
     } else {
         take_dead(page, dead);
@@ -95,9 +95,9 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
         memset((void *)sgc_page_start(dead->run[i].first), 0xdb, (size_t)dead->run[i].count * SGC_PAGE);
     if (dead->count == 0)
         return;
-    sgc_seam();
+    sgc_test_point();
     sgc_span_take_down(dead->run, dead->count, self);
-    sgc_pool_arrived(dead->pages);
+    sgc_pool_transit_end(dead->pages);
 }
 
 /* At most a batch; `kept` counts the spans that are wanted. */
@@ -153,11 +153,11 @@ bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sg
 
 /* ---- spare spans given up ---- */
 
-void sgc_span_give_spares(uint32_t owner, struct sgc_section *self)
+void sgc_span_give_cached(uint32_t owner, struct sgc_section *self)
 {
     struct batch dead;
 
-    if (sgc_spare_pages(owner) == 0)
+    if (sgc_cached_span_pages(owner) == 0)
         return;
     sgc_guard_enter(self);
     do {
@@ -166,7 +166,7 @@ void sgc_span_give_spares(uint32_t owner, struct sgc_section *self)
         dead = (struct batch){ .count = 0 };
         sgc_lock(&sgc_spans.lock, self);
         sgc_lists_renew(&sgc_spans.lists);
-        while (dead.count < BATCH && (page = sgc_spare_pop_any(owner)) != SGC_NO_PAGE)
+        while (dead.count < BATCH && (page = sgc_cached_span_pop_any(owner)) != SGC_NO_PAGE)
             take_dead(page, &dead);
         sgc_unlock(&sgc_spans.lock, self);
         give_back(&dead, self);

@@ -10,7 +10,7 @@
 
 /* Free pages of one sort: what a single page is looked for among. */
 enum sgc_pool_sort {
-    SGC_POOL_DIRTY,             /* with contents */
+    SGC_POOL_USED,             /* with contents */
     SGC_POOL_NOBODYS,           /* of these, on no list */
     SGC_POOL_CLEAN,             /* without contents */
     SGC_POOL_SORTS
@@ -50,7 +50,7 @@ static inline uint64_t sgc_pool_pages_of(const struct sgc_arena *arena, enum sgc
 {
     if (sort == SGC_POOL_CLEAN)
         return arena->free & ~arena->dirty;
-    return sort == SGC_POOL_DIRTY ? arena->dirty : arena->dirty & ~arena->listed;
+    return sort == SGC_POOL_USED ? arena->dirty : arena->dirty & ~arena->listed;
 }
 
 #endif

@@ -41,7 +41,7 @@ static inline sgc_aw_t *sgc_remote_word(size_t granule)
 }
 
 /* Where a granule's bit is in the bit string that begins at word 0 of one role, the words of the other role included. */
-static inline size_t sgc_bit_place(size_t granule)
+static inline size_t sgc_bit_index(size_t granule)
 {
     return granule + (granule & ~(size_t)63);
 }

@@ -26,7 +26,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
         arena->free &= ~due;
         arena->dirty = 0;
         sgc_pool.discarding += (uint32_t)__builtin_popcountll(due);
-        sgc_pool_expect((uint32_t)__builtin_popcountll(due));
+        sgc_pool_transit_begin((uint32_t)__builtin_popcountll(due));
         sgc_aw_store(&sgc_pool.dirty,
                      sgc_aw_load(&sgc_pool.dirty) - (size_t)__builtin_popcountll(due));
     }
@@ -84,11 +84,11 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
 
     if (due == 0)
         return false;
-    sgc_seam();
+    sgc_test_point();
     kept = discard(a, due);
     sgc_assert((kept & ~due) == 0);
     bare = put_back(a, due, kept, self);
-    sgc_pool_arrived((uint32_t)__builtin_popcountll(due));
+    sgc_pool_transit_end((uint32_t)__builtin_popcountll(due));
     sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);
     if (due == kept)
         return true;

@@ -30,7 +30,8 @@ static inline bool sgc_huge_page_pays(uint64_t huge_ns, size_t huge, uint64_t sa
 }
 
 /* In this arena a huge page of `huge` bytes took so long; the sample had `sample` bytes. */
-static inline void sgc_huge_page_tried(struct sgc_huge_trials *trials, uint32_t arena, uint64_t huge_ns, size_t huge, size_t sample)
+static inline void sgc_huge_page_tried(struct sgc_huge_trials *trials, uint32_t arena, uint64_t huge_ns, size_t huge,
+                                       size_t sample)
 {
     trials->trusted = sgc_huge_page_pays(huge_ns, huge, trials->sample_ns, sample);
     trials->next = trials->trusted ? 0 : arena * SGC_HUGE_PATIENCE;

@@ -53,7 +53,7 @@ static bool newer(uintptr_t word, uint32_t stamp)
 }
 
 /* A thread that read the generation before it changed must not put an old maximum in the place of a new one. */
-static void raise_most(sgc_aw_t *most, uint32_t generation, uint32_t count)
+static void raise_max(sgc_aw_t *most, uint32_t generation, uint32_t count)
 {
     uintptr_t before = sgc_aw_load(most);
 
@@ -64,7 +64,7 @@ static void raise_most(sgc_aw_t *most, uint32_t generation, uint32_t count)
 
 static void count_one(struct live *live, uint32_t epoch, uint32_t generation)
 {
-    raise_most(&live->most, generation, one_more(&live->now, epoch));
+    raise_max(&live->most, generation, one_more(&live->now, epoch));
 }
 
 void sgc_live_pages_count(uint32_t owner)
@@ -83,10 +83,10 @@ void sgc_live_pages_renew(void)
     uint32_t generation = sgc_a32_add(&live_pages.generation, 1) + 1;
     uint32_t now = of_stamp(sgc_aw_load(&live_pages.all.now), sgc_heap.epoch);
 
-    raise_most(&live_pages.all.most, generation, now);
+    raise_max(&live_pages.all.most, generation, now);
 }
 
-size_t sgc_live_pages_most(void)
+size_t sgc_live_pages_max(void)
 {
     return of_stamp(sgc_aw_load(&live_pages.all.most), sgc_a32_load(&live_pages.generation));
 }
@@ -100,7 +100,7 @@ static size_t most_of(const struct live *live, uint32_t epoch, uint32_t generati
     return most > now ? most : now;
 }
 
-size_t sgc_live_pages_most_of_owners(uint32_t owners)
+size_t sgc_live_pages_max_of_owners(uint32_t owners)
 {
     uint32_t generation = sgc_a32_load(&live_pages.generation);
     size_t sum = 0;

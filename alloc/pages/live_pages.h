@@ -29,7 +29,7 @@ void sgc_live_pages_count(uint32_t owner);
 /* Memory was given back: the maxima start again from the counts of this epoch. */
 void sgc_live_pages_renew(void);
 
-size_t sgc_live_pages_most(void);               /* l */
-size_t sgc_live_pages_most_of_owners(uint32_t owners);   /* the sum of the u_i of owners below that number, for reports */
+size_t sgc_live_pages_max(void);               /* l */
+size_t sgc_live_pages_max_of_owners(uint32_t owners);   /* the sum of the u_i of owners below that number, for reports */
 
 #endif

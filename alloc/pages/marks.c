@@ -2,10 +2,11 @@
 /*
  * The bits of a mark: what becomes of them when it ends, and how they are cleared before the next begins.
  *
- *   clearing.next       any thread: compare-and-swap gives each arena to one thread      the same
- *   clearing.done       release by each thread that has cleared an arena                 acquire by the thread that waits for all
- *   clearing.arenas     the collecting thread, world stopped: release, after the others  acquire by any thread
- *   clearing.whatever_the_tags_say   the collecting thread, world stopped                any thread that has an arena
+ *   next          any thread: compare-and-swap gives each arena to one      the same
+ *   done          release by each thread that has cleared an arena          acquire by the thread that waits for all
+ *   arenas        the collecting thread, world stopped: release, after the  acquire by any thread
+ *                 others
+ *   ignore_tags   the collecting thread, world stopped                      any thread that has an arena
  */
 #include "alloc/pages/marks.h"
 
@@ -17,7 +18,7 @@
 
 struct clearing {
     sgc_a32_t next, done, arenas;
-    sgc_a32_t whatever_the_tags_say;    /* marks were set in this epoch, in swept pages too */
+    sgc_a32_t ignore_tags;    /* marks were set in this epoch, in swept pages too */
 };
 
 SGC_STATE static struct clearing clearing;
@@ -44,13 +45,13 @@ void sgc_page_clear_marks(uint32_t page)
         sgc_aw_store(sgc_bits_word(w, role), 0);
 }
 
-static void begin(bool whatever_the_tags_say)
+static void begin(bool ignore_tags)
 {
     uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
 
     sgc_a32_store(&clearing.next, 0);
     sgc_a32_store(&clearing.done, 0);
-    sgc_a32_store(&clearing.whatever_the_tags_say, whatever_the_tags_say);
+    sgc_a32_store(&clearing.ignore_tags, ignore_tags);
     sgc_a32_store_rel(&clearing.arenas, arenas);
 }
 
@@ -65,14 +66,14 @@ void sgc_clear_again(void)
     begin(true);
 }
 
-/* A page that is set up or swept meanwhile clears its own bits, which its tag says, and one that is taken down clears all of them,
- * so neither such a page nor a free one need be touched. */
+/* A page that is set up or swept meanwhile clears its own bits, which its tag says, and one that is taken down clears all of
+ * them, so neither such a page nor a free one need be touched. */
 static bool is_to_be_cleared(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
 
     return sgc_page_state(d) == SGC_PAGE_SMALL &&
-           (sgc_a32_load(&clearing.whatever_the_tags_say) != 0 || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
+           (sgc_a32_load(&clearing.ignore_tags) != 0 || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
 }
 
 static void clear_arena(uint32_t arena)
@@ -93,7 +94,7 @@ static bool take_arena(uint32_t *arena)
         *arena = sgc_a32_load(&clearing.next);
         if (*arena >= all)
             return false;
-        sgc_seam();
+        sgc_test_point();
     } while (!sgc_a32_cas(&clearing.next, *arena, *arena + 1));
     return true;
 }

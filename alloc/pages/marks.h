@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bits of a mark, from its end to the beginning of the next: the flip, by which they say what is allocated, and the clearing of
- * those that did so until then.
+ * The bits of a mark, from its end to the beginning of the next: the flip, by which they say what is allocated, and the
+ * clearing of those that did so until then.
  */
 #ifndef SGC_ALLOC_PAGES_MARKS_H
 #define SGC_ALLOC_PAGES_MARKS_H
 
 #include "alloc/pages/bits.h"
 
-/* The bitmaps change roles: what was marked is what is allocated, in a new epoch.  World stopped; the caller gives the caches their
- * new tags. */
+/* The bitmaps change roles: what was marked is what is allocated, in a new epoch.  World stopped; the caller gives the caches
+ * their new tags. */
 void sgc_heap_flip(void);
 
 /* Clears one page's part of the bitmap that will be marked next.  Between cycles; nobody reads it then. */

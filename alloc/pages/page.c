@@ -26,7 +26,7 @@ static void describe_scan(struct sgc_page *d, uint32_t kind)
     uint32_t scan = sgc_kinds.of[kind].scan;
 
     sgc_assert(sgc_kind_ok(kind) && d->granules != 0);
-    d->weight = sgc_weight(d->granules, scan != SGC_SCAN_NOTHING);
+    d->weight = sgc_mark_tally(d->granules, scan != SGC_SCAN_NOTHING);
     d->piece = scan == SGC_SCAN_DESCRIBED ? SGC_PIECE_DESCRIBED : 0;
 }
 
@@ -114,7 +114,7 @@ void sgc_page_check(uint32_t page)
     if (sgc_page_state(d) == SGC_PAGE_SMALL) {
         sgc_verify(d->kind < sgc_kind_count() && d->cls < sgc_size_classes.count);
         sgc_verify(d->granules == sgc_size_classes.of[d->cls].granules);
-        sgc_verify(d->weight == sgc_weight(d->granules, sgc_kind_has_pointers(d->kind)));
+        sgc_verify(d->weight == sgc_mark_tally(d->granules, sgc_kind_has_pointers(d->kind)));
         sgc_verify(sgc_heap.records[page].zero_from <= SGC_PAGE_GRANULES);
         check_small_bits(page);
         return;

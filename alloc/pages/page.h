@@ -82,25 +82,25 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
 
 enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work/work.h */
 
-/* What marking an object means, in one word that is added up over a batch of them: from the lowest bit on granules without words
- * to scan, granules with, and how many objects they are.  The highest bit is that there are words to scan; in a sum it means
- * nothing. */
+/* What marking an object means, in one word that is added up over a batch of them: from the lowest bit on granules without
+ * words to scan, granules with, and how many objects they are.  The highest bit is that there are words to scan; in a sum it
+ * means nothing. */
 enum {
-    SGC_WEIGHT_GRANULES = 25,   /* bits of each of the lower two: */
-    SGC_WEIGHT_MOST = 4096,     /* so many objects can be added up */
+    SGC_TALLY_GRANULES = 25,   /* bits of each of the lower two: */
+    SGC_TALLY_MAX = 4096,     /* so many objects can be added up */
 };
-_Static_assert(SGC_WEIGHT_MOST * SGC_PAGE_GRANULES < 1 << SGC_WEIGHT_GRANULES &&
-               SGC_WEIGHT_MOST < 1 << (63 - 2 * SGC_WEIGHT_GRANULES), "no sum overflows");
+_Static_assert(SGC_TALLY_MAX * SGC_PAGE_GRANULES < 1 << SGC_TALLY_GRANULES &&
+               SGC_TALLY_MAX < 1 << (63 - 2 * SGC_TALLY_GRANULES), "no sum overflows");
 
-static inline uint64_t sgc_weight(uint32_t granules, bool pushes)
+static inline uint64_t sgc_mark_tally(uint32_t granules, bool pushes)
 {
-    uint64_t one = (uint64_t)1 << 2 * SGC_WEIGHT_GRANULES;
+    uint64_t one = (uint64_t)1 << 2 * SGC_TALLY_GRANULES;
 
     sgc_assert(granules != 0 && granules <= SGC_PAGE_GRANULES);
-    return pushes ? (uint64_t)1 << 63 | one | (uint64_t)granules << SGC_WEIGHT_GRANULES : one | granules;
+    return pushes ? (uint64_t)1 << 63 | one | (uint64_t)granules << SGC_TALLY_GRANULES : one | granules;
 }
 
-static inline bool sgc_weight_pushes(uint64_t weight)
+static inline bool sgc_mark_tally_pushes(uint64_t weight)
 {
     return weight >> 63 != 0;
 }
@@ -153,7 +153,8 @@ static inline size_t sgc_page_first_granule(uint32_t page)
     return (size_t)page * SGC_PAGE_GRANULES;
 }
 
-/* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its descriptor. */
+/* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its
+ * descriptor. */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero);
 
 /* In both roles, and the remote ones.  Pages without small objects have none set: by the thread that takes such a page down. */

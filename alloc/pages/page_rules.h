@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the replay of
- * recorded demands (tests/test_lps_bounds.c) and a simulator take the same ones.
+ * recorded demands (tests/unit/alloc/pages/test_page_rules_bounds.c) and a simulator take the same ones.
  *
  * A policy is two answers: is a thread's own free page preferred, and may the heap expand although
  * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.
@@ -40,7 +40,7 @@ enum sgc_page_source {
 /* What a decision depends on, in pages. */
 struct sgc_page_supply {
     uint64_t consumed;          /* in use by threads, or free and with contents */
-    uint64_t most_live;         /* l: the most that were live at one time, as far as is known */
+    uint64_t max_live;         /* l: the most that were live at one time, as far as is known */
 };
 
 /* Sources in the order in which they are asked, SGC_SOURCE_NONE at the end. */
@@ -61,7 +61,7 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
                                               const struct sgc_page_supply *supply)
 {
     if (rule->policy == SGC_POLICY_LPS)
-        return supply->consumed < rule->k * supply->most_live;
+        return supply->consumed < rule->k * supply->max_live;
     return rule->policy == SGC_POLICY_AL;
 }
 

@@ -14,7 +14,7 @@ SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 
 enum {
     UNLIST_ARENAS = 4,          /* whose listed pages are taken off their lists under the lock at a time */
-    USES_MOST = 4,              /* a span of fewer pages may leave half of them unused */
+    USES_MAX = 4,              /* a span of fewer pages may leave half of them unused */
 };
 
 /* ---- accounting: all under the lock ---- */
@@ -136,7 +136,7 @@ static uint32_t each_arena(uint32_t first, uint32_t count,
     return sum;
 }
 
-static uint32_t count_dirty(struct sgc_arena *arena, uint64_t bits)
+static uint32_t count_used(struct sgc_arena *arena, uint64_t bits)
 {
     return (uint32_t)__builtin_popcountll(arena->dirty & bits);
 }
@@ -150,7 +150,7 @@ void sgc_pool_unlist(uint32_t arena, uint64_t pages)
 
 static uint32_t take_bits(struct sgc_arena *arena, uint64_t bits)
 {
-    uint32_t dirty = count_dirty(arena, bits);
+    uint32_t dirty = count_used(arena, bits);
 
     sgc_assert((arena->free & bits) == bits);
     sgc_pool_unlist((uint32_t)(arena - sgc_heap.arenas), bits);
@@ -229,7 +229,7 @@ static uint32_t find_or_grow(uint32_t count, struct sgc_section *self)
 
         if (first != SGC_NO_PAGE)
             return first;
-        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, count >= USES_MOST, self))
+        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, count >= USES_MAX, self))
             return find_run(count, &tail);
     }
 }
@@ -262,7 +262,7 @@ static uint32_t find_allowed(uint32_t count, struct sgc_section *self)
 {
     uint32_t first = sgc_pool_may_use(count) ? find_or_grow(count, self) : SGC_NO_PAGE;
 
-    if (first != SGC_NO_PAGE && !sgc_pool_within_limit(count - each_arena(first, count, count_dirty)))
+    if (first != SGC_NO_PAGE && !sgc_pool_within_limit(count - each_arena(first, count, count_used)))
         return SGC_NO_PAGE;
     return first;
 }

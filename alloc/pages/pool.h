@@ -78,12 +78,12 @@ void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner
 
 /* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, which says so under
  * the lock that it found them under, and again when the pool has them.  Under a guard: others may wait for them. */
-void sgc_pool_expect(uint32_t count);
-void sgc_pool_arrived(uint32_t count);
+void sgc_pool_transit_begin(uint32_t count);
+void sgc_pool_transit_end(uint32_t count);
 
-/* Waits until no pages are on their way: before memory is said to have run out, when nothing is left to be swept, or to be given
- * back.  With no such pages in hand; outside sections. */
-void sgc_pool_await(struct sgc_section *self);
+/* Waits until no pages are on their way: before memory is said to have run out, when nothing is left to be swept, or to be
+ * given back.  With no such pages in hand; outside sections. */
+void sgc_pool_transit_wait(struct sgc_section *self);
 
 /* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
  * sections. */
@@ -112,7 +112,7 @@ size_t sgc_pool_room(void);
 /* Bytes in pages in use plus free pages with contents: what the heap costs. */
 size_t sgc_pool_heap_bytes(void);
 size_t sgc_pool_in_use_bytes(void);
-size_t sgc_pool_dirty_bytes(void);
+size_t sgc_pool_used_bytes(void);
 
 /* Panics on a contradiction.  World stopped, or under the lock. */
 void sgc_pool_check(void);

@@ -26,7 +26,7 @@ static bool any_of(enum sgc_pool_sort sort)
 
     if (sort == SGC_POOL_CLEAN)
         return clean_pages() != 0;
-    return sort == SGC_POOL_DIRTY ? dirty != 0 : dirty != sgc_free_list_total();
+    return sort == SGC_POOL_USED ? dirty != 0 : dirty != sgc_free_list_total();
 }
 
 static uint32_t lowest_page(enum sgc_pool_sort sort)
@@ -62,7 +62,7 @@ static uint32_t own_page(uint32_t owner)
     bool all = sgc_free_list_count(owner) == sgc_aw_load(&sgc_pool.dirty);
 
     sgc_assert(owner < SGC_OWNERS_MAX);
-    return all ? lowest_page(SGC_POOL_DIRTY) : sgc_free_list_first(owner);
+    return all ? lowest_page(SGC_POOL_USED) : sgc_free_list_first(owner);
 }
 
 static uint32_t page_from(enum sgc_page_source source, uint32_t owner, struct sgc_section *self)
@@ -73,7 +73,7 @@ static uint32_t page_from(enum sgc_page_source source, uint32_t owner, struct sg
     case SGC_SOURCE_NOBODYS:
         return lowest_page(SGC_POOL_NOBODYS);
     case SGC_SOURCE_ANY:
-        return lowest_page(SGC_POOL_DIRTY);
+        return lowest_page(SGC_POOL_USED);
     case SGC_SOURCE_OTHERS:
         return sgc_free_list_last_of_richest();
     case SGC_SOURCE_FRESH:
@@ -88,7 +88,7 @@ static struct sgc_page_order order_now(void)
 {
     struct sgc_page_supply supply = {
         .consumed = sgc_aw_load(&sgc_pool.small) + sgc_aw_load(&sgc_pool.dirty),
-        .most_live = sgc_live_pages_most(),
+        .max_live = sgc_live_pages_max(),
     };
 
     return sgc_page_order(&sgc_heap.config.page_rule, &supply);

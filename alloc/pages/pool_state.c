@@ -22,14 +22,14 @@ size_t sgc_pool_in_use_bytes(void)
     return sgc_aw_load(&sgc_pool.in_use) * SGC_PAGE;
 }
 
-size_t sgc_pool_dirty_bytes(void)
+size_t sgc_pool_used_bytes(void)
 {
     return sgc_aw_load(&sgc_pool.dirty) * SGC_PAGE;
 }
 
 size_t sgc_pool_heap_bytes(void)
 {
-    return sgc_pool_in_use_bytes() + sgc_pool_dirty_bytes();
+    return sgc_pool_in_use_bytes() + sgc_pool_used_bytes();
 }
 
 size_t sgc_pool_room(void)

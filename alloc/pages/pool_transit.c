@@ -9,14 +9,14 @@
 
 enum { AWAITED = 1, ONE_PAGE = 2 };
 
-void sgc_pool_expect(uint32_t count)
+void sgc_pool_transit_begin(uint32_t count)
 {
     sgc_assert(count != 0);
     sgc_a32_add(&sgc_pool.coming, count * ONE_PAGE);
 }
 
 /* The thread that finds that others have come in between leaves the bit to them. */
-void sgc_pool_arrived(uint32_t count)
+void sgc_pool_transit_end(uint32_t count)
 {
     uint32_t before = sgc_a32_add(&sgc_pool.coming, -count * ONE_PAGE);
 
@@ -34,7 +34,7 @@ static void sleep_once(uint32_t seen, struct sgc_section *self)
         sgc_wait(&sgc_pool.coming, seen, -1);
 }
 
-void sgc_pool_await(struct sgc_section *self)
+void sgc_pool_transit_wait(struct sgc_section *self)
 {
     sgc_assert(self == NULL || !sgc_section_inside(self));
     for (;;) {

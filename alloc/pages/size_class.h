@@ -9,7 +9,7 @@
  * 14 to 33 % above, so there the size itself is a class, too.
  *
  * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap-mix.md and
- * is computed by tests/test_size_class.c.
+ * is computed by tests/unit/alloc/pages/test_size_class.c.
  *
  * Tables are written once, by sgc_size_classes_init before the first allocation, and only read
  * afterwards.

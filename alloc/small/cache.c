@@ -74,7 +74,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->section.owned = true;
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
-    cache->pages_most = torture ? 1 : SGC_READY_MOST;
+    cache->max_pages = torture ? 1 : SGC_READY_MAX;
     sgc_assert(sgc_cache_ok(cache));
     cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
     open_inbox(cache);
@@ -173,13 +173,13 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
 }
 
 /* The bin there is never open. */
-void sgc_page_watch(uint32_t page)
+void sgc_page_free_slowly(uint32_t page)
 {
     struct sgc_page *d = &sgc_heap.pages[page];
 
     sgc_assert(sgc_page_ok(page));
-    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_WATCHED)
-        sgc_a32_store(&d->bin, SGC_BIN_WATCHED);
+    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_FREES_SLOWLY)
+        sgc_a32_store(&d->bin, SGC_BIN_FREES_SLOWLY);
 }
 
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
@@ -194,7 +194,7 @@ void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
     }
     if (bin->next_ready == bin->ready_end)
         bin->next_ready = bin->ready_end = 0;
-    if (bin->ready_end == SGC_READY_MOST)
+    if (bin->ready_end == SGC_READY_MAX)
         return;         /* a page for a stopped thread, or a signal handler's allocation: it waits for the next cycle */
     bin->ready[bin->ready_end++] = page;
     bin->taken += bin->taken < UINT16_MAX;
@@ -210,7 +210,7 @@ static void check_freed(const struct sgc_cache *cache, const struct sgc_bin *bin
     for (const struct sgc_freed *f = bin->freed; f != NULL; f = f->next, n++) {
         size_t granule = sgc_granule_number((uintptr_t)f);
 
-        if (!sgc_heap_contains((uintptr_t)f) || n >= sgc_bin_nfreed(bin) || f->place != sgc_bit_place(granule))
+        if (!sgc_heap_contains((uintptr_t)f) || n >= sgc_bin_nfreed(bin) || f->place != sgc_bit_index(granule))
             sgc_fatal("cache %u: the list of freed slots of %u bytes leads to %p; the program has written to an object "
                       "that it had freed", cache->id, bin->size, (const void *)f);
         sgc_verify(!sgc_alloc_bit(granule) && sgc_page_owner(sgc_page_number((uintptr_t)f)) == cache->id);

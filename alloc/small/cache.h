@@ -43,14 +43,14 @@ enum {
     SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
-    SGC_READY_MOST = 8,             /* pages made ready at a time */
+    SGC_READY_MAX = 8,             /* pages made ready at a time */
     SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
 };
 
 /* What a freed slot holds until it is handed out again. */
 struct sgc_freed {
     struct sgc_freed *next;
-    size_t place;                   /* of its allocation bit: sgc_bit_place */
+    size_t place;                   /* of its allocation bit: sgc_bit_index */
 };
 _Static_assert(sizeof(struct sgc_freed) <= SGC_GRANULE, "the smallest slot holds it");
 
@@ -62,7 +62,7 @@ struct sgc_bin {
     char *limit;
     struct sgc_freed *freed;
     char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
-    char *dirty;                    /* from here on memory was never used: nothing to zero, nothing to fetch; in the active page,
+    char *dirty; /* from here on memory was never used: nothing to zero, nothing to fetch; in the active page,
                                        or the heap's beginning */
     uint32_t size;                  /* bytes per object; 0: never used */
     int32_t nfreed;
@@ -70,11 +70,11 @@ struct sgc_bin {
     uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */
     size_t next;                    /* granule of the heap: the active page's slots below have been looked at */
     struct sgc_page_lists lists;
-    uint32_t ready[SGC_READY_MOST]; /* pages to become active next, [next_ready, ready_end) of them; on the lists as done */
+    uint32_t ready[SGC_READY_MAX]; /* pages to become active next, [next_ready, ready_end) of them; on the lists as done */
     uint8_t next_ready, ready_end;
     uint16_t taken;                 /* pages made ready so far */
 };
-_Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MOST <= UINT8_MAX, "no line for nothing, and room to count");
+_Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MAX <= UINT8_MAX, "no line for nothing, and room to count");
 
 /* In place of the first page in an inbox. */
 #define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
@@ -87,7 +87,7 @@ struct sgc_cache {
     bool took;                      /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
-    uint32_t pages_most;            /* made ready at a time: SGC_READY_MOST, or 1 under torture */
+    uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
     char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
@@ -106,17 +106,17 @@ struct sgc_cache {
 static inline bool sgc_bin_ok(const struct sgc_bin *bin)
 {
     return (bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end &&
-           (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MOST;
+           (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MAX;
 }
 
 /* Has it been opened?  Of any thread's cache. */
 static inline bool sgc_cache_ok(const struct sgc_cache *cache)
 {
-    return cache->id != SGC_NO_OWNER && cache->id < SGC_CACHES_MAX && cache->pages_most >= 1 &&
-           cache->pages_most <= SGC_READY_MOST && cache->claim_bytes <= SGC_CLAIM_BYTES;
+    return cache->id != SGC_NO_OWNER && cache->id < SGC_CACHES_MAX && cache->max_pages >= 1 &&
+           cache->max_pages <= SGC_READY_MAX && cache->claim_bytes <= SGC_CLAIM_BYTES;
 }
 
-enum { SGC_BIN_WATCHED = offsetof(struct sgc_cache, watched) };
+enum { SGC_BIN_FREES_SLOWLY = offsetof(struct sgc_cache, watched) };
 
 /* The calling thread's cache; NULL while it is not registered. */
 SGC_INNER _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
@@ -192,12 +192,12 @@ static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 /* Where freeing looks for the bin of the page's objects. */
 static inline uint32_t sgc_bin_of_page(uint32_t kind, uint32_t cls)
 {
-    return sgc_kind_uncollectable(kind) ? (uint32_t)SGC_BIN_WATCHED : sgc_bin_offset(kind, cls);
+    return sgc_kind_uncollectable(kind) ? (uint32_t)SGC_BIN_FREES_SLOWLY : sgc_bin_offset(kind, cls);
 }
 
 /* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
  * about one.  By any thread that holds an object of the page, in a section. */
-void sgc_page_watch(uint32_t page);
+void sgc_page_free_slowly(uint32_t page);
 
 /* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Under the
  * cache's lock. */

@@ -7,8 +7,8 @@
  * sgc_small_claim: the rest of an opened run, a word of free slots only, which begins a long run, memory that was never used,
  * the end of the page, a section to repair.
  *
- * Each instruction may be the last, by a siglongjmp: then at worst slots whose bits are set are in nobody's hands until the next
- * cycle.  See doc/design/fast-path.md.
+ * Each instruction may be the last, by a siglongjmp: then at worst slots whose bits are set are in nobody's hands until the
+ * next cycle.  See doc/design/fast-path.md.
  */
 #ifndef SGC_ALLOC_SMALL_CLAIM_SHORT_H
 #define SGC_ALLOC_SMALL_CLAIM_SHORT_H
@@ -16,7 +16,7 @@
 #include "alloc/small/cache.h"
 #include "alloc/small/slots.h"
 
-enum { SGC_FETCH_LEAST = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
+enum { SGC_FETCH_MIN = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 
 /* Is there nothing but the active page to take slots from?  In a bin that had a run in this epoch, so that it is marked as one
  * that holds slots. */
@@ -69,7 +69,7 @@ static inline void sgc_prepare_run(const struct sgc_bin *bin, char *from, char *
 {
     if (sgc_kinds.of[kind].clear)
         sgc_zero_granules(from, end);
-    else if (bin->size >= SGC_FETCH_LEAST)
+    else if (bin->size >= SGC_FETCH_MIN)
         for (char *slot = from + bin->size; slot != end; slot += bin->size)
             __builtin_prefetch(slot, 1);
 }

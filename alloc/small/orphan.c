@@ -29,7 +29,7 @@ static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs
     sgc_assert(sgc_lock_taken(&orphans.lock) && sgc_page_state(d) == SGC_PAGE_SMALL);
     sgc_list_remove(ours, page);
     sgc_aw_store_rel(&d->tag, sgc_tag(SGC_NO_OWNER, epoch));
-    sgc_seam();
+    sgc_test_point();
     sgc_list_push(theirs, SGC_LIST_TODO, page);
     sgc_aw_add(&orphans.count, 1);
 }
@@ -64,14 +64,15 @@ static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_p
     sgc_list_remove(theirs, page);
     sgc_aw_add(&orphans.count, (uintptr_t)-1);
     sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
-    sgc_seam();
+    sgc_test_point();
     sgc_page_merge(page);
     sgc_list_push(&bin->lists, SGC_LIST_DONE, page);
     sgc_bin_make_ready(bin, page);
 }
 
 /* The next orphans with free slots become ours, as many as one short look finds.  Both locks held. */
-static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t most, bool *more)
+static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t most,
+                           bool *more)
 {
     uint32_t found = 0;
 

@@ -20,8 +20,8 @@ static inline char *sgc_lower(char *a, char *b)
 }
 
 /*
- * The memory that is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead by
- * themselves, but not beyond 4 KB, and not objects of which only the beginnings are written.  Inline: gcc finds that such a
+ * The memory that is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead
+ * by themselves, but not beyond 4 KB, and not objects of which only the beginnings are written.  Inline: gcc finds that such a
  * function by itself has no effect, and drops the calls.
  */
 __attribute__((always_inline))
@@ -56,15 +56,15 @@ static void sgc_zero_large(char *from, char *to)
  * comes then. */
 static inline char *sgc_zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
 {
-    char *dirty_to = sgc_lower(upto, bin->dirty), *fetch_to = sgc_lower(bin->end, bin->dirty);
+    char *used_to = sgc_lower(upto, bin->dirty), *fetch_to = sgc_lower(bin->end, bin->dirty);
 
-    if (from >= dirty_to)
+    if (from >= used_to)
         return upto;
-    if (__builtin_expect(dirty_to - from >= 2 * SGC_ZERO_BYTES, 0))
-        sgc_zero_large(from, dirty_to);
+    if (__builtin_expect(used_to - from >= 2 * SGC_ZERO_BYTES, 0))
+        sgc_zero_large(from, used_to);
     else
-        memset(from, 0, (size_t)(dirty_to - from));
-    sgc_fetch_lines(dirty_to, sgc_lower(dirty_to + SGC_ZERO_BYTES, fetch_to));
+        memset(from, 0, (size_t)(used_to - from));
+    sgc_fetch_lines(used_to, sgc_lower(used_to + SGC_ZERO_BYTES, fetch_to));
     return upto;
 }
 

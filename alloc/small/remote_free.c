@@ -39,12 +39,12 @@ void sgc_page_notify(uint32_t page)
 
         if (sgc_a32_swap(&r->queued, 1) == 1)
             return;
-        sgc_seam();
+        sgc_test_point();
         owner = sgc_tag_owner(sgc_aw_load_sc(&sgc_heap.pages[page].tag));
         if (owner != SGC_NO_OWNER && push(sgc_cache_of(owner), page))
             return;
         sgc_a32_swap(&r->queued, 0);
-        sgc_seam();
+        sgc_test_point();
         if (sgc_tag_owner(sgc_aw_load_sc(&sgc_heap.pages[page].tag)) == SGC_NO_OWNER)
             return;
     }
@@ -57,9 +57,9 @@ bool sgc_remote_free(uint32_t page, size_t granule)
     sgc_assert(sgc_page_ok(page) && granule / SGC_PAGE_GRANULES == page);
     if (sgc_aw_or(sgc_remote_word(granule), bit) & bit)
         return false;
-    sgc_seam();
+    sgc_test_point();
     sgc_a8_store_sc(&sgc_heap.pages[page].remote, 1);
-    sgc_seam();
+    sgc_test_point();
     sgc_page_notify(page);
     return true;
 }
@@ -83,7 +83,7 @@ void sgc_page_merge(uint32_t page)
     if (sgc_a8_load_sc(&sgc_heap.pages[page].remote) == 0)
         return;
     sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
-    sgc_seam();
+    sgc_test_point();
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
         uintptr_t freed;
         sgc_aw_t *alloc;
@@ -116,7 +116,7 @@ static void deliver_some(struct sgc_cache *cache, uint32_t most)
         sgc_assert(sgc_page_ok(page) && sgc_a32_load(&sgc_heap.records[page].queued) == 1);
         cache->arrived = sgc_heap.records[page].inbox_next;
         sgc_a32_swap(&sgc_heap.records[page].queued, 0);
-        sgc_seam();
+        sgc_test_point();
         deliver(cache, page);
     }
 }

@@ -27,8 +27,8 @@ static inline bool place_ok(const struct place *p, struct sgc_slots s)
            (s.end - p->start) % p->granules == 0;
 }
 
-/* The slots that begin in the word of granule `at`, from there on and not beyond `end`: its bits, shifted down.  *next: the first
- * one behind them. */
+/* The slots that begin in the word of granule `at`, from there on and not beyond `end`: its bits, shifted down.  *next: the
+ * first one behind them. */
 static inline uint64_t in_word(const struct place *p, size_t at, size_t end, size_t *next)
 {
     sgc_assert(at < end);

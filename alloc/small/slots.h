@@ -39,9 +39,9 @@ static inline size_t sgc_next_word_slot(uint32_t bytes, uint64_t starts, size_t 
     return (at | 63) - (uint32_t)__builtin_clzll(starts << at % 64) + bytes / SGC_GRANULE;
 }
 
-/* The first free slot from *at on, and what is free from there on in *word, its word.  0: no slot is free in the words that begin
- * below `limit`; then *at says what has been looked at.  What is found may lie beyond `limit`, in the word where that is.  The
- * barrier: what can be read again is not to be kept in registers (sgc_allocate_missed). */
+/* The first free slot from *at on, and what is free from there on in *word, its word.  0: no slot is free in the words that
+ * begin below `limit`; then *at says what has been looked at.  What is found may lie beyond `limit`, in the word where that is.
+ * The barrier: what can be read again is not to be kept in registers (sgc_allocate_missed). */
 __attribute__((always_inline))
 static inline uint64_t sgc_find_free(const uint32_t *bytes, uint64_t starts, size_t limit, size_t *at, sgc_aw_t **word)
 {
@@ -62,8 +62,8 @@ static inline uint64_t sgc_find_free(const uint32_t *bytes, uint64_t starts, siz
     return free >> __builtin_ctzll(free);
 }
 
-/* Behind a free slot, whose word has these free from it on: a bit for each slot that is not, and for those beyond the word's end.
- * The bits below its lowest are the run's.  0: all slots of a word are free. */
+/* Behind a free slot, whose word has these free from it on: a bit for each slot that is not, and for those beyond the word's
+ * end. The bits below its lowest are the run's.  0: all slots of a word are free. */
 __attribute__((always_inline))
 static inline uint64_t sgc_behind_run(uint64_t starts, uint64_t free)
 {

@@ -21,7 +21,7 @@ static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 {
     if (cleared)
         return SGC_ZERO_BYTES / bin->size + 1;
-    return bin->size >= SGC_FETCH_LEAST ? SGC_FETCH_SLOTS : SGC_PAGE_GRANULES;
+    return bin->size >= SGC_FETCH_MIN ? SGC_FETCH_SLOTS : SGC_PAGE_GRANULES;
 }
 
 /* Makes the next claimed slots ready to be handed out: all that were never used, else a few. */
@@ -40,7 +40,7 @@ static char *never_used(uint32_t page)
 }
 
 /* Where the run stops holding old words; below zero_from each slot has been handed out before. */
-static char *dirty_until(uint32_t page, uint32_t to)
+static char *used_until(uint32_t page, uint32_t to)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
     char *dirty = never_used(page);
@@ -60,7 +60,7 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bo
     bin->dirty = dirty;
     sgc_compiler_barrier();
     bin->end = end;
-    if (!cleared && bin->size >= SGC_FETCH_LEAST && from < dirty)
+    if (!cleared && bin->size >= SGC_FETCH_MIN && from < dirty)
         sgc_fetch_slots(bin, from);
     open_run(bin, from, cleared);
 }
@@ -142,13 +142,14 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
     sgc_assert(bin->freed == NULL);
+    sgc_assert(sgc_section_inside(&cache->section));
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
     from = sgc_granule_address(s.first);
     end = sgc_granule_address(s.end);
     sgc_count_add(&cache->claimed, (size_t)(end - from));
     sgc_bin_activate(cache, kind, cls);
-    dirty = dirty_until(bin->page, (uint32_t)(s.end - sgc_page_first_granule(bin->page)));
+    dirty = used_until(bin->page, (uint32_t)(s.end - sgc_page_first_granule(bin->page)));
     cache->unbacked = from;
     cache->unbacked_end = is_worth_backing(bin, from, end, dirty) ? end : NULL;
     give_run(bin, from, end, dirty, sgc_kind_cleared(kind));
@@ -280,18 +281,18 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
     }
     sgc_bin_activate(cache, d->kind, d->cls);
     bin->nfreed++;
-    sgc_bin_push(bin, object, sgc_bit_place(granule));
+    sgc_bin_push(bin, object, sgc_bit_index(granule));
 }
 
 void sgc_free_undo(struct sgc_cache *cache, void *object)
 {
     sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
     sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
-    sgc_own_bit_set(sgc_alloc_words, sgc_bit_place(sgc_granule_number((uintptr_t)object)));
+    sgc_own_bit_set(sgc_alloc_words, sgc_bit_index(sgc_granule_number((uintptr_t)object)));
 }
 
-/* In a section.  Bits are set only where slots begin, so should the page have become another's by a second free, nothing is freed
- * in the middle of an object. */
+/* In a section.  Bits are set only where slots begin, so should the page have become another's by a second free, nothing is
+ * freed in the middle of an object. */
 static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struct sgc_page *d, size_t granule)
 {
     const struct sgc_bin *bin = &cache->bin[d->kind][d->cls];

@@ -119,7 +119,7 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
     if (__builtin_expect(sgc_aw_load_acq(&d->tag) != cache->tag || sgc_a8_load_acq(&d->remote) != 0, 0))
         return SGC_FREE_STEP_MISSED;
     bin = sgc_bin_at(cache, sgc_a32_load(&d->bin));
-    place = sgc_bit_place(granule);
+    place = sgc_bit_index(granule);
     if (__builtin_expect(!sgc_bin_handed_out(bin, object), 0))
         return SGC_FREE_STEP_MISSED;
     if (__builtin_expect(!sgc_own_bit_take(sgc_alloc_words, place), 0))
@@ -133,9 +133,9 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
 /* In the same brief section: the object is allocated again. */
 void sgc_free_undo(struct sgc_cache *cache, void *object);
 
-/* In the same brief section, instead: if the object is uncollectable it is freed after all, into the bin of its kind, which
- * its page does not name.  Returns its bytes, or 0: sgc_free_undo is to follow.  In the order of the common path: counted before
- * it is linked. */
+/* In the same brief section, instead: if the object is uncollectable it is freed after all, into the bin of its kind, which its
+ * page does not name.  Returns its bytes, or 0: sgc_free_undo is to follow.  In the order of the common path: counted before it
+ * is linked. */
 __attribute__((always_inline))
 static inline size_t sgc_free_uncollectable(struct sgc_cache *cache, void *object, size_t granule)
 {
@@ -146,7 +146,7 @@ static inline size_t sgc_free_uncollectable(struct sgc_cache *cache, void *objec
         return 0;
     cache->watched.nfreed--;
     bin->nfreed++;
-    sgc_bin_push(bin, object, sgc_bit_place(granule));
+    sgc_bin_push(bin, object, sgc_bit_index(granule));
     return bin->size;
 }
 

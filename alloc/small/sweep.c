@@ -129,7 +129,7 @@ void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most,
     while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
         step->swept++;
     if (step->empties != 0)
-        sgc_pool_expect(step->empties);
+        sgc_pool_transit_begin(step->empties);
 }
 
 void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self)
@@ -137,7 +137,7 @@ void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sg
     sgc_assert(step->empties <= step->swept && step->swept <= SGC_SWEEP_STEP);
     if (step->empties == 0)
         return;
-    sgc_seam();
+    sgc_test_point();
     sgc_pool_give_singles(step->empty, step->empties, owner, self);
-    sgc_pool_arrived(step->empties);
+    sgc_pool_transit_end(step->empties);
 }

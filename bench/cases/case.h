@@ -53,9 +53,10 @@ void pin_thread(long i);
 /* What thread i does. */
 typedef void part_fn(void *arg, long i);
 
-/* Runs work(arg, 0) to work(arg, threads - 1) at once; the time from the first that began to the last that ended.  Each
- * thread runs prepare(arg, i) before, if there is one.  None begins while another is still to be woken or moved: on two busy
- * processors that may take milliseconds.  A single one runs on the calling thread, so that the program stays without threads. */
+/* Runs work(arg, 0) to work(arg, threads - 1) at once; the time from the first that began to the last that ended.  Each thread
+ * runs prepare(arg, i) before, if there is one.  None begins while another is still to be woken or moved: on two busy
+ * processors that may take milliseconds.  A single one runs on the calling thread, so that the program stays without
+ * threads. */
 double together_ns(part_fn *prepare, part_fn *work, void *arg, long threads);
 
 /* The least of so many times. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collections of an almost empty heap, made on a coroutine that the collector has been told of, beside many stacks of coroutines
- * that wait: each is a mapping of its own with a guard.  With MAPPERS there are threads besides that map and unmap memory all
- * the time and are not registered.
+ * Collections of an almost empty heap, made on a coroutine that the collector has been told of, beside many stacks of
+ * coroutines that wait: each is a mapping of its own with a guard.  With MAPPERS there are threads besides that map and unmap
+ * memory all the time and are not registered.
  *
  *     coroutines [STACKS [MAPPERS [COLLECTIONS]]]
  */

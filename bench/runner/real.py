@@ -88,7 +88,7 @@ class Bench:
     def logged(self, program, side, settings):
         """One run more, with a log: collections, ms in pauses, the longest."""
         log = os.path.join(self.scratch, "log")
-        asked = {"GC_PRINT_STATS": "1", "GC_LOG_FILE": log} if side == PEER else {"SGC_LOG": log}
+        asked = {"GC_PRINT_STATS": "1", "GC_LOG_FILE": log} if side == PEER else {"SGC_LOG_JSON": log}
         environment = {**self.environment, **self.libraries(side), **settings, **asked}
         self.execute(program, [], environment)
         pauses = []

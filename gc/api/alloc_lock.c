@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The allocation lock and the world stopped by hand.  The lock is the gate of the cycle: while a client holds
+ * The allocation lock and the world stopped by hand.  The lock is the GC lock: while a client holds
  * it, no collection begins, and allocation that would have made one lets the heap grow instead.
  *
- *   nested, stopped    written and read by the gate's holder
+ *   nested, stopped    written and read by the GC lock's holder
  */
 #include "gc/api/internal.h"
 
@@ -16,26 +16,26 @@ SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
 void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
 {
     struct sgc_mutator *self = sgc_mutator_self();
-    struct sgc_gate_hold hold;
+    struct sgc_gc_lock_hold hold;
     void *result;
 
-    if (!sgc_gate_try(self, &hold)) {
-        if (sgc_gate_look(self, sgc_callers_stack_pointer()))
+    if (!sgc_gc_lock_try(self, &hold)) {
+        if (sgc_gc_lock_recover(self, sgc_callers_stack_pointer()))
             return fn(arg);
-        sgc_gate_close_for(self, &hold);
+        sgc_gc_lock_acquire_for(self, &hold);
     }
     nested = 0;                     /* who had it before may have left by a jump */
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     result = fn(arg);
-    sgc_gate_open_for(&hold);
+    sgc_gc_lock_release_for(&hold);
     return result;
 }
 
 void GC_alloc_lock(void)
 {
-    if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer())) {
-        sgc_gate_close(sgc_mutator_self());
-        sgc_assert(sgc_gate_mine() && !sgc_gate_is_light());
+    if (!sgc_gc_lock_recover(sgc_mutator_self(), sgc_callers_stack_pointer())) {
+        sgc_gc_lock_acquire(sgc_mutator_self());
+        sgc_assert(sgc_gc_lock_held() && !sgc_gc_lock_is_fast());
         nested = 0;
         return;
     }
@@ -46,13 +46,13 @@ void GC_alloc_lock(void)
 
 void GC_alloc_unlock(void)
 {
-    if (!sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer()) || (nested == 0 && sgc_gate_is_light()))
+    if (!sgc_gc_lock_recover(sgc_mutator_self(), sgc_callers_stack_pointer()) || (nested == 0 && sgc_gc_lock_is_fast()))
         sgc_warn("GC_alloc_unlock: this thread does not have the allocation lock; nothing is changed. Call it once "
                  "for each GC_alloc_lock");
     else if (nested > 0)
         nested--;
     else
-        sgc_gate_open();
+        sgc_gc_lock_release();
 }
 
 void GC_stop_world_external(void)
@@ -61,7 +61,7 @@ void GC_stop_world_external(void)
 
     if (self == NULL)
         return;
-    if (sgc_gate_look(self, sgc_callers_stack_pointer()))
+    if (sgc_gc_lock_recover(self, sgc_callers_stack_pointer()))
         sgc_warn("GC_stop_world_external: this thread has the allocation lock already, or is in a callback of the "
                  "collector; nothing is stopped. Release the lock first");
     else if (sgc_external_stop(self))
@@ -70,7 +70,7 @@ void GC_stop_world_external(void)
 
 void GC_start_world_external(void)
 {
-    if (!sgc_gate_mine() || !stopped) {
+    if (!sgc_gc_lock_held() || !stopped) {
         sgc_warn("GC_start_world_external: this thread has not stopped the world; nothing is changed. Call it once for "
                  "each GC_stop_world_external");
         return;

@@ -25,7 +25,7 @@ SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 
 
 static void unmap(struct sgc_mutator *self)
 {
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_heap_shrink();
     sgc_pacing_reconsider();
     sgc_service_do_all(self);
@@ -48,7 +48,7 @@ static void collect_from(void *arg, uintptr_t sp)
     sgc_assert(sp != 0 && w->entry != 0);
     if (self == NULL)
         return;
-    sgc_gate_look(self, w->entry);
+    sgc_gc_lock_recover(self, w->entry);
     w->result = sgc_collect_from(self, SGC_REASON_EXPLICIT, w->stop, sp);
     sgc_stack_clear_deep();
     if (w->give_back && w->result == SGC_COLLECTED)
@@ -86,7 +86,7 @@ int GC_collect_a_little(void)
     uintptr_t entry = sgc_callers_stack_pointer();
     struct sgc_mutator *self = sgc_api_self();
 
-    sgc_gate_look(self, entry);
+    sgc_gc_lock_recover(self, entry);
     if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
     sgc_finalizers_poll(self, entry);

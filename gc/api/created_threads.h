@@ -62,8 +62,8 @@ void sgc_start_over(void);
 /* The thread of that record, which is not the calling one, has ended without a word.  With the registry's lock. */
 void sgc_start_vanished(pthread_t thread, uint64_t serial);
 
-/* The record of a thread that is over, or has unregistered, and can still be joined; NULL if there is none.  With the registry's
- * lock. */
+/* The record of a thread that is over, or has unregistered, and can still be joined; NULL if there is none.  With the
+ * registry's lock. */
 struct sgc_start *sgc_start_ended(pthread_t thread);
 
 /* The number of a thread's record before it is joined or detached, 0: it has none.  Then, once that has been done. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Disclaim procedures, and objects with a finalizer of which the collector keeps no record.  On any mutator; registering takes
- * the gate.
+ * the GC lock.
  */
 #define GC_ATTR_NONNULL(n)              /* NULL is noticed here */
 #include "gc/api/own_kinds.h"
@@ -16,11 +16,11 @@
 
 static bool set(uint32_t kind, GC_disclaim_proc proc, bool from_all)
 {
-    bool closed = sgc_gate_enter(sgc_mutator_self());
+    bool closed = sgc_gc_lock_enter(sgc_mutator_self());
     bool done = sgc_disclaim_set(kind, proc, from_all);
 
-    sgc_assert(kind < sgc_kind_count() && sgc_gate_mine());
-    sgc_gate_leave(closed);
+    sgc_assert(kind < sgc_kind_count() && sgc_gc_lock_held());
+    sgc_gc_lock_leave(closed);
     return done;
 }
 
@@ -32,16 +32,18 @@ void GC_register_disclaim_proc(int kind, GC_disclaim_proc proc, int mark_from_al
         sgc_warn("GC_register_disclaim_proc: kind %d is not one that GC_new_kind returned; nothing is registered. Make a kind "
                  "for these objects", kind);
     else if (!set((uint32_t)kind, proc, mark_from_all != 0))
-        sgc_warn("GC_register_disclaim_proc: the system refuses address space; nothing is registered. Raise the limit (ulimit -v)");
+        sgc_warn(
+            "GC_register_disclaim_proc: the system refuses address space; nothing is registered. Raise the limit (ulimit -v)");
 }
 
 /* ---- objects with a closure: its address is in the first word ---- */
 
-SGC_STATE static sgc_a32_t made_kind;           /* gate held */
+SGC_STATE static sgc_a32_t made_kind;           /* GC lock held */
 SGC_STATE static sgc_a32_t finalized_kind;      /* the same, when it has its procedure.  0: not yet.  Release / acquire */
 
-/* One that was not set up has no closure, and afterwards it has none any more: if the slot is claimed again, and that is left by a
- * jump before it is zeroed, the next cycle finds an object there.  Before the procedure, since that may free the object. */
+/* One that was not set up has no closure, and afterwards it has none any more: if the slot is claimed again, and that is left
+ * by a jump before it is zeroed, the next cycle finds an object there.  Before the procedure, since that may free the
+ * object. */
 static int finalize(void *object)
 {
     const struct GC_finalizer_closure **word = object, *closure = *word;
@@ -53,13 +55,13 @@ static int finalize(void *object)
     return 0;
 }
 
-/* Gate held.  The number is published last: an object without the procedure would never be finalized. */
+/* GC lock held.  The number is published last: an object without the procedure would never be finalized. */
 static void make_kind(void)
 {
     static const struct sgc_kind kind = { .clear = true, .scan = SGC_SCAN_WORDS };
     uint32_t number = sgc_api_own_kind(&made_kind, &kind, "objects with a finalizer of their own");
 
-    sgc_assert(sgc_gate_mine() && sgc_a32_load(&finalized_kind) == 0);
+    sgc_assert(sgc_gc_lock_held() && sgc_a32_load(&finalized_kind) == 0);
     if (number == SGC_KIND_CONSERVATIVE)
         return;
     sgc_mark_displacement(sizeof(void *));
@@ -76,10 +78,10 @@ void GC_init_finalized_malloc(void)
 
     if (sgc_a32_load_acq(&finalized_kind) != 0 || sgc_api_self() == NULL)
         return;
-    closed = sgc_gate_enter(sgc_mutator_self());
+    closed = sgc_gc_lock_enter(sgc_mutator_self());
     if (sgc_a32_load(&finalized_kind) == 0)
         make_kind();
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
 }
 
 /* 0 if the object cannot be finalized. */

@@ -35,13 +35,14 @@ int GC_unregister_my_thread(void)
                  "thread that called GC_register_my_thread", sgc_thread_id());
         return GC_NOT_FOUND;
     }
-    if (sgc_gate_look(self, sgc_callers_stack_pointer())) {
-        sgc_warn("GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
-                 "nothing is changed. Call it afterwards");
+    if (sgc_gc_lock_recover(self, sgc_callers_stack_pointer())) {
+        sgc_warn(
+            "GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
+            "nothing is changed. Call it afterwards");
         return GC_UNIMPLEMENTED;
     }
     sgc_api_thread_over();
-    sgc_assert(!sgc_gate_mine());
+    sgc_assert(!sgc_gc_lock_held());
     sgc_mutator_unregister(self);
     return GC_SUCCESS;
 }
@@ -65,5 +66,5 @@ void GC_register_altstack(void *stack, GC_word stack_size, void *altstack, GC_wo
     }
     sgc_assert(self == NULL || sgc_mutator_mine(self));
     if (self != NULL)
-        self->told_altstack = (struct sgc_stack_bounds){ .low = low, .high = low + altstack_size };
+        self->reported_altstack = (struct sgc_stack_bounds){ .low = low, .high = low + altstack_size };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The client's view of collections: from the collector's events to the client's hooks and to counters that only
- * the API shows.  Runs on the collecting thread with the gate held, part of it with the world stopped.
+ * the API shows.  Runs on the collecting thread with the GC lock held, part of it with the world stopped.
  */
 #include "gc/api/internal.h"
 
@@ -29,7 +29,7 @@ static void tell(GC_EventType event)
 }
 
 /* The registry is ours while the world is stopped. */
-static void tell_threads(GC_EventType event)
+static void report_threads(GC_EventType event)
 {
     GC_on_thread_event_proc hook = GC_get_on_thread_event();
 
@@ -48,7 +48,7 @@ static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
     GC_start_callback_proc start = GC_get_start_callback();
 
     (void)context, (void)record;
-    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
+    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     tell(GC_EVENT_START);
     if (start != NULL)
         start();
@@ -70,7 +70,7 @@ static void on_stopped(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
     sgc_assert(sgc_stopped_by_self());
-    tell_threads(GC_EVENT_THREAD_SUSPENDED);
+    report_threads(GC_EVENT_THREAD_SUSPENDED);
     tell(GC_EVENT_POST_STOP_WORLD);
     tell(GC_EVENT_MARK_START);
 }
@@ -86,7 +86,7 @@ static void on_flipped(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
     tell(GC_EVENT_PRE_START_WORLD);
-    tell_threads(GC_EVENT_THREAD_UNSUSPENDED);
+    report_threads(GC_EVENT_THREAD_UNSUSPENDED);
 }
 
 /* Dead objects have been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
@@ -94,7 +94,7 @@ static void on_flipped(void *context, const struct sgc_cycle_record *record)
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
-    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
+    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     tell(GC_EVENT_POST_START_WORLD);
     tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }

@@ -83,7 +83,7 @@ struct deferred {
     struct sgc_finalizer f;
 };
 
-SGC_STATE static struct { struct deferred *first, *last; } deferred;    /* the collecting thread, gate held */
+SGC_STATE static struct { struct deferred *first, *last; } deferred;    /* the collecting thread, GC lock held */
 
 static void look_before(const void *object, struct sgc_finalizer *old)
 {
@@ -160,7 +160,7 @@ void sgc_client_after(void)
 {
     struct deferred *d = deferred.first;
 
-    sgc_assert(sgc_gate_mine() && !sgc_stopped_by_self());
+    sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
     deferred.first = NULL;
     for (; d != NULL; d = d->next)
         register_finalizer(d->function, d->object, &d->f, NULL, NULL);
@@ -183,7 +183,7 @@ REGISTER(GC_register_finalizer_unreachable, SGC_UNREACHABLE)
 static bool may_run(const char *function, uintptr_t entry)
 {
     sgc_assert(entry != 0);
-    if (!sgc_gate_look(sgc_mutator_self(), entry))
+    if (!sgc_gc_lock_recover(sgc_mutator_self(), entry))
         return true;
     sgc_warn("%s: called by a callback of a collection, or by a thread that holds the allocation lock; no finalizer is "
              "run. Call it afterwards", function);
@@ -209,7 +209,7 @@ static bool enqueue_all(struct sgc_mutator *self)
 {
     bool any;
 
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     if (sgc_tree_empty(&sgc_finalization.finalizers) || !sgc_external_stop(self))
         return false;
     any = sgc_finalization_enqueue_all();
@@ -287,13 +287,13 @@ SGC_API_HOOK(toggleref_func, GC_toggleref_func, hooks.toggle)
 
 sgc_await_fn sgc_client_await_fn(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     return GC_get_await_finalize_proc();
 }
 
 static uintptr_t ask_client(void *object)
 {
-    sgc_assert(sgc_registrable((uintptr_t)object) && sgc_gate_mine());
+    sgc_assert(sgc_registrable((uintptr_t)object) && sgc_gc_lock_held());
     switch (GC_get_toggleref_func()(object)) {
     case GC_TOGGLE_REF_STRONG:
         return SGC_TOGGLE_STRONG;
@@ -308,7 +308,7 @@ static uintptr_t ask_client(void *object)
 
 sgc_toggle_fn sgc_client_toggle_fn(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     return GC_get_toggleref_func() != NULL ? ask_client : NULL;
 }
 

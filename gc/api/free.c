@@ -146,9 +146,9 @@ static inline bool free_counted(void *object, struct sgc_cache *cache, size_t gr
     return true;
 }
 
-/* Uncollectable objects, and pages where something is registered about an object (sgc_page_watch), which must be forgotten,
- * meet a bin that is never open: their pages name that one.  Each way out is a return or a jump, so that the common ones
- * need no stack frame. */
+/* Uncollectable objects, and pages where something is registered about an object (sgc_page_free_slowly), which must be
+ * forgotten, meet a bin that is never open: their pages name that one.  Each way out is a return or a jump, so that the common
+ * ones need no stack frame. */
 void GC_free(void *object)
 {
     struct sgc_cache *cache = sgc_fast_cache;

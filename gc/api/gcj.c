@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects whose first word points at a description of their type.  On any mutator; the kinds are made once, under the gate.
+ * Objects whose first word points at a description of their type.  On any mutator; the kinds are made once, under the GC lock.
  */
 #include "gc/api/own_kinds.h"
 #include "gc/gc_gcj.h"
@@ -21,13 +21,15 @@ SGC_STATE static sgc_a32_t plain_kind, debug_kind;
 
 static bool set_proc(int number, void *proc)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     if (proc == NULL)
         return false;
     if (number >= 0 && sgc_mark_proc_set((uint32_t)number, (sgc_mark_proc_t)(uintptr_t)proc))
         return true;
-    sgc_warn("GC_init_gcj_malloc(%d, %p): a number below %d is expected, or one that GC_new_proc has returned; the procedure is not "
-             "used. Pass GC_GCJ_RESERVED_MARK_PROC_INDEX", number, proc, GC_RESERVED_MARK_PROCS);
+    sgc_warn(
+        "GC_init_gcj_malloc(%d, %p): a number below %d is expected, or one that GC_new_proc has returned; the procedure is not "
+        "used. Pass GC_GCJ_RESERVED_MARK_PROC_INDEX",
+        number, proc, GC_RESERVED_MARK_PROCS);
     return false;
 }
 
@@ -37,7 +39,7 @@ static void make_kinds(int number, void *proc)
     struct sgc_kind debug = { .clear = true, .scan = SGC_SCAN_WORDS };
     static const char what[] = "objects of gcj";
 
-    sgc_assert(sgc_gate_mine() && sgc_a32_load(&plain_kind) == 0);
+    sgc_assert(sgc_gc_lock_held() && sgc_a32_load(&plain_kind) == 0);
     if (set_proc(number, proc)) {
         debug.scan = SGC_SCAN_DESCRIBED;
         debug.descriptor = GC_MAKE_PROC((uint32_t)number, FOR_DEBUGGING);
@@ -53,10 +55,10 @@ void GC_init_gcj_malloc(int number, void *proc)
 
     if (sgc_a32_load_acq(&plain_kind) != 0 || sgc_api_self() == NULL)
         return;
-    closed = sgc_gate_enter(sgc_mutator_self());
+    closed = sgc_gc_lock_enter(sgc_mutator_self());
     if (sgc_a32_load(&plain_kind) == 0)
         make_kinds(number, proc);
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
 }
 
 /* ---- objects ---- */
@@ -70,7 +72,8 @@ static uint32_t kind_for(const char *function, const sgc_a32_t *kind, const void
     if (number == 0)
         sgc_warn("%s: called before GC_init_gcj_malloc; all words of the object count as pointers. Call that first", function);
     else if (type == NULL)
-        sgc_warn("%s: the object's type is NULL; all its words count as pointers. Pass the address of its description", function);
+        sgc_warn("%s: the object's type is NULL; all its words count as pointers. Pass the address of its description",
+                 function);
     return number == 0 || type == NULL ? SGC_KIND_CONSERVATIVE : number;
 }
 

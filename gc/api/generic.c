@@ -12,8 +12,10 @@ bool sgc_api_good_kind(const char *function, int kind)
 {
     if (kind >= 0 && (uint32_t)kind < sgc_kind_count())
         return true;
-    sgc_warn("%s: there is no kind %d; nothing is done, and NULL returned. Pass 0 (pointer-free), 1 (with pointers), 2 (the same, "
-             "uncollectable), 3 (pointer-free, uncollectable) or what GC_new_kind returned", function, kind);
+    sgc_warn(
+        "%s: there is no kind %d; nothing is done, and NULL returned. Pass 0 (pointer-free), 1 (with pointers), 2 (the same, "
+        "uncollectable), 3 (pointer-free, uncollectable) or what GC_new_kind returned",
+        function, kind);
     return false;
 }
 
@@ -87,7 +89,7 @@ void GC_generic_malloc_many(size_t size, int kind, void **result)
 
 void GC_print_free_list(int kind, size_t granules)
 {
-    sgc_say("free list of kind %d, %zu bytes: SGC has none; free slots are bits in tables, see GC_dump()", kind,
+    sgc_print("free list of kind %d, %zu bytes: SGC has none; free slots are bits in tables, see GC_dump()", kind,
             granules * SGC_GRANULE);
 }
 

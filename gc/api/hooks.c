@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the gate where a collection
+ * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the GC lock where a collection
  * calls the hook; who calls each hook is said in gc/collect/client_hooks.h and the public headers.
  */
 #include "gc/api/internal.h"
@@ -56,7 +56,7 @@ static void default_warn(char *format, GC_word argument)
     while (length > 0 && line[length - 1] == '\n')
         line[--length] = '\0';
     sgc_assert(length < sizeof line && line[length] == '\0');
-    sgc_say("%s", line);
+    sgc_print("%s", line);
 }
 
 void GC_ignore_warn_proc(char *format, GC_word argument)
@@ -113,7 +113,7 @@ void GC_set_log_fd(int fd)
 static void default_abort(const char *message)
 {
     if (message != NULL)
-        sgc_say("%s", message);
+        sgc_print("%s", message);
 }
 
 void GC_set_abort_func(GC_abort_func hook)
@@ -149,7 +149,7 @@ void sgc_client_before(struct sgc_mutator *self)
 {
     GC_push_other_roots_proc hook = GC_get_push_other_roots();
 
-    sgc_assert(sgc_gate_mine() && !sgc_stopped_by_self());
+    sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
     if (self != NULL)
         sgc_stopped_reserve(&self->cache, hook != NULL && hook != sgc_client_push_nothing);
 }

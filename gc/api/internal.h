@@ -42,7 +42,7 @@ bool sgc_api_too_late(const char *function, bool same);
 /* Sets an option from a number, before the start. */
 bool sgc_api_set_option(const char *option, long value);
 
-/* Writes a hook under the gate: see gc/collect/client_hooks.h. */
+/* Writes a hook under the GC lock: see gc/collect/client_hooks.h. */
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 
 /* GC_set_NAME and GC_get_NAME of a hook that is kept in that word. */

@@ -70,7 +70,8 @@ static const char *mistake(GC_word descriptor, bool add_size)
     if ((descriptor & GC_DS_TAGS) == GC_DS_PROC && proc >= GC_RESERVED_MARK_PROCS && proc != SGC_PROC_LAYOUT &&
         sgc_mark_proc_at(proc) == NULL)
         return "it names a mark procedure that there is not; pass GC_MAKE_PROC what GC_new_proc returned";
-    if (is_per_object(descriptor) && (add_size || (intptr_t)descriptor >= 0) && (descriptor & ~(GC_word)GC_DS_TAGS) % sizeof(GC_word) != 0)
+    if (is_per_object(descriptor) && (add_size || (intptr_t)descriptor >= 0) &&
+        (descriptor & ~(GC_word)GC_DS_TAGS) % sizeof(GC_word) != 0)
         return "the descriptor of an object must lie in it at a multiple of 8";
     if (is_length(descriptor) && descriptor > PTRDIFF_MAX)
         return "no object is so long";
@@ -85,15 +86,18 @@ unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int cle
 
     (void)free_list;
     if (why != NULL) {
-        sgc_warn("GC_new_kind: descriptor %p: %s. All words of objects of this kind count as pointers", (void *)descriptor, why);
+        sgc_warn("GC_new_kind: descriptor %p: %s. All words of objects of this kind count as pointers", (void *)descriptor,
+                 why);
         kind = kind_from(0, true, true);
     }
     number = sgc_kind_make(&kind);
     sgc_assert(number <= SGC_KINDS && number >= SGC_KINDS_BUILT_IN);
     if (number != SGC_KINDS)
         return number;
-    sgc_warn("GC_new_kind: there are %d kinds already; 1 is returned, an ordinary object with pointers. Make each kind once and keep "
-             "its number", SGC_KINDS);
+    sgc_warn("GC_new_kind: there are %d kinds already; 1 is returned, an ordinary object with pointers. Make each kind once "
+             "and keep "
+             "its number",
+             SGC_KINDS);
     return GC_I_NORMAL;
 }
 
@@ -109,12 +113,12 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
 
     if (sgc_api_self() == NULL)
         return SGC_KIND_CONSERVATIVE;
-    closed = sgc_gate_enter(sgc_mutator_self());
+    closed = sgc_gc_lock_enter(sgc_mutator_self());
     if (sgc_a32_load(number) == 0 && (made = sgc_kind_make(kind)) != SGC_KINDS)
         sgc_a32_store_rel(number, made);
     made = sgc_a32_load(number);
     sgc_assert(made == 0 || (SGC_KINDS_BUILT_IN <= made && made < sgc_kind_count()));
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
     if (made != 0)
         return made;
     sgc_warn("%s need a kind, and there are %d already; ordinary objects are used instead. Make fewer by GC_new_kind", what,
@@ -139,8 +143,10 @@ uint32_t sgc_api_uncollectable_kind(uint32_t kind)
     copy.uncollectable = true;
     like = sgc_kind_make(&copy);
     if (like == SGC_KINDS)
-        sgc_warn("GC_generic_malloc_uncollectable: kind %u needs a sibling that is not collected, and there are %d kinds already; "
-                 "NULL is returned. Make fewer kinds", kind, SGC_KINDS);
+        sgc_warn(
+            "GC_generic_malloc_uncollectable: kind %u needs a sibling that is not collected, and there are %d kinds already; "
+            "NULL is returned. Make fewer kinds",
+            kind, SGC_KINDS);
     else
         sgc_a32_store_rel(&uncollectable_like[kind], like);
     return like;
@@ -163,8 +169,10 @@ unsigned GC_new_proc(GC_mark_proc proc)
         sgc_warn("GC_new_proc(NULL): a mark procedure is expected; %d is returned, with which all words of an object count as "
                  "pointers", NO_PROCEDURE);
     else
-        sgc_warn("GC_new_proc: there are %d mark procedures already; %d is returned, with which all words of an object count as "
-                 "pointers. Register each procedure once and keep its number", SGC_MARK_PROCS_OWN - GC_RESERVED_MARK_PROCS, NO_PROCEDURE);
+        sgc_warn(
+            "GC_new_proc: there are %d mark procedures already; %d is returned, with which all words of an object count as "
+            "pointers. Register each procedure once and keep its number",
+            SGC_MARK_PROCS_OWN - GC_RESERVED_MARK_PROCS, NO_PROCEDURE);
     return NO_PROCEDURE;
 }
 

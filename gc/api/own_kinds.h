@@ -10,8 +10,8 @@
 #include "alloc/object.h"
 #include "gc/collect/cycle.h"
 
-/* The number of a kind, which is made if *number is still 0.  SGC_KIND_CONSERVATIVE, with a message about `what`, if it cannot be
- * had.  Takes the gate.  *number: release / acquire. */
+/* The number of a kind, which is made if *number is still 0.  SGC_KIND_CONSERVATIVE, with a message about `what`, if it cannot
+ * be had.  Takes the GC lock.  *number: release / acquire. */
 uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what);
 
 /* The client promises to keep a pointer near the start of this object, which it has just got. */

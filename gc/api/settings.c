@@ -112,6 +112,6 @@ void GC_start_mark_threads(void)
     if (!sgc_init_now())
         return;
     sgc_assert(sgc_init_done());
-    sgc_gate_look(sgc_mutator_self(), sgc_callers_stack_pointer());
+    sgc_gc_lock_recover(sgc_mutator_self(), sgc_callers_stack_pointer());
     sgc_cycle_start_markers(sgc_mutator_self());
 }

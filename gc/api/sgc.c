@@ -120,7 +120,7 @@ static void read_stats(struct SGC_stats *s)
 {
     struct sgc_totals t;
 
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     sgc_stats_get(&t);
     *s = (struct SGC_stats){
         .collections = t.cycle.cycles,
@@ -129,7 +129,7 @@ static void read_stats(struct SGC_stats *s)
         .allocated_bytes = GC_get_total_bytes(),
         .freed_bytes = sgc_pacing_freed_total(),
         .heap_bytes = sgc_heap_size(),
-        .heap_max_bytes = sgc_heap_most(),
+        .heap_max_bytes = sgc_heap_max(),
         .free_bytes = sgc_api_free_bytes(),
         .metadata_bytes = metadata_bytes(),
         .returned_bytes = sgc_aw_load(&sgc_pool.returned),
@@ -139,7 +139,7 @@ static void read_stats(struct SGC_stats *s)
     read_times(s, &t);
 }
 
-/* The gate keeps collections away, so that all is of one moment. */
+/* The GC lock keeps collections away, so that all is of one moment. */
 size_t SGC_get_stats(struct SGC_stats *stats, size_t size)
 {
     struct SGC_stats s = { 0 };
@@ -147,9 +147,9 @@ size_t SGC_get_stats(struct SGC_stats *stats, size_t size)
     bool closed;
 
     if (sgc_api_self() != NULL) {
-        closed = sgc_gate_enter(sgc_mutator_self());
+        closed = sgc_gc_lock_enter(sgc_mutator_self());
         read_stats(&s);
-        sgc_gate_leave(closed);
+        sgc_gc_lock_leave(closed);
     }
     memset(stats, 0, size);
     memcpy(stats, &s, known);

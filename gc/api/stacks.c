@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocked regions, the way back out of them, and stacks that clients switch.  Each function runs on the thread
- * it is about; GC_set_stackbottom with a handle needs the gate.
+ * it is about; GC_set_stackbottom with a handle needs the GC lock.
  */
 #include "gc/api/internal.h"
 

@@ -50,12 +50,12 @@ bool sgc_api_set_option(const char *option, long value)
 
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value)
 {
-    bool closed = sgc_gate_enter(sgc_mutator_self());
+    bool closed = sgc_gc_lock_enter(sgc_mutator_self());
 
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
 
     sgc_aw_store_rel(hook, value);
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
 }
 
 void sgc_api_count_uncollectable(intptr_t bytes)

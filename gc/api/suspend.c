@@ -25,7 +25,7 @@ static void suspend_at_snapshot(void *raw)
 {
     struct request *r = raw;
 
-    sgc_assert(sgc_mutator_mine(r->self) && sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(r->self) && sgc_gc_lock_held());
     r->result = sgc_world_suspend(r->self, r->thread);
 }
 
@@ -33,11 +33,11 @@ static void suspend_at_snapshot(void *raw)
  * of the C library. */
 static void start_own_threads(struct sgc_mutator *self)
 {
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_cycle_start_markers(self);
-    sgc_gate_close(self);
+    sgc_gc_lock_acquire(self);
     sgc_service_start();
-    sgc_gate_open();
+    sgc_gc_lock_release();
 }
 
 static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thread)
@@ -48,9 +48,9 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
     start_own_threads(self);
     do {
         r.result = SGC_SUSPENDED_NOT;
-        sgc_gate_close(self);
+        sgc_gc_lock_acquire(self);
         sgc_roots_snapshot(suspend_at_snapshot, &r);
-        sgc_gate_open();
+        sgc_gc_lock_release();
     } while (r.result == SGC_SUSPENDED_LATER);
     return r.result;
 }
@@ -149,7 +149,7 @@ void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
 
     if (r.self == NULL)
         return;
-    if (sgc_gate_look(r.self, sgc_callers_stack_pointer()))
+    if (sgc_gc_lock_recover(r.self, sgc_callers_stack_pointer()))
         sgc_warn("GC_suspend_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
                  "nothing is suspended. Call it afterwards");
     else

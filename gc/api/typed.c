@@ -63,8 +63,10 @@ static GC_descr long_descriptor(const GC_word *bitmap, size_t length)
 
     sgc_assert(length > SHORT);
     if (words == NULL) {
-        sgc_warn("GC_make_descriptor: no memory for a bitmap of %zu bits; all these words of the objects count as pointers. Make "
-                 "one descriptor for each type, and keep it", length);
+        sgc_warn(
+            "GC_make_descriptor: no memory for a bitmap of %zu bits; all these words of the objects count as pointers. Make "
+            "one descriptor for each type, and keep it",
+            length);
         return length * WORD;
     }
     for (size_t i = 0; i < count; i++)
@@ -75,8 +77,10 @@ static GC_descr long_descriptor(const GC_word *bitmap, size_t length)
 GC_descr GC_make_descriptor(const GC_word *bitmap, size_t length)
 {
     if (length != 0 && (bitmap == NULL || length > PTRDIFF_MAX / WORD)) {
-        sgc_warn("GC_make_descriptor(%p, %zu): %s; all words of the objects count as pointers. Pass a bitmap and the number of its "
-                 "bits", (const void *)bitmap, length, bitmap == NULL ? "there is no bitmap" : "no object has so many words");
+        sgc_warn(
+            "GC_make_descriptor(%p, %zu): %s; all words of the objects count as pointers. Pass a bitmap and the number of its "
+            "bits",
+            (const void *)bitmap, length, bitmap == NULL ? "there is no bitmap" : "no object has so many words");
         return EVERYTHING;
     }
     length = length != 0 ? meaningful(bitmap, length) : 0;
@@ -287,8 +291,10 @@ void *GC_calloc_explicitly_typed(size_t count, size_t size, GC_descr descriptor)
 
     descriptor = checked("GC_calloc_explicitly_typed", descriptor);
     if (size % WORD != 0 && descriptor != EVERYTHING && descriptor != 0) {
-        sgc_warn("GC_calloc_explicitly_typed: elements of %zu bytes; a multiple of %d is expected, so that all have their pointers "
-                 "at the same places; all words of the array count as pointers. Round the size up", size, (int)WORD);
+        sgc_warn(
+            "GC_calloc_explicitly_typed: elements of %zu bytes; a multiple of %d is expected, so that all have their pointers "
+            "at the same places; all words of the array count as pointers. Round the size up",
+            size, (int)WORD);
         descriptor = EVERYTHING;
     }
     if (!__builtin_mul_overflow(count, size, &bytes))

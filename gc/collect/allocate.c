@@ -33,7 +33,7 @@ struct allocate {
 SGC_STATE static struct allocate allocate;
 
 enum {
-    OVERTAKEN_MOST = 64,        /* times that other threads may take what a collection has freed for one */
+    OVERTAKEN_MAX = 64,        /* times that other threads may take what a collection has freed for one */
 };
 
 /* What is asked for, worked out once. */
@@ -119,7 +119,7 @@ static bool others_were_faster(size_t bytes)
 
 static bool try_again(size_t round, size_t bytes)
 {
-    return round <= sgc_aw_load(&sgc_client_max_retries) || (round < OVERTAKEN_MOST && others_were_faster(bytes));
+    return round <= sgc_aw_load(&sgc_client_max_retries) || (round < OVERTAKEN_MAX && others_were_faster(bytes));
 }
 
 static bool free_waiting(struct sgc_mutator *self, uintptr_t entry)
@@ -144,7 +144,7 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
     for (size_t round = 0; object == NULL && !last && (freed || try_again(round, r->bytes)); round++) {
         if (sgc_cycles_finished() == seen)
             last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, r->from) != SGC_COLLECTED;
-        freed = free_waiting(self, r->entry) && round < OVERTAKEN_MOST;
+        freed = free_waiting(self, r->entry) && round < OVERTAKEN_MAX;
         last = last && !freed;
         seen = sgc_cycles_finished();
         object = attempt(self, r);
@@ -220,8 +220,8 @@ static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
     return true;
 }
 
-/* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one at a time.  Who asks for more,
- * or in another callback, is told so where a section is entered. */
+/* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one at a time.  Who asks for
+ * more, or in another callback, is told so where a section is entered. */
 static void *serve_hook(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(sgc_stopped_by_self() && r->small);
@@ -243,7 +243,7 @@ static void serve_from(void *arg, uintptr_t sp)
         c->object = serve_hook(self, &r);
         return;
     }
-    sgc_gate_look(self, c->entry);
+    sgc_gc_lock_recover(self, c->entry);
     r.entry = c->entry;
     r.from = sp;
     c->object = serve(self, &r);
@@ -280,16 +280,16 @@ void *sgc_allocate_slow(size_t bytes, uint32_t kind, size_t align)
 
 /* Is it too early to look whether a collection is due?  Never when each allocation is to look. */
 __attribute__((always_inline))
-static inline bool look_later(const struct sgc_cache *cache)
+static inline bool below_batch(const struct sgc_cache *cache)
 {
-    return cache->claim_bytes != 0 && sgc_pacing_too_little(cache);
+    return cache->claim_bytes != 0 && sgc_pacing_below_batch(cache);
 }
 
 __attribute__((noinline))
 static void *claim_now(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
     sgc_brief_end(&cache->section);
-    if (cache->section.held != 0 || !look_later(cache))
+    if (cache->section.held != 0 || !below_batch(cache))
         return NULL;
     return sgc_small_claim(cache, kind, sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin));
 }
@@ -312,7 +312,7 @@ static void *claim_or_slow(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 /* A full section that was left is repaired first. */
 static inline bool may_claim_short(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    return cache->section.sp == 0 && sgc_bin_used_up(bin) && look_later(cache);
+    return cache->section.sp == 0 && sgc_bin_used_up(bin) && below_batch(cache);
 }
 
 static inline uint64_t starts_for(size_t bytes)
@@ -348,7 +348,7 @@ void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, 
 /* In pages with live objects runs are short: who took the slow way for each would do so for every few objects. */
 static void *try_or_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    return look_later(cache) ? sgc_small_claim(cache, kind, cls) : sgc_small_try(cache, kind, cls);
+    return below_batch(cache) ? sgc_small_claim(cache, kind, cls) : sgc_small_try(cache, kind, cls);
 }
 
 __attribute__((noinline))

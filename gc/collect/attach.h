@@ -14,8 +14,8 @@ struct sgc_mutator *sgc_mutator_adopt(void);
 /* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
 struct sgc_mutator *sgc_mutator_admit(void);
 
-/* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who asks,
- * on its behalf, is a function of the C library's that can do without. */
+/* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who
+ * asks, on its behalf, is a function of the C library's that can do without. */
 bool sgc_mutator_unborn(void);
 
 #endif

@@ -149,26 +149,26 @@ static void body(void *argument)
 
 void sgc_service_start(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
         return;
     sgc_a32_store(&service.started, 1);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
         sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
                  "goes back only when the program asks (GC_gcollect_and_unmap). "
-                 "SGC_SERVICE=off silences this");
+                 "SGC_BACKGROUND_THREAD=off silences this");
 }
 
 void sgc_service_start_if_worth_it(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     if (is_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD)
         sgc_service_start();
 }
 
 void sgc_service_wake(void)
 {
-    sgc_assert(!sgc_gate_mine());
+    sgc_assert(!sgc_gc_lock_held());
     if (sgc_a32_load(&service.started) == 0)
         return;
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
@@ -199,13 +199,13 @@ static void give_some_back(struct sgc_mutator *self)
 /* Locked memory cannot be given back, so the rounds are bounded by what is there at the start. */
 void sgc_service_do_all(struct sgc_mutator *self)
 {
-    size_t rounds = sgc_pool_dirty_bytes() / SGC_PAGE + 1;
+    size_t rounds = sgc_pool_used_bytes() / SGC_PAGE + 1;
 
     sgc_assert(sgc_mutator_mine(self) && !self->service);
     while (sweep_some(self))
         continue;
-    rounds += sgc_pool_dirty_bytes() / SGC_PAGE;
-    for (; rounds > 0 && sgc_pool_dirty_bytes() != 0; rounds--)
+    rounds += sgc_pool_used_bytes() / SGC_PAGE;
+    for (; rounds > 0 && sgc_pool_used_bytes() != 0; rounds--)
         give_some_back(self);
 }
 

@@ -3,31 +3,31 @@
  * The service thread: when the program leaves it time it clears the bitmap for the next cycle, sweeps what nobody
  * needed, and gives memory back when it has decayed.
  *
- * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
- * every lock; or before a thread is suspended (gc/api/suspend.c).  In the child of a fork it starts anew.  It is registered
- * like a mutator, so that it is stopped with the others, but nothing of it is a root.  Without it (SGC_SERVICE=off, or no
- * thread to be had) the same work is done by whoever needs it, and memory goes back only at explicit collections.
+ * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside every lock; or before a
+ * thread is suspended (gc/api/suspend.c).  In the child of a fork it starts anew.  It is registered like a mutator, so that it
+ * is stopped with the others, but nothing of it is a root.  Without it (SGC_BACKGROUND_THREAD=off, or no thread to be had) the
+ * same work is done by whoever needs it, and memory goes back only at explicit collections.
  *
- * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy program sweeps what it
- * needs itself, and cheaper.  Meanwhile cycles ask it without waking it, since a wake-up costs as much as sweeping a small heap.
+ * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy program sweeps what it needs
+ * itself, and cheaper.  Meanwhile cycles ask it without waking it, since a wake-up costs as much as sweeping a small heap.
  *
  *   wanted     anybody: add, then wake unless it lingers;                             service thread: futex word
  *              the service thread: whether it lingers, by compare-and-swap
- *   started    who has the gate; fork's child           anybody: relaxed, it is said before any work is asked for
+ *   started    who has the GC lock; fork's child           anybody: relaxed, it is said before any work is asked for
  */
 #ifndef SGC_GC_COLLECT_BACKGROUND_H
 #define SGC_GC_COLLECT_BACKGROUND_H
 
 #include "gc/threads/mutator.h"
 
-/* Starts the thread if there is none.  By who has the gate: to make a thread takes locks of the loader with signals
+/* Starts the thread if there is none.  By who has the GC lock: to make a thread takes locks of the loader with signals
  * blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
 void sgc_service_start(void);
 
 /* Likewise after a cycle, unless the heap is so small that it would hardly have anything to do. */
 void sgc_service_start_if_worth_it(void);
 
-/* There is work after a cycle.  Outside sections, gate open. */
+/* There is work after a cycle.  Outside sections, GC lock free. */
 void sgc_service_wake(void);
 
 /* Does all of it now on the calling thread, and gives back whatever is free regardless of age. */

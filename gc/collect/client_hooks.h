@@ -2,10 +2,10 @@
 /*
  * The client's functions that the collector calls (gc_hooks.h, gc_mark.h), seen from the collector.
  *
- * A hook is set with the gate held, so that none runs while another is put in its place, and once the setter
- * has returned the old one is not called any more.  A hook that sets hooks has the gate already.
+ * A hook is set with the GC lock held, so that none runs while another is put in its place, and once the setter
+ * has returned the old one is not called any more.  A hook that sets hooks has the GC lock already.
  *
- *   hooks        written under the gate, release     read by the collecting thread, acquire
+ *   hooks        written under the GC lock, release     read by the collecting thread, acquire
  *   pushing      the marker while the push hook runs; the collecting thread only
  */
 #ifndef SGC_GC_COLLECT_CLIENT_HOOKS_H
@@ -25,14 +25,15 @@ void sgc_client_checks_start(void);
  * that the client creates hears of them (sgc_thread_hooks).  Once, at start. */
 void sgc_client_threads_start(void);
 
-/* Memory for what the hook that pushes roots allocates, if it is the client's.  Before the pause, gate held; self may be NULL. */
+/* Memory for what the hook that pushes roots allocates, if it is the client's.  Before the pause, GC lock held; self may be
+ * NULL. */
 void sgc_client_before(struct sgc_mutator *self);
 
-/* Lets the client push its roots of this collection.  World stopped, and nobody else looks at the heap: the hook may change what
- * it likes. */
+/* Lets the client push its roots of this collection.  World stopped, and nobody else looks at the heap: the hook may change
+ * what it likes. */
 void sgc_client_push_roots(struct sgc_marker *marker);
 
-/* Registers the finalizers that the hook has.  After the pause, gate held. */
+/* Registers the finalizers that the hook has.  After the pause, GC lock held. */
 void sgc_client_after(void);
 
 /* Is that hook running, and has it called us?  The second is the question; it costs others a look at their own section. */
@@ -43,7 +44,7 @@ static inline bool sgc_called_by_hook(struct sgc_mutator *self)
     return __builtin_expect(sgc_section_of(self)->held != 0, 0) && sgc_client_pushing();
 }
 
-/* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  Gate held. */
+/* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  GC lock held. */
 sgc_toggle_fn sgc_client_toggle_fn(void);
 sgc_await_fn sgc_client_await_fn(void);
 

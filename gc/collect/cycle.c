@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collection cycles.  Everything runs on the collecting thread, which has the gate; what a pause consists of is said by a table of
- * phases (gc/collect/phases.h).
+ * Collection cycles.  Everything runs on the collecting thread, which has the GC lock; what a pause consists of is said by a
+ * table of phases (gc/collect/phases.h).
  */
 #include "gc/collect/cycle.h"
 
@@ -30,7 +30,7 @@ static void pause_at_snapshot(void *phases)
 {
     const struct sgc_phase_row *row = *(const struct sgc_phase_row *const *)phases;
 
-    sgc_assert(sgc_gate_mine() && cycle.markers > 0);
+    sgc_assert(sgc_gc_lock_held() && cycle.markers > 0);
     for (; row->run != NULL; row++) {
         sgc_assert(sgc_world_stopped() == (row->world == SGC_WORLD_STOPPED));
         if (!row->run(&cycle))
@@ -45,7 +45,7 @@ static void pause_at_snapshot(void *phases)
 static void pause_from(void *phases, uintptr_t sp)
 {
     sgc_assert(sgc_mutator_mine(cycle.self) && sp != 0);
-    sgc_world_stand_at(cycle.self, cycle.from != 0 ? cycle.from : sp);
+    sgc_world_publish_sp(cycle.self, cycle.from != 0 ? cycle.from : sp);
     sgc_roots_snapshot(pause_at_snapshot, phases);
 }
 
@@ -74,7 +74,7 @@ static bool given_up(void)
 }
 
 /* Objects that only its frames hold would be lost. */
-static void tell_of_unknown_stack(void)
+static void report_unknown_stack(void)
 {
     if (cycle.unknown <= 0 || told)
         return;
@@ -87,7 +87,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
 {
     const struct sgc_phase_row *phases = sgc_phases_stopped;
 
-    sgc_assert(sgc_mutator_mine(self) && sgc_gate_mine() && !sgc_world_stopped());
+    sgc_assert(sgc_mutator_mine(self) && sgc_gc_lock_held() && !sgc_world_stopped());
     cycle.self = self, cycle.stop = stop, cycle.from = from;
     cycle.stopped = cycle.complete = false;
     cycle.unknown = 0;
@@ -102,13 +102,13 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_with_registers(pause_from, &phases);
     if (!cycle.stopped) {
         SGC_EVENT(stop_failed, &cycle.record);
-        tell_of_unknown_stack();
+        report_unknown_stack();
         return given_up();
     }
     SGC_EVENT(resumed, &cycle.record);
     sgc_client_after();
     sgc_roots_look_for_other_collector();
-    sgc_complaints_tell();
+    sgc_report_faults();
     sgc_team_trim(&cycle.team);
     if (!cycle.complete)
         return given_up();
@@ -129,21 +129,21 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
     sgc_assert(sgc_mutator_mine(self) && (unsigned)reason < SGC_REASONS);
     if (sgc_collect_disabled() || sgc_init_ended())
         return SGC_COLLECT_DISABLED;
-    if (sgc_gate_mine()) {
+    if (sgc_gc_lock_held()) {
         if (reason == SGC_REASON_EXPLICIT)
             sgc_warn("a collection was asked for by a callback of a collection, or by a thread that holds the "
                      "allocation lock; it is not made. Ask for it afterwards");
         return SGC_COLLECT_NESTED;
     }
-    sgc_gate_close(self);
+    sgc_gc_lock_acquire(self);
     if (reason != SGC_REASON_EXPLICIT && sgc_cycles_finished() != before) {
-        sgc_gate_open();
+        sgc_gc_lock_release();
         return SGC_COLLECTED;
     }
     done = stop != NULL && stop() != 0 ? given_up() : run(self, reason, stop, from);
     if (done)
         sgc_service_start_if_worth_it();
-    sgc_gate_open();
+    sgc_gc_lock_release();
     if (done)
         sgc_service_wake();
     return done ? SGC_COLLECTED : SGC_COLLECT_GIVEN_UP;
@@ -207,11 +207,11 @@ bool sgc_cycle_init(void)
 void sgc_cycle_start_markers(struct sgc_mutator *self)
 {
     sgc_assert(self == sgc_mutator_self());
-    if (sgc_gate_mine())
+    if (sgc_gc_lock_held())
         return;
-    sgc_gate_close(self);
+    sgc_gc_lock_acquire(self);
     sgc_helpers_start(&cycle.team, (uint32_t)sgc_options.markers, self != NULL ? sgc_section_of(self) : NULL);
-    sgc_gate_open();
+    sgc_gc_lock_release();
 }
 
 size_t sgc_cycle_stack_resident(void)
@@ -223,5 +223,5 @@ void sgc_cycle_after_fork(void)
 {
     sgc_clear_again();
     sgc_team_after_fork(&cycle.team);
-    sgc_gate_after_fork();
+    sgc_gc_lock_after_fork();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stops without a cycle, for the client and for looks at the heap.  On the thread that has the gate.
+ * Stops without a cycle, for the client and for looks at the heap.  On the thread that has the GC lock.
  */
 #include "gc/collect/cycle.h"
 
@@ -8,10 +8,10 @@
 #include "gc/roots/roots.h"
 #include "gc/threads/world.h"
 
-/* By the thread that has the gate. */
+/* By the thread that has the GC lock. */
 struct external {
     bool stopped;
-    bool keep_gate;                     /* the thread had it before */
+    bool keep_lock;                     /* the thread had it before */
     uint32_t nested;                    /* stops in a world that stood still already */
 };
 
@@ -29,7 +29,7 @@ static void external_stop_at_snapshot(void *arg)
     struct stop *e = arg;
     struct sgc_cycle_record record;
 
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     external.stopped = sgc_world_stop(e->self, 1, &record);
     e->again = !external.stopped && sgc_world_interrupted();
@@ -44,28 +44,28 @@ static void external_stop_from(void *arg, uintptr_t sp)
 {
     struct stop *e = arg;
 
-    sgc_world_stand_at(e->self, sp);
+    sgc_world_publish_sp(e->self, sp);
     external.stopped = e->again = false;
     sgc_roots_snapshot(external_stop_at_snapshot, e);
 }
 
-/* True with the gate, which *closed is about. */
+/* True with the GC lock, which *closed is about. */
 static bool external_stop(struct stop *e, bool *closed)
 {
     bool stopped;
 
     sgc_assert(sgc_mutator_mine(e->self));
     do {
-        *closed = sgc_gate_enter(e->self);
+        *closed = sgc_gc_lock_enter(e->self);
         sgc_with_registers(external_stop_from, e);
         stopped = external.stopped;
         if (!stopped)
-            sgc_gate_leave(*closed);
+            sgc_gc_lock_leave(*closed);
     } while (e->again);
     return stopped;
 }
 
-/* Who holds the gate for other reasons keeps it. */
+/* Who holds the GC lock for other reasons keeps it. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
     struct stop e = { .self = self };
@@ -77,7 +77,7 @@ bool sgc_external_stop(struct sgc_mutator *self)
     }
     if (!external_stop(&e, &closed))
         return false;
-    external.keep_gate = !closed;
+    external.keep_lock = !closed;
     return true;
 }
 
@@ -91,7 +91,7 @@ bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *
         return sgc_roots_snapshot(look, arg);
     if (!external_stop(&e, &closed))
         return false;
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
     return true;
 }
 
@@ -103,7 +103,7 @@ void sgc_external_resume(struct sgc_mutator *self)
         return;
     }
     sgc_world_resume(self);
-    sgc_gate_leave(!external.keep_gate);
+    sgc_gc_lock_leave(!external.keep_lock);
 }
 
 void sgc_check_everything(struct sgc_mutator *self)

@@ -22,7 +22,7 @@
 struct fork_state {
     sgc_a32_t installed;
     bool prepared;              /* this thread is between prepare and parent or child */
-    bool had_gate;              /* a handler forks that has interrupted GC_call_with_alloc_lock on its thread */
+    bool had_lock;              /* a handler forks that has interrupted GC_call_with_alloc_lock on its thread */
     bool blocked;               /* it forks from within a blocked region, */
     uintptr_t blocked_sp;       /* which is entered again with this */
     int mode;
@@ -30,12 +30,13 @@ struct fork_state {
 
 SGC_STATE static struct fork_state fork_state = { .mode = 1 };
 
-/* In rank order; caches are opened under the registry's lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the other. */
+/* In rank order; caches are opened under the registry's lock, so that as many are unlocked later.  No thread ever holds two
+ * caches' locks, so theirs may be taken one after the other. */
 static void lock_all(struct sgc_section *self)
 {
     uint32_t caches;
 
-    sgc_assert(sgc_section_mine(self) && sgc_gate_mine());
+    sgc_assert(sgc_section_mine(self) && sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, self);
     caches = sgc_a32_load_acq(&sgc_cache_count);
     sgc_roots_lock(self);
@@ -90,49 +91,49 @@ void sgc_fork_prepare(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
     uintptr_t sp = 0;
-    bool blocked, had_gate;
+    bool blocked, had_lock;
 
     sgc_init_hold();
     if (!sgc_init_done())
         return;
-    had_gate = sgc_gate_look(self, sgc_stack_pointer());
-    if (had_gate && !sgc_gate_is_light()) {
+    had_lock = sgc_gc_lock_recover(self, sgc_stack_pointer());
+    if (had_lock && !sgc_gc_lock_is_fast()) {
         sgc_error("fork from within a collection (by a callback) cannot work: the heap is half "
                   "marked; fork when the callback has returned");
         return;
     }
     blocked = leave_blocked(self, &sp);
-    if (had_gate)
+    if (had_lock)
         sgc_guard_enter(section_self());
     else
-        sgc_gate_close(self);
+        sgc_gc_lock_acquire(self);
     sgc_assert(!fork_state.prepared);
     lock_all(section_self());
     sgc_assert(!sgc_world_stopped());
     fork_state.prepared = true;
-    fork_state.had_gate = had_gate;
+    fork_state.had_lock = had_lock;
     fork_state.blocked = blocked;
     fork_state.blocked_sp = sp;
 }
 
-/* What `fork_state` says belongs to whoever has the gate. */
+/* What `fork_state` says belongs to whoever has the GC lock. */
 void sgc_fork_parent(void)
 {
     struct fork_state was = fork_state;
 
     sgc_init_release();
-    if (!sgc_init_done() || !was.prepared || !sgc_gate_mine())
+    if (!sgc_init_done() || !was.prepared || !sgc_gc_lock_held())
         return;
     fork_state.prepared = false;
     unlock_all(section_self());
-    if (was.had_gate)
+    if (was.had_lock)
         sgc_guard_leave(section_self());
     else
-        sgc_gate_open();
+        sgc_gc_lock_release();
     enter_blocked_again(&was);
 }
 
-/* Locks other than our own thread's section are simply free again here, the gate, too, if it is held by what a handler has
+/* Locks other than our own thread's section are simply free again here, the GC lock, too, if it is held by what a handler has
  * interrupted: nobody else is there.  The others' caches are closed, as if their threads had ended. */
 static void forget_others(void)
 {

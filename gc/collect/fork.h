@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fork.  Before it, the forking thread takes the gate and every lock, so no cycle runs and no thread is
+ * Fork.  Before it, the forking thread takes the GC lock and every lock, so no cycle runs and no thread is
  * inside a section with a lock; sections without one may be abandoned at any instruction.  The
  * world is not stopped across fork itself: the C library takes its own locks there (malloc, stdio), which a stopped
  * thread might hold.

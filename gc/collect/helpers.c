@@ -46,7 +46,7 @@ static bool start_one(struct sgc_team *team, struct sgc_section *self)
 
 void sgc_helpers_start(struct sgc_team *team, uint32_t want, struct sgc_section *self)
 {
-    sgc_assert(sgc_gate_mine() && !sgc_stopped_by_self());
+    sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
     sgc_assert(team->made > 0 && want > 0);
     if (want > team->config.most)
         want = team->config.most;

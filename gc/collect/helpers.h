@@ -10,7 +10,7 @@
 #include "platform/section.h"
 
 /* Sees to it that helpers for `want` markers exist, as far as the system has threads; what it refuses is said once and
- * not asked for again.  On the collecting thread; world running, outside sections.  It has the gate, for the reason that
+ * not asked for again.  On the collecting thread; world running, outside sections.  It has the GC lock, for the reason that
  * sgc_service_start gives. */
 void sgc_helpers_start(struct sgc_team *team, uint32_t want, struct sgc_section *self);
 

@@ -22,7 +22,7 @@
 /* With a stack that is not known nothing can be marked: the world goes on at once. */
 static bool phase_stop(struct sgc_cycle *c)
 {
-    sgc_assert(sgc_gate_mine() && c->markers > 0);
+    sgc_assert(sgc_gc_lock_held() && c->markers > 0);
     if (!sgc_world_stop(c->self, c->markers, &c->record))
         return false;
     c->unknown = sgc_roots_unknown();
@@ -122,11 +122,11 @@ static void fill_page_figures(struct sgc_cycle_record *r)
     struct sgc_page_figures f;
 
     sgc_policy_figures(&f);
-    r->pages_consumed_most = f.consumed_most;
+    r->pages_consumed_most = f.max_consumed;
     for (int i = 0; i < SGC_SOURCES; i++)
         r->pages_taken += f.taken[i];
     r->pages_remote = f.remote;
-    r->pages_live_most = f.live_most;
+    r->pages_live_most = f.max_live;
 }
 
 static void fill_record(struct sgc_cycle *c)

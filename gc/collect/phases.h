@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The phases of a cycle's pause as a table: gc/events/phases.def with a function for each row.  The cycle runs the rows one after
- * the other; another way to collect is another table.
+ * The phases of a cycle's pause as a table: gc/events/phases.def with a function for each row.  The cycle runs the rows one
+ * after the other; another way to collect is another table.
  *
- * struct sgc_cycle is the collecting thread's, which has the gate; the team has its own rules (mark/team.h).
+ * struct sgc_cycle is the collecting thread's, which has the GC lock; the team has its own rules (mark/team.h).
  */
 #ifndef SGC_GC_COLLECT_PHASES_H
 #define SGC_GC_COLLECT_PHASES_H

@@ -24,7 +24,8 @@ bool sgc_init_begun(void);
 void sgc_init_end(void);
 bool sgc_init_ended(void);
 
-/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.)  Or of a fork before the start. */
+/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.)  Or of a fork before the
+ * start. */
 bool sgc_init_mine(void);
 
 /* Fork.  Before it: waits for another thread that starts the collector, and if nobody has, lets nobody begin.  Afterwards, in

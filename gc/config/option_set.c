@@ -185,7 +185,7 @@ void sgc_options_print(void)
         const struct sgc_option_row *row = &sgc_option_table[i];
         char range[SGC_OPTION_WORDS], current[512];    /* the whole line must fit into a message */
 
-        sgc_say("%s=%s (%s; accepted: %s) %s", row->name, sgc_option_current(row, current, sizeof current),
+        sgc_print("%s=%s (%s; accepted: %s) %s", row->name, sgc_option_current(row, current, sizeof current),
                 sgc_origin_name(sgc_option_origin((enum sgc_option_id)i)),
                 sgc_option_range(row, range, sizeof range), row->help);
     }

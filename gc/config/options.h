@@ -70,7 +70,7 @@ struct sgc_options {
     /* reports */
     bool print_stats, print_verbose_stats, print_options, only_log_to_file;
     char log_file[SGC_OPTION_TEXT]; /* GC_LOG_FILE: messages and statistics; "": stderr */
-    char log[SGC_OPTION_TEXT];      /* SGC_LOG: a JSON object per collection; "": none */
+    char log[SGC_OPTION_TEXT];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
     /* leaks and overwritten memory */
     bool find_leak, findleak_delay_free, abort_on_leak;
     /* tests of the collector itself */

@@ -16,12 +16,13 @@ static const int64_t PIECES = INT64_C(128) << 10;
 /*                                   opt     no-slo  no-nsb  no-opt  simple
  * SLO is the splitting of large objects, NSB the termination that does not serialise. */
 static const struct setting settings[] = {
-    { SGC_OPT_SGC_BALANCE,         { 1,      1,      1,      1,      0 } },
-    { SGC_OPT_SGC_SPLIT_BYTES,     { PIECES, 0,      PIECES, 0,      0 } },
-    { SGC_OPT_SGC_TERMINATION,     { SGC_TERMINATION_FLAGS, SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER,
-                                     SGC_TERMINATION_COUNTER, SGC_TERMINATION_COUNTER } },
-    { SGC_OPT_SGC_STACK,           { SGC_STACK_SPLIT, SGC_STACK_SPLIT, SGC_STACK_SPLIT, SGC_STACK_LOCKED, SGC_STACK_LOCKED } },
-    { SGC_OPT_SGC_STEAL,           { SGC_STEAL_HALF, SGC_STEAL_HALF, SGC_STEAL_HALF, SGC_STEAL_ONE, SGC_STEAL_ONE } },
+    { SGC_OPT_SGC_STEALING, { 1, 1, 1, 1, 0 } },
+    { SGC_OPT_SGC_SPLIT_BYTES, { PIECES, 0, PIECES, 0, 0 } },
+    { SGC_OPT_SGC_TERMINATION,
+      { SGC_TERMINATION_FLAGS, SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER, SGC_TERMINATION_COUNTER,
+        SGC_TERMINATION_COUNTER } },
+    { SGC_OPT_SGC_MARK_STACK_FORM, { SGC_STACK_SPLIT, SGC_STACK_SPLIT, SGC_STACK_SPLIT, SGC_STACK_LOCKED, SGC_STACK_LOCKED } },
+    { SGC_OPT_SGC_STEAL, { SGC_STEAL_HALF, SGC_STEAL_HALF, SGC_STEAL_HALF, SGC_STEAL_ONE, SGC_STEAL_ONE } },
 };
 
 static void contradiction(const struct sgc_option_row *row, int64_t wanted)
@@ -49,7 +50,7 @@ static void apply(const struct setting *s)
         contradiction(row, wanted);
 }
 
-static void say_useless(enum sgc_option_id option, const char *why)
+static void warn_useless(enum sgc_option_id option, const char *why)
 {
     if (sgc_option_origin(option) != SGC_ORIGIN_DEFAULT)
         sgc_warn("%s has no effect: %s", sgc_option_table[option].name, why);
@@ -61,9 +62,10 @@ void sgc_preset_apply(void)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         apply(&settings[i]);
     if (!sgc_options.balance) {
-        say_useless(SGC_OPT_SGC_STEAL, "nothing is stolen with SGC_BALANCE=off; leave it out");
-        say_useless(SGC_OPT_SGC_STACK, "no stack is shared with SGC_BALANCE=off; leave it out");
+        warn_useless(SGC_OPT_SGC_STEAL, "nothing is stolen with SGC_STEALING=off; leave it out");
+        warn_useless(SGC_OPT_SGC_MARK_STACK_FORM, "no stack is shared with SGC_STEALING=off; leave it out");
     }
     if (sgc_options.markers == 1)
-        say_useless(SGC_OPT_SGC_MARKBIT, "with GC_MARKERS=1 nobody sets mark bits at the same time; leave it out or use more markers");
+        warn_useless(SGC_OPT_SGC_MARKBIT,
+                     "with GC_MARKERS=1 nobody sets mark bits at the same time; leave it out or use more markers");
 }

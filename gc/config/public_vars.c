@@ -12,7 +12,7 @@
 #include "gc/config/options.h"
 #include "platform/report.h"
 
-SGC_STATE static sgc_a32_t said_oom;
+SGC_STATE static sgc_a32_t reported_oom;
 
 /* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */
 void sgc_client_push_nothing(void)
@@ -21,7 +21,7 @@ void sgc_client_push_nothing(void)
 
 void *sgc_oom_default(size_t bytes)
 {
-    if (sgc_a32_swap(&said_oom, 1) == 0)
+    if (sgc_a32_swap(&reported_oom, 1) == 0)
         sgc_warn("out of memory: %zu bytes are not to be had (heap %zu bytes); NULL is returned. Raise "
                  "GC_MAXIMUM_HEAP_SIZE or the system's limits, or set GC_oom_fn",
                  bytes, sgc_pool_heap_bytes());

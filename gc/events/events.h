@@ -87,7 +87,8 @@ struct sgc_cycle_record {
 /* Do the times of a record, finished or not, stand in the order in which they come? */
 static inline bool sgc_cycle_ok(const struct sgc_cycle_record *record)
 {
-    return (unsigned)record->reason < SGC_REASONS && (record->stop_begin_ns == 0 || record->request_ns <= record->stop_begin_ns) &&
+    return (unsigned)record->reason < SGC_REASONS &&
+           (record->stop_begin_ns == 0 || record->request_ns <= record->stop_begin_ns) &&
            (record->resumed_ns == 0 || record->stop_begin_ns <= record->resumed_ns);
 }
 

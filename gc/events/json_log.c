@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GC_LOG_FILE and SGC_LOG.  Opened on the initialising thread; written in cycle_end, that is on the
+ * GC_LOG_FILE and SGC_LOG_JSON.  Opened on the initialising thread; written in cycle_end, that is on the
  * collecting thread with the world running and the lock of the collection held, and by the summary at exit.
  */
 #include "gc/events/json_log.h"
@@ -16,7 +16,7 @@
 static struct sgc_log_file text_file SGC_STATE = {
     .option = "GC_LOG_FILE", .name = sgc_options.log_file, .share = true
 };
-static struct sgc_log_file json_file SGC_STATE = { .option = "SGC_LOG", .name = sgc_options.log };
+static struct sgc_log_file json_file SGC_STATE = { .option = "SGC_LOG_JSON", .name = sgc_options.log };
 
 /* A collection happens inside the client's allocations: they leave errno alone, and a cancelled
  * thread must not end in our write(2), with the lock of the collection held. */
@@ -71,11 +71,11 @@ void sgc_log_text(const struct sgc_line *line)
         write_text(line);
     }
     if (!text_file.is_open)
-        sgc_say("%s", line->text);
+        sgc_print("%s", line->text);
     guard_end(&guard);
 }
 
-/* ---- SGC_LOG ----------------------------------------------------------------------------------------- */
+/* ---- SGC_LOG_JSON ----------------------------------------------------------------------------------------- */
 
 /* The plain members, in the order in which they are written. */
 static const struct member { const char *name; size_t offset; } times[] = {
@@ -164,7 +164,7 @@ void sgc_log_start(void)
         aim_messages();
     if (sgc_options.log[0] != '\0' && sgc_log_file_open(&json_file) && !sgc_listener_add(&listener)) {
         sgc_log_file_close(&json_file);
-        sgc_warn("SGC_LOG=%s: %d listeners are registered already, so it is not written", sgc_options.log,
+        sgc_warn("SGC_LOG_JSON=%s: %d listeners are registered already, so it is not written", sgc_options.log,
                  SGC_LISTENERS_MAX);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and SGC_LOG (a
+ * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and SGC_LOG_JSON (a
  * JSON object per collection, see doc/log-format.md).
  *
  * Opened at start; written on the collecting thread after the world runs again, a line a write(2),

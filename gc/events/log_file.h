@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 struct sgc_log_file {
-    const char *option;             /* for messages: "SGC_LOG" */
+    const char *option;             /* for messages: "SGC_LOG_JSON" */
     const char *name;               /* as the option says; %p stands for the process id */
     bool share;                     /* a child of a fork goes on writing to its parent's file */
     bool is_open;

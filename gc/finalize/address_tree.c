@@ -7,14 +7,14 @@
 #include "platform/report.h"
 
 enum {
-    LEAVES = 1 << SGC_TREE_BLOCK_LOG,
+    LEAVES = 1 << SGC_TREE_CHUNK_LOG,
     UNITS = 1 << SGC_TREE_LEAF_LOG,
     MIDS_BLOCKS = 1 << SGC_TREE_MID_LOG,
 };
 
 static inline unsigned block_log(const struct sgc_tree *tree)
 {
-    return tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
+    return tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG;
 }
 
 static size_t tops(const struct sgc_tree *tree)
@@ -73,14 +73,14 @@ static bool make_reach(struct sgc_tree *tree, uintptr_t address)
 bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address)
 {
     sgc_assert(sgc_tree_ok(tree));
-    return sgc_tree_block_slot(tree, address) != NULL || make_reach(tree, address);
+    return sgc_tree_chunk_slot(tree, address) != NULL || make_reach(tree, address);
 }
 
-static struct sgc_tree_block *find_block(const struct sgc_tree *tree, uintptr_t address)
+static struct sgc_tree_chunk *find_block(const struct sgc_tree *tree, uintptr_t address)
 {
-    const sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
+    const sgc_aw_t *slot = sgc_tree_chunk_slot(tree, address);
 
-    return slot != NULL ? (struct sgc_tree_block *)sgc_aw_load_acq(slot) : NULL;
+    return slot != NULL ? (struct sgc_tree_chunk *)sgc_aw_load_acq(slot) : NULL;
 }
 
 /* ---- making ---- */
@@ -88,39 +88,39 @@ static struct sgc_tree_block *find_block(const struct sgc_tree *tree, uintptr_t 
 /* Onto the list of blocks before it is in use: a block that somebody may store into is never missing there.  One
  * that is only on the list, because the section was left or another thread was faster, is taken away by the
  * next walk. */
-static struct sgc_tree_block *make_block(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address,
+static struct sgc_tree_chunk *make_block(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address,
                                          sgc_aw_t *slot)
 {
-    struct sgc_tree_block *b = sgc_node_take(pool, SGC_NODE_BLOCK);
+    struct sgc_tree_chunk *b = sgc_node_take(pool, SGC_NODE_CHUNK);
     uintptr_t first;
 
-    sgc_assert(in_range(address) && slot == sgc_tree_block_slot(tree, address));
+    sgc_assert(in_range(address) && slot == sgc_tree_chunk_slot(tree, address));
     b->base = sgc_round_down(address, (uintptr_t)1 << block_log(tree));
     do {
         first = sgc_aw_load_acq(&tree->blocks);
-        b->next = (struct sgc_tree_block *)first;
+        b->next = (struct sgc_tree_chunk *)first;
     } while (!sgc_aw_cas(&tree->blocks, first, (uintptr_t)b));
     sgc_aw_add_relaxed(&tree->count, 1);
-    sgc_seam();
+    sgc_test_point();
     sgc_assert(sgc_tree_block_ok(tree, b));
     sgc_aw_cas(slot, 0, (uintptr_t)b);
-    return (struct sgc_tree_block *)sgc_aw_load_acq(slot);
+    return (struct sgc_tree_chunk *)sgc_aw_load_acq(slot);
 }
 
 static struct sgc_tree_leaf *make_leaf(struct sgc_node_pool *pool, sgc_aw_t *slot)
 {
     struct sgc_tree_leaf *leaf = sgc_node_take(pool, SGC_NODE_LEAF);
 
-    sgc_seam();
+    sgc_test_point();
     if (!sgc_aw_cas(slot, 0, (uintptr_t)leaf))
         sgc_node_give(pool, SGC_NODE_LEAF, leaf);
     return (struct sgc_tree_leaf *)sgc_aw_load_acq(slot);
 }
 
-struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address)
+struct sgc_tree_entry sgc_tree_entry(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address)
 {
-    sgc_aw_t *slot = sgc_tree_block_slot(tree, address);
-    struct sgc_tree_block *block = (struct sgc_tree_block *)sgc_aw_load_acq(slot);
+    sgc_aw_t *slot = sgc_tree_chunk_slot(tree, address);
+    struct sgc_tree_chunk *block = (struct sgc_tree_chunk *)sgc_aw_load_acq(slot);
     struct sgc_tree_leaf *leaf;
 
     sgc_assert(sgc_tree_ok(tree) && in_range(address));
@@ -131,7 +131,7 @@ struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool
     leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(slot);
     if (leaf == NULL)
         leaf = make_leaf(pool, slot);
-    return (struct sgc_tree_place){ block, &leaf->unit[unit_index(tree, address)] };
+    return (struct sgc_tree_entry){ block, &leaf->unit[unit_index(tree, address)] };
 }
 
 /* ---- looking up ---- */
@@ -160,7 +160,7 @@ static uintptr_t clear_in_leaf(const struct sgc_tree *tree, struct sgc_tree_leaf
 uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi)
 {
     uintptr_t block_end = sgc_round_down(lo, (uintptr_t)1 << block_log(tree)) + ((uintptr_t)1 << block_log(tree));
-    struct sgc_tree_block *block = find_block(tree, lo);
+    struct sgc_tree_chunk *block = find_block(tree, lo);
 
     sgc_assert(sgc_tree_ok(tree) && lo < hi);
     if (hi > block_end)
@@ -188,19 +188,19 @@ bool sgc_tree_walk_left(const struct sgc_tree_visit *visit)
     return sgc_aw_load_acq(&visit->tree->cursor) != 0;
 }
 
-static struct sgc_tree_block *take_block(struct sgc_tree *tree)
+static struct sgc_tree_chunk *take_block(struct sgc_tree *tree)
 {
-    struct sgc_tree_block *b;
+    struct sgc_tree_chunk *b;
 
     do
-        b = (struct sgc_tree_block *)sgc_aw_load_acq(&tree->cursor);
+        b = (struct sgc_tree_chunk *)sgc_aw_load_acq(&tree->cursor);
     while (b != NULL && !sgc_aw_cas(&tree->cursor, (uintptr_t)b, (uintptr_t)b->next));
     sgc_assert(b == NULL || sgc_tree_block_ok(tree, b));
     return b;
 }
 
 /* True if a value is left in the leaf. */
-static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_block *block,
+static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block,
                        struct sgc_tree_leaf *leaf, uintptr_t address)
 {
     uintptr_t left = 0;
@@ -235,7 +235,7 @@ static void prune_leaf(struct pruned *pruned, sgc_aw_t *slot)
     pruned->last = leaf;
 }
 
-static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_block *block)
+static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block)
 {
     size_t bytes = (size_t)UNITS << visit->tree->unit_log;
     struct pruned pruned = { NULL, NULL };
@@ -252,14 +252,14 @@ static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *
             prune_leaf(&pruned, &block->leaf[i]);
     }
     if (pruned.first != NULL)
-        sgc_nodes_spare(SGC_NODE_LEAF, pruned.first, pruned.last);
+        sgc_nodes_share(SGC_NODE_LEAF, pruned.first, pruned.last);
     if (!kept)
         sgc_a32_or(&visit->tree->emptied, 1);
 }
 
 bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *marker)
 {
-    struct sgc_tree_block *block = take_block(visit->tree);
+    struct sgc_tree_chunk *block = take_block(visit->tree);
 
     if (block == NULL)
         return false;
@@ -268,7 +268,7 @@ bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *m
     return true;
 }
 
-static bool without_leaf(const struct sgc_tree_block *block)
+static bool without_leaf(const struct sgc_tree_chunk *block)
 {
     for (size_t i = 0; i < LEAVES; i++)
         if (sgc_aw_load(&block->leaf[i]) != 0)
@@ -276,24 +276,24 @@ static bool without_leaf(const struct sgc_tree_block *block)
     return true;
 }
 
-static void drop_block(struct sgc_tree *tree, struct sgc_tree_block *block)
+static void drop_block(struct sgc_tree *tree, struct sgc_tree_chunk *block)
 {
     sgc_assert(sgc_tree_block_ok(tree, block) && block->ready == NULL && sgc_aw_load(&tree->count) > 0);
-    sgc_aw_cas(sgc_tree_block_slot(tree, block->base), (uintptr_t)block, 0);
-    *block = (struct sgc_tree_block){ .next = NULL };
-    sgc_node_spare(SGC_NODE_BLOCK, block);
+    sgc_aw_cas(sgc_tree_chunk_slot(tree, block->base), (uintptr_t)block, 0);
+    *block = (struct sgc_tree_chunk){ .next = NULL };
+    sgc_node_share(SGC_NODE_CHUNK, block);
     sgc_aw_add_relaxed(&tree->count, (uintptr_t)-1);
 }
 
 void sgc_tree_walk_end(const struct sgc_tree_visit *visit)
 {
     struct sgc_tree *tree = visit->tree;
-    struct sgc_tree_block *next, *kept = NULL, **end = &kept;
+    struct sgc_tree_chunk *next, *kept = NULL, **end = &kept;
 
     sgc_assert(sgc_tree_ok(tree) && !sgc_tree_walk_left(visit));
     if (!visit->prune || sgc_a32_load(&tree->emptied) == 0)
         return;
-    for (struct sgc_tree_block *b = (struct sgc_tree_block *)sgc_aw_load_acq(&tree->blocks); b != NULL; b = next) {
+    for (struct sgc_tree_chunk *b = (struct sgc_tree_chunk *)sgc_aw_load_acq(&tree->blocks); b != NULL; b = next) {
         next = b->next;
         if (without_leaf(b)) {
             drop_block(tree, b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where
- * nothing was stored; or eight flags for each.  Finalizers and links are kept in such trees, under the object's address or the link's.
+ * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where nothing was
+ * stored; or eight flags for each.  Finalizers and links are kept in such trees, under the object's address or the link's.
  *
  *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (8 units)
  *
@@ -33,7 +33,7 @@
 
 enum {
     SGC_TREE_LEAF_LOG = 3,
-    SGC_TREE_BLOCK_LOG = 8,
+    SGC_TREE_CHUNK_LOG = 8,
     SGC_TREE_MID_LOG = 16,
     SGC_TREE_ADDRESS_BITS = 48,
 };
@@ -45,16 +45,16 @@ struct sgc_tree_leaf {
     sgc_aw_t unit[1 << SGC_TREE_LEAF_LOG];
 };
 
-struct sgc_tree_block {
-    struct sgc_tree_block *next;
+struct sgc_tree_chunk {
+    struct sgc_tree_chunk *next;
     uintptr_t base;                             /* its first address */
     sgc_aw_t marks;                             /* the user's */
     struct sgc_record *ready, *ready_last;      /* likewise */
-    sgc_aw_t leaf[1 << SGC_TREE_BLOCK_LOG];
+    sgc_aw_t leaf[1 << SGC_TREE_CHUNK_LOG];
 };
 
 _Static_assert(sizeof(struct sgc_tree_leaf) == SGC_LEAF_BYTES, "a leaf is a node");
-_Static_assert(sizeof(struct sgc_tree_block) <= SGC_BLOCK_BYTES, "a block is a node");
+_Static_assert(sizeof(struct sgc_tree_chunk) <= SGC_CHUNK_BYTES, "a block is a node");
 
 struct sgc_tree {
     uint32_t unit_log;
@@ -67,21 +67,22 @@ struct sgc_tree {
 
 #define SGC_TREE_INIT(log) { .unit_log = (log) }
 
-struct sgc_tree_place {
-    struct sgc_tree_block *block;
+struct sgc_tree_entry {
+    struct sgc_tree_chunk *block;
     sgc_aw_t *unit;
 };
 
 /* Does it have blocks only where it has a table of them?  Its unit is a word at least. */
 static inline bool sgc_tree_ok(const struct sgc_tree *tree)
 {
-    return tree->unit_log >= 3 && tree->unit_log <= 12 && (sgc_aw_load_acq(&tree->blocks) == 0 || sgc_aw_load_acq(&tree->top) != 0);
+    return tree->unit_log >= 3 && tree->unit_log <= 12 &&
+           (sgc_aw_load_acq(&tree->blocks) == 0 || sgc_aw_load_acq(&tree->top) != 0);
 }
 
 /* Does it begin where a block of the tree may? */
-static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct sgc_tree_block *block)
+static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct sgc_tree_chunk *block)
 {
-    return (block->base & (((uintptr_t)1 << (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG)) - 1)) == 0 &&
+    return (block->base & (((uintptr_t)1 << (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG)) - 1)) == 0 &&
            block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready == NULL || block->ready_last != NULL);
 }
 
@@ -89,14 +90,14 @@ static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct s
  * Outside sections. */
 bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address);
 
-/* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and sgc_nodes_ready. */
-struct sgc_tree_place sgc_tree_place(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address);
+/* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and sgc_nodes_reserve. */
+struct sgc_tree_entry sgc_tree_entry(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address);
 
 /* Where the address's block hangs, or NULL.  `unit_log` is the tree's: who knows it saves loads and shifts. */
 __attribute__((always_inline))
 static inline sgc_aw_t *sgc_tree_slot_at(const struct sgc_tree *tree, uint32_t unit_log, uintptr_t address)
 {
-    const uint32_t log = unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_BLOCK_LOG;
+    const uint32_t log = unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG;
     sgc_aw_t *top = (sgc_aw_t *)sgc_aw_load_acq(&tree->top);
     sgc_aw_t *mid;
 
@@ -106,37 +107,37 @@ static inline sgc_aw_t *sgc_tree_slot_at(const struct sgc_tree *tree, uint32_t u
     return mid != NULL ? &mid[address >> log & ((1 << SGC_TREE_MID_LOG) - 1)] : NULL;
 }
 
-static inline sgc_aw_t *sgc_tree_block_slot(const struct sgc_tree *tree, uintptr_t address)
+static inline sgc_aw_t *sgc_tree_chunk_slot(const struct sgc_tree *tree, uintptr_t address)
 {
     return sgc_tree_slot_at(tree, tree->unit_log, address);
 }
 
 /* The address's place; without a unit if nothing was stored near it.  In a section, or with the world stopped. */
 __attribute__((always_inline))
-static inline struct sgc_tree_place sgc_tree_look_up_at(const struct sgc_tree *tree, uint32_t unit_log,
+static inline struct sgc_tree_entry sgc_tree_find_entry_at(const struct sgc_tree *tree, uint32_t unit_log,
                                                         uintptr_t address)
 {
     const sgc_aw_t *slot = sgc_tree_slot_at(tree, unit_log, address);
-    struct sgc_tree_block *block = slot != NULL ? (struct sgc_tree_block *)sgc_aw_load_acq(slot) : NULL;
-    size_t leaf_index = address >> (unit_log + SGC_TREE_LEAF_LOG) & ((1 << SGC_TREE_BLOCK_LOG) - 1);
+    struct sgc_tree_chunk *block = slot != NULL ? (struct sgc_tree_chunk *)sgc_aw_load_acq(slot) : NULL;
+    size_t leaf_index = address >> (unit_log + SGC_TREE_LEAF_LOG) & ((1 << SGC_TREE_CHUNK_LOG) - 1);
     struct sgc_tree_leaf *leaf;
 
     if (block == NULL)
-        return (struct sgc_tree_place){ NULL, NULL };
+        return (struct sgc_tree_entry){ NULL, NULL };
     leaf = (struct sgc_tree_leaf *)sgc_aw_load_acq(&block->leaf[leaf_index]);
     if (leaf == NULL)
-        return (struct sgc_tree_place){ NULL, NULL };
-    return (struct sgc_tree_place){ block, &leaf->unit[address >> unit_log & ((1 << SGC_TREE_LEAF_LOG) - 1)] };
+        return (struct sgc_tree_entry){ NULL, NULL };
+    return (struct sgc_tree_entry){ block, &leaf->unit[address >> unit_log & ((1 << SGC_TREE_LEAF_LOG) - 1)] };
 }
 
-static inline struct sgc_tree_place sgc_tree_look_up(const struct sgc_tree *tree, uintptr_t address)
+static inline struct sgc_tree_entry sgc_tree_find_entry(const struct sgc_tree *tree, uintptr_t address)
 {
-    return sgc_tree_look_up_at(tree, tree->unit_log, address);
+    return sgc_tree_find_entry_at(tree, tree->unit_log, address);
 }
 
 static inline sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t address)
 {
-    return sgc_tree_look_up(tree, address).unit;
+    return sgc_tree_find_entry(tree, address).unit;
 }
 
 /* The address's flag, in a tree whose units are eight flags each.  A flag is a byte, so that it is set by a store. */
@@ -161,11 +162,11 @@ static inline bool sgc_tree_empty(const struct sgc_tree *tree)
 struct sgc_tree_visit {
     struct sgc_tree *tree;
     /* Called for each unit that is not zero. */
-    void (*unit)(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit);
+    void (*unit)(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit);
     /* Instead, if not NULL: goes through a leaf, and returns true if a value is left. */
-    bool (*leaf)(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, struct sgc_tree_leaf *leaf);
+    bool (*leaf)(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf);
     /* Called for each block first; false: nothing more of it.  NULL: always true. */
-    bool (*block)(struct sgc_marker *marker, struct sgc_tree_block *block);
+    bool (*block)(struct sgc_marker *marker, struct sgc_tree_chunk *block);
     bool prune;                 /* leaves without a value are given back.  World stopped */
 };
 

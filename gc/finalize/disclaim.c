@@ -16,13 +16,13 @@ enum {
     ENTRIES_A_PIECE = sizeof(struct sgc_work) / sizeof(uintptr_t),
 };
 
-#define MOST_PIECES ((size_t)1 << 26)
+#define MAX_ENTRIES ((size_t)1 << 26)
 
 _Static_assert(SGC_KINDS <= 32, "a bit each");
 
 struct disclaim {
     sgc_aw_t of[SGC_KINDS];             /* sgc_disclaim_t */
-    sgc_a32_t kinds, keepers;           /* those that have a procedure, and those that keep what they point at: a bit each */
+    sgc_a32_t kinds, mark_from_kinds;   /* those that have a procedure, and those that keep what they point at: a bit each */
     struct sgc_stack_memory memory;     /* of the queue */
     uintptr_t *object;                  /* by address */
     size_t count, next;
@@ -50,11 +50,11 @@ static void set_bit(sgc_a32_t *bits, uint32_t kind, bool on)
 
 bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all)
 {
-    if (all.object == NULL && !sgc_stack_memory_init(&all.memory, MOST_PIECES * sizeof(struct sgc_work), MOST_PIECES))
+    if (all.object == NULL && !sgc_stack_memory_init(&all.memory, MAX_ENTRIES * sizeof(struct sgc_work), MAX_ENTRIES))
         return false;
     all.object = all.memory.base;
     sgc_aw_store_rel(&all.of[kind], (uintptr_t)proc);
-    set_bit(&all.keepers, kind, proc != NULL && from_all);
+    set_bit(&all.mark_from_kinds, kind, proc != NULL && from_all);
     set_bit(&all.kinds, kind, proc != NULL);
     return true;
 }
@@ -83,7 +83,7 @@ static void mark_only(struct sgc_marker *marker, const struct sgc_dead *dead)
 }
 
 /* Those for which there is no room in the queue live on, too. */
-static void condemn(const struct sgc_dead *dead, void *marker)
+static void enqueue_dead(const struct sgc_dead *dead, void *marker)
 {
     uintptr_t bits = dead->bits;
 
@@ -99,11 +99,11 @@ static bool leaks_are_wanted(void)
 
 void sgc_disclaim_keep(struct sgc_team *team)
 {
-    uint32_t keepers = sgc_a32_load_acq(&all.keepers);
+    uint32_t mark_from_kinds = sgc_a32_load_acq(&all.mark_from_kinds);
 
-    if (keepers == 0 || leaks_are_wanted())
+    if (mark_from_kinds == 0 || leaks_are_wanted())
         return;
-    sgc_walk_dead(keepers, keep_contents, sgc_team_first(team));
+    sgc_walk_dead(mark_from_kinds, keep_contents, sgc_team_first(team));
     sgc_team_look_through(team, NULL, true);
     sgc_team_rescan(team, NULL);
 }
@@ -155,16 +155,16 @@ void sgc_disclaim_mark(struct sgc_team *team)
     if (kinds == 0 || leaks_are_wanted())
         return;
     release_left();
-    sgc_walk_dead(kinds, condemn, sgc_team_first(team));
+    sgc_walk_dead(kinds, enqueue_dead, sgc_team_first(team));
     sgc_a32_store(&sgc_disclaim_due, all.count != 0 || all.asking != 0);
 }
 
-/* ---- the gate ---- */
+/* ---- the GC lock ---- */
 
-static void close_gate(struct sgc_mutator *self, struct sgc_gate_hold *hold)
+static void close_gate(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold)
 {
-    if (!sgc_gate_try(self, hold))
-        sgc_gate_close_for(self, hold);
+    if (!sgc_gc_lock_try(self, hold))
+        sgc_gc_lock_acquire_for(self, hold);
 }
 
 /* ---- asking ---- */
@@ -175,7 +175,7 @@ static bool runs_one(const struct sgc_mutator *self, uintptr_t entry)
     return sgc_a32_load_acq(&all.busy) == self->cache.id && !sgc_mutator_left(self, self->disclaiming, entry);
 }
 
-/* Gate held: the thread, which runs no procedure and stands at `now`, is the one that asks from here on. */
+/* GC lock held: the thread, which runs no procedure and stands at `now`, is the one that asks from here on. */
 static bool begin(struct sgc_mutator *self, uintptr_t now)
 {
     if (sgc_a32_load_acq(&all.busy) != self->cache.id && !sgc_a32_cas(&all.busy, 0, self->cache.id))
@@ -190,7 +190,7 @@ static void end(struct sgc_mutator *self)
     sgc_a32_cas(&all.busy, self->cache.id, 0);
 }
 
-/* Gate held: the next object, which is asked about from here on; 0: none waits. */
+/* GC lock held: the next object, which is asked about from here on; 0: none waits. */
 static uintptr_t take_next(void)
 {
     uintptr_t object;
@@ -199,7 +199,7 @@ static uintptr_t take_next(void)
     while (all.next < all.count && (all.object[all.next] & TAKEN) != 0)
         all.next++;
     object = all.next < all.count ? all.object[all.next++] : 0;
-    sgc_seam();                         /* a thread that frees the object without the gate would be met here */
+    sgc_test_point();                         /* a thread that frees the object without the GC lock would be met here */
     all.asking = object;
     return object;
 }
@@ -212,16 +212,16 @@ static bool is_dead(uintptr_t object)
     return proc == NULL || proc((void *)object) == 0;
 }
 
-/* Gate held.  What the owner of its page frees, and waits for a sweep, does not count as freed, but is taken off what the last
- * cycle counted as live. */
+/* GC lock held.  What the owner of its page frees, and waits for a sweep, does not count as freed, but is taken off what the
+ * last cycle counted as live. */
 static void count_freed(const struct sgc_mutator *self, const struct sgc_object *o)
 {
     if (sgc_aw_load(&sgc_heap.pages[o->page].tag) == self->cache.tag)
         all.freed += o->bytes;
 }
 
-/* Gate held.  Objects of clients' kinds are not kept for reuse when they are freed, so their page is to be looked through again:
- * once for each page, since objects lie in the queue page by page. */
+/* GC lock held.  Objects of clients' kinds are not kept for reuse when they are freed, so their page is to be looked through
+ * again: once for each page, since objects lie in the queue page by page. */
 static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
 {
     struct sgc_object o;
@@ -232,20 +232,20 @@ static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
         return;
     count_freed(self, &o);
     if (o.page != *offered)
-        sgc_free_offer(&self->cache, o.page);
+        sgc_free_reuse_page(&self->cache, o.page);
     *offered = o.page;
 }
 
-/* Gate held, but for the call of each procedure.  Whether the thread still asks, since a collection may have let in another, and
- * whether the object is still the one that was there, is only known when the gate is held again. */
-static void ask(struct sgc_mutator *self, struct sgc_gate_hold *hold, size_t most, uint32_t *offered)
+/* GC lock held, but for the call of each procedure.  Whether the thread still asks, since a collection may have let in another,
+ * and whether the object is still the one that was there, is only known when the GC lock is held again. */
+static void ask(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold, size_t most, uint32_t *offered)
 {
     uintptr_t object;
 
     while (most-- > 0 && (object = take_next()) != 0) {
         bool dead;
 
-        sgc_gate_open_for(hold);
+        sgc_gc_lock_release_for(hold);
         dead = is_dead(object);
         close_gate(self, hold);
         if (sgc_a32_load_acq(&all.busy) != self->cache.id)
@@ -256,7 +256,7 @@ static void ask(struct sgc_mutator *self, struct sgc_gate_hold *hold, size_t mos
     all.asking = 0;
 }
 
-/* Gate held: when nothing waits any more, all at once. */
+/* GC lock held: when nothing waits any more, all at once. */
 static void settle(const struct sgc_mutator *self)
 {
     if (sgc_a32_load_acq(&all.busy) != self->cache.id || all.next < all.count)
@@ -269,10 +269,10 @@ static void settle(const struct sgc_mutator *self)
 bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
 {
     uintptr_t now = sgc_stack_pointer();
-    struct sgc_gate_hold hold;
+    struct sgc_gc_lock_hold hold;
     uint32_t offered = SGC_NO_PAGE;
 
-    if (self == NULL || sgc_gate_mine() || sgc_a32_load(&sgc_disclaim_due) == 0 || runs_one(self, entry))
+    if (self == NULL || sgc_gc_lock_held() || sgc_a32_load(&sgc_disclaim_due) == 0 || runs_one(self, entry))
         return false;
     close_gate(self, &hold);
     if (begin(self, now)) {
@@ -280,7 +280,7 @@ bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
         settle(self);
         end(self);
     }
-    sgc_gate_open_for(&hold);
+    sgc_gc_lock_release_for(&hold);
     return offered != SGC_NO_PAGE;
 }
 
@@ -313,7 +313,7 @@ static size_t place_of(uintptr_t object)
     return low;
 }
 
-/* Gate held: nobody is asked about the object any more, nor frees it who is just being asked. */
+/* GC lock held: nobody is asked about the object any more, nor frees it who is just being asked. */
 static void take_out(uintptr_t object)
 {
     size_t place = place_of(object);
@@ -328,16 +328,16 @@ static void take_out(uintptr_t object)
 /* What waits may be of a kind that has no procedure any more. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind)
 {
-    struct sgc_gate_hold hold;
+    struct sgc_gc_lock_hold hold;
 
     sgc_assert(kind < SGC_KINDS);
     if ((sgc_a32_load_acq(&all.kinds) >> kind & 1) == 0 && sgc_a32_load(&sgc_disclaim_due) == 0)
         return;
-    if (sgc_gate_mine()) {
+    if (sgc_gc_lock_held()) {
         take_out(object);
         return;
     }
     close_gate(self, &hold);
     take_out(object);
-    sgc_gate_open_for(&hold);
+    sgc_gc_lock_release_for(&hold);
 }

@@ -8,21 +8,21 @@
  * queue when the next collection comes is found dead by that one again: so the queue is filled anew each time, and what does
  * not fit into it is only late.
  *
- * The gate protects the queue: the thread that asks takes an object and frees the last one under it, and so does the thread that
- * frees an object which may wait.  Procedures are called without it.
+ * The GC lock protects the queue: the thread that asks takes an object and frees the last one under it, and so does the thread
+ * that frees an object which may wait.  Procedures are called without it.
  *
  *   what            written by                                read by          ordering
  *   of[n], kinds,   the thread that registers a procedure,    everybody        release / acquire; the stopped world
- *   keepers         gate held
- *   object[],       the collecting thread, world stopped;     same             the gate
- *   count, next,    the thread that asks, gate held
+ *   mark_from_kinds         GC lock held
+ *   object[],       the collecting thread, world stopped;     same             the GC lock
+ *   count, next,    the thread that asks, GC lock held
  *   asking, freed
- *   object[n],      also the thread that frees the object:    same             the gate
+ *   object[n],      also the thread that frees the object:    same             the GC lock
  *   asking          sets the lowest bit; 0
  *   busy            the thread that asks: compare-and-swap    everybody        acquire-release; only the thread itself makes
  *                   the collecting thread, world stopped: 0                    it its own, and looks for that
  *   due             the collecting thread: 1; the thread      everybody        relaxed: 1 is a hint; 0, nothing waits nor is
- *                   that asks, gate held: 0                                    asked about, holds until the world is stopped
+ *                   that asks, GC lock held: 0                                    asked about, holds until the world is stopped
  *                                                                              again
  */
 #ifndef SGC_GC_FINALIZE_DISCLAIM_H
@@ -35,7 +35,7 @@
 typedef int (*sgc_disclaim_t)(void *object);
 
 /* The kind's procedure from now on, NULL: none.  With from_all, what its objects point at is kept as long as they are, though
- * they may be dead.  Gate held; false if there is no memory for the queue. */
+ * they may be dead.  GC lock held; false if there is no memory for the queue. */
 bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all);
 
 /* World stopped, when all that is reachable has been marked: keeps what dead objects point at, where that is wanted.  Before

@@ -7,10 +7,10 @@
 
 /* ---- to the queue ---- */
 
-/* Chain of one walk; the gate's holder. */
+/* Chain of one walk; the GC lock's holder. */
 SGC_STATE static struct { struct sgc_record *first, *last; } chain;
 
-static void enqueue(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void enqueue(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     struct sgc_record *r = (struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
 
@@ -41,10 +41,10 @@ bool sgc_finalization_enqueue_all(void)
 
 /* ---- what is kept alive ---- */
 
-/* Of one visit; the gate's holder. */
+/* Of one visit; the GC lock's holder. */
 SGC_STATE static struct { void (*fn)(void *arg, uintptr_t address); void *arg; } visitor;
 
-static void visit_data(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void visit_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     const struct sgc_record *r = (const struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
 
@@ -53,7 +53,7 @@ static void visit_data(struct sgc_marker *marker, struct sgc_tree_block *block, 
     visitor.fn(visitor.arg, (uintptr_t)r->data);
 }
 
-static void visit_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void visit_strong(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
     if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
@@ -77,7 +77,7 @@ void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
 
 SGC_STATE static size_t counted;
 
-static void count_unit(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+static void count_unit(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     sgc_assert(sgc_aw_load(unit) != 0);
     (void)marker, (void)block, (void)address, (void)unit;
@@ -110,21 +110,21 @@ static const char *const order_name[SGC_ORDERS] = {
     [SGC_UNREACHABLE] = "when unreachable",
 };
 
-static void say_finalizer(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void print_finalizer(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
-    sgc_say("finalizer of %p, %s", (void *)object, order_name[sgc_aw_load(unit) & SGC_ORDER_MASK]);
+    sgc_print("finalizer of %p, %s", (void *)object, order_name[sgc_aw_load(unit) & SGC_ORDER_MASK]);
 }
 
-static void say_link(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t link, sgc_aw_t *unit)
+static void print_link(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
 {
     sgc_assert(sgc_link_ok(link) && sgc_registrable(sgc_link_target(sgc_aw_load(unit))));
     (void)marker, (void)block;
-    sgc_say("link at %p to %p", (void *)link, (void *)sgc_link_target(sgc_aw_load(unit)));
+    sgc_print("link at %p to %p", (void *)link, (void *)sgc_link_target(sgc_aw_load(unit)));
 }
 
-static void say_all(struct sgc_tree *tree,
-                    void (*say)(struct sgc_marker *, struct sgc_tree_block *, uintptr_t, sgc_aw_t *))
+static void print_all(struct sgc_tree *tree,
+                    void (*say)(struct sgc_marker *, struct sgc_tree_chunk *, uintptr_t, sgc_aw_t *))
 {
     const struct sgc_tree_visit visit = { .tree = tree, .unit = say };
 
@@ -137,10 +137,10 @@ void sgc_finalization_dump(void)
 
     sgc_assert(sgc_stopped_by_self());
     sgc_finalization_count(&c);
-    sgc_say("finalizers: %zu registered, %zu waiting; links: %zu, long ones: %zu; toggle references: %zu; %zu bytes "
+    sgc_print("finalizers: %zu registered, %zu waiting; links: %zu, long ones: %zu; toggle references: %zu; %zu bytes "
             "beside the heap", c.finalizers, c.waiting, c.links[SGC_LINK_SHORT], c.links[SGC_LINK_LONG], c.toggles,
             sgc_nodes_bytes());
-    say_all(&sgc_finalization.finalizers, say_finalizer);
-    say_all(&sgc_finalization.links[SGC_LINK_SHORT], say_link);
-    say_all(&sgc_finalization.links[SGC_LINK_LONG], say_link);
+    print_all(&sgc_finalization.finalizers, print_finalizer);
+    print_all(&sgc_finalization.links[SGC_LINK_SHORT], print_link);
+    print_all(&sgc_finalization.links[SGC_LINK_LONG], print_link);
 }

@@ -169,7 +169,7 @@ static inline uintptr_t sgc_link_generation(uintptr_t value)
 
 enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, bool strong);
 
-/* Asks about each: the answer is SGC_TOGGLE_..., or 0 to drop it.  World running, gate held. */
+/* Asks about each: the answer is SGC_TOGGLE_..., or 0 to drop it.  World running, GC lock held. */
 void sgc_toggles_ask(sgc_toggle_fn ask);
 
 /* ---- the queue (gc/finalize/queue.c) ---- */
@@ -180,7 +180,7 @@ bool sgc_finalizers_waiting(void);
 /* How many wait.  World stopped. */
 size_t sgc_queue_length(void);
 
-/* Runs finalizers until none waits; how many.  Outside sections, without the gate. */
+/* Runs finalizers until none waits; how many.  Outside sections, without the GC lock. */
 int sgc_finalizers_run(struct sgc_mutator *self);
 
 /* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier.  `entry`: where
@@ -198,10 +198,10 @@ static inline void sgc_finalizers_poll(struct sgc_mutator *self, uintptr_t entry
 /* Adds a chain of records, last->next == 0.  World stopped. */
 void sgc_queue_append(struct sgc_record *first, struct sgc_record *last);
 
-/* The same in front, with the world running.  Gate held. */
+/* The same in front, with the world running.  GC lock held. */
 void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last);
 
-/* Tells pollers if something waits.  Gate held, after each cycle. */
+/* Tells pollers if something waits.  GC lock held, after each cycle. */
 void sgc_queue_announce(void);
 
 /* Hands the objects and data that are on the queue to fn.  World stopped. */
@@ -212,7 +212,7 @@ void sgc_queue_mark(struct sgc_marker *marker);
 
 /* ---- the collector (gc/finalize/rounds.c) ---- */
 
-/* Before the world is stopped; gate held.  ask NULL: toggle references stay as they are. */
+/* Before the world is stopped; GC lock held.  ask NULL: toggle references stay as they are. */
 void sgc_finalization_before(sgc_toggle_fn ask);
 
 /* What the team is to look through while it marks: client data.  World stopped, before the team begins. */
@@ -225,10 +225,10 @@ void sgc_finalization_roots(struct sgc_marker *marker);
  * when the world runs again; NULL: nobody wants to.  World stopped. */
 void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await);
 
-/* What the record of the cycle says of finalization.  Gate held. */
+/* What the record of the cycle says of finalization.  GC lock held. */
 void sgc_finalization_fill(struct sgc_cycle_record *record);
 
-/* After the pause; gate held. */
+/* After the pause; GC lock held. */
 void sgc_finalization_after(void);
 
 /* Moves every registered finalizer to the queue; false if none was.  World stopped. */

@@ -10,9 +10,9 @@
  *
  *   what        written by                                         read by          ordering
  *   first       who takes: CAS; the collecting thread              everybody        acquire-release
- *   last        the gate's holder                                  same             the gate.  Means something while
+ *   last        the GC lock's holder                               same             the GC lock.  Means something while
  *                                                                                   `first` is not 0
- *   news        the gate's holder: 1; who tells the program: 0     same             acquire-release RMW
+ *   news        the GC lock's holder: 1; who tells the program: 0     same             acquire-release RMW
  *   next        who has the record                                 also who has     relaxed; what was read too late is
  *                                                                  lost it          not used
  */
@@ -47,7 +47,7 @@ size_t sgc_queue_length(void)
     return length;
 }
 
-/* ---- to the queue: the gate's holder ---- */
+/* ---- to the queue: the GC lock's holder ---- */
 
 void sgc_queue_append(struct sgc_record *first, struct sgc_record *last)
 {
@@ -64,7 +64,7 @@ void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
 {
     uintptr_t now;
 
-    sgc_assert(sgc_gate_mine() && sgc_record_ok(first) && sgc_record_ok(last));
+    sgc_assert(sgc_gc_lock_held() && sgc_record_ok(first) && sgc_record_ok(last));
     do {
         now = sgc_aw_load_acq(&queue.first);
         sgc_aw_store(&last->next, now);
@@ -75,7 +75,7 @@ void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
 
 void sgc_queue_announce(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     if (!sgc_finalizers_waiting())
         return;
     sgc_a32_swap(&queue.news, 1);
@@ -144,7 +144,7 @@ int sgc_finalizers_run(struct sgc_mutator *self)
     struct sgc_record r;
     int count = 0;
 
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     while (sgc_finalizers_waiting() && take(self, &r)) {
         self->finalizing = sgc_stack_pointer();
         r.fn((void *)r.object, r.data);
@@ -187,7 +187,7 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry)
     bool on_demand = sgc_a32_load(&sgc_client_finalize_on_demand) != 0;
 
     sgc_assert(self == sgc_mutator_self());
-    if (self == NULL || sgc_gate_mine() || inside_finalizer(self, entry))
+    if (self == NULL || sgc_gc_lock_held() || inside_finalizer(self, entry))
         return;
     if (on_demand)
         notify(self);

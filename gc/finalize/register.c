@@ -34,7 +34,7 @@ void sgc_finalization_use(uint32_t bits)
 static bool ready(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t address)
 {
     sgc_assert(sgc_mutator_mine(self));
-    return sgc_nodes_ready(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(tree, address);
+    return sgc_nodes_reserve(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(tree, address);
 }
 
 /* ---- finalizers ---- */
@@ -50,7 +50,7 @@ static bool may_point_into_heap(const void *data)
     return (uintptr_t)data - sgc_heap.base < sgc_heap.reserved;
 }
 
-static void note_use(struct sgc_tree_block *block, const struct sgc_finalizer *f)
+static void note_use(struct sgc_tree_chunk *block, const struct sgc_finalizer *f)
 {
     uint32_t bits = order_uses[f->order];
 
@@ -96,7 +96,7 @@ static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, 
     return SGC_REGISTERED_AGAIN;
 }
 
-static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_place at, uintptr_t object,
+static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_entry at, uintptr_t object,
                                  const struct sgc_finalizer *f, struct sgc_finalizer *old)
 {
     struct sgc_record *r = sgc_node_take(&self->nodes, SGC_NODE_RECORD);
@@ -107,7 +107,7 @@ static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_place
     r->data = f->data;
     sgc_assert(sgc_record_ok(r));
     note_use(at.block, f);
-    sgc_page_watch(sgc_page_number(object));
+    sgc_page_free_slowly(sgc_page_number(object));
     return take_over(self, sgc_aw_swap(at.unit, (uintptr_t)r | f->order), old);
 }
 
@@ -129,7 +129,7 @@ static enum sgc_registered set_slowly(struct sgc_mutator *self, uintptr_t object
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
     if (sgc_object_starts(object))
-        result = store(self, sgc_tree_place(&all->finalizers, &self->nodes, object), object, f, old);
+        result = store(self, sgc_tree_entry(&all->finalizers, &self->nodes, object), object, f, old);
     sgc_section_leave(sgc_section_of(self));
     return result;
 }
@@ -138,14 +138,14 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
                                       struct sgc_finalizer *old)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
-    struct sgc_tree_place at;
+    struct sgc_tree_entry at;
     bool slowly = false;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_finalizer_ok(f) && sgc_registrable(object));
     old->fn = NULL;
     sgc_section_enter(sgc_section_of(self));
     if (__builtin_expect(sgc_object_starts(object), 1)) {
-        at = sgc_tree_look_up(&all->finalizers, object);
+        at = sgc_tree_find_entry(&all->finalizers, object);
         if (f->fn == NULL)
             result = remove(self, at.unit, old);
         else if (at.unit != NULL && sgc_stock_enough(&self->nodes.of[SGC_NODE_RECORD]))
@@ -190,10 +190,10 @@ static void end_generation(struct sgc_mutator *self, uintptr_t object)
     sgc_assert(sgc_registrable(object));
     if (!ready(self, &all->generations, object))
         return;
-    sgc_seam();
+    sgc_test_point();
     sgc_section_enter(sgc_section_of(self));
     sgc_a32_store(&all->freed, 1);      /* a cycle between this and the rest would take it for done */
-    unit = sgc_tree_place(&all->generations, &self->nodes, object).unit;
+    unit = sgc_tree_entry(&all->generations, &self->nodes, object).unit;
     next = (sgc_aw_load(unit) + 1) % GENERATIONS;
     sgc_aw_store(unit, next != 0 ? next : 1);
     sgc_section_leave(sgc_section_of(self));
@@ -211,7 +211,7 @@ static void watch_place(uintptr_t link)
 {
     sgc_assert(sgc_link_ok(link));
     if (sgc_heap_contains(link))
-        sgc_page_watch(sgc_page_number(link));
+        sgc_page_free_slowly(sgc_page_number(link));
 }
 
 /* In a section. */
@@ -219,7 +219,7 @@ static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *targets, u
 {
     sgc_assert(sgc_registrable(object) && at.unit != NULL);
     sgc_assert(sgc_finalization_used());
-    sgc_page_watch(sgc_page_number(object));
+    sgc_page_free_slowly(sgc_page_number(object));
     watch_place(at.link);
     return sgc_aw_swap(at.unit, aim(targets, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
@@ -235,8 +235,8 @@ static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree 
     sgc_section_enter(sgc_section_of(self));
     sgc_finalization_use(0);
     if (sgc_object_starts(object))
-        result = link_to((struct place_of_link){ link, sgc_tree_place(tree, &self->nodes, link).unit },
-                         sgc_tree_place(&all->targets, &self->nodes, object).unit, object);
+        result = link_to((struct place_of_link){ link, sgc_tree_entry(tree, &self->nodes, link).unit },
+                         sgc_tree_entry(&all->targets, &self->nodes, object).unit, object);
     sgc_section_leave(sgc_section_of(self));
     return result;
 }
@@ -266,7 +266,7 @@ static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree
 /* Does freeing an object of the page take the slow way already?  Of large ones it always does. */
 static inline bool watched(const struct sgc_page *d)
 {
-    return sgc_page_state(d) != SGC_PAGE_SMALL || sgc_a32_load(&d->bin) == SGC_BIN_WATCHED;
+    return sgc_page_state(d) != SGC_PAGE_SMALL || sgc_a32_load(&d->bin) == SGC_BIN_FREES_SLOWLY;
 }
 
 static inline bool place_watched(uintptr_t link)
@@ -297,8 +297,8 @@ static inline enum sgc_registered link_quickly(struct sgc_mutator *self, const s
 
     if (!common_object(self, object) || !place_watched(link) || !sgc_tree_empty(&all->generations))
         return SGC_REGISTERED_NOT;
-    unit = sgc_tree_look_up_at(tree, SGC_LINKS_LOG, link).unit;
-    targets = sgc_tree_look_up_at(&all->targets, SGC_TARGETS_LOG, object).unit;
+    unit = sgc_tree_find_entry_at(tree, SGC_LINKS_LOG, link).unit;
+    targets = sgc_tree_find_entry_at(&all->targets, SGC_TARGETS_LOG, object).unit;
     if (unit == NULL || targets == NULL)
         return SGC_REGISTERED_NOT;
     sgc_a8_store(sgc_tree_flag(targets, SGC_TARGETS_LOG, object), 1);
@@ -362,7 +362,7 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
     unit = sgc_tree_find(tree, from);
     watch_place(to);
     if (unit != NULL && sgc_aw_load(unit) != 0)
-        result = from == to ? SGC_REGISTERED : move(unit, sgc_tree_place(tree, &self->nodes, to).unit);
+        result = from == to ? SGC_REGISTERED : move(unit, sgc_tree_entry(tree, &self->nodes, to).unit);
     sgc_section_leave(sgc_section_of(self));
     return result;
 }

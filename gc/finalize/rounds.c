@@ -20,12 +20,12 @@
 #include "gc/threads/world.h"
 
 enum {
-    VISITS_MOST = 6,
+    VISITS_MAX = 6,
     BLOCKS_FOR_HELPERS = 32,    /* below, looking through them is faster than waking anybody */
 };
 
 struct round {
-    const struct sgc_tree_visit *visit[VISITS_MOST];
+    const struct sgc_tree_visit *visit[VISITS_MAX];
     uint32_t visits;
     size_t blocks;
 };
@@ -46,7 +46,7 @@ static struct sgc_finalization *const all = &sgc_finalization;
 
 /* ---- what is done with each unit ---- */
 
-static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
     sgc_assert(sgc_registrable(object));
@@ -54,7 +54,7 @@ static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_block *block
         sgc_aw_store(unit, 0);
 }
 
-static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     sgc_assert(sgc_aw_load(unit) <= SGC_TOGGLE_STRONG && sgc_registrable(object));
     (void)block;
@@ -62,7 +62,7 @@ static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_block *blo
         sgc_mark_address(marker, object);
 }
 
-static void keep_all(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t address, sgc_aw_t *unit)
+static void keep_all(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     (void)marker, (void)block, (void)address, (void)unit;
 }
@@ -74,13 +74,13 @@ static struct sgc_record *record_of(uintptr_t value)
     return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
 }
 
-static bool has_data(struct sgc_marker *marker, struct sgc_tree_block *block)
+static bool has_data(struct sgc_marker *marker, struct sgc_tree_chunk *block)
 {
     (void)marker;
     return sgc_aw_load(&block->marks) != 0;
 }
 
-static void mark_data(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)block, (void)object;
     sgc_assert(sgc_record_ok(record_of(sgc_aw_load_acq(unit))));
@@ -88,7 +88,7 @@ static void mark_data(struct sgc_marker *marker, struct sgc_tree_block *block, u
 }
 
 /* What an object that needs an order reaches has to wait for it. */
-static void mark_reached(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_reached(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t order = sgc_aw_load(unit) & SGC_ORDER_MASK;
     struct sgc_object o;
@@ -108,7 +108,7 @@ static bool waits_longer(uintptr_t order)
     return now.java && (order == SGC_UNREACHABLE) != now.only_unreachable;
 }
 
-static void take_ready(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void take_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t value = sgc_aw_load_acq(unit);
     struct sgc_record *r = record_of(value);
@@ -141,7 +141,7 @@ static void publish(struct sgc_record *first, struct sgc_record *last)
 }
 
 /* Everything is marked that a finalizer may use. */
-static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_block *block)
+static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block)
 {
     for (struct sgc_record *r = block->ready; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
         sgc_mark_address(marker, r->object);
@@ -165,7 +165,7 @@ static const struct sgc_tree_visit
 
 static void round_begin(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     now.round = (struct round){ .visits = 0 };
 }
 
@@ -173,7 +173,7 @@ static void round_add(const struct sgc_tree_visit *visit)
 {
     if (sgc_tree_empty(visit->tree))
         return;
-    sgc_assert(now.round.visits < VISITS_MOST);
+    sgc_assert(now.round.visits < VISITS_MAX);
     now.round.visit[now.round.visits++] = visit;
     now.round.blocks += sgc_aw_load(&visit->tree->count);
     sgc_tree_walk_begin(visit);
@@ -198,7 +198,7 @@ static bool round_next(struct sgc_marker *marker)
 /* Goes through the trees, and marks all that is reachable from what the visits marked. */
 static void round_run(struct sgc_team *team)
 {
-    sgc_assert(sgc_stopped_by_self() && now.round.visits <= VISITS_MOST);
+    sgc_assert(sgc_stopped_by_self() && now.round.visits <= VISITS_MAX);
     if (now.round.visits == 0)
         return;
     sgc_team_look_through(team, &now.source, now.round.blocks >= BLOCKS_FOR_HELPERS);
@@ -224,7 +224,7 @@ static bool uses(uint32_t bit)
 
 void sgc_finalization_before(sgc_toggle_fn ask)
 {
-    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
+    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     if (ask != NULL && !sgc_tree_empty(&all->toggles))
         sgc_toggles_ask(ask);
 }
@@ -332,7 +332,7 @@ void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
 
 void sgc_finalization_fill(struct sgc_cycle_record *record)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     record->finalizable_bytes = now.kept_bytes;
 }
 
@@ -340,7 +340,7 @@ void sgc_finalization_after(void)
 {
     struct sgc_record *first = (struct sgc_record *)sgc_aw_load(&now.fresh.first);
 
-    sgc_assert(sgc_gate_mine() && !sgc_world_stopped());
+    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     if (first != NULL && now.await != NULL) {
         for (struct sgc_record *r = first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
             now.await((void *)r->object);

@@ -16,23 +16,23 @@ enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, b
     struct sgc_object o;
 
     sgc_assert(sgc_mutator_mine(self));
-    if (!sgc_nodes_ready(&self->nodes, sgc_section_of(self)) || !sgc_tree_reach(toggles, object))
+    if (!sgc_nodes_reserve(&self->nodes, sgc_section_of(self)) || !sgc_tree_reach(toggles, object))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
     if (sgc_object_find(object, &o) && o.start == object) {
         sgc_finalization_use(0);
-        sgc_page_watch(o.page);
-        sgc_aw_swap(sgc_tree_place(toggles, &self->nodes, object).unit, strong ? SGC_TOGGLE_STRONG : SGC_TOGGLE_WEAK);
+        sgc_page_free_slowly(o.page);
+        sgc_aw_swap(sgc_tree_entry(toggles, &self->nodes, object).unit, strong ? SGC_TOGGLE_STRONG : SGC_TOGGLE_WEAK);
         result = SGC_REGISTERED;
     }
     sgc_section_leave(sgc_section_of(self));
     return result;
 }
 
-/* Whom to ask: the walk has no place for it.  The gate's holder. */
+/* Whom to ask: the walk has no place for it.  The GC lock's holder. */
 SGC_STATE static sgc_toggle_fn asking;
 
-static void ask_about(struct sgc_marker *marker, struct sgc_tree_block *block, uintptr_t object, sgc_aw_t *unit)
+static void ask_about(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t now = sgc_aw_load(unit);
 
@@ -41,12 +41,12 @@ static void ask_about(struct sgc_marker *marker, struct sgc_tree_block *block, u
     sgc_aw_cas(unit, now, asking((void *)object));      /* unless it was freed meanwhile */
 }
 
-/* Nobody takes parts of the tree away: that needs the gate. */
+/* Nobody takes parts of the tree away: that needs the GC lock. */
 void sgc_toggles_ask(sgc_toggle_fn ask)
 {
     const struct sgc_tree_visit visit = { .tree = toggles, .unit = ask_about };
 
-    sgc_assert(sgc_gate_mine() && ask != NULL);
+    sgc_assert(sgc_gc_lock_held() && ask != NULL);
     asking = ask;
     sgc_tree_walk(&visit, NULL);
 }

@@ -212,12 +212,12 @@ bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT])
     return true;
 }
 
-static void say_object(const char *how, uintptr_t address)
+static void print_object(const char *how, uintptr_t address)
 {
     char text[SGC_API_OBJECT_TEXT];
 
     if (sgc_api_describe_object(address, text))
-        sgc_say("%s %s", how, text);
+        sgc_print("%s %s", how, text);
 }
 
 void GC_print_backtrace(void *address)
@@ -225,21 +225,21 @@ void GC_print_backtrace(void *address)
     void *at = address, *base = NULL;
     size_t offset = 0;
 
-    say_object("back pointers of", (uintptr_t)address);
+    print_object("back pointers of", (uintptr_t)address);
     for (int step = 0; step < STEPS; step++) {
         GC_ref_kind kind = GC_get_back_ptr_info(at, &base, &offset);
 
         if (kind == GC_REFD_FROM_ROOT)
-            sgc_say("  in a root, at %p", base);
+            sgc_print("  in a root, at %p", base);
         else if (kind != GC_REFD_FROM_HEAP)
-            sgc_say("  %s", kind == GC_NO_SPACE ? "there is no object at this address" : "nothing points at it");
+            sgc_print("  %s", kind == GC_NO_SPACE ? "there is no object at this address" : "nothing points at it");
         if (kind != GC_REFD_FROM_HEAP)
             return;
-        sgc_say("  at offset %zu of", offset);
-        say_object("  the object of", (uintptr_t)base);
+        sgc_print("  at offset %zu of", offset);
+        print_object("  the object of", (uintptr_t)base);
         at = base;
     }
-    sgc_say("  ... and so on: %d steps did not reach a root, there may be a circle", STEPS);
+    sgc_print("  ... and so on: %d steps did not reach a root, there may be a circle", STEPS);
 }
 
 void GC_generate_random_backtrace(void)
@@ -249,7 +249,7 @@ void GC_generate_random_backtrace(void)
     GC_gcollect();
     address = GC_generate_random_valid_address();
     if (address == NULL)
-        sgc_say("no back pointers: there is no object");
+        sgc_print("no back pointers: there is no object");
     else
         GC_print_backtrace(address);
 }

@@ -21,7 +21,7 @@ void sgc_api_violation(const char *line)
 {
     if (!checking)
         return;
-    sgc_say("%s", line);
+    sgc_print("%s", line);
     longjmp(way_back, 1);
 }
 

@@ -28,7 +28,7 @@ static const char *name_of(uint32_t kind)
 static void dump_heap(const char *name)
 {
     sgc_assert(sgc_stopped_by_self());
-    sgc_say("dump %s: heap %zu bytes of %zu committed, %zu live after the last collection, %zu allocated and %zu "
+    sgc_print("dump %s: heap %zu bytes of %zu committed, %zu live after the last collection, %zu allocated and %zu "
             "freed since; %lu collections", name, sgc_heap_size(), sgc_heap_committed(), sgc_pacing_live(),
             sgc_pacing_allocated_since(), sgc_pacing_freed_since(), (unsigned long)sgc_cycles_finished());
 }
@@ -37,7 +37,7 @@ static void dump_threads(void)
 {
     sgc_assert(sgc_stopped_by_self());
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        sgc_say("thread %d%s: stack %p to %p, used from %p", m->tid, m->service ? " (SGC's own)" : "",
+        sgc_print("thread %d%s: stack %p to %p, used from %p", m->tid, m->service ? " (SGC's own)" : "",
                 (void *)m->stack.low, (void *)m->bottom, (void *)m->sp);
 }
 
@@ -65,7 +65,7 @@ static void dump_class(uint32_t kind, uint32_t cls)
     for (uint32_t page = 1; page < pages; page++)
         tally_page(page, kind, cls, &t);
     if (t.pages != 0)
-        sgc_say("pages of %u bytes, %s: %zu, with %zu objects", sgc_class_bytes(cls), name_of(kind), t.pages,
+        sgc_print("pages of %u bytes, %s: %zu, with %zu objects", sgc_class_bytes(cls), name_of(kind), t.pages,
                 t.objects);
 }
 
@@ -81,7 +81,7 @@ static void dump_spans(uint32_t kind)
             bytes += sgc_span_bytes(page);
         }
     if (count != 0)
-        sgc_say("spans, %s: %zu, with %zu bytes", name_of(kind), count, bytes);
+        sgc_print("spans, %s: %zu, with %zu bytes", name_of(kind), count, bytes);
 }
 
 static void dump_pages(void)
@@ -101,7 +101,7 @@ static void dump_regions(const char *name)
         const struct sgc_arena *arena = &sgc_heap.arenas[a];
 
         sgc_assert((arena->dirty & ~arena->free) == 0);         /* only free pages are counted so */
-        sgc_say("region %u at %p: %d pages free, %d of them with contents", a,
+        sgc_print("region %u at %p: %d pages free, %d of them with contents", a,
                 (void *)sgc_page_start(a * SGC_ARENA_PAGES), __builtin_popcountll(arena->free),
                 __builtin_popcountll(arena->dirty));
     }

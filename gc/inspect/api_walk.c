@@ -79,7 +79,7 @@ void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *
 
     if (self == NULL)
         return;
-    if (!sgc_gate_look(self, sgc_callers_stack_pointer())) {
+    if (!sgc_gc_lock_recover(self, sgc_callers_stack_pointer())) {
         sgc_warn("GC_enumerate_reachable_objects_inner: this thread does not have the allocation lock; nothing is "
                  "visited. Call it by GC_call_with_alloc_lock");
         return;

@@ -100,36 +100,36 @@ static bool ask_loader(const void *word, Dl_info *info)
     return !sgc_stopped_by_self() && dladdr(word, info) != 0 && info->dli_fname != NULL;
 }
 
-static void say_static(const void *word)
+static void print_static(const void *word)
 {
     Dl_info info;
 
     if (!ask_loader(word, &info))
-        sgc_say("  static data, at %p", word);
+        sgc_print("  static data, at %p", word);
     else if (info.dli_sname == NULL)
-        sgc_say("  static data of %s, at %p", info.dli_fname, word);
+        sgc_print("  static data of %s, at %p", info.dli_fname, word);
     else
-        sgc_say("  static data of %s, `%s`+%zu, at %p", info.dli_fname, info.dli_sname,
+        sgc_print("  static data of %s, `%s`+%zu, at %p", info.dli_fname, info.dli_sname,
                 (size_t)((const char *)word - (const char *)info.dli_saddr), word);
 }
 
-static void say_root(SGC_held_t held, const struct SGC_step *step)
+static void print_root(SGC_held_t held, const struct SGC_step *step)
 {
     sgc_assert(step->number == 0);
     if (held == SGC_HELD_BY_STATIC)
-        say_static(step->word);
+        print_static(step->word);
     else if (held == SGC_HELD_BY_ADDED)
-        sgc_say("  a range of GC_add_roots, at %p", step->word);
+        sgc_print("  a range of GC_add_roots, at %p", step->word);
     else if (held == SGC_HELD_BY_STACK)
-        sgc_say("  the stack or a register of thread %ld, at %p", step->thread, step->word);
+        sgc_print("  the stack or a register of thread %ld, at %p", step->thread, step->word);
     else if (held == SGC_HELD_BY_THREAD_LOCAL)
-        sgc_say("  a thread-local variable of thread %ld, at %p", step->thread, step->word);
+        sgc_print("  a thread-local variable of thread %ld, at %p", step->thread, step->word);
     else if (held == SGC_HELD_BY_UNCOLLECTABLE)
-        sgc_say("  an uncollectable object");
+        sgc_print("  an uncollectable object");
     else if (held == SGC_HELD_BY_FINALIZATION)
-        sgc_say("  finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle reference");
+        sgc_print("  finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle reference");
     else
-        sgc_say("  only the calling thread's own stack, at %p", step->word);
+        sgc_print("  only the calling thread's own stack, at %p", step->word);
 }
 
 static void describe(const struct SGC_step *step, char text[SGC_API_OBJECT_TEXT])
@@ -139,38 +139,39 @@ static void describe(const struct SGC_step *step, char text[SGC_API_OBJECT_TEXT]
         sgc_format(text, SGC_API_OBJECT_TEXT, "%zu bytes at %p, freed meanwhile", step->bytes, step->object);
 }
 
-static void say_step(const struct SGC_step *step, void *data)
+static void print_step(const struct SGC_step *step, void *data)
 {
     struct telling *t = data;
     char text[SGC_API_OBJECT_TEXT];
 
     sgc_assert(step->number < t->count);
     if (step->number == 0)
-        say_root(t->held, step);
+        print_root(t->held, step);
     if (step->number < SHOWN || t->count - step->number <= SHOWN) {
         describe(step, text);
         if (step->number == 0)
-            sgc_say("  -> %s", text);
+            sgc_print("  -> %s", text);
         else
-            sgc_say("     word at offset %zu of that -> %s", (size_t)((uintptr_t)step->word - t->before), text);
+            sgc_print("     word at offset %zu of that -> %s", (size_t)((uintptr_t)step->word - t->before), text);
     } else if (step->number == SHOWN) {
-        sgc_say("     ... %zu objects more ...", t->count - 2 * SHOWN);
+        sgc_print("     ... %zu objects more ...", t->count - 2 * SHOWN);
     }
     t->before = (uintptr_t)step->object;
 }
 
-static void say_no_way(SGC_held_t held, const void *address)
+static void print_no_way(SGC_held_t held, const void *address)
 {
     sgc_assert(held == SGC_HELD_NOT_HEAP || held == SGC_HELD_NO_OBJECT || held == SGC_HELD_BY_NOTHING ||
                held == SGC_HELD_UNKNOWN);
     if (held == SGC_HELD_NOT_HEAP)
-        sgc_say("%p is not in the collector's heap", address);
+        sgc_print("%p is not in the collector's heap", address);
     else if (held == SGC_HELD_NO_OBJECT)
-        sgc_say("there is no object at %p: it has been freed or reclaimed, or there never was one", address);
+        sgc_print("there is no object at %p: it has been freed or reclaimed, or there never was one", address);
     else if (held == SGC_HELD_BY_NOTHING)
-        sgc_say("nothing leads to the object at %p, but perhaps a register of the caller's: a collection reclaims it", address);
+        sgc_print("nothing leads to the object at %p, but perhaps a register of the caller's: a collection reclaims it",
+                  address);
     else
-        sgc_say("why the object at %p is alive was not found out: no memory for the search, or a thread did not stop",
+        sgc_print("why the object at %p is alive was not found out: no memory for the search, or a thread did not stop",
                 address);
 }
 
@@ -182,10 +183,10 @@ SGC_held_t SGC_why_live(const void *address)
     ask(&q, address, __builtin_frame_address(0));
     t = (struct telling){ .held = q.held, .count = q.way.count };
     if (q.way.count == 0) {
-        say_no_way(q.held, address);
+        print_no_way(q.held, address);
     } else {
-        sgc_say("the object at %p is alive, %zu objects from a root:", address, t.count);
-        visit_way(&q.way, say_step, &t);
+        sgc_print("the object at %p is alive, %zu objects from a root:", address, t.count);
+        visit_way(&q.way, print_step, &t);
     }
     sgc_way_release(&q.way);
     return q.held;

@@ -5,7 +5,8 @@
 #include "alloc/pages/pool.h"
 #include "platform/report.h"
 
-/* The last two samples.  The smaller one counts: the system's scheduler only ever adds, and a real change is followed after two. */
+/* The last two samples.  The smaller one counts: the system's scheduler only ever adds, and a real change is followed after
+ * two. */
 struct cost {
     sgc_aw_t value, last;
 };

@@ -3,8 +3,8 @@
  * What collections have cost, learnt from the records of finished cycles.
  *
  *   what              written by                              read by                 ordering
- *   last samples,     the collecting thread, under the gate   same                    the gate
- *   values, figures   the collecting thread, under the gate   any thread on the slow  relaxed: each is an estimate
+ *   last samples,     the collecting thread, under the GC lock  same                    the GC lock
+ *   values, figures   the collecting thread, under the GC lock  any thread on the slow  relaxed: each is an estimate
  *   of the last cycle                                         path of allocation, API by itself
  *   useless           same; the thread that frees what        same                    relaxed: a lost update costs a
  *                     waited: 0                                                       cycle, or a try at the limit
@@ -17,7 +17,7 @@
 
 void sgc_pacing_costs_start(void);
 
-/* A cycle has ended.  World running, gate held. */
+/* A cycle has ended.  World running, GC lock held. */
 void sgc_pacing_costs_learn(const struct sgc_cycle_record *record);
 
 /* What is known, and what the last cycle has found: roots, finalizable and pointer-free bytes. */

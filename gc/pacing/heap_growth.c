@@ -13,7 +13,7 @@
 
 enum { STACK_TO_LOOK = 64 << 10 };      /* room for long names of groups: a thread with a small stack leaves it to others */
 
-SGC_STATE static sgc_aw_t told_size;
+SGC_STATE static sgc_aw_t reported_size;
 
 bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
 {
@@ -31,12 +31,12 @@ bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
     if (!expanded)
         return false;
     sgc_heap_promise(size + pages * SGC_PAGE);
-    sgc_pacing_reconsider();
+    sgc_pacing_allow(bytes);
     sgc_heap_watch(self);
     return true;
 }
 
-/* The gate keeps collections, and with them other hooks, away meanwhile. */
+/* The GC lock keeps collections, and with them other hooks, away meanwhile. */
 static void call_hook(struct sgc_mutator *self, size_t size)
 {
     void (*hook)(uintptr_t) = (void (*)(uintptr_t))sgc_aw_load_acq(&sgc_client_on_heap_resize);
@@ -44,22 +44,22 @@ static void call_hook(struct sgc_mutator *self, size_t size)
 
     if (hook == NULL)
         return;
-    closed = sgc_gate_enter(self);
+    closed = sgc_gc_lock_enter(self);
     hook(size);
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
 }
 
 void sgc_heap_watch(struct sgc_mutator *self)
 {
     size_t size = sgc_heap_size();
-    size_t told = sgc_aw_load(&told_size);
+    size_t told = sgc_aw_load(&reported_size);
 
     sgc_assert(sgc_section_of(self)->held == 0);
     if (size < told + SGC_ARENA && told < size + SGC_ARENA)
         return;
-    if (!sgc_aw_cas(&told_size, told, size))
+    if (!sgc_aw_cas(&reported_size, told, size))
         return;
-    sgc_heap_note_most(size);
+    sgc_heap_note_max(size);
     if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_LOOK)
         sgc_group_limit_look(sgc_pool_heap_bytes());
     if (size > told)

@@ -30,7 +30,7 @@ size_t sgc_heap_committed(void)
     return pool > promised ? pool : promised;
 }
 
-size_t sgc_heap_most(void)
+size_t sgc_heap_max(void)
 {
     size_t now = sgc_heap_size();
     size_t most = sgc_aw_load(&heap_size.most);
@@ -53,7 +53,7 @@ void sgc_heap_shrink(void)
     sgc_aw_store(&heap_size.promised, 0);
 }
 
-void sgc_heap_note_most(size_t size)
+void sgc_heap_note_max(size_t size)
 {
     size_t most = sgc_aw_load(&heap_size.most);
 

@@ -16,8 +16,8 @@
 
 size_t sgc_heap_size(void);
 size_t sgc_heap_committed(void);
-size_t sgc_heap_most(void);             /* the largest size that was seen */
-void sgc_heap_note_most(size_t size);   /* this size was seen */
+size_t sgc_heap_max(void);             /* the largest size that was seen */
+void sgc_heap_note_max(size_t size);   /* this size was seen */
 
 /* The client has been promised a heap of so many bytes, which counts as its size from now on. */
 void sgc_heap_promise(size_t bytes);

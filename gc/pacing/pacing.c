@@ -28,16 +28,16 @@ struct pacing {
 };
 
 SGC_STATE static struct pacing pacing;
-SGC_STATE struct sgc_unseen sgc_unseen;
+SGC_STATE struct sgc_unpublished sgc_unpublished;
 
 /* A thread adds up what it has claimed by itself first: with all others not more than a small part of the budget. */
-enum { UNSEEN_SHARE = 32, UNSEEN_MOST = 16 * SGC_PAGE };
+enum { UNPUBLISHED_SHARE = 32, UNPUBLISHED_MAX = 16 * SGC_PAGE };
 
 /* O(1): what must hold whenever a function here begins, once pacing has started. */
 static bool ok(void)
 {
-    return pacing.memory != 0 && sgc_aw_load(&pacing.budget) <= SGC_PACE_NEVER && sgc_aw_load(&pacing.worth) <= SGC_PACE_NEVER &&
-           sgc_aw_load(&sgc_unseen.bytes) <= UNSEEN_MOST;
+    return pacing.memory != 0 && sgc_aw_load(&pacing.budget) <= SGC_PACE_NEVER &&
+           sgc_aw_load(&pacing.worth) <= SGC_PACE_NEVER && sgc_aw_load(&sgc_unpublished.bytes) <= UNPUBLISHED_MAX;
 }
 
 /* ---- how much before the next cycle ---- */
@@ -72,7 +72,7 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&pacing.look, 0);
     sgc_aw_store(&pacing.first, bytes);
     sgc_aw_store(&pacing.budget, bytes);
-    sgc_aw_store(&sgc_unseen.bytes, sgc_pace_smaller(bytes / UNSEEN_SHARE, UNSEEN_MOST));
+    sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
 void sgc_pacing_reconsider(void)
@@ -86,7 +86,8 @@ void sgc_pacing_reconsider(void)
     const struct sgc_pace_bounds bounds = {
         .divisor = sgc_aw_load(&sgc_client_free_space_divisor),
         .minimum = sgc_aw_load(&pacing.minimum),
-        .granted = sgc_pace_larger(sgc_options.initial_heap, sgc_heap_promised()),
+        .initial = sgc_options.initial_heap,
+        .granted = sgc_heap_promised(),
         .named = named(),
         .limit = limit(),
         .use_limit = use_limit(),
@@ -150,8 +151,8 @@ static size_t counted(size_t allocated)
     return growth < allocated - least ? allocated - growth : least;
 }
 
-/* The budget is used up: is there touched memory to be used first?  Asked once a cycle.  To know it, all has to be swept, which is
- * little beside a cycle.  If another thread has changed the budget meanwhile, that one holds. */
+/* The budget is used up: is there touched memory to be used first?  Asked once a cycle.  To know it, all has to be swept, which
+ * is little beside a cycle.  If another thread has changed the budget meanwhile, that one holds. */
 static bool use_touched(struct sgc_mutator *self, size_t budget)
 {
     size_t worth = sgc_aw_load(&pacing.worth), more;
@@ -198,8 +199,8 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
 {
     bool any = take_over_spans();
 
-    sgc_assert(sgc_section_of(self)->held == 0);
-    if (!sgc_pacing_too_little(&self->cache)) {
+    sgc_assert(ok() && sgc_section_of(self)->held == 0);
+    if (!sgc_pacing_below_batch(&self->cache)) {
         sgc_section_enter(sgc_section_of(self));
         take_over(&self->cache);
         sgc_section_leave(sgc_section_of(self));
@@ -239,7 +240,7 @@ size_t sgc_pacing_cycle_done(size_t live)
 void sgc_pacing_given_up(void)
 {
     sgc_assert(ok());
-    set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&pacing.budget), SGC_PACE_LEAST) * 2, SGC_PACE_NEVER));
+    set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&pacing.budget), SGC_PACE_MIN) * 2, SGC_PACE_NEVER));
 }
 
 /* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the next one. */
@@ -266,6 +267,12 @@ size_t sgc_pacing_minimum(void)
     size_t minimum = sgc_aw_load(&pacing.minimum);
 
     return minimum != 0 ? minimum : 1;
+}
+
+void sgc_pacing_allow(size_t bytes)
+{
+    sgc_pacing_reconsider();
+    set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(bytes, SGC_PACE_NEVER), SGC_PACE_NEVER));
 }
 
 /* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */

@@ -9,7 +9,7 @@
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
  *                     thread that frees what it found dead: by CAS
- *   totals            the collecting thread, under the gate                   anybody: relaxed
+ *   totals            the collecting thread, under the GC lock                anybody: relaxed
  *   memory            the starting thread                                     thread creation
  */
 #ifndef SGC_GC_PACING_PACING_H
@@ -19,17 +19,17 @@
 
 void sgc_pacing_init(void);
 
-enum { SGC_UNSEEN_LEAST = SGC_PAGE / 4 };
+enum { SGC_UNPUBLISHED_MIN = SGC_PAGE / 4 };
 
 /* What all threads together may have claimed beside `allocated`.  On a line that seldom changes. */
-SGC_INNER struct sgc_unseen { _Alignas(128) sgc_aw_t bytes; } sgc_unseen;
+SGC_INNER struct sgc_unpublished { _Alignas(128) sgc_aw_t bytes; } sgc_unpublished;
 
 /* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the budget is large, more. */
-static inline bool sgc_pacing_too_little(const struct sgc_cache *cache)
+static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
 {
     size_t claimed = sgc_aw_load(&cache->claimed);
 
-    return claimed < SGC_UNSEEN_LEAST || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unseen.bytes);
+    return claimed < SGC_UNPUBLISHED_MIN || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
 }
 
 /* Takes over what the thread's cache has claimed and freed since the last time; true when it is
@@ -53,6 +53,7 @@ int sgc_pacing_markers(int most);
 void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */
 size_t sgc_pacing_minimum(void);
+void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap: use that first */
 
 /* So much of what the last cycle counted as live was found dead by it, and has been freed only now, as if by the cycle: it does
  * not count as freed.  In a section. */

@@ -17,14 +17,14 @@
 
 /* The parameters of the rule. */
 enum {
-    SGC_PACE_TIMES = 19,            /* cycles' durations: how long the program runs between two, so they take a twentieth of the time */
-    SGC_PACE_BESIDE = 6 << 20,      /* bytes added to what lives before it is divided by the divisor: small heaps grow faster */
-    SGC_PACE_LIGHT = 4,             /* roots cost only time, pointer-free objects only memory: this part of their bytes counts */
-    SGC_PACE_LEAST = 256 << 10,     /* bytes between two cycles in any case: a cycle over nothing costs as much as allocating them */
-    SGC_PACE_SMALL = 48 << 20,      /* bytes, divided by the divisor: a heap so small need not be kept smaller */
-    SGC_PACE_SHARE = 128,           /* but the program has allocated so many times what is taken for that, or it may soon end */
-    SGC_PACE_NEAR = 32,             /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
-    SGC_PACE_RATION = 5,            /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
+    SGC_PACE_TIMES = 19, /* cycles' durations: how long the program runs between two, so they take a twentieth of the time */
+    SGC_PACE_BESIDE = 6 << 20, /* bytes added to what lives before it is divided by the divisor: small heaps grow faster */
+    SGC_PACE_LIGHT = 4,        /* roots cost only time, pointer-free objects only memory: this part of their bytes counts */
+    SGC_PACE_MIN = 256 << 10,  /* bytes between two cycles in any case: a cycle over nothing costs as much as allocating them */
+    SGC_PACE_SMALL = 48 << 20, /* bytes, divided by the divisor: a heap so small need not be kept smaller */
+    SGC_PACE_SHARE = 128,      /* but the program has allocated so many times what is taken for that, or it may soon end */
+    SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
+    SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
 };
 
 struct sgc_pace_costs {
@@ -44,7 +44,8 @@ struct sgc_pace_heap {
 struct sgc_pace_bounds {
     size_t divisor;                 /* GC_FREE_SPACE_DIVISOR */
     size_t minimum;                 /* between two cycles, as the client asks */
-    size_t granted;                 /* heap size that the client has asked for: below it there is no collection */
+    size_t initial;                 /* heap size below which there is no collection */
+    size_t granted;                 /* heap size that the client has asked for since */
     size_t named;                   /* heap size that the user lets the program use; 0: not said */
     size_t limit;                   /* of the heap's size; SIZE_MAX: none */
     bool use_limit;                 /* all of it, whatever collections cost */
@@ -92,17 +93,17 @@ static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divis
     size_t doubled = staying + sgc_pace_smaller(h->roots, SGC_PACE_NEVER) / SGC_PACE_LIGHT;
     size_t weight = doubled - pointer_free + pointer_free / SGC_PACE_LIGHT;
 
-    return sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_LEAST);
+    return sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_MIN);
 }
 
-/* What may be spent to keep cycles rare: a small heap, and what the user has named.  Touching memory costs about as much as
- * marking it, so it is no more than the program has made use of before. */
+/* What may be spent to keep cycles rare: the heap that the client has asked for; a small heap, and what the user has named, but
+ * since touching memory costs about as much as marking it, these only as the program has made use of memory before. */
 static inline size_t sgc_pace_spare(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b, size_t divisor)
 {
     size_t small = sgc_pace_smaller(sgc_pace_less(SGC_PACE_SMALL / divisor, h->live), h->allocated / SGC_PACE_SHARE);
     size_t named = sgc_pace_smaller(sgc_pace_less(b->named, h->live), h->allocated);
 
-    return sgc_pace_larger(small, named);
+    return sgc_pace_larger(sgc_pace_less(b->granted, h->live), sgc_pace_larger(small, named));
 }
 
 /* As much as makes cycles cheap. */
@@ -112,7 +113,8 @@ static inline size_t sgc_pace_worth(const struct sgc_pace_costs *c)
 }
 
 /* But not less than the heap's growth, and not more than may be spent. */
-static inline size_t sgc_pace_cheap(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+static inline size_t sgc_pace_cheap(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                    const struct sgc_pace_bounds *b)
 {
     size_t divisor = sgc_pace_larger(b->divisor, 1);
 
@@ -120,14 +122,15 @@ static inline size_t sgc_pace_cheap(const struct sgc_pace_costs *c, const struct
 }
 
 /* What the client has set. */
-static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                   const struct sgc_pace_bounds *b)
 {
     size_t room = sgc_pace_less(h->size, h->live);
-    size_t granted = sgc_pace_larger(sgc_pace_less(b->granted, h->live), b->use_entire_heap ? room : 0);
+    size_t first = sgc_pace_larger(sgc_pace_less(b->initial, h->live), b->use_entire_heap ? room : 0);
 
     if (b->dont_expand)
-        return sgc_pace_larger(room, SGC_PACE_LEAST);
-    return b->use_limit ? SGC_PACE_NEVER : sgc_pace_larger(sgc_pace_cheap(c, h, b), granted);
+        return sgc_pace_larger(room, SGC_PACE_MIN);
+    return b->use_limit ? SGC_PACE_NEVER : sgc_pace_larger(sgc_pace_cheap(c, h, b), first);
 }
 
 /* Near the limit collections get denser; in the end the limit itself calls for them. */
@@ -135,24 +138,26 @@ static inline size_t sgc_pace_within(size_t budget, size_t live, size_t limit)
 {
     size_t room = sgc_pace_less(limit - limit / SGC_PACE_NEAR, live);
 
-    return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(live / SGC_PACE_NEAR, SGC_PACE_LEAST)));
+    return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(live / SGC_PACE_NEAR, SGC_PACE_MIN)));
 }
 
 /* The bytes to allocate before the next cycle. */
-static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b)
+static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
+                                     const struct sgc_pace_bounds *b)
 {
     size_t budget = sgc_pace_within(sgc_pace_wish(c, h, b), h->live, b->limit);
 
     return sgc_pace_smaller(sgc_pace_larger(budget, b->minimum), SGC_PACE_NEVER);
 }
 
-/* The budget is used up, and so much memory is free that is touched already: by how much the budget grows before the cycle after
- * all.  Only by half of that, so that what a peak has left behind goes back to the system in the end. */
+/* The budget is used up, and so much memory is free that is touched already: by how much the budget grows before the cycle
+ * after all.  Only by half of that, so that what a peak has left behind goes back to the system in the end; and it doubles at
+ * most, so that the divisor keeps its say. */
 static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
 {
-    size_t more = sgc_pace_smaller(touched / 2, sgc_pace_less(worth, budget));
+    size_t more = sgc_pace_smaller(sgc_pace_smaller(touched / 2, budget), sgc_pace_less(worth, budget));
 
-    return more >= SGC_PACE_LEAST ? more : 0;
+    return more >= SGC_PACE_MIN ? more : 0;
 }
 
 /* The allocated bytes at which marking beside the program is to begin, so that it ends before the budget is used up.

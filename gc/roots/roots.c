@@ -18,11 +18,11 @@ struct roots {
     struct sgc_ranges added, excluded;
     struct sgc_modules modules;
     bool no_modules;                /* GC_no_dls, as the list of modules has heard it */
-    uintptr_t heard_filter;         /* likewise */
+    uintptr_t applied_filter;         /* likewise */
     unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
     bool told;                      /* of one */
-    bool told_no_memory;            /* for the list of modules */
-    bool answers;                   /* does the system say, in this stop, what memory can be read?  False, too, if nobody needs that */
+    bool reported_no_memory;            /* for the list of modules */
+    bool answers; /* does the system say, in this stop, what memory can be read?  False, too, if nobody needs that */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
@@ -108,17 +108,17 @@ static void hear_client(void)
     bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;
     uintptr_t filter = sgc_aw_load_acq(&roots.filter);
 
-    if (no_modules == roots.no_modules && filter == roots.heard_filter)
+    if (no_modules == roots.no_modules && filter == roots.applied_filter)
         return;
     roots.no_modules = no_modules;
-    roots.heard_filter = filter;
+    roots.applied_filter = filter;
     roots.modules.adds = 0;
 }
 
 /* The program itself has an empty name. */
 static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
 {
-    sgc_roots_filter_t filter = (sgc_roots_filter_t)roots.heard_filter;
+    sgc_roots_filter_t filter = (sgc_roots_filter_t)roots.applied_filter;
 
     return roots.no_modules || (filter != NULL && !filter(name, (void *)lo, bytes));
 }
@@ -154,27 +154,27 @@ static bool grow_modules(int more)
 }
 
 /* Said once, until there is memory again. */
-static void tell_no_memory(void)
+static void report_no_memory(void)
 {
     sgc_assert(roots.modules.overflow > 0);
-    if (!roots.told_no_memory)
+    if (!roots.reported_no_memory)
         sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
                  "is made. Free memory or raise the limit on it",
                  roots.modules.range_capacity + roots.modules.overflow);
-    roots.told_no_memory = true;
+    roots.reported_no_memory = true;
 }
 
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     hear_client();
     while (!sgc_modules_snapshot(&roots.modules, leave_out, stop, arg))
         if (!grow_modules(roots.modules.overflow)) {
-            tell_no_memory();
+            report_no_memory();
             return false;
         }
     sgc_assert(roots.modules.ranges <= roots.modules.range_capacity && roots.modules.tlses <= roots.modules.tls_capacity);
-    roots.told_no_memory = false;
+    roots.reported_no_memory = false;
     return true;
 }
 
@@ -248,7 +248,8 @@ static bool inside_any(struct sgc_range r, const struct sgc_stack_part *part, in
 
 /* A range that ends nobody knows where, so that there may be memory of others in it, which they unmap when they like.  Its OS
  * pages are looked at one by one, those that can be read. */
-static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m, struct sgc_range range)
+static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m,
+                         struct sgc_range range)
 {
     uintptr_t next, at = sgc_round_up(range.lo, sizeof at), end = sgc_round_down(range.hi, sizeof end);
 
@@ -410,7 +411,7 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
 /* The thread that has stopped the world has a list of that moment, and may not call the client's filter for another. */
 static bool list_is_true(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     return sgc_stopped_by_self() || sgc_roots_snapshot(NULL, NULL);
 }
 
@@ -421,10 +422,10 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
     sgc_assert(self == sgc_mutator_self());
     if (self == NULL)
         return false;
-    closed = sgc_gate_enter(self);
+    closed = sgc_gc_lock_enter(self);
     found = list_is_true() &&
             (in_static(address, sgc_section_of(self)) || on_stack(address) || in_thread_local(address, self));
-    sgc_gate_leave(closed);
+    sgc_gc_lock_leave(closed);
     return found;
 }
 
@@ -432,7 +433,7 @@ static void dump_ranges(const char *what, const struct sgc_range *of, size_t cou
 {
     for (size_t i = 0; i < count; i++)
         if (of[i].lo < of[i].hi)
-            sgc_say("%s: %p to %p, %zu bytes", what, (void *)of[i].lo, (void *)of[i].hi,
+            sgc_print("%s: %p to %p, %zu bytes", what, (void *)of[i].lo, (void *)of[i].hi,
                     of[i].hi - of[i].lo);
 }
 

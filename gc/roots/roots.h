@@ -6,10 +6,10 @@
  *   what               written by                              read by            ordering
  *   added, excluded    under the roots' lock                   collecting thread  the world is stopped, so nobody
  *                                                                                 is inside that lock
- *   modules            collecting thread, loader's list locked collecting thread  the cycle's gate
- *   what was told      the thread that starts the collector,   the same           the start; the cycle's gate
+ *   modules            collecting thread, loader's list locked collecting thread  the GC lock
+ *   what was told      the thread that starts the collector,   the same           the start; the GC lock
  *                      then the collecting thread
- *   answers            collecting thread                       same               the cycle's gate
+ *   answers            collecting thread                       same               the GC lock
  */
 #ifndef SGC_GC_ROOTS_ROOTS_H
 #define SGC_GC_ROOTS_ROOTS_H
@@ -37,7 +37,7 @@ void sgc_roots_clear_excluded(struct sgc_section *self);
 bool sgc_roots_contain(uintptr_t address);
 
 /* Would a word stored at the address be scanned: added, static data, a registered thread's stack, or a thread-local
- * variable of the calling mutator?  Closes the gate, if it is not ours; outside sections. */
+ * variable of the calling mutator?  Takes the GC lock, if it is not ours; outside sections. */
 bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self);
 
 /* Prints the ranges.  World stopped. */
@@ -56,8 +56,8 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
  * the collector, then the collecting thread; world running. */
 void sgc_roots_look_for_other_collector(void);
 
-/* A thread of which nobody can tell now what it uses of its stacks, so that a mark would lose objects; 0 if there is none, -1 if it
- * is about to find out.  World stopped, before anything is scanned. */
+/* A thread of which nobody can tell now what it uses of its stacks, so that a mark would lose objects; 0 if there is none, -1
+ * if it is about to find out.  World stopped, before anything is scanned. */
 sgc_tid_t sgc_roots_unknown(void);
 
 /* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */

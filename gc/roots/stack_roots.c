@@ -3,8 +3,8 @@
  * Which part of which stack a stopped thread uses.  On the collecting thread, world stopped.
  *
  * A stack in use is readable memory without a hole from the stack pointer up to its bottom.  Unless kernel or C library have
- * made it, the system is asked about each OS page (platform/readable_linux.c), so that nothing is read that has a guard in
- * it.  A file such as /proc/self/maps is not asked: there may be no such file, and the kernel's mappings are no stacks: it joins
+ * made it, the system is asked about each OS page (platform/readable_linux.c), so that nothing is read that has a guard in it.
+ * A file such as /proc/self/maps is not asked: there may be no such file, and the kernel's mappings are no stacks: it joins
  * neighbours and divides one by its attributes.
  *
  * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also stand
@@ -177,7 +177,7 @@ static const struct sgc_stack_bounds *altstack_of(const struct sgc_mutator *m)
     sgc_assert(m->altstack.low <= m->altstack.high);
     if (m->altstack.low != 0 && sgc_stack_within(&m->altstack, m->sp))
         return &m->altstack;
-    return m->told_altstack.low != 0 && sgc_stack_within(&m->told_altstack, m->sp) ? &m->told_altstack : NULL;
+    return m->reported_altstack.low != 0 && sgc_stack_within(&m->reported_altstack, m->sp) ? &m->reported_altstack : NULL;
 }
 
 int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_STACK_PARTS])

@@ -12,12 +12,13 @@ sgc_sp_corrector_t sgc_stack_corrector(void);
 
 struct sgc_stack_part {
     struct sgc_range range;
-    bool unsure;                /* memory of others may be part of it, who unmap it when they like: to be read by sgc_mem_copy */
+    bool unsure; /* memory of others may be part of it, who unmap it when they like: to be read by sgc_mem_copy */
 };
 
 enum { SGC_STACK_PARTS = 3 };
 
-/* Fills `part` with up to SGC_STACK_PARTS ranges to scan; returns how many.  World stopped, for a thread whose stacks are known. */
+/* Fills `part` with up to SGC_STACK_PARTS ranges to scan; returns how many.  World stopped, for a thread whose stacks are
+ * known. */
 int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_STACK_PARTS]);
 
 /* Is there a way to tell what the thread uses?  `answers`: does the system say what memory can be read?  World stopped. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The gate.  Each function runs on the thread it is about. */
+/* The GC lock.  Each function runs on the thread it is about. */
 #include "gc/threads/gc_lock.h"
 
 #include "gc/threads/spin_wait.h"
 #include "gc/threads/world.h"
 
-struct gate {
+struct gc_lock {
     sgc_aw_t word;                      /* 0: open; otherwise the holder's thread id, and above that, see light() */
     sgc_a32_t waiting;                  /* threads waiting for it */
 };
 
-SGC_STATE static struct gate gate;
+SGC_STATE static struct gc_lock gc_lock;
 
 enum { DEPTH_SHIFT = 32 };              /* above a thread id */
 
@@ -22,7 +22,7 @@ static const int64_t LOOK_AGAIN_NS = 10 * 1000 * 1000;
 
 static sgc_a32_t *futex_word(void)
 {
-    return (sgc_a32_t *)(void *)&gate.word;
+    return (sgc_a32_t *)(void *)&gc_lock.word;
 }
 
 /* How far below its stack's end the copy lies, in the frame of the thread that holds it without a guard; 0: under one. */
@@ -38,10 +38,10 @@ static inline bool word_ok(uintptr_t word)
     return word == 0 || (uint32_t)word != 0;
 }
 
-bool sgc_gate_is_light(void)
+bool sgc_gc_lock_is_fast(void)
 {
-    sgc_assert(word_ok(sgc_aw_load(&gate.word)));
-    return light(sgc_aw_load(&gate.word)) != 0;
+    sgc_assert(word_ok(sgc_aw_load(&gc_lock.word)));
+    return light(sgc_aw_load(&gc_lock.word)) != 0;
 }
 
 /* The number of the calling thread.  Its record has it: asking the system for it takes as long as all else here, and some
@@ -54,14 +54,14 @@ static uint32_t own_id(void)
     return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
 }
 
-bool sgc_gate_mine(void)
+bool sgc_gc_lock_held(void)
 {
-    return (uint32_t)sgc_aw_load(&gate.word) == own_id();
+    return (uint32_t)sgc_aw_load(&gc_lock.word) == own_id();
 }
 
 bool sgc_stopped_by_self(void)
 {
-    return sgc_world_stopped() && sgc_gate_mine();
+    return sgc_world_stopped() && sgc_gc_lock_held();
 }
 
 static void wake_next(void)
@@ -71,21 +71,21 @@ static void wake_next(void)
 
 static void wake_if_waiting(void)
 {
-    if (sgc_a32_load_sc(&gate.waiting) != 0)
+    if (sgc_a32_load_sc(&gc_lock.waiting) != 0)
         wake_next();
 }
 
 static void release(void)
 {
-    sgc_assert(sgc_gate_mine());
-    sgc_aw_swap(&gate.word, 0);
+    sgc_assert(sgc_gc_lock_held());
+    sgc_aw_swap(&gc_lock.word, 0);
     wake_if_waiting();
 }
 
 static bool drop(uintptr_t hold)
 {
     sgc_assert(word_ok(hold) && light(hold) != 0);
-    if (!sgc_aw_cas(&gate.word, hold, 0))
+    if (!sgc_aw_cas(&gc_lock.word, hold, 0))
         return false;
     wake_if_waiting();
     return true;
@@ -94,15 +94,15 @@ static bool drop(uintptr_t hold)
 /* ---- under a guard ---- */
 
 /* One sleep, while somebody has it.  Threads that find at once that a cycle is due come here together. */
-static void wait_for_gate(void *arg)
+static void wait_for_lock(void *arg)
 {
-    uintptr_t word = sgc_aw_load_acq(&gate.word);
+    uintptr_t word = sgc_aw_load_acq(&gc_lock.word);
 
     (void)arg;
     sgc_assert(word_ok(word) && (uint32_t)word != own_id());        /* nobody waits for itself */
     if (word == 0)
         return;
-    if (!sgc_patience_spin(futex_word(), (uint32_t)word, sgc_a32_load(&gate.waiting)))
+    if (!sgc_spin_wait(futex_word(), (uint32_t)word, sgc_a32_load(&gc_lock.waiting)))
         sgc_wait(futex_word(), (uint32_t)word, light(word) != 0 ? LOOK_AGAIN_NS : -1);
 }
 
@@ -114,12 +114,12 @@ static void find_abandoned(struct sgc_mutator *self)
     sgc_section_leave(sgc_section_of(self));
 }
 
-/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place: with the gate it would
- * run callbacks of the client's.  While it has the gate nobody suspends it. */
-static bool take_gate(uintptr_t word, struct sgc_mutator *self)
+/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place: with the GC lock it would
+ * run callbacks of the client's.  While it has the GC lock nobody suspends it. */
+static bool try_lock(uintptr_t word, struct sgc_mutator *self)
 {
     struct sgc_section *section = self != NULL ? sgc_section_of(self) : NULL;
-    bool taken = sgc_aw_cas(&gate.word, 0, word);
+    bool taken = sgc_aw_cas(&gc_lock.word, 0, word);
 
     sgc_assert((uint32_t)word == own_id());
     if (section == NULL || !sgc_section_suspended(section))
@@ -128,14 +128,14 @@ static bool take_gate(uintptr_t word, struct sgc_mutator *self)
         release();
     else
         wake_next();
-    sgc_world_stay(section);
+    sgc_world_wait_suspended(section);
     return false;
 }
 
-/* A handler has come after the thread has seen that the gate is not its own, and has left it closed. */
+/* A handler has come after the thread has seen that the GC lock is not its own, and has left it closed. */
 static void open_left(void)
 {
-    uintptr_t word = sgc_aw_load(&gate.word);
+    uintptr_t word = sgc_aw_load(&gc_lock.word);
 
     if ((uint32_t)word != own_id())
         return;
@@ -163,20 +163,20 @@ static void close_by(struct sgc_mutator *self, uintptr_t word)
     if (self != NULL)
         sgc_guard_enter(sgc_section_of(self));
     open_left();
-    sgc_a32_add(&gate.waiting, 1);
-    while (!take_gate(word, waits)) {
+    sgc_a32_add(&gc_lock.waiting, 1);
+    while (!try_lock(word, waits)) {
         if (waits != NULL)
-            sgc_world_sleep(waits, wait_for_gate, NULL);
+            sgc_world_sleep(waits, wait_for_lock, NULL);
         else
-            wait_for_gate(NULL);
+            wait_for_lock(NULL);
     }
-    sgc_assert(sgc_gate_mine());
-    sgc_assert(sgc_a32_load(&gate.waiting) != 0);
-    sgc_a32_add(&gate.waiting, (uint32_t)-1);
+    sgc_assert(sgc_gc_lock_held());
+    sgc_assert(sgc_a32_load(&gc_lock.waiting) != 0);
+    sgc_a32_add(&gc_lock.waiting, (uint32_t)-1);
 }
 
-/* Until it is opened: a client's handler must not longjmp away with the gate. */
-void sgc_gate_close(struct sgc_mutator *self)
+/* Until it is opened: a client's handler must not longjmp away with the GC lock. */
+void sgc_gc_lock_acquire(struct sgc_mutator *self)
 {
     close_by(self, own_id());
     sgc_assert(self == NULL || sgc_section_of(self)->guards > 0);
@@ -189,31 +189,31 @@ static void leave_guard(void)
         sgc_guard_leave(&sgc_self->section);
 }
 
-void sgc_gate_open(void)
+void sgc_gc_lock_release(void)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     release();
     leave_guard();
 }
 
-bool sgc_gate_enter(struct sgc_mutator *self)
+bool sgc_gc_lock_enter(struct sgc_mutator *self)
 {
-    bool closes = !sgc_gate_mine();
+    bool closes = !sgc_gc_lock_held();
 
     sgc_assert(self == sgc_mutator_self());
     if (closes)
-        sgc_gate_close(self);
+        sgc_gc_lock_acquire(self);
     else if (self != NULL)
         sgc_guard_enter(sgc_section_of(self));
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     return closes;
 }
 
-void sgc_gate_leave(bool closed)
+void sgc_gc_lock_leave(bool closed)
 {
-    sgc_assert(sgc_gate_mine());
+    sgc_assert(sgc_gc_lock_held());
     if (closed)
-        sgc_gate_open();
+        sgc_gc_lock_release();
     else
         leave_guard();
 }
@@ -227,7 +227,7 @@ static bool runs_freely(const struct sgc_section *s)
 }
 
 /* The word that says that the copy lies there; 0 if that cannot be said, or there must be a guard. */
-static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gate_hold *hold)
+static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gc_lock_hold *hold)
 {
     uintptr_t place = (uintptr_t)hold, depth;
 
@@ -239,18 +239,18 @@ static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gat
     return depth <= DEPTH_MAX ? depth << DEPTH_SHIFT | (uint32_t)self->tid : 0;
 }
 
-bool sgc_gate_try(struct sgc_mutator *self, struct sgc_gate_hold *hold)
+bool sgc_gc_lock_try(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold)
 {
     uintptr_t word = light_word(self, hold);
 
-    if (word == 0 || sgc_a32_load(&gate.waiting) != 0)
+    if (word == 0 || sgc_a32_load(&gc_lock.waiting) != 0)
         return false;
     sgc_assert(word_ok(word) && light(word) != 0);
     hold->word = word;
-    return sgc_aw_cas(&gate.word, 0, word);
+    return sgc_aw_cas(&gc_lock.word, 0, word);
 }
 
-void sgc_gate_close_for(struct sgc_mutator *self, struct sgc_gate_hold *hold)
+void sgc_gc_lock_acquire_for(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold)
 {
     uintptr_t word = light_word(self, hold);
 
@@ -262,14 +262,14 @@ void sgc_gate_close_for(struct sgc_mutator *self, struct sgc_gate_hold *hold)
     sgc_assert((uint32_t)hold->word == own_id());
 }
 
-/* It is not ours any more if sgc_gate_look was misled, by a callback that goes back and forth between stacks. */
-void sgc_gate_open_for(const struct sgc_gate_hold *hold)
+/* It is not ours any more if sgc_gc_lock_recover was misled, by a callback that goes back and forth between stacks. */
+void sgc_gc_lock_release_for(const struct sgc_gc_lock_hold *hold)
 {
     sgc_assert(word_ok(hold->word) && hold->word != 0);
     if (light(hold->word) != 0)
         drop(hold->word);
     else
-        sgc_gate_open();
+        sgc_gc_lock_release();
 }
 
 static void tell(void)
@@ -283,13 +283,13 @@ static void tell(void)
 __attribute__((no_sanitize("address", "thread")))
 static bool is_there(uintptr_t place, uintptr_t word)
 {
-    return ((const struct sgc_gate_hold *)place)->word == word;
+    return ((const struct sgc_gc_lock_hold *)place)->word == word;
 }
 
-/* One look at the word: a handler may close the gate after it, and leave it so. */
-bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
+/* One look at the word: a handler may take the GC lock after it, and leave it so. */
+bool sgc_gc_lock_recover(struct sgc_mutator *self, uintptr_t entry)
 {
-    uintptr_t word = sgc_aw_load(&gate.word), place;
+    uintptr_t word = sgc_aw_load(&gc_lock.word), place;
 
     sgc_assert(self == sgc_mutator_self() && word_ok(word));
     if ((uint32_t)word != own_id())
@@ -305,18 +305,18 @@ bool sgc_gate_look(struct sgc_mutator *self, uintptr_t entry)
     return false;
 }
 
-/* Whichever way it has closed the gate; in a stopped world nothing can be mended. */
-void sgc_gate_thread_over(struct sgc_mutator *self)
+/* Whichever way it has closed the GC lock; in a stopped world nothing can be mended. */
+void sgc_gc_lock_thread_ends(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self));
-    if (!sgc_gate_look(self, self->stack.high - 1) || sgc_world_stopped())
+    if (!sgc_gc_lock_recover(self, self->stack.high - 1) || sgc_world_stopped())
         return;
-    sgc_gate_open();
+    sgc_gc_lock_release();
     tell();
 }
 
-void sgc_gate_after_fork(void)
+void sgc_gc_lock_after_fork(void)
 {
-    sgc_aw_store(&gate.word, 0);
-    sgc_a32_store(&gate.waiting, 0);
+    sgc_aw_store(&gc_lock.word, 0);
+    sgc_a32_store(&gc_lock.waiting, 0);
 }

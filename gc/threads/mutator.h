@@ -35,7 +35,7 @@ struct sgc_mutator {
     uintptr_t sp;                       /* scan from here while it is stopped or blocked */
     struct sgc_stack_bounds altstack;   /* of the signal stack it was stopped on; low 0: none */
     uintptr_t interrupted;              /* where it stood when it was stopped on `altstack`; 0: unknown */
-    struct sgc_stack_bounds told_altstack;  /* what the client told us of; low 0: none */
+    struct sgc_stack_bounds reported_altstack;  /* what the client told us of; low 0: none */
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
     uintptr_t used_from;                /* it has been here on its own stack, so from here on that is mapped */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
@@ -145,7 +145,7 @@ bool sgc_mutator_registering(void);
 void sgc_registry_after_fork(struct sgc_mutator *self);
 
 /* Threads that a stop has found to be gone leave the registry when it is over: the first takes their records out, with the
- * registry's lock; the second, without it, ends them as those threads would have.  By who has the gate. */
+ * registry's lock; the second, without it, ends them as those threads would have.  By who has the GC lock. */
 struct sgc_mutator *sgc_registry_take_gone(void);
 void sgc_registry_bury(struct sgc_mutator *gone);
 
@@ -161,14 +161,14 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
 }
 
 /* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
- * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of others
- * nothing.  A thread on a stack that only the client told us of has not left what lies elsewhere. */
+ * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of
+ * others nothing.  A thread on a stack that only the client told us of has not left what lies elsewhere. */
 static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
                                        const struct sgc_stack_bounds *alternate)
 {
     return sgc_mutator_at_home(m, now) && (sgc_mutator_at_home(m, recorded) || sgc_stack_within(alternate, recorded)) &&
            sgc_section_left(recorded, now, alternate) &&
-           (alternate != NULL || sgc_section_left(recorded, now, &m->told_altstack));
+           (alternate != NULL || sgc_section_left(recorded, now, &m->reported_altstack));
 }
 
 /* A procedure of the program was called at `called`, which may leave by a jump; now the thread, which calls this, enters one of

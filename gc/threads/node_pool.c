@@ -21,7 +21,7 @@ struct nodes {
 SGC_STATE static struct nodes nodes = { .lock = SGC_LOCK_INIT(SGC_RANK_NODES) };
 
 static const uint32_t node_bytes[SGC_NODE_SIZES] = {
-    [SGC_NODE_RECORD] = SGC_RECORD_BYTES, [SGC_NODE_LEAF] = SGC_LEAF_BYTES, [SGC_NODE_BLOCK] = SGC_BLOCK_BYTES,
+    [SGC_NODE_RECORD] = SGC_RECORD_BYTES, [SGC_NODE_LEAF] = SGC_LEAF_BYTES, [SGC_NODE_CHUNK] = SGC_CHUNK_BYTES,
 };
 
 /* A node is a few words, and each but the first is zero in one that nobody uses, unless it is a record. */
@@ -34,7 +34,7 @@ static inline bool node_ok(const void *node, enum sgc_node_size size)
 
 /* ---- common nodes ---- */
 
-void sgc_nodes_spare(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last)
+void sgc_nodes_share(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last)
 {
     uintptr_t head;
 
@@ -172,7 +172,7 @@ void sgc_node_give(struct sgc_node_pool *pool, enum sgc_node_size size, void *no
     if (stock->count < KEPT)
         push(stock, node);
     else
-        sgc_node_spare(size, node);
+        sgc_node_share(size, node);
 }
 
 size_t sgc_nodes_bytes(void)

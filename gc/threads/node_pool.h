@@ -29,11 +29,11 @@
 enum sgc_node_size {
     SGC_NODE_RECORD,            /* a registered finalizer */
     SGC_NODE_LEAF,              /* see gc/finalize/address_tree.h */
-    SGC_NODE_BLOCK,
+    SGC_NODE_CHUNK,
     SGC_NODE_SIZES
 };
 
-enum { SGC_RECORD_BYTES = 32, SGC_LEAF_BYTES = 64, SGC_BLOCK_BYTES = 2112 };
+enum { SGC_RECORD_BYTES = 32, SGC_LEAF_BYTES = 64, SGC_CHUNK_BYTES = 2112 };
 
 struct sgc_node {
     sgc_aw_t next;
@@ -67,10 +67,10 @@ bool sgc_nodes_fill(struct sgc_node_pool *pool, struct sgc_section *self);
 
 /* Sees to it that the pool has two nodes of each size.  False if the system has no memory.  By its thread, outside
  * sections. */
-static inline bool sgc_nodes_ready(struct sgc_node_pool *pool, struct sgc_section *self)
+static inline bool sgc_nodes_reserve(struct sgc_node_pool *pool, struct sgc_section *self)
 {
     bool enough = sgc_stock_enough(&pool->of[SGC_NODE_RECORD]) && sgc_stock_enough(&pool->of[SGC_NODE_LEAF]) &&
-                  sgc_stock_enough(&pool->of[SGC_NODE_BLOCK]);
+                  sgc_stock_enough(&pool->of[SGC_NODE_CHUNK]);
 
     return __builtin_expect(enough, 1) || sgc_nodes_fill(pool, self);
 }
@@ -83,11 +83,11 @@ void sgc_node_give(struct sgc_node_pool *pool, enum sgc_node_size size, void *no
 
 /* For all: nodes that are linked by their first words, from the first to the last.  Any thread, also with the world
  * stopped. */
-void sgc_nodes_spare(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last);
+void sgc_nodes_share(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last);
 
-static inline void sgc_node_spare(enum sgc_node_size size, void *node)
+static inline void sgc_node_share(enum sgc_node_size size, void *node)
 {
-    sgc_nodes_spare(size, node, node);
+    sgc_nodes_share(size, node, node);
 }
 
 /* Bytes taken from the system. */

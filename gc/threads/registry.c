@@ -19,19 +19,19 @@ SGC_STATE struct sgc_thread_hooks sgc_thread_hooks;
 
 /* ---- hooks ---- */
 
-static void say_registers(pthread_t thread)
+static void call_registers(pthread_t thread)
 {
     if (sgc_thread_hooks.registers != NULL)
         sgc_thread_hooks.registers(thread);
 }
 
-static void say_ends(struct sgc_mutator *m)
+static void call_ends(struct sgc_mutator *m)
 {
     if (sgc_thread_hooks.ends != NULL)
         sgc_thread_hooks.ends(m);
 }
 
-static void say_vanished(const struct sgc_mutator *m)
+static void call_vanished(const struct sgc_mutator *m)
 {
     if (sgc_thread_hooks.vanished != NULL)
         sgc_thread_hooks.vanished(m->handle, m->started);
@@ -81,7 +81,7 @@ static void at_thread_exit(void *value)
     if (m == NULL)
         return;
     sgc_assert(round >= 1 && round <= LAST_ROUNDS);
-    sgc_gate_thread_over(m);
+    sgc_gc_lock_thread_ends(m);
     if (round < LAST_ROUNDS)
         pthread_setspecific(exit_key, (void *)(round + 1));
     else
@@ -202,8 +202,8 @@ static void find_stack_again(struct sgc_mutator *m)
 }
 
 /* Around the thread pointer lies the C library's control block, which begins at the thread's handle and has the first values of
- * thread-specific data in it.  Below it lie thread-local variables of modules that were loaded later: how far down, nobody says.
- * All that is usually in the stack's mapping, for the first thread elsewhere. */
+ * thread-specific data in it.  Below it lie thread-local variables of modules that were loaded later: how far down, nobody
+ * says. All that is usually in the stack's mapping, for the first thread elsewhere. */
 enum { CONTROL_BLOCK = 0x900 };
 
 static void find_control_block(struct sgc_mutator *m)
@@ -231,7 +231,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->finalizing = m->disclaiming = 0;
     m->warned = m->signalled = m->gone = false;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
-    m->altstack = m->told_altstack = (struct sgc_stack_bounds){ 0 };
+    m->altstack = m->reported_altstack = (struct sgc_stack_bounds){ 0 };
     find_stack(m, bottom);
     find_control_block(m);
     sgc_a32_store(&m->cache.section.state, 0);
@@ -253,7 +253,7 @@ static bool join_registry(struct sgc_mutator *m)
     if (opened) {
         sgc_cache_use(&m->cache);
         link_record(m);
-        say_registers(m->handle);
+        call_registers(m->handle);
     }
     sgc_unlock(&sgc_registry.lock, NULL);
     sgc_signals_restore(&saved);
@@ -373,7 +373,7 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_assert(sgc_mutator_mine(m));
     if (sgc_world_is_blocked(m))
         sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
-    say_ends(m);
+    call_ends(m);
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);
     SGC_EVENT(thread_gone, tid);
@@ -406,7 +406,7 @@ bool sgc_registry_outlived(const struct sgc_mutator *m)
 static void take_out(struct sgc_mutator *m)
 {
     unlink_record(m);
-    say_vanished(m);
+    call_vanished(m);
 }
 
 /* Its section, if it was in one, is abandoned, which sections without a lock allow at any instruction; it held no lock. */
@@ -451,7 +451,7 @@ void sgc_registry_bury(struct sgc_mutator *gone)
         sgc_assert(m->gone && m != sgc_mutator_self());
 
         gone = m->next;
-        say_ends(m);
+        call_ends(m);
         close_record(m);
         give_record(m);
         SGC_EVENT(thread_gone, tid);

@@ -15,19 +15,19 @@ enum { LOOKS = 200 };           /* at the word, between two looks at the clock: 
 
 static const uint64_t SPIN_NS = 50000;
 
-void sgc_patience_init(int processors)
+void sgc_spin_wait_init(int processors)
 {
     sgc_assert(processors > 0);
     patience.processors = (uint32_t)processors;
 }
 
-void sgc_patience_begin(uint32_t markers)
+void sgc_spin_wait_begin(uint32_t markers)
 {
     sgc_assert(markers > 0);
     sgc_a32_store(&patience.busy, markers);
 }
 
-void sgc_patience_one_more(void)
+void sgc_spin_wait_add_thread(void)
 {
     sgc_assert(sgc_a32_load(&patience.busy) > 0);           /* a stop has begun */
     sgc_a32_store(&patience.busy, sgc_a32_load(&patience.busy) + 1);
@@ -68,12 +68,12 @@ static bool spin(const sgc_a32_t *word, uint32_t value, bool becomes, uint32_t b
     return false;
 }
 
-bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside)
+bool sgc_spin_wait(const sgc_a32_t *word, uint32_t value, uint32_t beside)
 {
     return spin(word, value, false, beside);
 }
 
-bool sgc_patience_spin_to_zero(const sgc_a32_t *word)
+bool sgc_spin_wait_zero(const sgc_a32_t *word)
 {
     return spin(word, 0, true, 0);
 }

@@ -19,17 +19,17 @@
 
 #include "platform/platform.h"
 
-void sgc_patience_init(int processors);
+void sgc_spin_wait_init(int processors);
 
 /* A stop begins that keeps so many markers busy; and it concerns one more thread.  By the stopper. */
-void sgc_patience_begin(uint32_t markers);
-void sgc_patience_one_more(void);
+void sgc_spin_wait_begin(uint32_t markers);
+void sgc_spin_wait_add_thread(void);
 
 /* Spins for a moment, if with `beside` more threads each one has a processor.  True when *word (acquire) is not
  * `value` any more, false when it is time to sleep.  [any] */
-bool sgc_patience_spin(const sgc_a32_t *word, uint32_t value, uint32_t beside);
+bool sgc_spin_wait(const sgc_a32_t *word, uint32_t value, uint32_t beside);
 
 /* The stopper waits likewise for those it has asked: true when *word (acquire) has become 0. */
-bool sgc_patience_spin_to_zero(const sgc_a32_t *word);
+bool sgc_spin_wait_zero(const sgc_a32_t *word);
 
 #endif

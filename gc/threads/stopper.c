@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stopping the world: the thread that stops the others, or one of them.  It has the gate.  The protocol is in
+ * Stopping the world: the thread that stops the others, or one of them.  It has the GC lock.  The protocol is in
  * doc/design/world.md, who writes and reads what in gc/threads/world.c.
  */
 #include "gc/threads/world.h"
@@ -72,7 +72,7 @@ static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_recor
         count_blocked(m, process);
         return;
     }
-    sgc_patience_one_more();
+    sgc_spin_wait_add_thread();
     record->threads_stopped++;
     signal_once(m, process, sgc_options.suspend_signal);
 }
@@ -108,7 +108,7 @@ static bool is_over(const struct sgc_mutator *m)
 }
 
 /* That is so for all threads, and is said once. */
-static void tell_refused(const struct sgc_mutator *m)
+static void report_refused(const struct sgc_mutator *m)
 {
     sgc_assert(m->refused != 0);
     if (sgc_world.told == m->refused)
@@ -130,14 +130,14 @@ static bool refused_for_good(const struct sgc_mutator *self)
     sgc_assert(sgc_registry_locked());
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (m != self && !has_stopped(m) && m->refused != 0 && m->refused != EAGAIN) {
-            tell_refused(m);
+            report_refused(m);
             return true;
         }
     return false;
 }
 
 /* Each thread is named once. */
-static void tell_late(struct sgc_mutator *m)
+static void report_late(struct sgc_mutator *m)
 {
     sgc_assert(m->signalled && m->refused == 0);
     if (m->warned)
@@ -161,9 +161,9 @@ static void ask_one_again(struct sgc_mutator *m, bool warn)
     if (!warn || m->gone)
         return;
     if (m->refused != 0)
-        tell_refused(m);
+        report_refused(m);
     else
-        tell_late(m);
+        report_late(m);
 }
 
 /* Before anybody is asked again: the next stranger that gets a signal says so in the same place.  True if there are any. */
@@ -178,8 +178,8 @@ static bool count_out_all(struct sgc_mutator *self)
     return sgc_registry.gone != before;
 }
 
-/* A section that was abandoned by a longjmp swallowed the first signal, or there was no room for it in the queue.  True if it is
- * worth to look again soon. */
+/* A section that was abandoned by a longjmp swallowed the first signal, or there was no room for it in the queue.  True if it
+ * is worth to look again soon. */
 static bool ask_again(struct sgc_mutator *self, bool warn)
 {
     bool soon = count_out_all(self);
@@ -220,8 +220,8 @@ static uint64_t warn_after_ns(void)
 }
 
 /* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the program is not to wait for a
- * thread that does not stop: true if one has come since this was asked last.  A signal that still waits is blocked by the program
- * itself. */
+ * thread that does not stop: true if one has come since this was asked last.  A signal that still waits is blocked by the
+ * program itself. */
 static bool signal_waits(void)
 {
     uint64_t waiting = sgc_signals_pending() & ENDING;
@@ -256,7 +256,7 @@ static bool wait_for_all(struct sgc_mutator *self)
     begin_waiting();
     if (refused_for_good(self))
         return false;
-    if (sgc_patience_spin_to_zero(&sgc_world.missing))
+    if (sgc_spin_wait_zero(&sgc_world.missing))
         return true;
     while ((missing = sgc_a32_load_acq(&sgc_world.missing)) != 0) {
         uint64_t now, waited;
@@ -312,7 +312,7 @@ static bool stop(struct sgc_mutator *self, const struct sgc_mutator *only, uint3
     sgc_cycle_stop_begin(record);
     sgc_assert(sgc_a32_load(&sgc_world.missing) == 0);
     sgc_a32_store(&sgc_world.missing, 1);
-    sgc_patience_begin(markers);
+    sgc_spin_wait_begin(markers);
     sgc_a32_add(&sgc_world.gen, 1);
     ask_all(self, only, record);
     sgc_a32_add(&sgc_world.missing, (uint32_t)-1);
@@ -354,7 +354,7 @@ struct sgc_mutator *sgc_world_find(pthread_t thread)
 }
 
 /* It is told while it stands still: so it stands outside sections, and what it does between the end of the stop and its
- * next look at the bit is ours (sgc_world_stay). */
+ * next look at the bit is ours (sgc_world_wait_suspended). */
 static enum sgc_suspended suspend(struct sgc_mutator *self, struct sgc_mutator *m)
 {
     struct sgc_cycle_record record;
@@ -375,7 +375,7 @@ enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread)
 {
     struct sgc_mutator *m;
 
-    sgc_assert(sgc_mutator_mine(self) && sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(self) && sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, sgc_section_of(self));
     m = sgc_world_find(thread);
     sgc_assert(m != self);
@@ -388,7 +388,7 @@ enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread)
 /* Its own lock's end is where it stays. */
 void sgc_world_suspend_self(struct sgc_mutator *self)
 {
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gate_mine());
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, sgc_section_of(self));
     sgc_a32_or(&sgc_section_of(self)->state, SGC_STATE_SUSPENDED);
     sgc_unlock(&sgc_registry.lock, sgc_section_of(self));

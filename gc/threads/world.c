@@ -11,7 +11,7 @@
  *                                                                      in a stop: a record of that number is another thread's
  *   state      see platform/section.h
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
- *   the others the stopper                           stopper           the gate
+ *   the others the stopper                           stopper           the GC lock
  */
 #include "gc/threads/world.h"
 
@@ -60,7 +60,7 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
 static void sleep_through(uint32_t gen, uint32_t beside)
 {
     sgc_assert(gen & 1);
-    if (!sgc_patience_spin(&sgc_world.gen, gen, beside))
+    if (!sgc_spin_wait(&sgc_world.gen, gen, beside))
         while (sgc_a32_load_acq(&sgc_world.gen) == gen)
             sgc_wait(&sgc_world.gen, gen, -1);
 }
@@ -73,7 +73,7 @@ static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)
 }
 
 /* A client's handler that calls us may run on the alternate stack. */
-void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp)
+void sgc_world_publish_sp(struct sgc_mutator *m, uintptr_t sp)
 {
     sgc_assert(m == sgc_mutator_self() && sp != 0);
     m->sp = sp;
@@ -108,10 +108,10 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
 
     sgc_assert(sgc_mutator_mine(m));
     if (context == NULL)
-        sgc_world_stand_at(m, sp);
+        sgc_world_publish_sp(m, sp);
     else
         stand_in_handler(m, sp, context);
-    sgc_seam();
+    sgc_test_point();
     if (acknowledge(sgc_section_of(m), 0, &gen))
         sleep_through(gen, 0);
     if (sgc_section_of(m)->guards == 0)
@@ -237,7 +237,7 @@ static void park_in_handler(void *arg, uintptr_t sp)
 }
 
 /* The signal was for a thread that had this number before. */
-static void tell_stranger(void)
+static void report_stranger(void)
 {
     uint32_t gen = sgc_a32_load_acq(&sgc_world.gen);
 
@@ -263,7 +263,7 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     (void)signal, (void)info;
     sgc_assert(signal == sgc_options.suspend_signal);
     if (m == NULL) {
-        tell_stranger();
+        report_stranger();
         return;
     }
     state = sgc_a32_load_acq(&m->cache.section.state);
@@ -320,7 +320,7 @@ static void unblock(struct sgc_section *s, bool stays)
 void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
 {
     sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->held == 0);
-    sgc_world_stand_at(self, sp);
+    sgc_world_publish_sp(self, sp);
     block(sgc_section_of(self));
 }
 
@@ -399,12 +399,12 @@ static void stay(struct sgc_mutator *m)
 
 static void stay_from(void *arg, uintptr_t sp)
 {
-    sgc_world_stand_at(arg, sp);
+    sgc_world_publish_sp(arg, sp);
     stay(arg);
 }
 
 /* In a blocked region it is left to the region's end. */
-void sgc_world_stay(struct sgc_section *self)
+void sgc_world_wait_suspended(struct sgc_section *self)
 {
     int saved = errno;
 
@@ -422,9 +422,9 @@ bool sgc_world_init(void)
     sgc_assert(sgc_signal_can_suspend(sgc_options.suspend_signal));
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = repair;
-    sgc_section_hooks.stay = sgc_world_stay;
+    sgc_section_hooks.stay = sgc_world_wait_suspended;
     sgc_section_hooks.sleep = sgc_world_wait;
-    sgc_patience_init(sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus());
+    sgc_spin_wait_init(sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus());
     sgc_guard_init(sgc_options.suspend_signal);
     if (sgc_signal_install(sgc_options.suspend_signal, on_suspend))
         return true;

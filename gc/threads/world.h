@@ -16,16 +16,16 @@ bool sgc_world_init(void);
 /* Stops every other registered thread.  True when all stand still: the registry's lock is then held, the
  * calling thread is inside a section with its signals blocked, until sgc_world_resume.  False, with
  * a message and everything running again, when some thread could not be stopped in
- * time.  Outside sections; one thread at a time (the cycle's gate).  `markers`: threads that will be busy meanwhile. */
+ * time.  Outside sections; one thread at a time (the GC lock).  `markers`: threads that will be busy meanwhile. */
 bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record);
 void sgc_world_resume(struct sgc_mutator *self);
 
-/* Was the last stop given up, without a message, because a signal waits that usually ends the program?  Who needs the stop opens
- * the gate, so that the signal is taken, and tries again.  By who has the gate. */
+/* Was the last stop given up, without a message, because a signal waits that usually ends the program?  Who needs the stop
+ * opens the GC lock, so that the signal is taken, and tries again.  By who has the GC lock. */
 bool sgc_world_interrupted(void);
 
 /* The calling thread is to be scanned from `sp` while it collects, is stopped or blocked.  [any] */
-void sgc_world_stand_at(struct sgc_mutator *m, uintptr_t sp);
+void sgc_world_publish_sp(struct sgc_mutator *m, uintptr_t sp);
 
 /* Is a stop in force?  For assertions. */
 bool sgc_world_stopped(void);
@@ -55,10 +55,10 @@ enum sgc_suspended {
 };
 
 /* Stops that other thread until sgc_world_unsuspend: when this returns it runs no code of the program's any more.  With the
- * gate, inside the loader's lock (sgc_roots_snapshot), so that the thread has neither. */
+ * GC lock, inside the loader's lock (sgc_roots_snapshot), so that the thread has neither. */
 enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread);
 
-/* The calling thread, without the gate: returns when another one has told it to go on. */
+/* The calling thread, without the GC lock: returns when another one has told it to go on. */
 void sgc_world_suspend_self(struct sgc_mutator *self);
 
 /* The registered thread of that name, none of ours; NULL: there is none.  With the registry's lock. */
@@ -68,7 +68,7 @@ struct sgc_mutator *sgc_world_find(pthread_t thread);
 void sgc_world_unsuspend(struct sgc_mutator *m);
 
 /* A suspended thread stays here, with nothing of ours in its hands, until it may go on.  Signals blocked. */
-void sgc_world_stay(struct sgc_section *self);
+void sgc_world_wait_suspended(struct sgc_section *self);
 
 void sgc_world_after_fork(void);
 

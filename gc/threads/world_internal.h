@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two sides of stopping share: gc/threads/world.c, the threads that stop, and gc/threads/stopper.c, the one that stops them.
- * The table of orders is in gc/threads/world.c. */
+/* What the two sides of stopping share: gc/threads/world.c, the threads that stop, and gc/threads/stopper.c, the one that stops
+ * them. The table of orders is in gc/threads/world.c. */
 #ifndef SGC_GC_THREADS_WORLD_INTERNAL_H
 #define SGC_GC_THREADS_WORLD_INTERNAL_H
 

@@ -142,9 +142,9 @@ GC_API void GC_CALL GC_dump_finalization(void);
 /* ---- disappearing links ---------------------------------------------------------------------- */
 
 /*
- * A link is a word, at an address that is a multiple of its size, anywhere.  It is cleared, and forgotten, when
- * `object` becomes unreachable.  Usually it holds a hidden pointer to it (GC_HIDE_POINTER; or it lies in a pointer-free object),
- * which must be turned into a plain one with the allocation lock held.
+ * A link is a word, at an address that is a multiple of its size, anywhere.  It is cleared, and forgotten, when `object`
+ * becomes unreachable.  Usually it holds a hidden pointer to it (GC_HIDE_POINTER; or it lies in a pointer-free object), which
+ * must be turned into a plain one with the allocation lock held.
  *
  * A link is forgotten also when the object that contains it dies.  Memory of other origin has to be unregistered before
  * it is given back.  If `object` is freed explicitly, its links are cleared by the next collection.

@@ -18,11 +18,11 @@ typedef void (GC_CALLBACK *GC_start_callback_proc)(void);
 GC_API void GC_CALL GC_set_start_callback(GC_start_callback_proc hook);
 GC_API GC_start_callback_proc GC_CALL GC_get_start_callback(void);
 
-/* Called with the world stopped, while roots are marked.  The client calls GC_push_all inside it for memory
- * that is a root in this collection.  NULL: none.  Call the hook that was set before, so that several clients
- * can share it.  It may allocate small objects, and register finalizers, which count from the end of the pause; nothing else that
- * changes the heap.  There are sixteen pages of 64 KB for that, each for one kind and size of object, and twice as many as the hook
- * used the last time, at most 256; NULL beyond that. */
+/* Called with the world stopped, while roots are marked.  The client calls GC_push_all inside it for memory that is a root in
+ * this collection.  NULL: none.  Call the hook that was set before, so that several clients can share it.  It may allocate
+ * small objects, and register finalizers, which count from the end of the pause; nothing else that changes the heap.  There are
+ * sixteen pages of 64 KB for that, each for one kind and size of object, and twice as many as the hook used the last time, at
+ * most 256; NULL beyond that. */
 typedef void (GC_CALLBACK *GC_push_other_roots_proc)(void);
 GC_API void GC_CALL GC_set_push_other_roots(GC_push_other_roots_proc hook);
 GC_API GC_push_other_roots_proc GC_CALL GC_get_push_other_roots(void);

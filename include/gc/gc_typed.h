@@ -47,8 +47,8 @@ GC_API GC_descr GC_CALL GC_make_descriptor(const GC_word *bitmap, size_t length)
  * and then each of its words counts.
  *
  * GC_realloc keeps what the descriptor says of the words up to the last pointer; all words behind that may be pointers then,
- * and in an object of more than 62 words, or with a longer bitmap that grows, every word may be one.  So elements added to
- * an array are followed.  Where the descriptor names no pointers at all, there are none in the added words; what a mark procedure
+ * and in an object of more than 62 words, or with a longer bitmap that grows, every word may be one.  So elements added to an
+ * array are followed.  Where the descriptor names no pointers at all, there are none in the added words; what a mark procedure
  * looks at stays its own affair.  bdwgc's GC_realloc forgets the descriptor: there allocate a new object. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_explicitly_typed(size_t size, GC_descr descriptor);
 

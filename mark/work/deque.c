@@ -11,7 +11,7 @@
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form)
 {
     *d = (struct sgc_deque){ .form = form };
-    if (!sgc_stack_memory_init(&d->memory, bytes, SGC_DEQUE_MOST))
+    if (!sgc_stack_memory_init(&d->memory, bytes, SGC_DEQUE_MAX))
         return false;
     d->entries = d->memory.base;
     return true;
@@ -71,7 +71,7 @@ static void slide(struct sgc_deque *d)
 
     sgc_assert(d->watermark >= pieces);
     for (size_t i = 0; i < pieces; i++)
-        sgc_place_copy(sgc_deque_own(d, i), sgc_deque_own(d, d->watermark + i));
+        sgc_deque_entry_copy(sgc_deque_own(d, i), sgc_deque_own(d, d->watermark + i));
     new_tag(d);
     d->watermark = 0;
     d->top = pieces;
@@ -121,7 +121,7 @@ bool sgc_deque_publish(struct sgc_deque *d)
     size_t private_pieces = d->top - d->watermark;
     size_t pieces = sgc_share_count(private_pieces);
 
-    sgc_assert(sgc_deque_ok(d) && private_pieces >= SGC_SHARE_LEAST);
+    sgc_assert(sgc_deque_ok(d) && private_pieces >= SGC_SHARE_MIN);
     begin_change(d);
     if (sgc_slide_pays(d->watermark, private_pieces) && all_stolen(d))
         slide(d);
@@ -174,7 +174,7 @@ bool sgc_deque_sound(const struct sgc_deque *d)
     uintptr_t word = sgc_aw_load(&d->word);
     size_t public_end = sgc_public_bottom(word) + sgc_public_length(word);
 
-    if (d->entries != d->memory.base || d->memory.reserved > SGC_DEQUE_MOST)
+    if (d->entries != d->memory.base || d->memory.reserved > SGC_DEQUE_MAX)
         return false;
     if (d->watermark > d->top || d->top > d->memory.committed || d->memory.committed > d->memory.reserved)
         return false;
@@ -193,14 +193,14 @@ static bool copy_and_take(struct sgc_deque *victim, struct sgc_deque *thief, uin
 
     sgc_assert(pieces <= sgc_public_length(seen) && pieces <= thief->memory.committed - thief->top);
     for (size_t i = 0; i < pieces; i++)
-        sgc_place_copy(sgc_deque_own(thief, thief->top + i), &victim->entries[bottom + i]);
+        sgc_deque_entry_copy(sgc_deque_own(thief, thief->top + i), &victim->entries[bottom + i]);
     return replace(victim, seen, sgc_public(bottom + pieces, left, sgc_public_tag(seen)));
 }
 
 /* Room is made beforehand: what has been taken can be kept, and nothing slow lies between look and theft. */
 size_t sgc_deque_steal(struct sgc_deque *victim, struct sgc_deque *thief, enum sgc_steal how)
 {
-    size_t room = sgc_deque_room(thief, sgc_steal_most(how));
+    size_t room = sgc_deque_room(thief, sgc_steal_max(how));
     size_t pieces;
     uintptr_t seen;
 

@@ -43,8 +43,8 @@
  *     By (1) the thief's compare-and-swap comes earlier in the order of the word, all between are
  *     compare-and-swaps, which continue its release, so its reads happen before that write.
  *  3. Of two that expect the same value one fails; it has kept nothing: a thief copies into places above its own top.
- * Every access to these variables stands under its name in tests/test_deque_order.c, with what happens when it is
- * weaker.
+ * Every access to these variables stands under its name in tests/unit/mark/work/test_deque_order.c, with what happens when it
+ * is weaker.
  */
 #ifndef SGC_MARK_WORK_DEQUE_H
 #define SGC_MARK_WORK_DEQUE_H
@@ -63,11 +63,11 @@
 enum sgc_stack_form { SGC_STACK_SPLIT, SGC_STACK_LOCKED };
 
 /* A piece of work where thieves can read it. */
-struct sgc_place {
+struct sgc_deque_entry {
     sgc_aw_t start, bytes;
 };
 
-_Static_assert(sizeof(struct sgc_place) == sizeof(struct sgc_work), "a stack's memory counts in pieces");
+_Static_assert(sizeof(struct sgc_deque_entry) == sizeof(struct sgc_work), "a stack's memory counts in pieces");
 
 struct sgc_deque {
     /* its owner's */
@@ -80,7 +80,7 @@ struct sgc_deque {
     _Alignas(64) sgc_aw_t word;
     struct sgc_futex_lock lock; /* locked form */
     enum sgc_stack_form form;
-    struct sgc_place *entries;  /* memory.base again: thieves touch only this line */
+    struct sgc_deque_entry *entries;  /* memory.base again: thieves touch only this line */
 };
 
 _Static_assert(sizeof(struct sgc_deque) == 128, "two lines");
@@ -100,10 +100,10 @@ enum {
     SGC_TAG_BITS = 24,
 };
 
-static const size_t SGC_DEQUE_MOST = ((size_t)1 << SGC_BOTTOM_BITS) - 1;    /* pieces: just under 4 GB */
+static const size_t SGC_DEQUE_MAX = ((size_t)1 << SGC_BOTTOM_BITS) - 1;    /* pieces: just under 4 GB */
 
 _Static_assert(SGC_BOTTOM_BITS + SGC_LENGTH_BITS + SGC_TAG_BITS == 64, "one word");
-_Static_assert(SGC_PUBLIC_MOST < 1 << SGC_LENGTH_BITS, "a public part fits in its length");
+_Static_assert(SGC_PUBLIC_MAX < 1 << SGC_LENGTH_BITS, "a public part fits in its length");
 
 static inline uintptr_t sgc_public(size_t bottom, size_t length, uintptr_t tag)
 {
@@ -128,24 +128,24 @@ static inline uintptr_t sgc_public_tag(uintptr_t word)
 
 /* ---- places ---- */
 
-static inline void sgc_place_set(struct sgc_place *place, uintptr_t start, size_t bytes)
+static inline void sgc_deque_entry_set(struct sgc_deque_entry *place, uintptr_t start, size_t bytes)
 {
     sgc_aw_store(&place->start, start);
     sgc_aw_store(&place->bytes, bytes);
 }
 
-static inline void sgc_place_get(const struct sgc_place *place, struct sgc_work *work)
+static inline void sgc_deque_entry_get(const struct sgc_deque_entry *place, struct sgc_work *work)
 {
     work->start = sgc_aw_load(&place->start);
     work->bytes = sgc_aw_load(&place->bytes);
 }
 
-static inline void sgc_place_copy(struct sgc_place *to, const struct sgc_place *from)
+static inline void sgc_deque_entry_copy(struct sgc_deque_entry *to, const struct sgc_deque_entry *from)
 {
     struct sgc_work work;
 
-    sgc_place_get(from, &work);
-    sgc_place_set(to, work.start, work.bytes);
+    sgc_deque_entry_get(from, &work);
+    sgc_deque_entry_set(to, work.start, work.bytes);
 }
 
 /* ---- the owner ---- */
@@ -161,9 +161,9 @@ bool sgc_deque_reclaim(struct sgc_deque *d);
 bool sgc_deque_publish(struct sgc_deque *d);
 
 /* The owner's way to a place; it touches only the owner's line. */
-static inline struct sgc_place *sgc_deque_own(const struct sgc_deque *d, size_t i)
+static inline struct sgc_deque_entry *sgc_deque_own(const struct sgc_deque *d, size_t i)
 {
-    return (struct sgc_place *)d->memory.base + i;
+    return (struct sgc_deque_entry *)d->memory.base + i;
 }
 
 /* False when there is no memory: the caller flags the page instead. */
@@ -171,13 +171,13 @@ static inline bool sgc_deque_push(struct sgc_deque *d, uintptr_t start, size_t b
 {
     if (__builtin_expect(d->top == d->memory.committed, 0) && sgc_deque_room(d, 1) == 0)
         return false;
-    sgc_place_set(sgc_deque_own(d, d->top++), start, bytes);
+    sgc_deque_entry_set(sgc_deque_own(d, d->top++), start, bytes);
     return true;
 }
 
 /* For pushing up to `count` pieces at once: the places for them, NULL when there is no memory for so many; and how many
  * were written.  Nothing is pushed or popped in between. */
-static inline struct sgc_place *sgc_deque_places(struct sgc_deque *d, size_t count)
+static inline struct sgc_deque_entry *sgc_deque_entries(struct sgc_deque *d, size_t count)
 {
     if (__builtin_expect(d->memory.committed - d->top < count, 0) && sgc_deque_room(d, count) < count)
         return NULL;
@@ -197,7 +197,7 @@ static inline size_t sgc_deque_private(const struct sgc_deque *d)
     return d->top - d->watermark;
 }
 
-static inline const struct sgc_place *sgc_deque_end(const struct sgc_deque *d)
+static inline const struct sgc_deque_entry *sgc_deque_end(const struct sgc_deque *d)
 {
     return sgc_deque_own(d, d->top);
 }
@@ -217,7 +217,7 @@ static inline bool sgc_deque_pop(struct sgc_deque *d, struct sgc_work *work)
         return false;
     if (d->top > d->deepest)
         d->deepest = d->top;
-    sgc_place_get(sgc_deque_own(d, --d->top), work);
+    sgc_deque_entry_get(sgc_deque_own(d, --d->top), work);
     return true;
 }
 
@@ -230,7 +230,7 @@ static inline bool sgc_deque_looks_empty(const struct sgc_deque *d)
 /* Between pieces of work, when other markers run: makes pieces public if none are.  True if it did. */
 static inline bool sgc_deque_share(struct sgc_deque *d)
 {
-    return d->top - d->watermark >= SGC_SHARE_LEAST && sgc_deque_looks_empty(d) && sgc_deque_publish(d);
+    return d->top - d->watermark >= SGC_SHARE_MIN && sgc_deque_looks_empty(d) && sgc_deque_publish(d);
 }
 
 /* Nothing private, nothing public. */
@@ -259,7 +259,7 @@ static inline void sgc_deque_check(const struct sgc_deque *d)
 
 /* ---- thieves ---- */
 
-/* Moves some of the victim's public pieces, at most SGC_BATCH_MOST, to the private part of the calling marker's
+/* Moves some of the victim's public pieces, at most SGC_BATCH_MAX, to the private part of the calling marker's
  * deque.  0 if it got none: nothing was public, somebody else was faster, or there is no memory to keep them. */
 size_t sgc_deque_steal(struct sgc_deque *victim, struct sgc_deque *thief, enum sgc_steal how);
 

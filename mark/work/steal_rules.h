@@ -16,10 +16,10 @@
 enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
 
 enum {
-    SGC_SHARE_LEAST = 2,        /* private pieces, fewer are not shared: one is what the owner does next */
-    SGC_PUBLIC_MOST = 4095,     /* what the shared word has room for */
-    SGC_BATCH_MOST = 64,        /* 1 KB: copied in less time than a marker needs for a few pieces */
-    SGC_SLIDE_LEAST = 4096,     /* stolen places, fewer are not worth a thought: 64 KB */
+    SGC_SHARE_MIN = 2,        /* private pieces, fewer are not shared: one is what the owner does next */
+    SGC_PUBLIC_MAX = 4095,     /* what the shared word has room for */
+    SGC_BATCH_MAX = 64,        /* 1 KB: copied in less time than a marker needs for a few pieces */
+    SGC_SLIDE_MIN = 4096,     /* stolen places, fewer are not worth a thought: 64 KB */
 };
 
 /* The public part has run dry: how many of the private pieces become public.  Half, as in [Endo] 3.3, where the
@@ -28,7 +28,7 @@ static inline size_t sgc_share_count(size_t private_pieces)
 {
     size_t half = private_pieces / 2;
 
-    return half < SGC_PUBLIC_MOST ? half : SGC_PUBLIC_MOST;
+    return half < SGC_PUBLIC_MAX ? half : SGC_PUBLIC_MAX;
 }
 
 /* The private part has run dry: how many of the public pieces the owner takes back.  Half, at least one: the rest is
@@ -45,20 +45,20 @@ static inline size_t sgc_steal_count(enum sgc_steal how, size_t public_pieces)
 
     if (how == SGC_STEAL_ONE)
         return public_pieces != 0;
-    return half < SGC_BATCH_MOST ? half : SGC_BATCH_MOST;
+    return half < SGC_BATCH_MAX ? half : SGC_BATCH_MAX;
 }
 
 /* The pieces for which a thief makes room before it looks. */
-static inline size_t sgc_steal_most(enum sgc_steal how)
+static inline size_t sgc_steal_max(enum sgc_steal how)
 {
-    return how == SGC_STEAL_ONE ? 1 : SGC_BATCH_MOST;
+    return how == SGC_STEAL_ONE ? 1 : SGC_BATCH_MAX;
 }
 
 /* `stolen` places lie unused below the private part and nothing is public: is it time to move the private part down?
  * Each piece moved is paid for by four stolen ones. */
 static inline bool sgc_slide_pays(size_t stolen, size_t private_pieces)
 {
-    return stolen >= SGC_SLIDE_LEAST && stolen / 4 >= private_pieces;
+    return stolen >= SGC_SLIDE_MIN && stolen / 4 >= private_pieces;
 }
 
 /* The same when there is no memory for the next piece. */

@@ -48,12 +48,12 @@
  * both sides, which only sequential consistency gives.  If F came after I, m could read zero, be held up, and become
  * busy with the flag read already.  Any number of detectors may be at it at once; they share w if they come late
  * enough, and if two draw tickets at the same time, the one overwritten fails and tries again.  What happens without
- * each of these orders, tests/test_termination_order.c shows.
+ * each of these orders, tests/unit/mark/work/test_termination_order.c shows.
  *
- * Somebody does succeed, provided that each marker asks after its last X.  X is sequentially consistent, too.  Whoever
- * has the last X of all reads all flags idle, and nobody writes zero any more, so at most some detectors that had
- * read zero still store their tickets.  Each of them reads the flags afterwards, and the one whose ticket stays
- * succeeds, or whoever joined it, if nobody did before.  With X a release only, two that become idle at once could miss each other and go to sleep.
+ * Somebody does succeed, provided that each marker asks after its last X.  X is sequentially consistent, too.  Whoever has the
+ * last X of all reads all flags idle, and nobody writes zero any more, so at most some detectors that had read zero still store
+ * their tickets.  Each of them reads the flags afterwards, and the one whose ticket stays succeeds, or whoever joined it, if
+ * nobody did before.  With X a release only, two that become idle at once could miss each other and go to sleep.
  *
  * What it costs: becoming busy, a store to the own line and a load; becoming idle, a store there.  The shared line is
  * written only if a detection was begun, and detectors look around before they begin one, first at the
@@ -73,12 +73,12 @@ static uintptr_t draw_ticket(struct sgc_termination *t, uint32_t i)
     return ++t->slot[i].tickets * SGC_TERMINATION_MARKERS + i;
 }
 
-bool sgc_termination_init(struct sgc_termination *t, size_t most_markers)
+bool sgc_termination_init(struct sgc_termination *t, size_t max_markers)
 {
-    sgc_assert(most_markers > 0 && most_markers < SGC_TERMINATION_MARKERS);
-    *t = (struct sgc_termination){ .most = most_markers };
+    sgc_assert(max_markers > 0 && max_markers < SGC_TERMINATION_MARKERS);
+    *t = (struct sgc_termination){ .most = max_markers };
     sgc_a32_store(&t->state, SGC_TERMINATION_FINISHED);                                     /* [B] */
-    t->slot = sgc_mem_obtain(most_markers * sizeof *t->slot);
+    t->slot = sgc_mem_obtain(max_markers * sizeof *t->slot);
     return t->slot != NULL;
 }
 

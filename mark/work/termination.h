@@ -90,9 +90,9 @@ static inline bool sgc_termination_ok(const struct sgc_termination *t)
            (t->form == SGC_TERMINATION_FLAGS || t->form == SGC_TERMINATION_COUNTER);
 }
 
-/* Room for teams of up to `most_markers`.  False when the system has no memory.  Until the first begin,
+/* Room for teams of up to `max_markers`.  False when the system has no memory.  Until the first begin,
  * marking is finished.  Outside pauses. */
-bool sgc_termination_init(struct sgc_termination *t, size_t most_markers);
+bool sgc_termination_init(struct sgc_termination *t, size_t max_markers);
 void sgc_termination_release(struct sgc_termination *t);
 
 /* Marker 0 is busy, the others idle.  The collecting thread, before helpers are told. */

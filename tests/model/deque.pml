@@ -9,7 +9,7 @@
  * piece has been done once or forgotten by a reset; a reset counts as having done what it forgets, so nobody may do it
  * later.
  *
- * Not modelled: memory orders (tests/test_deque_order.c explores them), and a tag that comes up again after all 2^24.
+ * Not modelled: memory orders (tests/unit/mark/work/test_deque_order.c explores them), and a tag that comes up again after all 2^24.
  *
  * -DBROKEN_x puts one fault in; tests/model/check_deque lists them with the complaint each must cause.
  */

@@ -7,7 +7,7 @@
 #   spin -a DEFINES tests/model/stop.pml && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m100000
 # and after a complaint: spin -t -p -g -k stop.pml.trail DEFINES tests/model/stop.pml
 
-. "${SGC_SRCDIR:?set by make check}/tests/tap.sh"
+. "${SGC_SRCDIR:?set by make check}/tests/lib/tap.sh"
 models=$SGC_SRCDIR/tests/model
 LC_ALL=C
 export LC_ALL
@@ -42,7 +42,7 @@ search() {
     model=$1 flags=$2 run=$3
     shift 3
     # there a thread stands still while its handler runs, which the reduction of orders does not know of
-    case $model in stop | brief | gate) flags="$flags -DNOREDUCE" ;; esac
+    case $model in stop | brief | gc_lock) flags="$flags -DNOREDUCE" ;; esac
     rm -f pan pan.*
     # shellcheck disable=SC2086  # lists of options
     spin -a "$@" "$models/$model.pml" >said 2>&1 &&

@@ -4,7 +4,7 @@
  *
  * What is modelled: MUTATORS threads, each with a signal handler that interrupts it (while the
  * process Suspend handles a signal the process Thread stands still: `provided`), futexes, the
- * registry's lock, the gate, and STOPS stops, of which GIVE_UPS may be given up.  A mutator does
+ * registry's lock, the GC lock, and STOPS stops, of which GIVE_UPS may be given up.  A mutator does
  * OPS operations, in any order: a section, left properly or by a long jump out of a client's
  * handler; a blocked region; leaving the registry and coming back, which takes a lock and so is a
  * section under a guard; a collection of its own.  With SUSPENDS the last thread suspends the first one so often, in a stop of

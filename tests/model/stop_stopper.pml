@@ -171,7 +171,7 @@ inline resume()
     assert(left == 0)
 }
 
-/* The gate is closed under a guard.  The wait is a blocked region, with the suspend signal blocked as well. */
+/* The GC lock is closed under a guard.  The wait is a blocked region, with the suspend signal blocked as well. */
 inline close_gate(t)
 {
 #ifndef BROKEN_GATE_UNGUARDED
@@ -224,7 +224,7 @@ inline unsuspend(t)
     unlock_registry(t)
 }
 
-/* One collection by thread t, or the stop in which it suspends one, which is registered, in no section and holds no lock.  The gate keeps
+/* One collection by thread t, or the stop in which it suspends one, which is registered, in no section and holds no lock.  The GC lock keeps
  * other stops away, so there is none to park for around the lock. */
 inline collect(t)
 {

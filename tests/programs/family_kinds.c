@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The gc.h family in a client's program: sizes, kinds by number, uncollectable objects, the heap, roots, hidden pointers.
- * tests/check_family runs it on both libraries. */
+ * tests/check/check_family runs it on both libraries. */
 #include <gc.h>
 #include <gc/gc_mark.h>
 #include <gc/gc_tiny_fl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gc.h family in a client's program: objects, links and finalizers.  tests/check_family runs it on both libraries. */
+/* The gc.h family in a client's program: objects, links and finalizers.  tests/check/check_family runs it on both libraries. */
 #include <gc.h>
 #include <gc/gc_inline.h>
 #include <gc/javaxfc.h>

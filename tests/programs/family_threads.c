@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gc.h family in a client's program: threads by the usual names, blocking, suspension.  tests/check_family runs it. */
+/* The gc.h family in a client's program: threads by the usual names, blocking, suspension.  tests/check/check_family runs
+ * it. */
 #define GC_THREADS
 #include <pthread.h>
 

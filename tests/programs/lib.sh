@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# For scripts that run the programs of list.txt; tests/tap.sh is to be sourced before.  They run in a scratch folder,
+# For scripts that run the programs of list.txt; tests/lib/tap.sh is to be sourced before.  They run in a scratch folder,
 # which becomes the current one.
 
 # programs_start SOURCE BUILD: skips all, or makes ready.  Sets $libs, where SGC's libraries are, and $list.
@@ -12,7 +12,7 @@ programs_start() {
     scratch=$(mktemp -d) || exit 1
     trap 'rm -rf "$scratch"' EXIT
     mkdir "$scratch/work" && "$1/tests/programs/prepare" "$scratch/work" && cd "$scratch/work" || exit 1
-    unset LD_LIBRARY_PATH LD_PRELOAD SGC_LOG GC_INITIAL_HEAP_SIZE GC_MAXIMUM_HEAP_SIZE
+    unset LD_LIBRARY_PATH LD_PRELOAD SGC_LOG_JSON GC_INITIAL_HEAP_SIZE GC_MAXIMUM_HEAP_SIZE
     while read -r setting; do
         export "${setting?}"
     done <environment

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests of the public interface share.  They include only gc.h (and gc_mark.h), so with API_PEER they
+ * also build and run against bdwgc's library, which checks what they expect:
+ *
+ *     gcc -DAPI_PEER -D_GNU_SOURCE tests/api/test_malloc.c -lgc -lpthread
+ *
+ * Is an object alive?  The tests ask GC_base, of objects so large that both
+ * collectors free them at once (API_LARGE).  An address that a test remembers without keeping the object alive
+ * is hidden (GC_HIDE_POINTER).  Addresses left behind in dead stack frames and registers would keep objects
+ * alive by accident: what must die is made by a thread of its own, which is gone when the collection runs.
+ */
+#ifndef TESTS_API_API_H
+#define TESTS_API_API_H
+
+#define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
+#define GC_OOM_FUNC_RETURNS_ALIAS       /* test hooks do; and the compiler must not reason about allocation here */
+
+#include <gc.h>
+#include <gc/gc_mark.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../lib/scrub.h"
+#include "../lib/tap.h"
+
+#define API_LARGE 10000                 /* bytes; an object of its own block in both collectors */
+#define API_NOINLINE __attribute__((noinline, unused))
+#define API_UNUSED __attribute__((unused))
+
+#ifdef API_PEER
+enum { api_on_sgc = 0 };
+#else
+enum { api_on_sgc = 1 };
+#endif
+
+/* ---- running things where they leave nothing behind ------------------------------------------ */
+
+/* Runs fn(arg) in a registered thread that is gone when this returns. */
+API_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
+{
+    pthread_t thread;
+    void *result = NULL;
+    int error = GC_pthread_create(&thread, NULL, fn, arg);
+
+    if (error != 0 || GC_pthread_join(thread, &result) != 0)
+        tap_bail("no thread: %s", strerror(error));
+    return result;
+}
+
+/* Collects, twice: what the first one met on the way (a cached word, a late sweep) is gone for the second. */
+API_NOINLINE static void api_collect(void)
+{
+    scrub_stack();
+    GC_gcollect();
+    scrub_stack();
+    GC_gcollect();
+}
+
+/* How many of these hidden objects are allocated still. */
+API_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
+{
+    int alive = 0;
+
+    for (int i = 0; i < count; i++)
+        alive += hidden[i] != 0 && GC_base(GC_REVEAL_POINTER(hidden[i])) == GC_REVEAL_POINTER(hidden[i]);
+    scrub_stack();
+    return alive;
+}
+
+/* Memory that is no root: from the system, not from malloc, which may lie in static data. */
+API_UNUSED static void *api_outside(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        tap_bail("no memory: %s", strerror(errno));
+    return memory;
+}
+
+/* Of a clock that nobody sets. */
+API_UNUSED static long api_milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- children -------------------------------------------------------------------------------- */
+
+/* The condition of a check inside a child: a false one ends it, with the place on stderr. */
+#define API_CHILD(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: false: %s\n", __FILE__, __LINE__, #condition); \
+            _exit(3); \
+        } \
+    } while (0)
+
+/* In a child: collects with much stack between the caller's frame and the collector's, so that nothing of later calls lies in
+ * what a jump out of the collection leaves. */
+API_NOINLINE static void api_collect_below(void)
+{
+    volatile char room[65536] = { 0 };
+
+    GC_gcollect();
+    API_CHILD(room[0] == 0);
+}
+
+enum { API_CHILD_MS = 20000 };
+
+/* As read(), but when `until` has come the child is killed: an alarm of its own would wait for ever with its world
+ * stopped, all signals blocked. */
+API_UNUSED static ssize_t api_read_from(pid_t child, int fd, char *to, size_t size, long until)
+{
+    struct pollfd end = { .fd = fd, .events = POLLIN };
+    long left = until - api_milliseconds();
+
+    if (poll(&end, 1, left > 0 ? (int)left : 0) == 0)
+        kill(child, SIGKILL);
+    return read(fd, to, size);
+}
+
+/* Runs fn in a child and returns its wait status; what it wrote to stderr is in `errors`, cut to `size`.
+ * A child that hangs is ended after 20 seconds. */
+API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
+{
+    int ends[2], status = -1;
+    long until = api_milliseconds() + API_CHILD_MS;
+    size_t length = 0;
+    ssize_t got;
+    pid_t child = -1;
+    char rest[256];
+
+    if (pipe(ends) != 0 || (child = fork()) < 0)
+        tap_bail("no child: %s", strerror(errno));
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        fn();
+        _exit(0);
+    }
+    close(ends[1]);
+    while (length + 1 < size && (got = api_read_from(child, ends[0], errors + length, size - 1 - length, until)) > 0)
+        length += (size_t)got;
+    errors[length] = '\0';
+    while (api_read_from(child, ends[0], rest, sizeof(rest), until) > 0)
+        continue;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    return status;
+}
+
+/* One check: the child ends well; and if `message` is not NULL, it said that, otherwise it said nothing. */
+API_NOINLINE static void api_check_child(void (*fn)(void), const char *message, const char *name)
+{
+    static char errors[4096];
+    int status = api_child(fn, errors, sizeof(errors));
+    bool said = message != NULL ? strstr(errors, message) != NULL : errors[0] == '\0';
+
+    if (!tap_ok(status == 0 && said, "%s", name)) {
+        tap_diag("status %#x; stderr should have %s, and is:", status, message != NULL ? message : "nothing");
+        for (char *line = strtok(errors, "\n"); line != NULL; line = strtok(NULL, "\n"))
+            tap_diag("  %s", line);
+    }
+}
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every function and variable that the public headers declare, with its type: what gc.h shares with bdwgc 8.2,
+ * what it has beyond that, and what only sgc.h declares.  Used with
+ *
+ *     F(result, name, (parameters))       V(type, name)
+ *
+ * by tests that check types, exports and completeness; tests/check/check_headers compares the list with the headers.
+ */
+#ifndef TESTS_API_API_LIST_H
+#define TESTS_API_API_LIST_H
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+#define API_OBJECTS(F) \
+    F(void *, GC_malloc, (size_t)) \
+    F(void *, GC_malloc_atomic, (size_t)) \
+    F(void *, GC_malloc_uncollectable, (size_t)) \
+    F(void *, GC_malloc_atomic_uncollectable, (size_t)) \
+    F(void *, GC_malloc_ignore_off_page, (size_t)) \
+    F(void *, GC_malloc_atomic_ignore_off_page, (size_t)) \
+    F(void *, GC_malloc_many, (size_t)) \
+    F(void *, GC_malloc_stubborn, (size_t)) \
+    F(char *, GC_strdup, (const char *)) \
+    F(char *, GC_strndup, (const char *, size_t)) \
+    F(void *, GC_memalign, (size_t, size_t)) \
+    F(int, GC_posix_memalign, (void **, size_t, size_t)) \
+    F(void *, GC_realloc, (void *, size_t)) \
+    F(void, GC_free, (void *)) \
+    F(void *, GC_base, (void *)) \
+    F(int, GC_is_heap_ptr, (const void *)) \
+    F(size_t, GC_size, (const void *)) \
+    F(size_t, GC_get_size_map_at, (int)) \
+    F(void, GC_set_all_interior_pointers, (int)) \
+    F(int, GC_get_all_interior_pointers, (void)) \
+    F(void, GC_register_displacement, (size_t)) \
+    F(void, GC_change_stubborn, (const void *)) \
+    F(void, GC_end_stubborn_change, (const void *)) \
+    F(void, GC_ptr_store_and_dirty, (void *, const void *))
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+#define API_HEAP(F) \
+    F(unsigned, GC_get_version, (void)) \
+    F(void, GC_init, (void)) \
+    F(int, GC_is_init_called, (void)) \
+    F(void, GC_deinit, (void)) \
+    F(void, GC_gcollect, (void)) \
+    F(void, GC_gcollect_and_unmap, (void)) \
+    F(int, GC_try_to_collect, (GC_stop_func)) \
+    F(void, GC_set_stop_func, (GC_stop_func)) \
+    F(GC_stop_func, GC_get_stop_func, (void)) \
+    F(int, GC_collect_a_little, (void)) \
+    F(void, GC_disable, (void)) \
+    F(void, GC_enable, (void)) \
+    F(int, GC_is_disabled, (void)) \
+    F(void, GC_set_disable_automatic_collection, (int)) \
+    F(int, GC_get_disable_automatic_collection, (void)) \
+    F(int, GC_expand_hp, (size_t)) \
+    F(void, GC_set_max_heap_size, (GC_word)) \
+    F(void, GC_set_free_space_divisor, (GC_word)) \
+    F(GC_word, GC_get_free_space_divisor, (void)) \
+    F(void, GC_set_min_bytes_allocd, (size_t)) \
+    F(size_t, GC_get_min_bytes_allocd, (void)) \
+    F(void, GC_set_dont_expand, (int)) \
+    F(int, GC_get_dont_expand, (void)) \
+    F(void, GC_set_max_retries, (GC_word)) \
+    F(GC_word, GC_get_max_retries, (void)) \
+    F(void, GC_set_non_gc_bytes, (GC_word)) \
+    F(GC_word, GC_get_non_gc_bytes, (void)) \
+    F(void, GC_set_force_unmap_on_gcollect, (int)) \
+    F(int, GC_get_force_unmap_on_gcollect, (void)) \
+    F(void, GC_set_dont_precollect, (int)) \
+    F(int, GC_get_dont_precollect, (void)) \
+    F(void, GC_set_pages_executable, (int)) \
+    F(int, GC_get_pages_executable, (void)) \
+    F(void, GC_start_mark_threads, (void)) \
+    F(void, GC_enable_incremental, (void)) \
+    F(int, GC_is_incremental_mode, (void)) \
+    F(void, GC_start_incremental_collection, (void)) \
+    F(int, GC_incremental_protection_needs, (void)) \
+    F(void, GC_set_manual_vdb_allowed, (int)) \
+    F(int, GC_get_manual_vdb_allowed, (void)) \
+    F(void, GC_set_full_freq, (int)) \
+    F(int, GC_get_full_freq, (void)) \
+    F(void, GC_set_rate, (int)) \
+    F(int, GC_get_rate, (void)) \
+    F(void, GC_set_max_prior_attempts, (int)) \
+    F(int, GC_get_max_prior_attempts, (void)) \
+    F(void, GC_set_time_limit, (unsigned long)) \
+    F(unsigned long, GC_get_time_limit, (void)) \
+    F(void, GC_set_time_limit_tv, (struct GC_timeval_s)) \
+    F(struct GC_timeval_s, GC_get_time_limit_tv, (void))
+
+#define API_STATISTICS(F) \
+    F(GC_word, GC_get_gc_no, (void)) \
+    F(size_t, GC_get_heap_size, (void)) \
+    F(size_t, GC_get_free_bytes, (void)) \
+    F(size_t, GC_get_unmapped_bytes, (void)) \
+    F(size_t, GC_get_bytes_since_gc, (void)) \
+    F(size_t, GC_get_expl_freed_bytes_since_gc, (void)) \
+    F(size_t, GC_get_total_bytes, (void)) \
+    F(size_t, GC_get_obtained_from_os_bytes, (void)) \
+    F(void, GC_get_heap_usage_safe, (GC_word *, GC_word *, GC_word *, GC_word *, GC_word *)) \
+    F(size_t, GC_get_memory_use, (void)) \
+    F(size_t, GC_get_prof_stats, (struct GC_prof_stats_s *, size_t)) \
+    F(void, GC_start_performance_measurement, (void)) \
+    F(unsigned long, GC_get_full_gc_total_time, (void))
+
+/* ---- roots and hooks ------------------------------------------------------------------------- */
+
+#define API_ROOTS(F) \
+    F(void, GC_add_roots, (void *, void *)) \
+    F(void, GC_remove_roots, (void *, void *)) \
+    F(void, GC_clear_roots, (void)) \
+    F(void, GC_exclude_static_roots, (void *, void *)) \
+    F(void, GC_clear_exclusion_table, (void)) \
+    F(void, GC_register_has_static_roots_callback, (GC_has_static_roots_func)) \
+    F(void, GC_set_no_dls, (int)) \
+    F(int, GC_get_no_dls, (void))
+
+#define API_HOOKS(F) \
+    F(void, GC_set_oom_fn, (GC_oom_func)) \
+    F(GC_oom_func, GC_get_oom_fn, (void)) \
+    F(void, GC_set_on_heap_resize, (GC_on_heap_resize_proc)) \
+    F(GC_on_heap_resize_proc, GC_get_on_heap_resize, (void)) \
+    F(void, GC_set_warn_proc, (GC_warn_proc)) \
+    F(GC_warn_proc, GC_get_warn_proc, (void)) \
+    F(void, GC_ignore_warn_proc, (char *, GC_word)) \
+    F(void, GC_set_log_fd, (int)) \
+    F(void, GC_set_abort_func, (GC_abort_func)) \
+    F(GC_abort_func, GC_get_abort_func, (void)) \
+    F(void, GC_abort_on_oom, (void)) \
+    F(void, GC_set_on_collection_event, (GC_on_collection_event_proc)) \
+    F(GC_on_collection_event_proc, GC_get_on_collection_event, (void)) \
+    F(void, GC_set_start_callback, (GC_start_callback_proc)) \
+    F(GC_start_callback_proc, GC_get_start_callback, (void)) \
+    F(void, GC_set_push_other_roots, (GC_push_other_roots_proc)) \
+    F(GC_push_other_roots_proc, GC_get_push_other_roots, (void)) \
+    F(void, GC_push_all, (void *, void *)) \
+    F(void, GC_push_all_eager, (void *, void *))
+
+#define API_FINALIZERS(F) \
+    F(void, GC_register_finalizer, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_register_finalizer_ignore_self, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_register_finalizer_no_order, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_register_finalizer_unreachable, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer, (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer_ignore_self, \
+      (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer_no_order, \
+      (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_debug_register_finalizer_unreachable, \
+      (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
+    F(void, GC_set_finalize_on_demand, (int)) \
+    F(int, GC_get_finalize_on_demand, (void)) \
+    F(void, GC_set_java_finalization, (int)) \
+    F(int, GC_get_java_finalization, (void)) \
+    F(void, GC_set_finalizer_notifier, (GC_finalizer_notifier_proc)) \
+    F(GC_finalizer_notifier_proc, GC_get_finalizer_notifier, (void)) \
+    F(int, GC_should_invoke_finalizers, (void)) \
+    F(int, GC_invoke_finalizers, (void)) \
+    F(void, GC_set_await_finalize_proc, (GC_await_finalize_proc)) \
+    F(GC_await_finalize_proc, GC_get_await_finalize_proc, (void)) \
+    F(void, GC_set_allocd_bytes_per_finalizer, (GC_word)) \
+    F(GC_word, GC_get_allocd_bytes_per_finalizer, (void)) \
+    F(void, GC_dump_finalization, (void)) \
+    F(int, GC_general_register_disappearing_link, (void **, const void *)) \
+    F(int, GC_register_disappearing_link, (void **)) \
+    F(int, GC_move_disappearing_link, (void **, void **)) \
+    F(int, GC_unregister_disappearing_link, (void **)) \
+    F(int, GC_register_long_link, (void **, const void *)) \
+    F(int, GC_move_long_link, (void **, void **)) \
+    F(int, GC_unregister_long_link, (void **)) \
+    F(void, GC_set_toggleref_func, (GC_toggleref_func)) \
+    F(GC_toggleref_func, GC_get_toggleref_func, (void)) \
+    F(int, GC_toggleref_add, (void *, int))
+
+/* ---- debugging, kinds, the heap object by object ---------------------------------------------- */
+
+#define API_DEBUG(F) \
+    F(void *, GC_debug_malloc, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_atomic, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_uncollectable, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_atomic_uncollectable, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_ignore_off_page, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_atomic_ignore_off_page, (size_t, const char *, int)) \
+    F(void *, GC_debug_malloc_stubborn, (size_t, const char *, int)) \
+    F(char *, GC_debug_strdup, (const char *, const char *, int)) \
+    F(char *, GC_debug_strndup, (const char *, size_t, const char *, int)) \
+    F(void *, GC_debug_realloc, (void *, size_t, const char *, int)) \
+    F(void, GC_debug_free, (void *)) \
+    F(void *, GC_debug_malloc_replacement, (size_t)) \
+    F(void *, GC_debug_realloc_replacement, (void *, size_t)) \
+    F(void, GC_debug_register_displacement, (size_t)) \
+    F(void, GC_debug_ptr_store_and_dirty, (void *, const void *)) \
+    F(void, GC_debug_end_stubborn_change, (const void *)) \
+    F(void, GC_debug_change_stubborn, (const void *)) \
+    F(void, GC_set_find_leak, (int)) \
+    F(int, GC_get_find_leak, (void)) \
+    F(void *, GC_debug_generic_or_special_malloc, (size_t, int, const char *, int)) \
+    F(size_t, GC_get_debug_header_size, (void)) \
+    F(void, GC_register_describe_type_fn, (int, GC_describe_type_fn))
+
+#define API_KINDS(F) \
+    F(void *, GC_generic_malloc, (size_t, int)) \
+    F(void *, GC_generic_malloc_ignore_off_page, (size_t, int)) \
+    F(void *, GC_generic_malloc_uncollectable, (size_t, int)) \
+    F(void *, GC_generic_or_special_malloc, (size_t, int)) \
+    F(void, GC_generic_malloc_many, (size_t, int, void **)) \
+    F(void *, GC_malloc_kind, (size_t, int)) \
+    F(void *, GC_malloc_kind_global, (size_t, int)) \
+    F(void, GC_print_free_list, (int, size_t)) \
+    F(int, GC_get_kind_and_size, (const void *, size_t *)) \
+    F(void, GC_enumerate_reachable_objects_inner, (GC_reachable_object_proc, void *)) \
+    F(int, GC_is_marked, (const void *)) \
+    F(void, GC_set_mark_bit, (const void *)) \
+    F(void, GC_clear_mark_bit, (const void *)) \
+    F(void, GC_push_conditional, (void *, void *, int)) \
+    F(void, GC_push_finalizer_structures, (void)) \
+    F(unsigned, GC_new_kind, (void **, GC_word, int, int)) \
+    F(unsigned, GC_new_kind_inner, (void **, GC_word, int, int)) \
+    F(void **, GC_new_free_list, (void)) \
+    F(void **, GC_new_free_list_inner, (void)) \
+    F(unsigned, GC_new_proc, (GC_mark_proc)) \
+    F(unsigned, GC_new_proc_inner, (GC_mark_proc)) \
+    F(struct GC_ms_entry *, GC_mark_and_push, (void *, struct GC_ms_entry *, struct GC_ms_entry *, void **)) \
+    F(void *, GC_clear_stack, (void *)) \
+    F(int, GC_is_tmp_root, (void *))
+
+/* Typed objects, those of gcj and those with a disclaim procedure. */
+#define API_TYPED(F) \
+    F(GC_descr, GC_make_descriptor, (const GC_word *, size_t)) \
+    F(void *, GC_malloc_explicitly_typed, (size_t, GC_descr)) \
+    F(void *, GC_malloc_explicitly_typed_ignore_off_page, (size_t, GC_descr)) \
+    F(void *, GC_calloc_explicitly_typed, (size_t, size_t, GC_descr)) \
+    F(void, GC_init_gcj_malloc, (int, void *)) \
+    F(void *, GC_gcj_malloc, (size_t, void *)) \
+    F(void *, GC_debug_gcj_malloc, (size_t, void *, const char *, int)) \
+    F(void *, GC_gcj_malloc_ignore_off_page, (size_t, void *)) \
+    F(void, GC_register_disclaim_proc, (int, GC_disclaim_proc, int)) \
+    F(void, GC_init_finalized_malloc, (void)) \
+    F(void *, GC_finalized_malloc, (size_t, const struct GC_finalizer_closure *))
+
+/* ---- threads, fork, checks ------------------------------------------------------------------- */
+
+#define API_STACKS(F) \
+    F(int, GC_get_stack_base, (struct GC_stack_base *)) \
+    F(void *, GC_call_with_stack_base, (GC_stack_base_func, void *)) \
+    F(void *, GC_do_blocking, (GC_fn_type, void *)) \
+    F(void *, GC_call_with_gc_active, (GC_fn_type, void *)) \
+    F(void *, GC_call_with_alloc_lock, (GC_fn_type, void *)) \
+    F(void *, GC_get_my_stackbottom, (struct GC_stack_base *)) \
+    F(void, GC_set_stackbottom, (void *, const struct GC_stack_base *)) \
+    F(void, GC_set_handle_fork, (int)) \
+    F(void, GC_atfork_prepare, (void)) \
+    F(void, GC_atfork_parent, (void)) \
+    F(void, GC_atfork_child, (void))
+
+#define API_CHECKS(F) \
+    F(void *, GC_same_obj, (void *, void *)) \
+    F(void *, GC_pre_incr, (void **, ptrdiff_t)) \
+    F(void *, GC_post_incr, (void **, ptrdiff_t)) \
+    F(void *, GC_is_visible, (void *)) \
+    F(void *, GC_is_valid_displacement, (void *)) \
+    F(void, GC_dump, (void)) \
+    F(void, GC_dump_named, (const char *)) \
+    F(void, GC_dump_regions, (void))
+
+/* Only with GC_THREADS. */
+#define API_THREADS(F) \
+    F(void, GC_set_markers_count, (unsigned)) \
+    F(int, GC_get_parallel, (void)) \
+    F(size_t, GC_get_prof_stats_unsafe, (struct GC_prof_stats_s *, size_t)) \
+    F(void, GC_set_on_thread_event, (GC_on_thread_event_proc)) \
+    F(GC_on_thread_event_proc, GC_get_on_thread_event, (void)) \
+    F(void, GC_allow_register_threads, (void)) \
+    F(int, GC_register_my_thread, (const struct GC_stack_base *)) \
+    F(int, GC_unregister_my_thread, (void)) \
+    F(int, GC_thread_is_registered, (void)) \
+    F(void, GC_register_altstack, (void *, GC_word, void *, GC_word)) \
+    F(void, GC_alloc_lock, (void)) \
+    F(void, GC_alloc_unlock, (void)) \
+    F(void, GC_stop_world_external, (void)) \
+    F(void, GC_start_world_external, (void)) \
+    F(void, GC_set_suspend_signal, (int)) \
+    F(void, GC_set_thr_restart_signal, (int)) \
+    F(int, GC_get_suspend_signal, (void)) \
+    F(int, GC_get_thr_restart_signal, (void)) \
+    F(int, GC_pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) \
+    F(int, GC_pthread_join, (pthread_t, void **)) \
+    F(int, GC_pthread_detach, (pthread_t)) \
+    F(int, GC_pthread_cancel, (pthread_t)) \
+    F(void, GC_pthread_exit, (void *)) \
+    F(void *, GC_dlopen, (const char *, int))
+
+/* In javaxfc.h. */
+#define API_JAVA(F) \
+    F(void, GC_finalize_all, (void)) \
+    F(void, GC_suspend_thread, (pthread_t)) \
+    F(void, GC_resume_thread, (pthread_t)) \
+    F(int, GC_is_thread_suspended, (pthread_t))
+
+/* And where the client's C library declares sigset_t. */
+#define API_SIGNALS(F) \
+    F(int, GC_pthread_sigmask, (int, const sigset_t *, sigset_t *))
+
+/* And where it declares pthread_tryjoin_np; bdwgc has none of these. */
+#define API_JOINS(F) \
+    F(int, GC_pthread_tryjoin_np, (pthread_t, void **)) \
+    F(int, GC_pthread_timedjoin_np, (pthread_t, void **, const struct timespec *)) \
+    F(int, GC_pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *))
+
+/* ---- beyond bdwgc 8.2's library -------------------------------------------------------------- */
+
+#define API_BEYOND(F) \
+    F(void *, GC_valloc, (size_t)) \
+    F(void *, GC_pvalloc, (size_t)) \
+    F(wchar_t *, GC_wcsdup, (const wchar_t *)) \
+    F(wchar_t *, GC_debug_wcsdup, (const wchar_t *, const char *, int)) \
+    F(void, GC_noop1, (GC_word)) \
+    F(void, GC_set_sp_corrector, (GC_sp_corrector_proc)) \
+    F(GC_sp_corrector_proc, GC_get_sp_corrector, (void))
+
+/* In gc_backptr.h, which bdwgc's library has only in special builds. */
+#define API_BACK_POINTERS(F) \
+    F(GC_ref_kind, GC_get_back_ptr_info, (void *, void **, size_t *)) \
+    F(void *, GC_generate_random_heap_address, (void)) \
+    F(void *, GC_generate_random_valid_address, (void)) \
+    F(void, GC_generate_random_backtrace, (void)) \
+    F(void, GC_print_backtrace, (void *))
+
+/* Exported by both and declared by neither. */
+#define API_UNDECLARED(F) \
+    F(void, GC_printf, (const char *, ...)) \
+    F(void, GC_err_printf, (const char *, ...)) \
+    F(void, GC_log_printf, (const char *, ...)) \
+    F(void, GC_incr_bytes_allocd, (size_t)) \
+    F(void, GC_incr_bytes_freed, (size_t))
+
+#define API_SGC(F) \
+    F(const char *, SGC_version, (void)) \
+    F(int, SGC_init, (int, SGC_attr_t *)) \
+    F(void, GC_collect, (void)) \
+    F(size_t, SGC_get_stats, (struct SGC_stats *, size_t)) \
+    F(int, SGC_check, (void)) \
+    F(SGC_held_t, SGC_find_way, (const void *, SGC_step_proc, void *)) \
+    F(SGC_held_t, SGC_why_live, (const void *)) \
+    F(void, SGC_print_options, (void))
+
+/* ---- groups, variables ----------------------------------------------------------------------- */
+
+#define API_COMMON(F) \
+    API_OBJECTS(F) API_HEAP(F) API_STATISTICS(F) API_ROOTS(F) API_HOOKS(F) API_FINALIZERS(F) API_STACKS(F) API_CHECKS(F) \
+    API_THREADS(F) API_DEBUG(F) API_KINDS(F) API_TYPED(F) API_JAVA(F)
+
+typedef void (*api_check_1)(void *);
+typedef void (*api_check_2)(void *, void *);
+
+#define API_VARIABLES(V) \
+    V(int, GC_all_interior_pointers) \
+    V(int, GC_dont_gc) \
+    V(int, GC_find_leak) \
+    V(GC_word, GC_free_space_divisor) \
+    V(int, GC_dont_expand) \
+    V(int, GC_use_entire_heap) \
+    V(GC_word, GC_max_retries) \
+    V(GC_word, GC_non_gc_bytes) \
+    V(int, GC_dont_precollect) \
+    V(int, GC_parallel) \
+    V(int, GC_full_freq) \
+    V(unsigned long, GC_time_limit) \
+    V(GC_word, GC_gc_no) \
+    V(int, GC_no_dls) \
+    V(int, GC_finalize_on_demand) \
+    V(int, GC_java_finalization) \
+    V(int, GC_gcj_kind) \
+    V(int, GC_gcj_debug_kind) \
+    V(GC_finalizer_notifier_proc, GC_finalizer_notifier) \
+    V(GC_oom_func, GC_oom_fn) \
+    V(GC_on_heap_resize_proc, GC_on_heap_resize) \
+    V(char *, GC_stackbottom) \
+    V(void *, GC_least_plausible_heap_addr) \
+    V(void *, GC_greatest_plausible_heap_addr) \
+    V(api_check_2, GC_same_obj_print_proc) \
+    V(api_check_1, GC_is_visible_print_proc) \
+    V(api_check_1, GC_is_valid_displacement_print_proc)
+
+#endif

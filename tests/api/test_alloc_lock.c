@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GC_call_with_alloc_lock: one at a time, beside the lock taken by hand and collections; signal handlers that come while its
+ * callback runs; callbacks, and handlers in them, that leave by a jump.  Not with API_PEER: bdwgc hangs in most of it.
+ */
+#include "api.h"
+#include "../lib/sanitized.h"
+
+#include <setjmp.h>
+#include <stdatomic.h>
+
+static const char released[] = "the allocation lock is released";
+
+static jmp_buf way_out;
+static sigjmp_buf way_out_of_handler;
+
+static void on_signal(void (*handler)(int))
+{
+    struct sigaction action = { .sa_handler = handler };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+/* Allocates up to so many megabytes, until there has been a collection. */
+API_NOINLINE static bool collected_within(int megabytes)
+{
+    GC_word before = GC_get_gc_no();
+
+    for (int i = 0; i < megabytes * 1000 && GC_get_gc_no() == before; i++)
+        API_CHILD(GC_malloc(1000) != NULL);
+    return GC_get_gc_no() != before;
+}
+
+enum { LITTLE = 20, ENOUGH = 500 };
+
+/* ---- handlers -------------------------------------------------------------------------------- */
+
+static atomic_int handled, collected;
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+static void use_the_collector(int signal)
+{
+    collected += collected_within(LITTLE);
+    handled += GC_call_with_alloc_lock(nothing, &signal) == &signal;
+}
+
+static void *be_interrupted(void *arg)
+{
+    raise(SIGUSR1);
+    return handled == 1 ? arg : NULL;
+}
+
+static void handler_allocates(void)
+{
+    int here;
+
+    GC_INIT();
+    on_signal(use_the_collector);
+    API_CHILD(GC_call_with_alloc_lock(be_interrupted, &here) == &here);
+    API_CHILD(collected == 0 && collected_within(ENOUGH));
+}
+
+/* ---- jumps ----------------------------------------------------------------------------------- */
+
+static void *enter_late(void *arg)
+{
+    return GC_call_with_alloc_lock(nothing, arg);
+}
+
+static void *leave(void *unused)
+{
+    longjmp(way_out, 1);
+    return unused;
+}
+
+static void leave_from_handler(int signal)
+{
+    siglongjmp(way_out_of_handler, signal);
+}
+
+static void *wait_for_signal(void *unused)
+{
+    raise(SIGUSR1);
+    return unused;
+}
+
+static void jump_out_of_callback(void)
+{
+    if (setjmp(way_out) == 0)
+        GC_call_with_alloc_lock(leave, NULL);
+}
+
+static void jump_out_of_handler(void)
+{
+    on_signal(leave_from_handler);
+    if (sigsetjmp(way_out_of_handler, 1) == 0)
+        GC_call_with_alloc_lock(wait_for_signal, NULL);
+}
+
+/* The handler itself returns. */
+static void leave_callback_in_handler(int signal)
+{
+    (void)signal;
+    jump_out_of_callback();
+}
+
+static void jump_inside_handler(void)
+{
+    on_signal(leave_callback_in_handler);
+    raise(SIGUSR1);
+}
+
+/* Others waited; and what the thread itself does next releases the GC lock for all. */
+static void others_go_on(void (*jump)(void), void (*next)(void))
+{
+    pthread_t thread;
+    void *result = NULL;
+    int mark;
+
+    GC_INIT();
+    jump();
+    GC_pthread_create(&thread, NULL, enter_late, &mark);
+    next();
+    API_CHILD(GC_pthread_join(thread, &result) == 0 && result == &mark);
+    API_CHILD(collected_within(ENOUGH));
+}
+
+static void call_again(void)
+{
+    API_CHILD(GC_call_with_alloc_lock(nothing, &way_out) == &way_out);
+}
+
+static void lock_by_hand(void)
+{
+    GC_alloc_lock();
+    GC_alloc_unlock();
+}
+
+static void collect(void)
+{
+    GC_word before = GC_get_gc_no();
+
+    GC_gcollect();
+    API_CHILD(GC_get_gc_no() > before);
+}
+
+/* Deeper in the stack than the callback was. */
+static void allocate(void)
+{
+    volatile char room[4096];
+
+    for (size_t i = 0; i < sizeof(room); i++)
+        room[i] = 0;
+    API_CHILD(collected_within(ENOUGH) && room[0] == 0);
+}
+
+static void callback_then_again(void) { others_go_on(jump_out_of_callback, call_again); }
+static void callback_then_lock(void) { others_go_on(jump_out_of_callback, lock_by_hand); }
+static void callback_then_collect(void) { others_go_on(jump_out_of_callback, collect); }
+static void callback_then_allocate(void) { others_go_on(jump_out_of_callback, allocate); }
+static void inside_handler_then_again(void) { others_go_on(jump_inside_handler, call_again); }
+static void handler_then_again(void) { others_go_on(jump_out_of_handler, call_again); }
+static void handler_then_collect(void) { others_go_on(jump_out_of_handler, collect); }
+
+/* The callback has not been left by what happens below it. */
+static void *jump_inside(void *arg)
+{
+    jump_out_of_handler();
+    GC_gcollect();
+    return GC_call_with_alloc_lock(nothing, arg);
+}
+
+static void jump_inside_callback(void)
+{
+    int here;
+
+    GC_INIT();
+    API_CHILD(GC_call_with_alloc_lock(jump_inside, &here) == &here);
+    collect();
+}
+
+/* ---- wrong calls ----------------------------------------------------------------------------- */
+
+static void *lock_and_leave(void *arg)
+{
+    GC_alloc_lock();
+    return leave(arg);
+}
+
+static void jump_out_locked_twice(void)
+{
+    if (setjmp(way_out) == 0)
+        GC_call_with_alloc_lock(lock_and_leave, NULL);
+}
+
+static void lock_again(void (*again)(void))
+{
+    pthread_t thread;
+    void *result = NULL;
+
+    GC_INIT();
+    jump_out_locked_twice();
+    again();
+    GC_pthread_create(&thread, NULL, enter_late, &thread);
+    API_CHILD(pthread_join(thread, &result) == 0 && result == &thread);
+}
+
+/* In the callback there is nothing to unlock. */
+static void *unlock_nothing(void *arg)
+{
+    GC_alloc_unlock();
+    return arg;
+}
+
+static void unlock_in_call(void) { GC_call_with_alloc_lock(unlock_nothing, NULL); }
+static void nested_then_lock(void) { lock_again(lock_by_hand); }
+static void nested_then_call(void) { lock_again(unlock_in_call); }
+
+static void *unlock(void *arg)
+{
+    GC_alloc_unlock();
+    API_CHILD(!collected_within(LITTLE));
+    return arg;
+}
+
+static void unlock_inside(void)
+{
+    GC_INIT();
+    GC_call_with_alloc_lock(unlock, NULL);
+    collect();
+}
+
+/* ---- many ------------------------------------------------------------------------------------ */
+
+enum { THREADS = 4, SIGNALS = 300 };
+
+static long plain, in_handlers;         /* under the lock */
+static atomic_int interrupted;
+
+static void *count(void *counter)
+{
+    ++*(long *)counter;
+    return counter;
+}
+
+/* While the callback runs, on its thread, the lock is not taken again. */
+static void count_in_handler(int signal)
+{
+    (void)signal;
+    GC_call_with_alloc_lock(count, &in_handlers);
+    interrupted++;
+}
+
+static void *go_round(void *counted)
+{
+    long *own = counted;
+
+    for (int i = 0; interrupted < SIGNALS; i++) {
+        GC_call_with_alloc_lock(count, &plain);
+        ++*own;
+        if (i % 100 == 0) {
+            GC_alloc_lock();
+            plain++;
+            GC_alloc_unlock();
+            ++*own;
+        }
+        if (i % 1000 == 0)
+            GC_gcollect();
+    }
+    return counted;
+}
+
+/* One thread is sent all signals, each when it has answered the last one. */
+static void check_many(void)
+{
+    pthread_t thread[THREADS];
+    long counted[THREADS] = { 0 }, sum = 0;
+
+    on_signal(count_in_handler);
+    for (int i = 0; i < THREADS; i++)
+        GC_pthread_create(&thread[i], NULL, go_round, &counted[i]);
+    for (int sent = 0; sent < SIGNALS;) {
+        if (interrupted == sent && ++sent)
+            pthread_kill(thread[0], SIGUSR1);
+        usleep(100);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        GC_pthread_join(thread[i], NULL);
+        sum += counted[i];
+    }
+    tap_ok(plain == sum, "one at a time runs under the lock (%ld of %ld)", plain, sum);
+    tap_ok(in_handlers == SIGNALS, "handlers too (%ld of %d)", in_handlers, SIGNALS);
+}
+
+/* ---- handlers that fork, or stand on a stack inside the thread's own -------------------------------------------------- */
+
+static volatile int child_was;
+
+static void fork_there(int signal)
+{
+    pid_t child = fork();
+
+    (void)signal;
+    if (child == 0) {
+        GC_gcollect();
+        _exit(GC_malloc(100) != NULL ? 7 : 8);
+    }
+    waitpid(child, (int *)&child_was, 0);
+}
+
+static void *interrupt_it(void *arg)
+{
+    raise(SIGUSR1);
+    return arg;
+}
+
+static void handler_forks(void)
+{
+    GC_INIT();
+    on_signal(fork_there);
+    GC_call_with_alloc_lock(interrupt_it, NULL);
+    API_CHILD(WIFEXITED(child_was) && WEXITSTATUS(child_was) == 7);
+    GC_gcollect();
+}
+
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+static void lock_there(int signal)
+{
+    (void)signal;
+    GC_call_with_alloc_lock(do_nothing, NULL);
+}
+
+API_NOINLINE static void handler_inside(void)
+{
+    char memory[65536];
+    stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) }, none = { .ss_flags = SS_DISABLE };
+    struct sigaction action = { .sa_handler = lock_there, .sa_flags = SA_ONSTACK };
+
+    GC_INIT();
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    GC_call_with_alloc_lock(interrupt_it, NULL);
+    sigaltstack(&none, NULL);
+}
+
+static void check_left(void)
+{
+    api_check_child(handler_allocates, NULL, "a handler that interrupts the callback may allocate, and call it again");
+    api_check_child(callback_then_again, released, "after a jump out of the callback the next call opens the lock");
+    api_check_child(callback_then_lock, released, "or the next GC_alloc_lock");
+    api_check_child(callback_then_collect, released, "or the next collection asked for");
+    api_check_child(callback_then_allocate, released, "or the next one for allocation, wherever it is asked for");
+    api_check_child(handler_then_again, released, "after a jump out of a handler the next call opens it");
+    api_check_child(handler_then_collect, released, "or the next collection");
+    api_check_child(inside_handler_then_again, released, "so does it when the handler has left a callback of its own");
+    api_check_child(jump_inside_callback, "it is not made", "a jump below the callback opens nothing");
+    if (TEST_SANITIZED)
+        tap_skip("a sanitizer's threads do not survive a fork");
+    else
+        api_check_child(handler_forks, NULL, "a handler may fork in the callback");
+    api_check_child(handler_inside, NULL, "a handler's stack above the callback's frame does not look like a jump");
+    api_check_child(nested_then_lock, released, "a GC_alloc_lock in a callback that was left does not count for the next one");
+    api_check_child(nested_then_call, "GC_alloc_unlock: this thread does not", "nor for the next callback");
+    api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
+}
+
+int main(void)
+{
+    check_left();
+    GC_INIT();
+    check_many();
+    return tap_done();
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handlers on alternate stacks.  One that lies inside the thread's own, above what was interrupted: a finalizer or a disclaim
+ * procedure has not been left, wherever the handler stands.  One with SS_AUTODISARM, of which the kernel says nothing while it
+ * is in use: what the handler and the code that it interrupted hold is alive.
+ */
+#include "api.h"
+
+#include <gc/gc_disclaim.h>
+
+#include <limits.h>
+#include <stdatomic.h>
+
+enum { OBJECTS = 200, STRAYS = 8, READY = 4711, STACK = 65536 };
+
+enum { AUTODISARM = INT_MIN };          /* SS_AUTODISARM, which old headers do not have */
+
+static atomic_int ran, running, nested, interrupted, collected;
+
+#if defined(__SANITIZE_THREAD__)
+#define HANDLERS_MAY_COLLECT 0
+#elif !defined(__has_feature)
+#define HANDLERS_MAY_COLLECT 1
+#elif __has_feature(thread_sanitizer)
+#define HANDLERS_MAY_COLLECT 0
+#else
+#define HANDLERS_MAY_COLLECT 1
+#endif
+
+/* ---- what is interrupted --------------------------------------------------------------------- */
+
+/* The first one is. */
+static void run(void)
+{
+    nested += running;
+    running = 1;
+    if (ran++ == 0)
+        raise(SIGUSR1);
+    running = 0;
+}
+
+static void finalize(void *object, void *data)
+{
+    (void)object, (void)data;
+    run();
+}
+
+static void *make_finalizable(void *unused)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        GC_register_finalizer_no_order(GC_malloc(100), finalize, NULL, NULL, NULL);
+    return unused;
+}
+
+static int kind;
+
+static int disclaim(void *object)
+{
+    if (*(long *)object == READY)
+        run();
+    return 0;
+}
+
+static void *make_disclaimable(void *unused)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        *(long *)GC_generic_malloc(100, kind) = READY;
+    return unused;
+}
+
+static void begin_finalizers(void)
+{
+    GC_INIT();
+    api_in_thread(make_finalizable, NULL);
+}
+
+static void begin_disclaim(void)
+{
+    GC_INIT();
+    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    GC_register_disclaim_proc(kind, disclaim, 0);
+    api_in_thread(make_disclaimable, NULL);
+}
+
+/* ---- the handler's stack --------------------------------------------------------------------- */
+
+static void stand_on(char *memory, int flags, void (*handler)(int))
+{
+    stack_t stack = { .ss_sp = memory, .ss_size = STACK, .ss_flags = flags };
+    struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+
+    API_CHILD(sigaltstack(&stack, NULL) == 0);
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+static void stand_nowhere(void)
+{
+    stack_t none = { .ss_flags = SS_DISABLE };
+
+    sigaltstack(&none, NULL);
+}
+
+API_NOINLINE static void collect_interrupted(void (*handler)(int))
+{
+    char memory[STACK];
+
+    stand_on(memory, 0, handler);
+    api_collect();
+    stand_nowhere();
+}
+
+/* The kernel does not say where the handler stands, the program does. */
+API_NOINLINE static void collect_interrupted_disarmed(void (*handler)(int))
+{
+    char memory[STACK];
+
+    stand_on(memory, AUTODISARM, handler);
+    GC_register_altstack(NULL, 0, memory, STACK);
+    api_collect();
+    stand_nowhere();
+}
+
+static void collect_there(int signal)
+{
+    (void)signal;
+    GC_gcollect();
+    API_CHILD(nested == 0 && ran == 1);
+}
+
+static void all_ran(void)
+{
+    api_collect();
+    API_CHILD(nested == 0 && ran >= OBJECTS - STRAYS);
+}
+
+static void in_finalizer(void)
+{
+    begin_finalizers();
+    collect_interrupted(collect_there);
+    all_ran();
+}
+
+static void in_disclaim(void)
+{
+    begin_disclaim();
+    collect_interrupted(collect_there);
+    all_ran();
+}
+
+static void in_finalizer_disarmed(void)
+{
+    begin_finalizers();
+    collect_interrupted_disarmed(collect_there);
+    all_ran();
+}
+
+static void in_disclaim_disarmed(void)
+{
+    begin_disclaim();
+    collect_interrupted_disarmed(collect_there);
+    all_ran();
+}
+
+/* ---- another thread asks --------------------------------------------------------------------- */
+
+static void wait_there(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+    while (!collected)
+        usleep(100);
+}
+
+static void *collect_and_wait(void *arg)
+{
+    collect_interrupted(wait_there);
+    return arg;
+}
+
+static void beside_disclaim(void)
+{
+    pthread_t thread;
+
+    begin_disclaim();
+    API_CHILD(GC_pthread_create(&thread, NULL, collect_and_wait, NULL) == 0);
+    while (!interrupted)
+        usleep(100);
+    api_collect();
+    API_CHILD(nested == 0 && ran == 1);
+    collected = 1;
+    API_CHILD(GC_pthread_join(thread, NULL) == 0);
+    all_ran();
+}
+
+/* ---- what is alive --------------------------------------------------------------------------- */
+
+enum { HELD = 8 };                      /* by memory: registers may hold one more */
+
+static GC_hidden_pointer below[HELD], here[HELD];
+static atomic_int other_collects;
+
+static void *collect_once(void *arg)
+{
+    while (!interrupted)
+        usleep(100);
+    api_collect();
+    collected = 1;
+    return arg;
+}
+
+API_NOINLINE static void make_held(void *volatile *object, GC_hidden_pointer *hidden)
+{
+    for (int i = 0; i < HELD; i++) {
+        object[i] = GC_malloc(API_LARGE);
+        hidden[i] = GC_HIDE_POINTER(object[i]);
+    }
+    scrub_stack();
+}
+
+/* Stands on its stack while there is a collection. */
+static void hold_there(int signal)
+{
+    void *volatile object[HELD];
+
+    (void)signal;
+    make_held(object, here);
+    interrupted = 1;
+    if (!other_collects)
+        api_collect();
+    while (other_collects && !collected)
+        usleep(100);
+    API_CHILD(api_alive(below, HELD) == HELD && api_alive(here, HELD) == HELD && object[0] != NULL);
+}
+
+API_NOINLINE static void hold_and_be_interrupted(void)
+{
+    void *volatile object[HELD];
+
+    make_held(object, below);
+    raise(SIGUSR1);
+    API_CHILD(object[0] != NULL);
+}
+
+static void hold(bool by_other, char *memory)
+{
+    pthread_t thread;
+
+    GC_INIT();
+    other_collects = by_other;
+    stand_on(memory, AUTODISARM, hold_there);
+    if (by_other)
+        GC_pthread_create(&thread, NULL, collect_once, NULL);
+    hold_and_be_interrupted();
+    if (by_other)
+        GC_pthread_join(thread, NULL);
+    stand_nowhere();
+    api_collect();
+}
+
+API_NOINLINE static void hold_inside(bool by_other)
+{
+    char memory[STACK];
+
+    GC_register_altstack(NULL, 0, memory, STACK);
+    hold(by_other, memory);
+}
+
+static void *hold_inside_thread(void *arg)
+{
+    hold_inside(false);
+    return arg;
+}
+
+static void holds(void) { hold(false, api_outside(STACK)); }
+static void holds_beside(void) { hold(true, api_outside(STACK)); }
+static void holds_inside(void) { hold_inside(false); }
+static void holds_inside_beside(void) { hold_inside(true); }
+
+static void holds_in_thread(void)
+{
+    GC_INIT();
+    api_in_thread(hold_inside_thread, NULL);
+}
+
+int main(void)
+{
+    if (!HANDLERS_MAY_COLLECT)
+        tap_skip_all("ThreadSanitizer reports a handler that starts threads, and stops none whose handler runs");
+    api_check_child(in_finalizer, NULL, "a handler that interrupts a finalizer is inside it: no other one runs");
+    api_check_child(in_disclaim, NULL, "likewise a disclaim procedure");
+    api_check_child(beside_disclaim, NULL, "nor does another thread ask meanwhile");
+    api_check_child(in_finalizer_disarmed, NULL,
+                    "one that the kernel does not know of, but the collector was told: in a finalizer");
+    api_check_child(in_disclaim_disarmed, NULL, "and in a disclaim procedure");
+    api_check_child(holds, NULL,
+                    "a handler on a stack with SS_AUTODISARM collects: what it holds, and what it interrupted, lives");
+    api_check_child(holds_beside, NULL, "also when another thread collects");
+    api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
+    api_check_child(holds_inside_beside, NULL, "also when another thread collects");
+    api_check_child(holds_in_thread, NULL, "and not only on the first thread");
+    return tap_done();
+}

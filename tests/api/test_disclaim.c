@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Disclaim procedures: called once for each object that is dead, with its contents intact; a procedure may keep its object,
+ * allocate, jump out.  With API_PEER what both promise runs on bdwgc's library.
+ */
+#include "api.h"
+#include "../lib/sanitized.h"
+
+#include <gc/gc_disclaim.h>
+#include <gc/gc_inline.h>
+#include <setjmp.h>
+
+enum {
+    OBJECTS = 5000,
+    STRAYS = 8,                 /* that a stale word may keep */
+    READY = 4711,
+};
+
+struct thing {
+    long ready;
+    long number;
+    struct thing *other;
+    char rest[40];
+};
+
+static int kind;
+static volatile int called[OBJECTS], wrong, finalized;
+static void *volatile root;
+
+/* ---- objects ---- */
+
+static struct thing *make_thing(long number)
+{
+    struct thing *t = GC_generic_malloc(number % 500 == 3 ? 100000 : sizeof *t, kind);
+
+    API_CHILD(t != NULL && t->ready == 0 && t->other == NULL);
+    t->number = number;
+    t->ready = READY;
+    return t;
+}
+
+/* Every tenth lives. */
+static void *make_things(void *arg)
+{
+    struct thing **kept = GC_malloc(OBJECTS / 10 * sizeof *kept);
+
+    root = kept;
+    for (int i = 0; i < OBJECTS; i++) {
+        struct thing *t = make_thing(i);
+
+        if (i % 10 == 0)
+            kept[i / 10] = t;
+    }
+    return arg;
+}
+
+/* Dead objects may wait for somebody who sweeps their page: allocation does. */
+static void *allocate_more(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        GC_generic_malloc(sizeof(struct thing), kind);
+    return arg;
+}
+
+static void collect_and_sweep(void)
+{
+    for (int i = 0; i < 3; i++) {
+        api_collect();
+        api_in_thread(allocate_more, NULL);
+    }
+}
+
+static int count(int from, int step)
+{
+    int sum = 0;
+
+    for (int i = from; i < OBJECTS; i += step)
+        sum += called[i] == 1;
+    return sum;
+}
+
+static int note(void *object)
+{
+    struct thing *t = object;
+
+    if (t->ready != READY)
+        return 0;                               /* not set up, or of allocate_more */
+    if (t->number < 0 || t->number >= OBJECTS || called[t->number]++ != 0)
+        wrong = 1;
+    t->ready = 0;
+    return 0;
+}
+
+static void start(GC_disclaim_proc proc, int from_all)
+{
+    GC_INIT();
+    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    GC_register_disclaim_proc(kind, proc, from_all);
+}
+
+static void once_each(void)
+{
+    start(note, 0);
+    api_in_thread(make_things, NULL);
+    collect_and_sweep();
+    API_CHILD(wrong == 0 && count(0, 10) == 0);
+    API_CHILD(count(0, 1) >= OBJECTS / 10 * 9 - STRAYS);
+    root = NULL;
+    collect_and_sweep();
+    API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
+}
+
+static void eight(void) { setenv("GC_MARKERS", "8", 1); once_each(); }
+static void torture(void) { setenv("SGC_TORTURE", "1000", 1); once_each(); }
+
+/* ---- what an object points at ---- */
+
+static int look_at_other(void *object)
+{
+    struct thing *t = object;
+
+    if (t->ready == READY && t->other != NULL &&
+        (GC_base(t->other) != t->other || t->other->ready != READY || t->other->number != t->number + 1))
+        wrong = 1;
+    return note(object);
+}
+
+static void *make_pairs(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i += 2) {
+        struct thing *t = make_thing(i);
+
+        t->other = GC_malloc(sizeof *t->other);
+        t->other->ready = READY;
+        t->other->number = i + 1;
+    }
+    return arg;
+}
+
+static void contents_stay(void)
+{
+    start(look_at_other, 1);
+    api_in_thread(make_pairs, NULL);
+    collect_and_sweep();
+    API_CHILD(wrong == 0 && count(0, 2) >= OBJECTS / 2 - STRAYS);
+}
+
+/* A finalizer of what an object points at is called, and links to it are cleared, only after the object is gone. */
+static volatile int over[OBJECTS];
+static void *hidden[OBJECTS];
+
+static void over_now(void *object, void *data)
+{
+    const struct thing *t = object;
+
+    (void)data;
+    over[t->number]++;
+}
+
+static int before_other(void *object)
+{
+    const struct thing *t = object;
+
+    if (t->ready == READY && (over[t->number + 1] != 0 || hidden[t->number + 1] == NULL))
+        wrong = 1;
+    return look_at_other(object);
+}
+
+static void *watch_others(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i += 2) {
+        struct thing *t = make_thing(i), *other = GC_malloc(sizeof *other);
+
+        t->other = other;
+        other->ready = READY;
+        other->number = i + 1;
+        hidden[i + 1] = (void *)GC_HIDE_POINTER(other);
+        GC_REGISTER_FINALIZER(other, over_now, NULL, NULL, NULL);
+        API_CHILD(GC_general_register_disappearing_link(&hidden[i + 1], other) == 0);
+    }
+    return arg;
+}
+
+static void *finalize_waiting(void *arg)
+{
+    GC_invoke_finalizers();
+    return arg;
+}
+
+static void contents_unfinalized(void)
+{
+    int gone = 0;
+
+    start(before_other, 1);
+    api_in_thread(watch_others, NULL);
+    for (int i = 0; i < 3; i++) {
+        collect_and_sweep();
+        api_in_thread(finalize_waiting, NULL);
+    }
+    for (int i = 1; i < OBJECTS; i += 2)
+        gone += over[i] == 1 && hidden[i] == NULL;
+    API_CHILD(wrong == 0 && count(0, 2) >= OBJECTS / 2 - STRAYS && gone >= OBJECTS / 2 - 2 * STRAYS);
+}
+
+/* ---- a procedure that keeps its object ---- */
+
+static int twice(void *object)
+{
+    struct thing *t = object;
+
+    return t->ready == READY && ++called[t->number] < 3;
+}
+
+static void asked_again(void)
+{
+    int often = 0;
+
+    start(twice, 0);
+    api_in_thread(make_things, NULL);
+    root = NULL;
+    for (int i = 0; i < 4; i++)
+        collect_and_sweep();
+    for (int i = 0; i < OBJECTS; i++) {
+        often += called[i] == 3;
+        API_CHILD(called[i] <= 3);
+    }
+    API_CHILD(often >= OBJECTS - STRAYS);
+}
+
+/* ---- closures ---- */
+
+static void closed(void *object, void *data)
+{
+    struct thing *t = object;
+
+    if (data != (void *)&finalized || t->ready != READY)
+        wrong = 1;
+    finalized++;
+}
+
+static void *make_finalized(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        struct GC_finalizer_closure *c = GC_malloc(sizeof *c);
+        struct thing *t;
+
+        c->proc = closed;
+        c->cd = (void *)&finalized;
+        t = GC_finalized_malloc(i % 500 == 3 ? 100000 : sizeof *t, c);
+        API_CHILD(t != NULL && t->ready == 0 && t->other == NULL && GC_base(t) == (char *)t - sizeof(void *));
+        t->ready = READY;
+    }
+    return arg;
+}
+
+static void finalized_malloc(void)
+{
+    GC_INIT();
+    GC_init_finalized_malloc();
+    GC_init_finalized_malloc();
+    for (int i = 0; i < 5; i++) {
+        api_in_thread(make_finalized, NULL);
+        api_collect();
+    }
+    api_collect();
+    API_CHILD(wrong == 0 && finalized >= (api_on_sgc ? 5 * OBJECTS - STRAYS : 4 * OBJECTS) && finalized <= 5 * OBJECTS);
+}
+
+/* Threads that begin with it at the same time: none has an object before its kind has its procedure. */
+enum { RACERS = 8, EACH = 20 };
+
+static pthread_barrier_t line;
+
+static void closed_count(void *object, void *data)
+{
+    (void)object, (void)data;
+    __atomic_add_fetch(&finalized, 1, __ATOMIC_RELAXED);
+}
+
+static void *race(void *arg)
+{
+    static const struct GC_finalizer_closure closure = { closed_count, NULL };
+
+    pthread_barrier_wait(&line);
+    GC_init_finalized_malloc();
+    for (int i = 0; i < EACH; i++)
+        API_CHILD(GC_finalized_malloc(sizeof(struct thing), &closure) != NULL);
+    GC_gcollect();
+    return arg;
+}
+
+static void begun_together(void)
+{
+    pthread_t thread[RACERS];
+
+    GC_INIT();
+    pthread_barrier_init(&line, NULL, RACERS);
+    for (int i = 0; i < RACERS; i++)
+        API_CHILD(GC_pthread_create(&thread[i], NULL, race, NULL) == 0);
+    for (int i = 0; i < RACERS; i++)
+        API_CHILD(GC_pthread_join(thread[i], NULL) == 0);
+    api_collect();
+    api_collect();
+    API_CHILD(finalized <= RACERS * EACH && finalized >= RACERS * EACH - STRAYS);
+}
+
+/* ---- what only SGC allows ---- */
+
+static int allocating(void *object)
+{
+    const struct thing *t = object;
+
+    for (int i = 0; i < 20 && t->ready == READY; i++)
+        GC_generic_malloc(sizeof *t, kind);
+    GC_free(GC_malloc(100));
+    if (t->ready == READY && t->number % 100 == 0)
+        GC_gcollect();
+    return note(object);
+}
+
+static void may_allocate(void)
+{
+    start(allocating, 0);
+    api_in_thread(make_things, NULL);
+    root = NULL;
+    collect_and_sweep();
+    API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
+}
+
+static jmp_buf back;
+
+static int jumping(void *object)
+{
+    const struct thing *t = object;
+
+    if (t->ready == READY && t->number % 50 == 7) {
+        note(object);
+        longjmp(back, 1);
+    }
+    return note(object);
+}
+
+API_NOINLINE static void *collect_jumping(void *arg)
+{
+    volatile int jumps = 0;
+
+    if (setjmp(back) != 0)
+        jumps = jumps + 1;
+    GC_gcollect();
+    API_CHILD(jumps > 10);
+    return arg;
+}
+
+static void may_jump(void)
+{
+    start(jumping, 0);
+    GC_disable();               /* where there is nowhere to jump to yet */
+    api_in_thread(make_things, NULL);
+    GC_enable();
+    root = NULL;
+    for (int i = 0; i < 2; i++)
+        scrub_stack();
+    api_in_thread(collect_jumping, NULL);
+    API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
+}
+
+/* Memory is not refused as long as dead objects wait. */
+static void *no_more(size_t bytes) { (void)bytes; return NULL; }
+
+static void *volatile rest;             /* for which the objects asked for are too large */
+
+static void *fill(void *size)
+{
+    struct thing *t, *last = NULL;
+
+    while ((t = GC_generic_malloc(*(size_t *)size, kind)) != NULL) {
+        t->other = last;
+        root = last = t;
+    }
+    for (last = NULL; (t = GC_malloc(300)) != NULL; rest = last = t)
+        t->other = last;
+    return NULL;
+}
+
+static volatile int leaves;
+
+static int leave_or_note(void *object)
+{
+    if (leaves)
+        longjmp(back, 1);
+    return note(object);
+}
+
+static void start_full(size_t size)
+{
+    setenv("GC_MAXIMUM_HEAP_SIZE", "8M", 1);
+    start(leave_or_note, 0);
+    GC_set_oom_fn(no_more);
+    api_in_thread(fill, &size);
+    root = NULL;
+}
+
+static void *have_many(void *arg)
+{
+    void *many = NULL;
+
+    API_CHILD(GC_malloc_many(200) != NULL);
+    GC_generic_malloc_many(300, kind, &many);
+    API_CHILD(many != NULL);
+    return arg;
+}
+
+static void *have_large(void *arg)
+{
+    API_CHILD(GC_malloc_atomic(1 << 20) != NULL);
+    return arg;
+}
+
+/* A jump out of a procedure leaves the others in the queue, and no collection is to be had. */
+static void *(*then)(void *);
+
+API_NOINLINE static void *fill_queue(void *arg)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        api_collect_below();
+    leaves = 0;
+    GC_disable();
+    return then(arg);
+}
+
+static void many_when_full(void) { start_full(sizeof(struct thing)); api_in_thread(have_many, NULL); }
+static void many_when_waiting(void) { start_full(100000); then = have_many; api_in_thread(fill_queue, NULL); }
+static void large_when_full(void) { start_full(sizeof(struct thing)); api_in_thread(have_large, NULL); }
+static void large_when_waiting(void) { start_full(100000); then = have_large; api_in_thread(fill_queue, NULL); }
+
+static void memory_runs_out(void)
+{
+    if (TEST_SANITIZED) {
+        tap_skip("one stale word, of which there are more under sanitizers, keeps a chain of objects");
+        tap_skip("the same");
+    } else {
+        api_check_child(many_when_full, NULL, "many objects, when all memory is dead objects");
+        api_check_child(large_when_full, NULL, "a large object, when all memory is dead objects");
+    }
+    api_check_child(many_when_waiting, NULL, "many objects, when dead ones wait and there is no collection");
+    api_check_child(large_when_waiting, NULL, "a large object, when dead ones wait and there is no collection");
+}
+
+/* A thread that jumps out, and then only waits, keeps nobody else from asking. */
+static volatile int jumped, may_end;
+
+API_NOINLINE static void *jump_and_wait(void *arg)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        api_collect_below();
+    leaves = 0;
+    jumped = 1;
+    while (!may_end)
+        usleep(1000);
+    return arg;
+}
+
+static void asked_by_others(void)
+{
+    pthread_t thread;
+
+    start(leave_or_note, 0);
+    api_in_thread(make_things, NULL);
+    root = NULL;
+    API_CHILD(GC_pthread_create(&thread, NULL, jump_and_wait, NULL) == 0);
+    while (!jumped)
+        usleep(1000);
+    collect_and_sweep();
+    API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
+    may_end = 1;
+    GC_pthread_join(thread, NULL);
+}
+
+/* The call that was left stood higher than those that come after: they know by where they are entered, not by how deep they
+ * go, that no procedure runs. */
+API_NOINLINE static void *jump_and_allocate(void *arg)
+{
+    leaves = 1;
+    if (setjmp(back) == 0)
+        GC_gcollect();
+    leaves = 0;
+    GC_disable();
+    return have_large(arg);
+}
+
+static void allocate_after_jump(void) { start_full(100000); api_in_thread(jump_and_allocate, NULL); }
+
+/* What the program frees itself is not asked about, not even from within a procedure when it was waiting already. */
+static void *free_all(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        GC_free(make_thing(i));
+    return arg;
+}
+
+static int frees_others(void *object)
+{
+    struct thing *t = object;
+    struct thing *other = t->ready == READY ? t->other : NULL;
+
+    if (t->ready == READY)
+        called[t->number]++;
+    t->ready = 0;
+    if (other != NULL && other->ready == READY)
+        GC_free(other);
+    return 0;
+}
+
+static void *make_couples(void *arg)
+{
+    for (int i = 0; i < OBJECTS; i += 2) {
+        struct thing *a = make_thing(i), *b = make_thing(i + 1);
+
+        a->other = b;
+        b->other = a;
+    }
+    return arg;
+}
+
+static void freed(void)
+{
+    start(frees_others, 0);
+    api_in_thread(free_all, NULL);
+    collect_and_sweep();
+    API_CHILD(count(0, 1) == 0);
+    api_in_thread(make_couples, NULL);
+    collect_and_sweep();
+    for (int i = 0; i < OBJECTS; i += 2)
+        API_CHILD(called[i] + called[i + 1] <= 1);
+    API_CHILD(count(0, 1) >= OBJECTS / 2 - STRAYS);
+}
+
+/* ---- bad input ---- */
+
+static void no_kind(void) { GC_INIT(); GC_register_disclaim_proc(14, note, 0); }
+static void built_in(void) { GC_INIT(); GC_register_disclaim_proc(1, note, 0); }
+static void negative(void) { GC_INIT(); GC_register_disclaim_proc(-1, note, 0); }
+
+static void no_closure(void)
+{
+    void *(*volatile allocate)(size_t, const struct GC_finalizer_closure *) = GC_finalized_malloc;    /* not "nonnull" */
+
+    GC_INIT();
+    GC_init_finalized_malloc();
+    API_CHILD(allocate(20, NULL) != NULL);
+}
+
+static void not_begun(void)
+{
+    GC_INIT();
+    make_finalized(NULL);
+    collect_and_sweep();
+    API_CHILD(finalized > 0);
+}
+
+static void bad_input(void)
+{
+    api_check_child(no_kind, "kind 14 is not one", "a kind that there is not");
+    api_check_child(built_in, "kind 1 is not one", "a built-in kind");
+    api_check_child(negative, "kind -1 is not one", "a negative kind");
+    api_check_child(no_closure, "there is no closure", "no closure");
+    api_check_child(not_begun, "called before GC_init_finalized_malloc", "without GC_init_finalized_malloc");
+}
+
+int main(void)
+{
+    api_check_child(once_each, NULL, "once for each dead object");
+    api_check_child(eight, NULL, "with eight markers");
+    api_check_child(torture, NULL, "under torture");
+    api_check_child(contents_stay, NULL, "what an object points at stays if that is wanted");
+    api_check_child(contents_unfinalized, NULL, "and is not finalized before the object is gone");
+    api_check_child(asked_again, NULL, "a procedure may keep its object for a time");
+    api_check_child(finalized_malloc, NULL, "objects with a closure");
+    if (api_on_sgc) {
+        api_check_child(begun_together, NULL, "from threads that begin together");
+        api_check_child(may_allocate, NULL, "a procedure may allocate and collect");
+        api_check_child(may_jump, NULL, "and jump out");
+        api_check_child(asked_by_others, NULL, "and another thread asks the rest");
+        api_check_child(allocate_after_jump, NULL, "and allocates from where it jumped to, when only dead objects are left");
+        memory_runs_out();
+        api_check_child(freed, NULL, "nobody is asked about what is freed");
+        bad_input();
+    }
+    return tap_done();
+}

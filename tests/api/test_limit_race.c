@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that allocate at the heap's limit while nearly everything is dead: nobody gets NULL because another thread was
+ * faster to take what a collection freed.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#define GC_THREADS
+#include "gc.h"
+
+#include "tests/lib/sanitized.h"
+#include "tests/lib/tap.h"
+
+enum { THREADS = 4, ROUNDS = TEST_SANITIZED ? 2000 : 20000 };
+
+static void *allocate(void *size)
+{
+    long refused = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        char *object = GC_malloc_atomic((size_t)size);
+
+        if (object == NULL)
+            refused++;
+        else
+            *(volatile char *)object = 1;
+    }
+    return (void *)refused;
+}
+
+static long run(size_t size)
+{
+    pthread_t thread[THREADS];
+    long refused = 0;
+
+    for (int i = 0; i < THREADS; i++)
+        if (GC_pthread_create(&thread[i], NULL, allocate, (void *)size) != 0)
+            tap_bail("no thread");
+    for (int i = 0; i < THREADS; i++) {
+        void *result;
+
+        GC_pthread_join(thread[i], &result);
+        refused += (long)result;
+    }
+    return refused;
+}
+
+int main(void)
+{
+    static const size_t sizes[] = { 2000, 20000, 32768, 65536, 200000 };
+
+    setenv("GC_MAXIMUM_HEAP_SIZE", "32m", 1);
+    setenv("SGC_PACING", "limit", 1);
+    GC_INIT();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        long refused = run(sizes[i]);
+
+        tap_ok(refused == 0, "%zu bytes: %ld of %d requests were refused", sizes[i], refused, THREADS * ROUNDS);
+    }
+    return tap_done();
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libsgc and the drop-in in one process are one heap, whichever comes first and whoever asks, even
+ * when both are loaded privately (RTLD_LOCAL), where the usual order of look-ups does not help.
+ *
+ * The test lays both libraries out as an installation does, by links in a directory of its own, and
+ * loads them with dlopen in a child a case.  It is linked with neither.
+ */
+#include "tests/lib/capture.h"
+#include "tests/lib/tap.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    ROOTS_MOST = 200 << 10,     /* bytes; each library has more of its own */
+    OBJECTS = 40,
+};
+
+static char top[] = "/tmp/sgc-one-heap-XXXXXX";
+static char libsgc[PATH_MAX], drop_in[PATH_MAX], filter[PATH_MAX];
+
+static void join(char *path, const char *directory, const char *name)
+{
+    if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
+        tap_bail("path too long: %s/%s", directory, name);
+}
+
+static void link_library(char *path, const char *name, const char *build)
+{
+    char built[PATH_MAX], libraries[PATH_MAX];
+    join(libraries, build, ".libs");
+    join(built, libraries, strrchr(name, '/') + 1);
+    if (access(built, R_OK) != 0)
+        tap_skip_all("no %s: built without shared libraries", built);
+    join(path, top, name);
+    if (symlink(built, path) != 0)
+        tap_bail("cannot link %s to %s", path, built);
+}
+
+static void lay_out(void)
+{
+    const char *build = getenv("SGC_BUILDDIR");
+    char directory[PATH_MAX];
+    if (build == NULL)
+        tap_bail("SGC_BUILDDIR is not set; run this by make check");
+    if (mkdtemp(top) == NULL)
+        tap_bail("cannot make %s", top);
+    join(directory, top, "lib");
+    mkdir(directory, 0700);
+    join(directory, top, "lib/sgc");
+    mkdir(directory, 0700);
+    link_library(libsgc, "lib/libsgc.so.0", build);
+    link_library(drop_in, "lib/sgc/libgc.so.1", build);
+    join(directory, build, "tests/lib/filter");
+    link_library(filter, "lib/libgc.so", directory);
+}
+
+static void clean_up(void)
+{
+    char directory[PATH_MAX];
+    unlink(libsgc);
+    unlink(drop_in);
+    unlink(filter);
+    join(directory, top, "lib/sgc");
+    rmdir(directory);
+    join(directory, top, "lib");
+    rmdir(directory);
+    rmdir(top);
+}
+
+static void *symbol(void *library, const char *name)
+{
+    void *address = dlsym(library, name);
+    if (address == NULL)
+        _exit(100);
+    return address;
+}
+
+/* Bits of what differs between the two libraries; 0: one heap. */
+static int differences(void *one, void *other)
+{
+    int bits = 0;
+    capture_begin();
+    bits |= symbol(one, "GC_malloc") != symbol(other, "GC_malloc");
+    bits |= (symbol(one, "GC_dont_gc") != symbol(other, "GC_dont_gc")) << 1;
+    void (*init)(void) = (void (*)(void))symbol(one, "GC_init");
+    void *(*allocate)(size_t) = (void *(*)(size_t))symbol(one, "GC_malloc");
+    void *(*base_of)(void *) = (void *(*)(void *))symbol(other, "GC_base");
+    init();
+    bits |= (strstr(capture_end(), "another collector") != NULL) << 3;
+    char *object = allocate(100);
+    bits |= (object == NULL || base_of(object + 50) != object) << 2;
+    return bits;
+}
+
+/* Is what the libraries keep for themselves no root, neither in the one that runs nor in the other? */
+static bool few_roots(void *library, const char *log)
+{
+    void (*collect)(void) = (void (*)(void))symbol(library, "GC_gcollect");
+    char line[4096];
+    const char *bytes;
+    FILE *f;
+
+    collect();
+    f = fopen(log, "r");
+    if (f == NULL || fgets(line, sizeof line, f) == NULL || (bytes = strstr(line, "\"root_bytes\":")) == NULL)
+        return false;
+    fclose(f);
+    printf("# %.24s\n", bytes);
+    fflush(stdout);
+    return atol(bytes + strlen("\"root_bytes\":")) < ROOTS_MOST;
+}
+
+/* What a child finds that loads `first` and then `second`. */
+static int load_both(const char *first, const char *second)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        char log[PATH_MAX];
+        join(log, top, "log");
+        setenv("SGC_LOG_JSON", log, 1);
+        void *one = dlopen(first, RTLD_NOW | RTLD_LOCAL);
+        void *other = dlopen(second, RTLD_NOW | RTLD_LOCAL);
+        if (one == NULL || other == NULL) {
+            printf("# %s\n", dlerror());
+            fflush(stdout);
+            _exit(101);
+        }
+        int bits = differences(one, other) | differences(other, one) | (few_roots(one, log) ? 0 : 1 << 4);
+        unlink(log);
+        _exit(bits);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+/* How many of the objects that only the module's data points at are there after a collection. */
+static int kept_by(void *module, void *library)
+{
+    void *(*allocate)(size_t) = (void *(*)(size_t))symbol(library, "GC_malloc");
+    void *(*base_of)(void *) = (void *(*)(void *))symbol(library, "GC_base");
+    void (*collect)(void) = (void (*)(void))symbol(library, "GC_gcollect");
+    void **data = symbol(module, "module_data");
+    int kept = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        data[i] = allocate(10000);
+    collect();
+    for (int i = 0; i < OBJECTS; i++)
+        kept += base_of(data[i]) == data[i];
+    return kept;
+}
+
+/* A filter that has the drop-in's name, but leads elsewhere, is another collector, and its data are roots. */
+static int load_filter(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        void *module = dlopen(filter, RTLD_NOW | RTLD_LOCAL);
+        void *library = dlopen(libsgc, RTLD_NOW | RTLD_LOCAL);
+        if (module == NULL || library == NULL)
+            _exit(101);
+        capture_begin();
+        int kept = kept_by(module, library);
+        bool told = strstr(capture_end(), "another collector") != NULL;
+        printf("# %d of %d kept, %s\n", kept, OBJECTS, told ? "told of" : "not told of");
+        fflush(stdout);
+        _exit((kept == OBJECTS ? 0 : 1) | (told ? 0 : 2));
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+/* The drop-in where there is no libsgc: it has no code of its own, and what is missing is named. */
+static bool drop_in_alone_is_refused(void)
+{
+    const char *reason;
+
+    unlink(libsgc);
+    if (dlopen(drop_in, RTLD_NOW | RTLD_LOCAL) != NULL)
+        return false;
+    reason = dlerror();
+    printf("# %s\n", reason);
+    return strstr(reason, "libsgc.so.0") != NULL;
+}
+
+int main(void)
+{
+    const char *sanitizer = getenv("SGC_SANITIZER");
+    if (sanitizer != NULL && strcmp(sanitizer, "none") != 0)
+        tap_skip_all("sanitized libraries are not loaded with dlopen");
+    lay_out();
+    tap_plan(4);
+    tap_ok(load_both(libsgc, drop_in) == 0, "libsgc first: one heap");
+    tap_ok(load_both(drop_in, libsgc) == 0, "the drop-in first: one heap");
+    tap_ok(load_filter() == 0, "another filter called libgc.so is another collector, and no idle one");
+    tap_ok(drop_in_alone_is_refused(), "the drop-in alone is not loaded, and libsgc is asked for");
+    clean_up();
+    return tap_done();
+}

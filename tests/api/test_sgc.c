@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sgc.h: SGC_init, the statistics, the checks and listings.
+ *
+ * Also: gc/api/events.c.
+ */
+#include "api.h"
+#include "../lib/capture.h"
+
+#include <sgc.h>
+
+#define MB ((uint64_t)1 << 20)
+
+static void *keep[1000];
+
+/* ---- SGC_init: in children ------------------------------------------------------------------- */
+
+static void init_once(void)
+{
+    API_CHILD(SGC_init(1, NULL) == 0 && GC_is_init_called());
+    API_CHILD(GC_thread_is_registered() && GC_malloc(10) != NULL);
+    GC_INIT();
+}
+
+static void init_by_default(void)
+{
+    API_CHILD(SGC_init(0, NULL) == 0 && GC_malloc(10) != NULL);
+}
+
+static void init_twice(void)
+{
+    API_CHILD(SGC_init(1, NULL) == 0);
+    API_CHILD(SGC_init(1, NULL) == EALREADY);
+}
+
+static void init_late(void)
+{
+    API_CHILD(GC_malloc(10) != NULL && SGC_init(1, NULL) == EALREADY);
+}
+
+static void init_negative(void)
+{
+    API_CHILD(SGC_init(-1, NULL) == EINVAL && !GC_is_init_called());
+    API_CHILD(SGC_init(1, NULL) == 0);
+}
+
+static void init_attributes(void)
+{
+    SGC_attr_t *volatile attributes = (SGC_attr_t *)(void *)keep;
+
+    API_CHILD(SGC_init(1, attributes) == EINVAL && !GC_is_init_called());
+}
+
+static void init_many(void)
+{
+    struct SGC_stats stats;
+
+    API_CHILD(SGC_init(100000, NULL) == 0);
+    API_CHILD(SGC_get_stats(&stats, sizeof(stats)) == sizeof(stats) && stats.markers >= 1 && stats.markers <= 1024);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+static struct SGC_stats get_stats(void)
+{
+    struct SGC_stats stats;
+
+    memset(&stats, 0xee, sizeof(stats));
+    if (SGC_get_stats(&stats, sizeof(stats)) != sizeof(stats))
+        tap_bail("SGC_get_stats does not know its own structure");
+    return stats;
+}
+
+static void fill(void)
+{
+    for (int i = 0; i < 1000; i++)
+        keep[i] = GC_malloc(API_LARGE);
+}
+
+static void check_collections(void)
+{
+    struct SGC_stats before = get_stats(), after;
+
+    for (int i = 0; i < 5; i++)
+        GC_collect();
+    after = get_stats();
+    tap_ok(after.collections == before.collections + 5, "GC_collect collects, and is counted");
+    tap_ok(after.collections == GC_get_gc_no(), "as GC_get_gc_no does");
+    tap_ok(after.pause_ns > before.pause_ns && after.mark_ns > before.mark_ns, "pauses and marking take time");
+    tap_ok(after.pause_ns == after.stop_ns + after.mark_ns + after.other_ns, "the parts of the pauses make the whole");
+    tap_ok(after.pause_max_ns > 0 && after.pause_max_ns <= after.pause_ns, "the longest pause is one of them");
+    tap_ok(after.stop_max_ns <= after.stop_ns && after.stop_max_ns <= after.pause_max_ns, "so is the longest stop");
+}
+
+static void check_memory(void)
+{
+    struct SGC_stats before = get_stats(), after;
+
+    fill();
+    GC_collect();
+    after = get_stats();
+    tap_ok(after.live_bytes >= 1000 * API_LARGE && after.live_objects >= 1000, "live bytes and objects");
+    tap_ok(after.live_bytes < 30 * MB, "and not much more (%lu)", (unsigned long)after.live_bytes);
+    tap_ok(after.allocated_bytes >= before.allocated_bytes + 1000 * API_LARGE, "allocated bytes");
+    tap_ok(after.heap_bytes >= after.live_bytes && after.heap_max_bytes >= after.heap_bytes, "heap bytes");
+    tap_ok(after.free_bytes <= after.heap_bytes, "free bytes are part of them");
+    tap_ok(after.metadata_bytes > 0 && after.metadata_bytes < 64 * MB, "metadata is counted");
+    for (int i = 0; i < 1000; i++) {
+        GC_free(keep[i]);
+        keep[i] = NULL;
+    }
+    before = after;
+    after = get_stats();
+    tap_ok(after.freed_bytes >= before.freed_bytes + 1000 * API_LARGE, "freed bytes");
+    api_collect();
+    GC_gcollect_and_unmap();
+    before = after;
+    after = get_stats();
+    tap_ok(after.live_bytes + 5 * MB < before.live_bytes, "what is freed is no longer live");
+    tap_ok(after.returned_bytes >= before.returned_bytes + 5 * MB, "memory given back is counted");
+}
+
+static void *count_threads(void *result)
+{
+    *(uint64_t *)result = get_stats().threads;
+    return NULL;
+}
+
+static void check_threads(void)
+{
+    uint64_t here = get_stats().threads, there = 0;
+
+    api_in_thread(count_threads, &there);
+    tap_ok(here == 1 && there == 2, "registered threads are counted");
+    tap_ok(get_stats().threads == 1, "until they end");
+    tap_ok(get_stats().markers >= 1, "there is a marker");
+}
+
+static void check_sizes(void)
+{
+    struct SGC_stats stats;
+    uint64_t larger[sizeof(stats) / 8 + 2];
+
+    memset(larger, 0xee, sizeof(larger));
+    tap_ok(SGC_get_stats((struct SGC_stats *)larger, sizeof(larger)) == sizeof(stats)
+           && larger[sizeof(stats) / 8] == 0 && larger[sizeof(stats) / 8 + 1] == 0,
+           "a newer client's members are zero");
+    memset(&stats, 0xee, sizeof(stats));
+    tap_ok(SGC_get_stats(&stats, 8) == 8 && stats.collections == GC_get_gc_no() && (stats.live_bytes & 0xff) == 0xee,
+           "an older client's structure is not overrun");
+}
+
+/* ---- checks and listings --------------------------------------------------------------------- */
+
+static void check_listings(void)
+{
+    const char *said;
+
+    fill();
+    tap_ok(SGC_check() == 0, "the heap is in order");
+    capture_begin();
+    SGC_print_options();
+    said = capture_end();
+    tap_ok(strstr(said, "GC_MAXIMUM_HEAP_SIZE") != NULL && strstr(said, "SGC_DECAY_MS") != NULL
+           && capture_count(said, "\n") > 10, "SGC_print_options lists them");
+    tap_ok(SGC_version()[0] == '0' + SGC_VERSION_MAJOR && capture_count(SGC_version(), ".") == 2, "SGC_version");
+}
+
+int main(void)
+{
+    tap_plan(0);
+    api_check_child(init_once, NULL, "SGC_init starts the collector");
+    api_check_child(init_by_default, NULL, "with 0 markers SGC decides");
+    api_check_child(init_twice, "SGC_init", "a second call is refused");
+    api_check_child(init_late, "SGC_init", "so is one after an allocation");
+    api_check_child(init_negative, "-1", "a negative number of markers is refused, and can be corrected");
+    api_check_child(init_attributes, "NULL", "attributes are refused");
+    api_check_child(init_many, "100000", "too many markers are reduced, with a message");
+    GC_INIT();
+    check_collections();
+    check_memory();
+    check_threads();
+    check_sizes();
+    check_listings();
+    return tap_done();
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Suspending threads, and asking about them, from within GC_do_blocking and on threads that are not registered: the region
+ * stays what it is, while others collect and take the same lock.
+ */
+#include "api.h"
+
+#include <gc/javaxfc.h>
+
+#include <dirent.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "../lib/sanitized.h"
+
+enum { COLLECTORS = 2, ASKERS = 2, ROUNDS = 300, PATIENCE_MS = 10000 };
+
+static atomic_int over, handled;
+static pthread_t victim;
+
+static void rest(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+}
+
+static void wait_for(sem_t *sem)
+{
+    while (sem_wait(sem) != 0)
+        continue;
+}
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
+static void *idle(void *arg)
+{
+    while (!atomic_load(&over))
+        rest();
+    return arg;
+}
+
+static void *collect(void *arg)
+{
+    while (!atomic_load(&over))
+        GC_gcollect();
+    return arg;
+}
+
+/* Holds the lock for most of the time. */
+static void *ask(void *arg)
+{
+    while (!atomic_load(&over))
+        if (GC_is_thread_suspended(pthread_self()))
+            return NULL;
+    return arg;
+}
+
+static int others_count;
+static pthread_t others[COLLECTORS + ASKERS];
+
+static void start(pthread_t *thread, void *(*fn)(void *))
+{
+    if (GC_pthread_create(thread, NULL, fn, &over) != 0)
+        tap_bail("no thread");
+}
+
+static void start_others(void)
+{
+    atomic_store(&over, 0);
+    start(&victim, idle);
+    for (others_count = 0; others_count < COLLECTORS + ASKERS; others_count++)
+        start(&others[others_count], others_count < COLLECTORS ? collect : ask);
+}
+
+static int finish_others(void)
+{
+    int good = 0;
+    void *result;
+
+    atomic_store(&over, 1);
+    for (int i = 0; i < others_count; i++)
+        good += GC_pthread_join(others[i], &result) == 0 && result == &over;
+    GC_pthread_join(victim, &result);
+    return good;
+}
+
+/* ---- in a region ----------------------------------------------------------------------------- */
+
+static sem_t inside, leave;
+static GC_hidden_pointer held;
+
+/* A thread in a region is not asked to stop: so it may block all signals, and collections go on. */
+static void stay_inside(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    sem_post(&inside);
+    wait_for(&leave);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void *suspend_many(void *good)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        GC_suspend_thread(victim);
+        *(int *)good += GC_is_thread_suspended(victim) != 0;
+        GC_resume_thread(victim);
+        *(int *)good += GC_is_thread_suspended(victim) == 0;
+    }
+    stay_inside();
+    return good;
+}
+
+static void *ask_many(void *good)
+{
+    for (int i = 0; i < 100 * ROUNDS; i++) {
+        GC_resume_thread(victim);
+        *(int *)good += GC_is_thread_suspended(victim) == 0;
+    }
+    stay_inside();
+    return good;
+}
+
+/* What the frames above the region hold lives on. */
+static void *hold(void *(*fn)(void *))
+{
+    static int good;
+    char *volatile object = GC_malloc(API_LARGE);
+
+    good = 0;
+    held = GC_HIDE_POINTER(object);
+    strcpy(object, "held");
+    GC_do_blocking(fn, &good);
+    return strcmp(object, "held") == 0 ? &good : NULL;
+}
+
+static void *hold_suspending(void *unused) { (void)unused; return hold(suspend_many); }
+static void *hold_asking(void *unused) { (void)unused; return hold(ask_many); }
+
+static void check_region(void *(*fn)(void *), int expected, const char *what)
+{
+    pthread_t thread;
+    void *result = NULL;
+    GC_word before;
+
+    start_others();
+    start(&thread, fn);
+    wait_for(&inside);
+    tap_ok(finish_others() == COLLECTORS + ASKERS, "in a region, %s: the others come to an end", what);
+    before = GC_get_gc_no();
+    api_collect();
+    tap_ok(GC_get_gc_no() == before + 2 && api_alive(&held, 1) == 1, "the region is one still, and what is above it lives");
+    sem_post(&leave);
+    tap_ok(GC_pthread_join(thread, &result) == 0 && result != NULL && *(int *)result == expected, "and is left as ever");
+}
+
+/* ---- itself ---------------------------------------------------------------------------------- */
+
+static void *suspend_self(void *arg)
+{
+    GC_suspend_thread(pthread_self());
+    atomic_store((atomic_int *)arg, 1);
+    stay_inside();
+    return arg;
+}
+
+static void *suspend_self_in_region(void *arg)
+{
+    return GC_do_blocking(suspend_self, arg);
+}
+
+static void check_self(void)
+{
+    static atomic_int returned;
+    pthread_t thread;
+    long began = api_milliseconds();
+    GC_word before;
+
+    if (GC_pthread_create(&thread, NULL, suspend_self_in_region, &returned) != 0)
+        tap_bail("no thread");
+    while (!GC_is_thread_suspended(thread) && api_milliseconds() - began < PATIENCE_MS)
+        rest();
+    api_collect();
+    nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000000 }, NULL);
+    tap_ok(GC_is_thread_suspended(thread) && !atomic_load(&returned), "a thread in a region suspends itself: it stands");
+    GC_resume_thread(thread);
+    wait_for(&inside);
+    before = GC_get_gc_no();
+    GC_gcollect();
+    tap_ok(GC_get_gc_no() == before + 1 && !GC_is_thread_suspended(thread), "and returns into the region when it is resumed");
+    sem_post(&leave);
+    GC_pthread_join(thread, NULL);
+}
+
+/* ---- the allocation lock --------------------------------------------------------------------- */
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+static void *take_lock(void *taken)
+{
+    sem_post(&inside);
+    wait_for(&leave);
+    GC_call_with_alloc_lock(nothing, NULL);
+    atomic_store((atomic_int *)taken, 1);
+    return taken;
+}
+
+static void *take_lock_in_region(void *taken)
+{
+    return GC_do_blocking(take_lock, taken);
+}
+
+static void check_lock(void)
+{
+    static atomic_int taken;
+    long began = api_milliseconds();
+    pthread_t thread;
+
+    if (GC_pthread_create(&thread, NULL, take_lock_in_region, &taken) != 0)
+        tap_bail("no thread");
+    wait_for(&inside);
+    GC_suspend_thread(thread);
+    sem_post(&leave);
+    while (!atomic_load(&taken) && api_milliseconds() - began < PATIENCE_MS)
+        rest();
+    tap_ok(atomic_load(&taken) && GC_is_thread_suspended(thread), "one that is suspended in a region takes the lock there");
+    GC_resume_thread(thread);
+    GC_pthread_join(thread, NULL);
+}
+
+/* ---- a handler in the middle ----------------------------------------------------------------- */
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&handled, 1);
+    GC_is_thread_suspended(victim);
+}
+
+static void *ask_for_long(void *arg)
+{
+    while (!atomic_load(&over))
+        GC_is_thread_suspended(victim);
+    return arg;
+}
+
+static void *block_and_ask(void *arg)
+{
+    return GC_do_blocking(ask_for_long, arg);
+}
+
+static void interrupt(pthread_t thread)
+{
+    for (int i = 1; i <= ROUNDS; i++) {
+        pthread_kill(thread, SIGUSR1);
+        while (atomic_load(&handled) < i)
+            sched_yield();
+    }
+    atomic_store(&over, 1);
+}
+
+static void interrupted_in_region(void)
+{
+    pthread_t thread;
+
+    signal(SIGUSR1, on_signal);
+    GC_INIT();
+    victim = pthread_self();
+    start(&thread, block_and_ask);
+    interrupt(thread);
+    GC_pthread_join(thread, NULL);
+}
+
+static void interrupted_foreign(void)
+{
+    pthread_t thread;
+
+    signal(SIGUSR1, on_signal);
+    GC_INIT();
+    victim = pthread_self();
+    API_CHILD(pthread_create(&thread, NULL, ask_for_long, NULL) == 0);
+    interrupt(thread);
+    pthread_join(thread, NULL);
+}
+
+/* ---- threads of the collector's own ---------------------------------------------------------- */
+
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    API_CHILD(tasks != NULL);
+    while (readdir(tasks) != NULL)
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+/* The suspended thread may be in the middle of making one itself, with the C library's locks: so none is started any more.
+ * Under torture small heaps have all markers. */
+static void started_before(void)
+{
+    int before, suspended;
+    pthread_t thread;
+
+    setenv("GC_MARKERS", "3", 1);
+    setenv("SGC_TORTURE", "1000000", 1);
+    GC_INIT();
+    start(&thread, idle);
+    before = count_threads();
+    GC_suspend_thread(thread);
+    suspended = count_threads();
+    API_CHILD(suspended == before + 3);
+    api_collect();
+    API_CHILD(count_threads() == suspended);
+    GC_resume_thread(thread);
+}
+
+int main(void)
+{
+    tap_plan(0);
+    if (!TEST_SANITIZED) {
+        api_check_child(started_before, NULL, "threads of the collector's own are started before one is suspended");
+        api_check_child(interrupted_in_region, NULL, "a handler that asks, too, in a region");
+        api_check_child(interrupted_foreign, NULL, "and on a thread that is not registered");
+    }
+    GC_INIT();
+    sem_init(&inside, 0, 0);
+    sem_init(&leave, 0, 0);
+    check_region(hold_asking, 100 * ROUNDS, "resuming and asking");
+    check_region(hold_suspending, 2 * ROUNDS, "suspending");
+    check_self();
+    check_lock();
+    return tap_done();
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Typed objects: words in the descriptor keep what they point at, the others do not.  With API_PEER it runs on bdwgc's
+ * library.
+ *
+ * Also: mark/descriptor.c, mark/layouts.c.
+ */
+#include "api.h"
+
+#include <gc/gc_typed.h>
+#include <setjmp.h>
+
+enum { MOST = 5000 };           /* words of the longest type */
+
+static GC_hidden_pointer *kept, *lost;      /* not roots */
+static void *volatile root;
+
+/* ---- one object with that bitmap, and something large at each place ---- */
+
+struct type {
+    size_t words;               /* of the object */
+    size_t length;              /* of the bitmap */
+    size_t step;                /* so many words apart are looked at */
+    bool (*is_pointer)(size_t n);
+};
+
+static GC_descr describe(const struct type *t)
+{
+    GC_word bits[MOST / GC_WORDSZ + 1] = { 0 };
+
+    for (size_t n = 0; n < t->length; n++)
+        if (t->is_pointer(n))
+            GC_set_bit(bits, n);
+    return GC_make_descriptor(bits, t->length);
+}
+
+static void *make(void *arg)
+{
+    const struct type *t = arg;
+    void **object;
+
+    GC_disable();
+    object = GC_malloc_explicitly_typed(t->words * sizeof *object, describe(t));
+    for (size_t n = 0; n < t->words; n++)
+        API_CHILD(object[n] == NULL);
+    for (size_t n = 0; n < t->words; n += t->step) {
+        GC_hidden_pointer *places = n < t->length && t->is_pointer(n) ? kept : lost;
+
+        object[n] = GC_malloc_atomic(API_LARGE);
+        places[n] = GC_HIDE_POINTER(object[n]);
+    }
+    root = object;
+    GC_enable();
+    return arg;
+}
+
+static int expected(const struct type *t)
+{
+    int count = 0;
+
+    for (size_t n = 0; n < t->words; n += t->step)
+        count += n < t->length && t->is_pointer(n);
+    return count;
+}
+
+static void check_type(const struct type *t)
+{
+    memset(kept, 0, MOST * sizeof *kept);
+    memset(lost, 0, MOST * sizeof *lost);
+    api_in_thread(make, (void *)(uintptr_t)t);
+    api_collect();
+    API_CHILD(api_alive(kept, MOST) == expected(t));
+    API_CHILD(api_alive(lost, MOST) <= 1);
+    root = NULL;
+    api_collect();
+    API_CHILD(api_alive(kept, MOST) <= 1);
+}
+
+static bool never(size_t n) { (void)n; return false; }
+static bool always(size_t n) { (void)n; return true; }
+static bool even(size_t n) { return n % 2 == 0; }
+static bool third(size_t n) { return n % 3 == 2; }
+static bool late(size_t n) { return n >= 60 && n % 2 == 1; }
+
+static void start(void)
+{
+    GC_INIT();
+    kept = api_outside(MOST * sizeof *kept);
+    lost = api_outside(MOST * sizeof *lost);
+}
+
+static void check_bitmaps(void)
+{
+    static const struct type types[] = {
+        { 4, 4, 1, never },        { 4, 4, 1, always },      { 4, 4, 1, even },        { 3, 3, 1, third },
+        { 10, 5, 1, always },      { 10, 5, 1, even },       { 61, 61, 1, third },     { 62, 62, 1, even },
+        { 63, 63, 1, even },       { 64, 64, 1, third },     { 65, 65, 1, even },      { 127, 126, 1, even },
+        { 200, 189, 1, third },    { 200, 200, 1, late },    { 200, 190, 1, never },   { 200, 150, 1, always },
+        { 5000, 5000, 19, third }, { 5000, 4099, 20, even }, { 5000, 4100, 21, late }, { 5000, 40, 23, even },
+    };
+
+    start();
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        check_type(&types[i]);
+}
+
+/* ---- arrays: the pattern repeats with each element; bdwgc follows more words of some than it has to ---- */
+
+struct array {
+    size_t count;
+    size_t words;               /* of an element; its bitmap has as many bits */
+    size_t step;
+    bool (*is_pointer)(size_t n);
+};
+
+static void *make_array(void *arg)
+{
+    const struct array *a = arg;
+    const struct type element = { a->words, a->words, 1, a->is_pointer };
+    void **object;
+
+    GC_disable();
+    object = GC_calloc_explicitly_typed(a->count, a->words * sizeof *object, describe(&element));
+    for (size_t n = 0; n < a->count * a->words; n++)
+        API_CHILD(object[n] == NULL);
+    for (size_t n = 0, place = 0; n < a->count * a->words; n += a->step, place++) {
+        object[n] = GC_malloc_atomic(API_LARGE);
+        (a->is_pointer(n % a->words) ? kept : lost)[place] = GC_HIDE_POINTER(object[n]);
+    }
+    root = object;
+    GC_enable();
+    return arg;
+}
+
+static void check_array(const struct array *a)
+{
+    int wanted = 0;
+
+    memset(kept, 0, MOST * sizeof *kept);
+    memset(lost, 0, MOST * sizeof *lost);
+    for (size_t n = 0; n < a->count * a->words; n += a->step)
+        wanted += a->is_pointer(n % a->words);
+    api_in_thread(make_array, (void *)(uintptr_t)a);
+    api_collect();
+    API_CHILD(api_alive(kept, MOST) == wanted);
+    API_CHILD(api_alive(lost, MOST) <= 1 || !api_on_sgc);
+    root = NULL;
+    api_collect();
+    API_CHILD(api_alive(kept, MOST) <= 1);
+}
+
+static void check_arrays(void)
+{
+    static const struct array arrays[] = {
+        { 1, 4, 1, even },        { 5, 4, 1, even },     { 20, 3, 1, third },     { 21, 3, 1, third },
+        { 50, 7, 1, even },       { 300, 1, 7, always }, { 300, 3, 11, never },   { 1000, 3, 7, third },
+        { 40000, 3, 101, third }, { 20, 100, 3, even },  { 700, 150, 101, late }, { 400000, 2, 901, even },
+        { 3, 4000, 11, third },
+    };
+
+    start();
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        check_array(&arrays[i]);
+}
+
+static void arrays_one(void) { setenv("GC_MARKERS", "1", 1); check_arrays(); }
+static void arrays_eight(void) { setenv("GC_MARKERS", "8", 1); check_arrays(); }
+static void arrays_whole(void) { setenv("SGC_SPLIT_BYTES", "0", 1); check_arrays(); }
+static void arrays_little_stack(void) { setenv("SGC_MARK_STACK_LIMIT", "64K", 1); check_arrays(); }
+
+static void with_markers(const char *markers)
+{
+    setenv("GC_MARKERS", markers, 1);
+    check_bitmaps();
+}
+
+static void one(void) { with_markers("1"); }
+static void eight(void) { with_markers("8"); }
+
+/* ---- lengths that are no whole granules ---- */
+
+enum { BEHIND = 100 };
+
+/* Two words lead on: the first, so that a marker has nothing else in hand, and the one behind the described ones, which
+ * must not count. */
+static void *make_behind(void *length)
+{
+    GC_word bits[2] = { ~(GC_word)0, ((GC_word)1 << (*(size_t *)length - 64)) - 1 };
+    GC_descr d = GC_make_descriptor(bits, *(size_t *)length);
+    void ***all = root;
+
+    for (int i = 0; i < BEHIND; i++) {
+        void **object = GC_malloc_explicitly_typed((*(size_t *)length + 3) * sizeof *object, d);
+
+        all[i] = object;
+        object[0] = GC_malloc(1000);
+        object[*(size_t *)length] = GC_malloc_atomic(API_LARGE);
+        lost[i] = GC_HIDE_POINTER(object[*(size_t *)length]);
+    }
+    return length;
+}
+
+static void just_so_long(void)
+{
+    GC_INIT();
+    lost = api_outside(BEHIND * sizeof *lost);
+    for (size_t length = 65; length <= 68; length++) {
+        root = GC_malloc(BEHIND * sizeof(void *));
+        GC_disable();                   /* what died meanwhile would leave its address to others */
+        api_in_thread(make_behind, &length);
+        GC_enable();
+        api_collect();
+        API_CHILD(api_alive(lost, BEHIND) <= 2);
+    }
+}
+
+/* ---- what only SGC promises ---- */
+
+/* What is freed is not used again before a collection, so collections must come. */
+static void freed(void)
+{
+    GC_word bit = 1;
+    GC_descr d;
+
+    GC_INIT();
+    d = GC_make_descriptor(&bit, 1);
+    for (int i = 0; i < 2000000; i++)
+        GC_free(GC_malloc_explicitly_typed(64, d));
+    API_CHILD(GC_get_heap_size() < 64 << 20);
+}
+
+static GC_word two_bits = 5;
+
+static void sizes(void)
+{
+    for (size_t size = 0; size < 40000; size = size * 9 / 8 + 1) {
+        GC_descr d = GC_make_descriptor(&two_bits, 3);
+        char *object = GC_malloc_explicitly_typed(size, d), *near = GC_malloc_explicitly_typed_ignore_off_page(size, d);
+        char *array = GC_calloc_explicitly_typed(size / 24 + 1, 24, d);
+
+        API_CHILD(GC_size(object) >= size && GC_base(object + size) == object && GC_size(near) >= size);
+        API_CHILD(GC_size(array) >= (size / 24 + 1) * 24 && GC_base(array + (size / 24 + 1) * 24) == array);
+        memset(object, 255, GC_size(object));
+        memset(array, 255, GC_size(array));
+        API_CHILD(GC_size(object) >= size && GC_size(array) >= size);
+        GC_gcollect();
+        GC_free(object);
+        GC_free(near);
+    }
+}
+
+/* ---- resizing: words up to the last pointer keep their meaning, added ones may be pointers ---- */
+
+struct resizing {
+    size_t from, to;            /* words */
+    size_t lost;                /* the place of a word that is none, if there is one */
+    size_t kept;                /* and of a pointer */
+    void **(*make)(size_t words);
+};
+
+static void put(void **object, size_t n, GC_hidden_pointer *places)
+{
+    object[n] = GC_malloc_atomic(API_LARGE);
+    places[0] = GC_HIDE_POINTER(object[n]);
+}
+
+static void *make_resized(void *arg)
+{
+    const struct resizing *r = arg;
+    void **object = r->make(r->from);
+
+    object[0] = object;
+    object = GC_realloc(object, r->to * sizeof *object);
+    for (size_t n = 1; n < r->to; n++)
+        API_CHILD(object[n] == NULL);
+    object[0] = NULL;
+    GC_disable();
+    put(object, r->kept, kept);
+    if (r->lost != 0)
+        put(object, r->lost, lost);
+    root = object;
+    GC_enable();
+    return arg;
+}
+
+static void **plain(size_t words)
+{
+    return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, 3));
+}
+
+static void **plain_all(size_t words)
+{
+    return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, 1));
+}
+
+static void **pairs(size_t words)
+{
+    return GC_calloc_explicitly_typed(words / 2, 16, GC_make_descriptor(&two_bits, 2));
+}
+
+static void **pointers(size_t words)
+{
+    return GC_calloc_explicitly_typed(words, 8, GC_make_descriptor(&two_bits, 1));
+}
+
+static void **long_one(size_t words)
+{
+    struct type t = { words, words, 1, even };
+
+    return GC_calloc_explicitly_typed(1, words * sizeof(void *), describe(&t));
+}
+
+static void **no_pointers(size_t words)
+{
+    return GC_calloc_explicitly_typed(words, 8, 0);
+}
+
+static void check_resized(const struct resizing *r)
+{
+    memset(kept, 0, sizeof *kept);
+    memset(lost, 0, sizeof *lost);
+    api_in_thread(make_resized, (void *)(uintptr_t)r);
+    api_collect();
+    if (api_alive(kept, 1) != (r->make != no_pointers) || api_alive(lost, 1) != 0)
+        fprintf(stderr, "resized from %zu to %zu words: kept %d, lost %d\n", r->from, r->to, api_alive(kept, 1),
+                api_alive(lost, 1));
+    API_CHILD(api_alive(kept, 1) == (r->make != no_pointers) && api_alive(lost, 1) == 0);
+    root = NULL;
+}
+
+static void resized(void)
+{
+    static const struct resizing cases[] = {
+        { 3, 3, 1, 2, plain },          { 3, 50, 1, 2, plain },         { 3, 50, 1, 49, plain },
+        { 3, 62, 1, 61, plain },        { 3, 63, 0, 62, plain },        { 3, 125, 0, 124, plain },
+        { 40, 5, 1, 2, plain },         { 40, 2, 0, 0, plain },         { 1, 40, 0, 39, plain_all },
+        { 8, 16, 1, 14, pairs },        { 8, 16, 5, 8, pairs },         { 8, 10, 1, 8, pairs },
+        { 50, 54, 1, 52, pairs },       { 50, 200, 0, 198, pairs },     { 50, 6, 5, 4, pairs },
+        { 200, 20, 1, 18, pairs },      { 200, 2000, 1, 1998, pairs },  { 2000, 20000, 19999, 19998, pairs },
+        { 8, 9, 0, 8, pointers },       { 8, 100, 0, 99, pointers },    { 100, 8, 0, 7, pointers },
+        { 300, 330, 0, 329, pointers }, { 100, 200, 0, 198, long_one }, { 100, 90, 1, 88, long_one },
+        { 8, 16, 0, 14, no_pointers },  { 8, 500, 0, 1, no_pointers },
+    };
+
+    start();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_resized(&cases[i]);
+}
+
+static void *out_of_memory(size_t size)
+{
+    API_CHILD(size >= SIZE_MAX / 4);
+    return NULL;
+}
+
+/* Hidden from the compiler, which knows how large objects may be. */
+static volatile size_t half = SIZE_MAX / 2, huge = SIZE_MAX;
+
+static void overflow(void)
+{
+    GC_INIT();
+    GC_set_oom_fn(out_of_memory);
+    API_CHILD(GC_calloc_explicitly_typed(half + 1, 8, GC_DS_BITMAP) == NULL);
+    API_CHILD(GC_calloc_explicitly_typed(huge, 1, 0) == NULL && GC_calloc_explicitly_typed(huge / 8, 8, 0) == NULL);
+    API_CHILD(GC_malloc_explicitly_typed(huge, 0) == NULL && GC_malloc_explicitly_typed(huge - 9, 0) == NULL);
+    API_CHILD(GC_calloc_explicitly_typed(0, 8, GC_DS_BITMAP) != NULL && GC_calloc_explicitly_typed(8, 0, 0) != NULL);
+}
+
+/* Objects with a descriptor that makes no sense keep everything. */
+static GC_descr nonsense;
+
+static void *make_nonsense(void *arg)
+{
+    void **object = GC_calloc_explicitly_typed(2, *(size_t *)arg, nonsense);
+
+    object[0] = GC_malloc_atomic(API_LARGE);
+    kept[0] = GC_HIDE_POINTER(object[0]);
+    root = object;
+    return arg;
+}
+
+static void with_descriptor(GC_descr d, size_t size)
+{
+    if (kept == NULL)
+        start();
+    nonsense = d;
+    api_in_thread(make_nonsense, &size);
+    api_collect();
+    API_CHILD(api_alive(kept, 1) == 1);
+}
+
+static void null_bitmap(void) { with_descriptor(GC_make_descriptor(NULL, 3), 24); }
+static void overlong(void) { with_descriptor(GC_make_descriptor(&two_bits, half), 24); }
+static void odd_elements(void) { with_descriptor(GC_make_descriptor(&two_bits, 3), 27); }
+static void no_such_layout(void) { with_descriptor(GC_MAKE_PROC(63, 123456), 240); }
+static void no_array(void) { with_descriptor(GC_MAKE_PROC(62, 0), 24); }
+static void no_such_procedure(void) { with_descriptor(GC_MAKE_PROC(40, 1), 24); }
+static void too_long(void) { nonsense = 1 << 20; start(); root = GC_malloc_explicitly_typed(100, 1 << 20); GC_gcollect(); }
+
+static void nothing_wrong(void)
+{
+    start();
+    API_CHILD(GC_make_descriptor(NULL, 0) == 0 && GC_make_descriptor(&two_bits, 0) == 0);
+    API_CHILD(GC_malloc_explicitly_typed(0, 0) != NULL);
+}
+
+static void bad_input(void)
+{
+    api_check_child(null_bitmap, "there is no bitmap", "NULL for a bitmap");
+    api_check_child(overlong, "no object has so many words", "a bitmap that is too long");
+    api_check_child(odd_elements, "a multiple of 8 is expected", "elements without a place for pointers");
+    api_check_child(no_such_layout, "GC_make_descriptor never returned it", "a number that no layout has");
+    api_check_child(no_array, "is no descriptor", "the descriptor of an array");
+    api_check_child(no_such_procedure, "names a mark procedure", "a procedure that there is not");
+    api_check_child(too_long, "a length beyond the object's end", "a length beyond the object");
+    api_check_child(nothing_wrong, NULL, "no bits, no bytes");
+}
+
+/* ---- finalizers ---- */
+
+enum { JUMPERS = 20 };
+
+static jmp_buf out;
+static volatile int jumps;
+
+static void jump(void *object, void *data)
+{
+    (void)object, (void)data;
+    longjmp(out, 1);
+}
+
+static void *make_jumpers(void *unused)
+{
+    for (int i = 0; i < JUMPERS; i++)
+        GC_register_finalizer(GC_malloc(API_LARGE), jump, NULL, NULL, NULL);
+    return unused;
+}
+
+/* Typed objects come by a deeper way than GC_gcollect, whose finalizers are left by jumps. */
+static void jumps_out(void)
+{
+    static const GC_word bitmap = 1;
+    GC_descr descriptor = GC_make_descriptor(&bitmap, 1);
+    volatile int tries = 0;
+
+    GC_INIT();
+    api_in_thread(make_jumpers, NULL);
+    scrub_stack();
+    if (setjmp(out) != 0)
+        jumps++;
+    if (jumps == 0)
+        GC_gcollect();
+    while (jumps < JUMPERS && tries++ < 3000000)
+        GC_malloc_explicitly_typed(64, descriptor);
+    API_CHILD(jumps == JUMPERS);
+}
+
+int main(void)
+{
+    api_check_child(one, NULL, "bitmaps of all lengths, one marker");
+    api_check_child(eight, NULL, "eight markers");
+    api_check_child(arrays_one, NULL, "arrays, one marker");
+    api_check_child(arrays_eight, NULL, "arrays, eight markers");
+    api_check_child(arrays_whole, NULL, "arrays, not split");
+    api_check_child(arrays_little_stack, NULL, "arrays, a mark stack that is too small");
+    if (api_on_sgc) {
+        api_check_child(just_so_long, NULL, "nothing behind the described words counts");
+        api_check_child(freed, NULL, "what is freed does not pile up");
+        api_check_child(sizes, NULL, "sizes: what the program may use is its own");
+        api_check_child(resized, NULL, "GC_realloc: added words may be pointers, the others stay what they were");
+        api_check_child(overflow, NULL, "too large");
+        api_check_child(jumps_out, NULL, "after a jump out of a finalizer who allocates them runs the others");
+        bad_input();
+    }
+    return tap_done();
+}

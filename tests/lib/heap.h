@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap and the marker without the collector above them, for white-box tests: caches that the
+ * test opens itself, and a cycle whose every step the test can look between.
+ *
+ * Nobody is ever stopped here, so steps that need a stopped world (heap_retire, heap_mark, heap_flip)
+ * are for moments at which the test's other threads stand still.
+ */
+#ifndef TESTS_LIB_HEAP_H
+#define TESTS_LIB_HEAP_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc/background_work.h"
+#include "alloc/cache_close.h"
+#include "alloc/check.h"
+#include "alloc/free.h"
+#include "alloc/large_object.h"
+#include "alloc/object.h"
+#include "alloc/refill.h"
+#include "alloc/start.h"
+#include "alloc/large/span.h"
+#include "alloc/pages/marks.h"
+#include "alloc/pages/pool.h"
+#include "alloc/small/orphan.h"
+#include "alloc/small/remote_free.h"
+#include "alloc/small/small.h"
+#include "alloc/small/sweep.h"
+#include "mark/mark_roots.h"
+#include "mark/team.h"
+#include "mark/uncollectable.h"
+#include "tests/lib/tap.h"
+
+#define HEAP_UNUSED __attribute__((unused))
+
+enum { HEAP_CACHES = 32 };
+
+static struct {
+    struct sgc_cache *cache[HEAP_CACHES];
+    bool open[HEAP_CACHES];
+    int count;
+    struct sgc_team team;           /* of one marker, unless a test adds helpers */
+    bool team_ready;
+} heap_test;
+
+static const struct sgc_mark_config HEAP_MARK = {
+    .interior_pointers = true, .split_bytes = 128 << 10, .edges = 64, .stack_bytes = 16 << 20,
+};
+
+/* The calling thread's marker. */
+HEAP_UNUSED static struct sgc_marker *heap_marker(void)
+{
+    return sgc_team_first(&heap_test.team);
+}
+
+HEAP_UNUSED static void *heap_map(size_t bytes)
+{
+    void *start = sgc_mem_reserve(bytes, sgc_os_page_size());
+
+    if (start == NULL || !sgc_mem_commit(start, bytes))
+        tap_bail("no %zu bytes for the test itself", bytes);
+    return start;
+}
+
+/* A cache that belongs to no thread yet. */
+HEAP_UNUSED static struct sgc_cache *heap_cache(void)
+{
+    struct sgc_cache *cache = heap_map(sgc_round_up(sizeof *cache, sgc_os_page_size()));
+
+    if (heap_test.count == HEAP_CACHES || !sgc_cache_open(cache, false))
+        tap_bail("no cache number");
+    heap_test.open[heap_test.count] = true;
+    heap_test.cache[heap_test.count++] = cache;
+    return cache;
+}
+
+/* The short way of freeing alone. */
+HEAP_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache, const void *object)
+{
+    struct sgc_object o;
+
+    if (!sgc_object_slot((uintptr_t)object, &o))
+        return SGC_FREE_NOT_HERE;
+    return o.start == (uintptr_t)object ? sgc_small_free_local(cache, o.page, o.granule) : SGC_FREE_INTERIOR;
+}
+
+/* By its own thread, or by the only one. */
+HEAP_UNUSED static void heap_cache_end(struct sgc_cache *cache)
+{
+    sgc_cache_close(cache, &cache->section);
+    for (int i = 0; i < heap_test.count; i++)
+        if (heap_test.cache[i] == cache)
+            heap_test.open[i] = false;
+}
+
+/* A heap of at most `bytes` of address space; the calling thread gets a cache. */
+HEAP_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
+{
+    struct sgc_heap_config config = {
+        .reserve = bytes, .limit = limit, .interior_pointers = true, .end_byte = true, .poison = poison,
+    };
+
+    if (!sgc_heap_init(&config))
+        tap_bail("no heap of %zu bytes", bytes);
+    sgc_self = heap_cache();
+}
+
+HEAP_UNUSED static void *heap_small(struct sgc_cache *cache, size_t bytes, uint32_t kind)
+{
+    uint32_t cls = sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE);
+    void *object = sgc_small_try(cache, kind, cls);
+
+    return object != NULL ? object : sgc_small_refill(cache, kind, cls);
+}
+
+HEAP_UNUSED static void *heap_alloc(struct sgc_cache *cache, size_t bytes, uint32_t kind)
+{
+    if (bytes <= SGC_SMALL_MAX)
+        return heap_small(cache, bytes, kind);
+    return sgc_span_alloc(&cache->section, bytes, kind, SGC_GRANULE);
+}
+
+HEAP_UNUSED static bool heap_allocated(const void *p)
+{
+    struct sgc_object object;
+
+    return sgc_object_find((uintptr_t)p, &object) && object.start == (uintptr_t)p;
+}
+
+/* The word with the mark bit of the object that begins at p, and the bit. */
+static sgc_aw_t *heap_mark_word(const void *p, uintptr_t *bit)
+{
+    size_t granule = sgc_granule_number((uintptr_t)p);
+    uint32_t page = sgc_page_number((uintptr_t)p);
+    bool span = sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN;
+
+    *bit = span ? sgc_arena_bit(page) : sgc_bit_mask(granule);
+    return span ? sgc_span_word(page, sgc_mark_role()) : sgc_mark_word(granule);
+}
+
+HEAP_UNUSED static void heap_set_mark(const void *p)
+{
+    uintptr_t bit;
+    sgc_aw_t *word = heap_mark_word(p, &bit);
+
+    sgc_aw_or(word, bit);
+}
+
+HEAP_UNUSED static bool heap_marked(const void *p)
+{
+    uintptr_t bit;
+    sgc_aw_t *word = heap_mark_word(p, &bit);
+
+    return (sgc_aw_load(word) & bit) != 0;
+}
+
+HEAP_UNUSED static bool heap_zero(const void *start, size_t bytes)
+{
+    const unsigned char *p = start;
+
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i] != 0)
+            return false;
+    return true;
+}
+
+/* ---- a cycle, step by step ---- */
+
+HEAP_UNUSED static void heap_retire(void)
+{
+    for (int i = 0; i < heap_test.count; i++)
+        sgc_cache_retire(heap_test.cache[i]);
+}
+
+/* The team of the marks to come, if there is none yet. */
+HEAP_UNUSED static struct sgc_team *heap_team(const struct sgc_team_config *config)
+{
+    if (!heap_test.team_ready && !sgc_team_init(&heap_test.team, config))
+        tap_bail("no memory for a team of markers");
+    heap_test.team_ready = true;
+    return &heap_test.team;
+}
+
+/* One marker. */
+HEAP_UNUSED static struct sgc_team *heap_alone(const struct sgc_mark_config *config)
+{
+    return heap_team(&(struct sgc_team_config){ .mark = *config, .most = 1, .balance = true });
+}
+
+/* Marks from the words [roots, roots+words), with up to `want` markers; the marks stay. */
+HEAP_UNUSED static void heap_mark_by(struct sgc_team *team, uint32_t want, const void *roots, size_t words)
+{
+    sgc_clear_finish();
+    sgc_team_begin(team, want);
+    sgc_mark_roots(heap_marker(), roots, (const char *)roots + words * sizeof(uintptr_t));
+    sgc_mark_uncollectable(heap_marker());
+    if (!sgc_team_mark(team, NULL) || !sgc_team_rescan(team, NULL))
+        tap_bail("a mark gave up though nobody asked it to");
+    sgc_team_check(team);
+}
+
+HEAP_UNUSED static void heap_mark(const struct sgc_mark_config *config, const void *roots, size_t words)
+{
+    heap_mark_by(heap_alone(config), 1, roots, words);
+}
+
+/* The next heap_mark makes a new marker. */
+HEAP_UNUSED static void heap_marker_end(void)
+{
+    if (heap_test.team_ready)
+        sgc_team_release(&heap_test.team);
+    heap_test.team_ready = false;
+}
+
+/* Forgets the marks, as an abandoned cycle does. */
+HEAP_UNUSED static void heap_unmark(void)
+{
+    sgc_clear_again();
+    sgc_clear_finish();
+}
+
+HEAP_UNUSED static void heap_flip(void)
+{
+    sgc_heap_flip();
+    for (int i = 0; i < heap_test.count; i++)
+        if (heap_test.open[i])
+            heap_test.cache[i]->tag = sgc_tag(heap_test.cache[i]->id, sgc_heap.epoch);
+    sgc_clear_begin();
+}
+
+/* What is reachable from the roots is allocated afterwards, nothing is swept. */
+HEAP_UNUSED static void heap_collect(const void *roots, size_t words)
+{
+    heap_retire();
+    heap_mark(&HEAP_MARK, roots, words);
+    heap_flip();
+}
+
+HEAP_UNUSED static void heap_sweep_all(void)
+{
+    while (sgc_sweep_ahead(64, &sgc_self->section))
+        continue;
+}
+
+/* ---- numbers that look random and are the same in every run ---- */
+
+HEAP_UNUSED static uint32_t heap_random(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((*state >> 33) % below);
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the work of tests/lib/refused_main.h in a child process that is refused a system call, and judges what came of it.
+ */
+#ifndef TESTS_LIB_REFUSED_RUN_H
+#define TESTS_LIB_REFUSED_RUN_H
+
+#include "tests/lib/refused_filter.h"
+#include "tests/lib/refused_main.h"
+
+#include <sys/time.h>
+
+enum { RUN_MS = 15000 };        /* a run takes a tenth of a second, and two if stops are given up */
+
+/* What is refused, how, and from when on. */
+struct refused_run {
+    struct refused_call call;
+    int error;
+    int once_in;                /* the call is made once in so many times; 0: never */
+    int moment;
+    void (*work)(int moment);
+};
+
+struct refused_outcome {
+    int status;                 /* of the child */
+    bool hung;                  /* and was ended */
+    char said[8192];
+};
+
+/* ---- the child ------------------------------------------------------------------------------- */
+
+static void refused_child(const struct refused_run *run, int socket, int errors)
+{
+    int listener;
+
+    setpgid(0, 0);
+    dup2(errors, STDERR_FILENO);
+    close(errors);
+    listener = refused_install(&run->call);
+    if (listener < 0)
+        _exit(5);
+    if (!refused_send(socket, listener))
+        _exit(6);
+    close(listener);
+    close(socket);
+    run->work(run->moment);
+    _exit(0);
+}
+
+/* ---- the parent ------------------------------------------------------------------------------ */
+
+static void answer(const struct refused_run *run, int listener)
+{
+    uint64_t id;
+    int asked = atomic_load(&report->asked);
+    bool refuse = atomic_load(&report->armed) != 0 && (run->once_in == 0 || asked % run->once_in != run->once_in - 1);
+
+    if (!refused_ask(listener, &id) || !refused_answer(listener, id, refuse ? run->error : 0))
+        return;
+    if (atomic_load(&report->armed) != 0)
+        atomic_fetch_add(&report->asked, 1);
+    if (refuse)
+        atomic_fetch_add(&report->fired, 1);
+}
+
+static bool read_said(int errors, struct refused_outcome *outcome, size_t *length)
+{
+    char rest[256];
+    bool full = *length + 1 >= sizeof outcome->said;
+    ssize_t got = full ? read(errors, rest, sizeof rest)
+                       : read(errors, outcome->said + *length, sizeof outcome->said - 1 - *length);
+
+    if (got > 0 && !full)
+        *length += (size_t)got;
+    outcome->said[*length] = '\0';
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Answers until everyone who could write to `errors` has ended. */
+static void attend(const struct refused_run *run, pid_t child, int listener, int errors, struct refused_outcome *outcome)
+{
+    struct pollfd ends[2] = { { .fd = errors, .events = POLLIN }, { .fd = listener, .events = POLLIN } };
+    long until = api_milliseconds() + RUN_MS;
+    size_t length = 0;
+
+    for (;;) {
+        if (!outcome->hung && api_milliseconds() > until) {
+            outcome->hung = true;
+            kill(-child, SIGKILL);
+        }
+        if (poll(ends, 2, 100) <= 0)
+            continue;
+        if ((ends[1].revents & POLLIN) != 0)
+            answer(run, listener);
+        else if (ends[1].revents != 0)
+            ends[1].fd = -1;
+        if (ends[0].revents != 0 && !read_said(errors, outcome, &length))
+            return;
+    }
+}
+
+/* A question may vanish between poll and ioctl, which then waits: a signal ends that. */
+static void on_tick(int signal)
+{
+    (void)signal;
+}
+
+static void tick(void)
+{
+    struct sigaction action = { .sa_handler = on_tick };
+    struct itimerval often = { { 0, 100000 }, { 0, 100000 } };
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static void run_refused(const struct refused_run *run, struct refused_outcome *outcome)
+{
+    int sockets[2], errors[2], listener;
+    pid_t child = -1;
+
+    *outcome = (struct refused_outcome){ .status = -1 };
+    memset(report, 0, sizeof *report);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0 || pipe(errors) != 0 || (child = fork()) < 0)
+        tap_bail("no child: %s", strerror(errno));
+    if (child == 0) {
+        close(errors[0]);
+        close(sockets[0]);
+        refused_child(run, sockets[1], errors[1]);
+    }
+    close(sockets[1]);
+    close(errors[1]);
+    listener = refused_receive(sockets[0]);
+    attend(run, child, listener, errors[0], outcome);
+    close(listener);
+    close(sockets[0]);
+    close(errors[0]);
+    while (waitpid(child, &outcome->status, 0) != child && errno == EINTR)
+        continue;
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/* A line that is there twice, or NULL. */
+static const char *said_twice(const char *said)
+{
+    static char once[512];
+
+    for (const char *line = said, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        snprintf(once, sizeof once, "%.*s", (int)(end + 1 - line), line);
+        if (strstr(end + 1, once) != NULL)
+            return once;
+    }
+    return NULL;
+}
+
+/* The library says that it cannot start, and ends the program: by abort, which without gettid cannot raise its signal and
+ * executes an instruction that raises another. */
+static bool would_not_start(const struct refused_outcome *outcome, int moment)
+{
+    return moment == REFUSED_START && WIFSIGNALED(outcome->status) &&
+           (WTERMSIG(outcome->status) == SIGABRT || WTERMSIG(outcome->status) == SIGSEGV) &&
+           strstr(outcome->said, "SGC: fatal: the collector cannot start, for the reason given above\n") != NULL;
+}
+
+/* NULL if that may come of it: all is right, or it was refused, and the program was told. */
+static const char *verdict(const struct refused_outcome *outcome, int moment)
+{
+    if (outcome->hung)
+        return "it hung";
+    if (would_not_start(outcome, moment))
+        return NULL;
+    if (atomic_load(&report->wrong) != 0)
+        return "objects were lost or damaged";
+    if (WIFSIGNALED(outcome->status))
+        return "it was ended by a signal";
+    if (outcome->status != 0)
+        return "it ended with an error";
+    if (atomic_load(&report->not_collected) != 0 && outcome->said[0] == '\0')
+        return "collections were not made, and nothing was said of that";
+    if (atomic_load(&report->no_memory) != 0 && atomic_load(&report->hook_called) == 0)
+        return "there was no memory, and the hook was not asked";
+    return said_twice(outcome->said) != NULL ? "a message was said twice" : NULL;
+}
+
+static bool all_right(const struct refused_outcome *outcome)
+{
+    return outcome->status == 0 && atomic_load(&report->no_memory) == 0 && atomic_load(&report->no_thread) == 0 &&
+           atomic_load(&report->no_fork) == 0 && atomic_load(&report->not_collected) == 0;
+}
+
+static bool told_before(int i)
+{
+    for (int before = 0; before < i; before++)
+        if (report->what[before] == report->what[i])
+            return true;
+    return false;
+}
+
+static void describe_wrong(void)
+{
+    for (int i = 0; i < REFUSED_WRONG && report->what[i] != NULL; i++)
+        if (!told_before(i))
+            tap_diag("  wrong: %s", report->what[i]);
+}
+
+static void describe(const struct refused_outcome *outcome)
+{
+    char said[sizeof outcome->said];
+    int lines = 0;
+
+    tap_diag("  status %#x; %d collections, not made %d; no memory %d, no thread %d, no fork %d; wrong %d; refused %d times",
+             (unsigned)outcome->status, atomic_load(&report->collected), atomic_load(&report->not_collected),
+             atomic_load(&report->no_memory), atomic_load(&report->no_thread), atomic_load(&report->no_fork),
+             atomic_load(&report->wrong), atomic_load(&report->fired));
+    describe_wrong();
+    if (said_twice(outcome->said) != NULL)
+        tap_diag("  twice: %.*s", (int)strlen(said_twice(outcome->said)) - 1, said_twice(outcome->said));
+    strcpy(said, outcome->said);
+    for (char *line = strtok(said, "\n"); line != NULL && lines < 8; line = strtok(NULL, "\n"), lines++)
+        tap_diag("  said: %s", line);
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Test Anything Protocol, for test programs: one check a line on standard output.
+ *
+ *     tap_plan(2);
+ *     tap_ok(p != NULL, "malloc(%d) returns memory", n);
+ *     tap_ok(GC_base(p) == p, "and its base is itself");
+ *     return tap_done();
+ *
+ * Each check must be able to fail: write down what would have to be wrong for its condition to be
+ * false, and where that is not obvious, plant it once and see the line turn to "not ok".  A check
+ * that only says that the program came this far is none.
+ *
+ * The counters belong to the thread that runs main: other threads report to it.  Each line is
+ * flushed at once, so that a fork copies none of it and a crash loses none.
+ */
+#ifndef TESTS_LIB_TAP_H
+#define TESTS_LIB_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TAP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args), unused))
+
+static struct { int planned, run, failed; } tap_state;
+
+/* Announces how many checks will run; 0: tap_done counts them. */
+__attribute__((unused)) static void tap_plan(int checks)
+{
+    tap_state.planned = checks;
+    if (checks > 0)
+        printf("1..%d\n", checks);
+    fflush(stdout);
+}
+
+/* A remark that is no result. */
+TAP_PRINTF(1, 2) static void tap_diag(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("# ");
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+    fflush(stdout);
+}
+
+TAP_PRINTF(5, 6) static bool tap_check(bool passed, const char *condition, const char *file,
+                                       int line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("%sok %d - ", passed ? "" : "not ", ++tap_state.run);
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+    if (!passed) {
+        tap_state.failed++;
+        printf("# %s:%d: false: %s\n", file, line, condition);
+    }
+    fflush(stdout);
+    return passed;
+}
+
+/* One check; the rest is its name, as for printf.  Returns the condition. */
+#define tap_ok(condition, ...) \
+    tap_check((condition) ? true : false, #condition, __FILE__, __LINE__, __VA_ARGS__)
+
+/* One check that cannot be made here, and why. */
+TAP_PRINTF(1, 2) static void tap_skip(const char *reason, ...)
+{
+    va_list args;
+    va_start(args, reason);
+    printf("ok %d # SKIP ", ++tap_state.run);
+    vprintf(reason, args);
+    printf("\n");
+    va_end(args);
+    fflush(stdout);
+}
+
+/* Instead of tap_plan: nothing of this program can be checked here.  Ends the program. */
+TAP_PRINTF(1, 2) static void tap_skip_all(const char *reason, ...)
+{
+    va_list args;
+    va_start(args, reason);
+    printf("1..0 # SKIP ");
+    vprintf(reason, args);
+    printf("\n");
+    va_end(args);
+    exit(0);
+}
+
+/* The rest makes no sense any more.  Ends the program. */
+TAP_PRINTF(1, 2) static void tap_bail(const char *reason, ...)
+{
+    va_list args;
+    va_start(args, reason);
+    printf("Bail out! ");
+    vprintf(reason, args);
+    printf("\n");
+    va_end(args);
+    exit(1);
+}
+
+/* The exit status: 0 if every planned check ran and passed. */
+__attribute__((unused)) static int tap_done(void)
+{
+    if (tap_state.planned == 0)
+        printf("1..%d\n", tap_state.run);
+    else if (tap_state.planned != tap_state.run)
+        printf("# %d checks planned, %d run\n", tap_state.planned, tap_state.run);
+    fflush(stdout);
+    bool complete = tap_state.planned == 0 || tap_state.planned == tap_state.run;
+    return complete && tap_state.run > 0 && tap_state.failed == 0 ? 0 : 1;
+}
+
+#endif

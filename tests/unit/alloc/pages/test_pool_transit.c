@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages on their way to the pool: another thread has found them free, and the pool does not have them yet.  Who would be
+ * refused without them waits for them.
+ *
+ * That other thread stops at the seam between the two steps, with all there is in its hands, and goes on when the one that
+ * asks sleeps, or has been refused.
+ */
+#include "tests/lib/child.h"
+#include "tests/lib/heap.h"
+
+enum { SECONDS = 60, MS = 1000000 };
+
+static struct sgc_cache *mine, *its;
+static void (*its_work)(struct sgc_section *self);
+static sgc_a32_t there, may_go, again;
+static bool mine_asks;          /* for a second time, when it stands at a seam itself */
+static int slept;
+
+static void await(const sgc_a32_t *word)
+{
+    while (sgc_a32_load_acq(word) == 0)
+        sgc_sleep_ns(MS);
+}
+
+static void stop_at_seam(void)
+{
+    if (sgc_self == its) {
+        sgc_a32_store_rel(&there, 1);
+        await(&may_go);
+    } else if (mine_asks) {
+        mine_asks = false;
+        sgc_a32_store(&there, 0);
+        sgc_a32_store_rel(&again, 1);
+        await(&there);
+    }
+}
+
+static void let_it_go(void)
+{
+    sgc_a32_store_rel(&may_go, 1);
+}
+
+static void sleep_once(struct sgc_section *self, sgc_a32_t *word, uint32_t expected)
+{
+    if (self == &mine->section) {
+        slept++;
+        let_it_go();
+    }
+    sgc_wait(word, expected, -1);
+}
+
+static void *work(void *unused)
+{
+    sgc_self = its;
+    sgc_guard_enter(&its->section);
+    its_work(&its->section);
+    sgc_guard_leave(&its->section);
+    return unused;
+}
+
+/* ---- what the other thread may be doing ------------------------------------------------------------------------------ */
+
+static void sweep_spans(struct sgc_section *self)
+{
+    sgc_span_sweep(1, self);
+}
+
+static void sweep_my_pages(struct sgc_section *self)
+{
+    sgc_sweep_cache(mine, SGC_SWEEP_STEP, self);
+}
+
+static void sweep_orphans(struct sgc_section *self)
+{
+    sgc_orphan_sweep(SGC_SWEEP_STEP, self);
+}
+
+static void give_back_an_arena(struct sgc_section *self)
+{
+    sgc_pool_decay(sgc_clock_ns(), 0, 1, self);
+}
+
+static void give_back_two_arenas(struct sgc_section *self)
+{
+    give_back_an_arena(self);
+    await(&again);
+    sgc_a32_store(&may_go, 0);
+    give_back_an_arena(self);
+}
+
+/* ---- what is asked for meanwhile ----------------------------------------------------------------------------------- */
+
+/* True when `pages` were had (0: a small object), after so many sleeps. */
+static bool served_after(int sleeps, void (*what)(struct sgc_section *self), size_t pages)
+{
+    pthread_t thread;
+    void *object;
+
+    its_work = what;
+    its = heap_cache();
+    sgc_section_hooks.seam = stop_at_seam;
+    sgc_section_hooks.sleep = sleep_once;
+    pthread_create(&thread, NULL, work, NULL);
+    await(&there);
+    object = heap_alloc(mine, pages == 0 ? 64 : pages * SGC_PAGE, SGC_KIND_CONSERVATIVE);
+    let_it_go();
+    pthread_join(thread, NULL);
+    sgc_heap_check();
+    return object != NULL && slept == sleeps;
+}
+
+static bool served_by(void (*what)(struct sgc_section *self), size_t pages)
+{
+    return served_after(1, what, pages);
+}
+
+static void start(size_t arenas, size_t limit)
+{
+    alarm(SECONDS);
+    heap_start(arenas * SGC_ARENA, limit * SGC_PAGE, false);
+    mine = sgc_self;
+}
+
+static void fill_and_collect(struct sgc_cache *cache)
+{
+    while (heap_small(cache, SGC_SMALL_MAX, SGC_KIND_CONSERVATIVE) != NULL)
+        continue;
+    heap_collect(NULL, 0);
+}
+
+static void start_with_dead_span(void)
+{
+    start(16, 32);
+    if (heap_alloc(mine, 32 * SGC_PAGE, SGC_KIND_CONSERVATIVE) == NULL)
+        tap_bail("no span");
+    heap_collect(NULL, 0);
+}
+
+static int span_for_span(void)
+{
+    start_with_dead_span();
+    return served_by(sweep_spans, 20) ? 0 : 1;
+}
+
+static int span_for_small(void)
+{
+    start_with_dead_span();
+    return served_by(sweep_spans, 0) ? 0 : 1;
+}
+
+static int page_for_span(void)
+{
+    start(16, SGC_SWEEP_STEP);
+    fill_and_collect(mine);
+    return served_by(sweep_my_pages, 5) ? 0 : 1;
+}
+
+static int page_for_small(void)
+{
+    start(16, SGC_SWEEP_STEP);
+    fill_and_collect(mine);
+    return served_by(sweep_my_pages, 0) ? 0 : 1;
+}
+
+static int orphan_for_span(void)
+{
+    struct sgc_cache *ended;
+
+    start(16, SGC_SWEEP_STEP);
+    ended = heap_cache();
+    fill_and_collect(ended);
+    heap_cache_end(ended);
+    return served_by(sweep_orphans, 5) ? 0 : 1;
+}
+
+static void start_with_free_arenas(void)
+{
+    void *all;
+
+    start(4, 0);
+    all = heap_alloc(mine, (4 * SGC_ARENA_PAGES - 1) * SGC_PAGE, SGC_KIND_CONSERVATIVE);
+    if (all == NULL || !sgc_span_free(&mine->section, sgc_page_number((uintptr_t)all)))
+        tap_bail("no span");
+}
+
+static int given_back_for_span(void)
+{
+    start_with_free_arenas();
+    return served_by(give_back_an_arena, 3 * SGC_ARENA_PAGES + 1) ? 0 : 1;
+}
+
+/* The second arena is taken while the one that asks gives back another, having waited for the first. */
+static int given_back_by_both(void)
+{
+    start_with_free_arenas();
+    mine_asks = true;
+    return served_after(2, give_back_two_arenas, 3 * SGC_ARENA_PAGES + 1) ? 0 : 1;
+}
+
+/* It is waited for once, and when it does not suffice, no more. */
+static int too_little(void)
+{
+    start_with_dead_span();
+    if (served_by(sweep_spans, 33) || slept != 1)
+        return 1;
+    return heap_alloc(mine, 33 * SGC_PAGE, SGC_KIND_CONSERVATIVE) == NULL && slept == 1 ? 0 : 2;
+}
+
+/* In the child of a fork the thread that has them does not exist; its pages are found otherwise. */
+static int nobody_there(void)
+{
+    struct sgc_section *self;
+
+    start_with_dead_span();
+    self = &mine->section;
+    sgc_pool_transit_begin(32);
+    sgc_pool_after_fork();
+    alarm(10);
+    return sgc_pool_take(33, self, &(bool){ false }) == SGC_NO_PAGE &&
+           heap_alloc(mine, 33 * SGC_PAGE, SGC_KIND_CONSERVATIVE) == NULL ? 0 : 1;
+}
+
+static void check(int (*body)(void), const char *name)
+{
+    int status = run_in_child(body);
+
+    tap_ok(status == 0, "%s (%d)", name, status);
+}
+
+int main(void)
+{
+    check(span_for_span, "a dead span that another thread sweeps is waited for by a span");
+    check(span_for_small, "and by a small object");
+    check(page_for_span, "so are empty pages, by a span");
+    check(page_for_small, "by a small object");
+    check(orphan_for_span, "those of a thread that has ended");
+    check(given_back_for_span, "and pages that are being given back to the system");
+    check(given_back_by_both, "also by another thread while the one that asks gives some back itself");
+    check(too_little, "what does not suffice is waited for once");
+    check(nobody_there, "nobody waits for a thread that a fork has lost");
+    return tap_done();
+}

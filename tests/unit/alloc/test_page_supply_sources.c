@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The policies on the heap: in which order AS, PS, AL and LPS(k) ask the sources for a page, onto whose list a page
+ * goes back and when it leaves it, and that nobody is refused a page while somebody has a free one.  Each case has
+ * a heap of its own, in a child.
+ */
+#include "alloc/pages/free_list.h"
+#include "alloc/pages/live_pages.h"
+#include "alloc/page_supply.h"
+#include "tests/lib/child.h"
+#include "tests/lib/heap.h"
+
+enum { MOST = 64, BYTES = 21840 };
+
+static struct sgc_cache *a, *b, *c;
+static struct sgc_page_figures figures;
+
+/* Three owners on a heap of 64 arenas under a rule. */
+static void start(enum sgc_page_policy policy, uint32_t k, size_t limit)
+{
+    heap_start((size_t)64 * SGC_ARENA, limit * SGC_PAGE, false);
+    sgc_heap.config.page_rule = (struct sgc_page_rule){ policy, k };
+    a = sgc_self;
+    b = heap_cache();
+    c = heap_cache();
+    a->max_pages = b->max_pages = c->max_pages = 1;      /* so that each is one that has been asked for */
+}
+
+/* A page, and something is written to it. */
+static uint32_t take(struct sgc_cache *cache)
+{
+    struct sgc_taken taken;
+
+    if (sgc_policy_take_singles(cache, 1, &taken) != 1)
+        return SGC_NO_PAGE;
+    sgc_heap.records[taken.page].zero_from = 1;
+    return taken.page;
+}
+
+static void take_all(struct sgc_cache *cache, uint32_t *page, int n)
+{
+    for (int i = 0; i < n; i++)
+        page[i] = take(cache);
+}
+
+static void give_all(const struct sgc_cache *owner, const uint32_t *page, int n)
+{
+    sgc_pool_give_singles(page, (uint32_t)n, owner->id, &a->section);
+}
+
+/* Takes n pages and says by letters where they came from. */
+static const char *sources(struct sgc_cache *cache, int n)
+{
+    static const char letters[] = "-ONAOF";         /* as enum sgc_page_source, but others in lower case */
+    static char text[MOST + 1];
+    size_t before[SGC_SOURCES];
+
+    memset(text, 0, sizeof text);
+    for (int i = 0; i < n; i++) {
+        sgc_policy_figures(&figures);
+        memcpy(before, figures.taken, sizeof before);
+        if (take(cache) == SGC_NO_PAGE)
+            text[i] = '-';
+        sgc_policy_figures(&figures);
+        for (int s = 1; s < SGC_SOURCES; s++)
+            if (figures.taken[s] != before[s])
+                text[i] = s == SGC_SOURCE_OTHERS ? 'o' : letters[s];
+    }
+    sgc_pool_check();
+    return text;
+}
+
+/* A has 3 free pages, B 1, nobody 2. */
+static void scatter(void)
+{
+    uint32_t mine[4], yours[3];
+    bool zero;
+    uint32_t run = sgc_pool_take(2, &a->section, &zero);
+
+    take_all(a, mine, 4);
+    take_all(b, yours, 3);
+    give_all(a, mine, 3);
+    give_all(b, yours, 1);
+    sgc_pool_give(run, 2, &a->section);
+}
+
+/* What a live page more does to l. */
+static void make_live(uint32_t pages)
+{
+    while (pages-- > 0)
+        sgc_live_pages_count(a->id);
+}
+
+static bool is(const char *got, const char *expected)
+{
+    if (strcmp(got, expected) != 0)
+        fprintf(stderr, "sources: %s, not %s\n", got, expected);
+    return strcmp(got, expected) == 0;
+}
+
+/* ---- the order of each ---- */
+
+static int order_as(void)
+{
+    start(SGC_POLICY_AS, 0, 0);
+    scatter();
+    if (!is(sources(b, 8), "AAAAAAFF"))
+        return 1;
+    return figures.remote == 3 ? 0 : 2;         /* its own and nobody's are not */
+}
+
+static int order_ps(void)
+{
+    start(SGC_POLICY_PS, 0, 0);
+    scatter();
+    make_live(1000);
+    return is(sources(b, 8), "ONNoooFF") && figures.remote == 3 ? 0 : 1;
+}
+
+static int order_al(void)
+{
+    start(SGC_POLICY_AL, 0, 0);
+    scatter();
+    if (!is(sources(b, 8), "ONNFFFFF") || figures.remote != 0)
+        return 1;
+    return sgc_free_list_count(a->id) == 3 ? 0 : 2;
+}
+
+/* 9 pages are in use or have contents: k * l = 12 allows three fresh ones. */
+static int order_lps(void)
+{
+    start(SGC_POLICY_LPS, 3, 0);
+    scatter();
+    make_live(4);
+    return is(sources(b, 11), "ONNFFFoooFF") && figures.remote == 3 && figures.max_live == 4 ? 0 : 1;
+}
+
+/* The first cycle has not been: nothing is known of l. */
+static int order_lps_at_first(void)
+{
+    start(SGC_POLICY_LPS, 3, 0);
+    scatter();
+    return is(sources(b, 8), "ONNoooFF") ? 0 : 1;
+}
+
+/* What spans use is no thread's consumption. */
+static int spans_apart(void)
+{
+    bool zero;
+
+    start(SGC_POLICY_LPS, 3, 0);
+    scatter();
+    make_live(4);
+    if (sgc_pool_take(500, &a->section, &zero) == SGC_NO_PAGE)
+        return 1;
+    return is(sources(b, 6), "ONNFFF") ? 0 : 2;
+}
+
+/* ---- nobody is refused while somebody has free pages ---- */
+
+static int al_at_the_limit(void)
+{
+    start(SGC_POLICY_AL, 0, 12);
+    scatter();
+    return is(sources(b, 10), "ONNFFFooo-") && figures.max_consumed == 12 ? 0 : 1;
+}
+
+static int lps_at_the_limit(void)
+{
+    start(SGC_POLICY_LPS, 100, 12);
+    scatter();
+    make_live(12);
+    return is(sources(b, 10), "ONNFFFooo-") ? 0 : 1;
+}
+
+/* The only empty pages are the last that sweeping comes to. */
+static int unswept_at_the_limit(void)
+{
+    static char *object[3 * 64];
+
+    start(SGC_POLICY_PS, 0, 64);
+    for (int i = 0; i < 3 * 64; i++)
+        object[i] = heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
+    heap_collect(object + 6, 3 * 62);
+    return heap_small(c, 64, SGC_KIND_CONSERVATIVE) != NULL && sgc_free_list_count(b->id) == 1 ? 0 : 1;
+}
+
+/* A span needs 12 pages; what is free is on lists, and in bits. */
+static int span_at_the_limit(void)
+{
+    uint32_t page[12];
+
+    start(SGC_POLICY_AL, 0, 12);
+    take_all(a, page, 12);
+    give_all(a, page, 12);
+    void *span = heap_alloc(b, 12 * SGC_PAGE - SGC_GRANULE, SGC_KIND_CONSERVATIVE);
+    sgc_heap_check();
+    return span != NULL && sgc_free_list_total() == 0 && heap_alloc(b, 16, 1) == NULL ? 0 : 1;
+}
+
+/* ---- several pages at once ---- */
+
+/* Three of ten pages are in use, so that there are seven. */
+static int several_at_once(void)
+{
+    struct sgc_taken taken[10];
+    size_t from[SGC_SOURCES];
+
+    start(SGC_POLICY_PS, 0, 10);
+    scatter();
+    sgc_policy_figures(&figures);
+    memcpy(from, figures.taken, sizeof from);
+    if (sgc_policy_take_singles(b, 10, taken) != 7)
+        return 1;
+    sgc_policy_figures(&figures);
+    for (int i = 0; i < 7; i++)
+        if (taken[i].zero != (i == 6))
+            return 2;
+    sgc_pool_check();
+    return figures.taken[SGC_SOURCE_OWN] == from[SGC_SOURCE_OWN] + 1 &&
+           figures.taken[SGC_SOURCE_NOBODYS] == from[SGC_SOURCE_NOBODYS] + 2 &&
+           figures.taken[SGC_SOURCE_OTHERS] == from[SGC_SOURCE_OTHERS] + 3 &&
+           figures.taken[SGC_SOURCE_FRESH] == from[SGC_SOURCE_FRESH] + 1 ? 0 : 3;
+}
+
+/* ---- lists ---- */
+
+static int victims(void)
+{
+    uint32_t mine[1], yours[30], its[10];
+
+    start(SGC_POLICY_PS, 0, 0);
+    take_all(a, mine, 1);
+    take_all(b, yours, 30);
+    take_all(c, its, 10);
+    give_all(b, yours, 9);
+    give_all(c, its, 3);
+    if (take(a) != yours[8] || sgc_free_list_count(b->id) != 8)
+        return 1;                               /* from the end of the longest list */
+    give_all(b, yours + 9, 21);
+    while (sgc_free_list_count(b->id) > 3)
+        if (take(a) == SGC_NO_PAGE || sgc_free_list_count(c->id) != 3)
+            return 2;
+    return is(sources(a, 7), "ooooooF") && figures.remote == 33 ? 0 : 3;
+}
+
+/* The lowest of the pages given is taken first. */
+static int lowest_first(void)
+{
+    uint32_t page[8];
+
+    start(SGC_POLICY_PS, 0, 0);
+    take_all(a, page, 8);
+    give_all(a, page + 4, 4);
+    give_all(a, page, 4);
+    if (take(a) != page[0])
+        return 1;
+    for (int i = 7; i > 0; i--)
+        if (take(a) == SGC_NO_PAGE || sgc_free_list_count(a->id) != (uint32_t)i - 1)
+            return 2;
+    give_all(a, page + 3, 1);
+    give_all(a, page + 1, 1);
+    give_all(a, page + 2, 1);
+    return take(a) == page[1] && sgc_free_list_count(a->id) == 2 ? 0 : 3;
+}
+
+/* It is on nobody's list, costs no memory, and is without contents for who takes it next. */
+static int untouched(void)
+{
+    struct sgc_taken taken;
+    uint32_t page[2];
+
+    start(SGC_POLICY_LPS, 2, 0);
+    take_all(a, page, 2);
+    sgc_heap.records[page[0]].zero_from = 0;
+    give_all(a, page, 2);
+    sgc_pool_check();
+    if (sgc_free_list_count(a->id) != 1 || sgc_pool_used_bytes() != SGC_PAGE || sgc_pool_in_use_bytes() != 0)
+        return 1;
+    if (sgc_policy_take_singles(a, 1, &taken) != 1 || taken.page != page[1] || taken.zero)
+        return 2;
+    return sgc_policy_take_singles(a, 1, &taken) == 1 && taken.page == page[0] && taken.zero ? 0 : 3;
+}
+
+/* The list of a thread that has all free pages is in no order that matters: the lowest comes first. */
+static int lowest_of_all(void)
+{
+    uint32_t page[4];
+
+    start(SGC_POLICY_LPS, 2, 0);
+    take_all(a, page, 4);
+    give_all(a, page + 1, 1);
+    give_all(a, page + 3, 1);
+    give_all(a, page + 2, 1);
+    if (take(a) != page[1])
+        return 1;
+    return take(a) == page[2] && take(a) == page[3] ? 0 : 2;
+}
+
+/* More listed pages than are taken off their lists at one time. */
+static int span_over_lists(void)
+{
+    enum { N = 10 * SGC_ARENA_PAGES };
+    static uint32_t page[N];
+    bool zero;
+
+    start(SGC_POLICY_LPS, 2, 0);
+    take_all(a, page, N);
+    for (int i = 0; i < N; i++)
+        sgc_pool_give_singles(&page[i], 1, i % 2 ? b->id : c->id, &a->section);
+    if (sgc_free_list_total() != N)
+        return 1;
+    uint32_t first = sgc_pool_take(N - 1, &a->section, &zero);
+    sgc_pool_check();
+    if (first != page[0] || zero || sgc_free_list_total() > 1)
+        return 2;
+    sgc_pool_give(first, N - 1, &a->section);
+    sgc_pool_check();
+    return is(sources(a, 2), "NN") ? 0 : 3;
+}
+
+static int owner_ends(void)
+{
+    enum { N = 200 };
+    static uint32_t page[N];
+
+    start(SGC_POLICY_AL, 0, 0);
+    take_all(b, page, N);
+    give_all(b, page, N);
+    heap_cache_end(b);
+    if (sgc_free_list_count(b->id) != 0 || sgc_free_list_total() != 0)
+        return 1;
+    return is(sources(a, 3), "NNN") && figures.remote == 0 ? 0 : 2;
+}
+
+/* What has no contents is on no list. */
+static int decayed(void)
+{
+    uint32_t page[6];
+
+    start(SGC_POLICY_PS, 0, 0);
+    take_all(a, page, 6);
+    give_all(a, page, 5);
+    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &a->section);
+    if (sgc_free_list_total() != 0)
+        return 1;
+    return is(sources(a, 1), "F") ? 0 : 2;
+}
+
+/* ---- what the sweeper finds empty ---- */
+
+/* Objects of one thread, all dead; another thread sweeps. */
+static int swept_by_another(void)
+{
+    start(SGC_POLICY_LPS, 2, 0);
+    for (int i = 0; i < 3 * 10; i++)
+        heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
+    heap_collect(NULL, 0);
+    while (sgc_sweep_ahead(64, &c->section))
+        continue;
+    if (sgc_free_list_count(b->id) != 10 || sgc_free_list_count(c->id) != 0 || sgc_free_list_total() != 10)
+        return 1;
+    return is(sources(b, 2), "OO") && figures.listed == 8 ? 0 : 2;
+}
+
+static int swept_orphans(void)
+{
+    start(SGC_POLICY_AL, 0, 0);
+    for (int i = 0; i < 3 * 5; i++)
+        heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
+    heap_cache_end(b);
+    heap_collect(NULL, 0);
+    while (sgc_sweep_ahead(64, &c->section))
+        continue;
+    if (sgc_free_list_total() != 0 || sgc_pool_in_use_bytes() != 0)
+        return 1;
+    return is(sources(a, 5), "NNNNN") ? 0 : 2;
+}
+
+/* Who needs a page sweeps its own first, though the other's come first in number. */
+static int own_swept_first(void)
+{
+    start(SGC_POLICY_LPS, 2, 0);
+    for (int i = 0; i < 3 * 20; i++)
+        heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
+    for (int i = 0; i < 3 * 20; i++)
+        heap_small(c, BYTES, SGC_KIND_CONSERVATIVE);
+    heap_collect(NULL, 0);
+    if (!is(sources(c, 3), "OOO"))
+        return 1;
+    return sgc_free_list_count(b->id) == 0 && sgc_free_list_count(c->id) == 13 ? 0 : 2;
+}
+
+/* ---- l and the u_i ---- */
+
+static int maxima(void)
+{
+    static char *keep[3 * 12];
+
+    start(SGC_POLICY_LPS, 2, 0);
+    for (int i = 0; i < 3 * 8; i++)
+        keep[i] = heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
+    for (int i = 0; i < 3 * 4; i++)
+        keep[24 + i] = heap_small(c, BYTES, SGC_KIND_CONSERVATIVE);
+    heap_collect(keep, 36);
+    sgc_policy_figures(&figures);
+    if (figures.max_live != 0)
+        return 1;                               /* nothing swept, nothing known */
+    heap_sweep_all();
+    heap_collect(keep, 12);                     /* b keeps 4 pages, c none */
+    heap_sweep_all();
+    sgc_policy_figures(&figures);
+    if (figures.max_live != 12 || figures.max_live_of_owners != 12 || sgc_free_list_count(b->id) != 4)
+        return 2;
+    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &a->section);
+    sgc_policy_figures(&figures);
+    if (figures.max_live != 4 || figures.max_live_of_owners != 4)
+        return 3;                               /* they start anew with what lives */
+    heap_cache_end(b);
+    heap_sweep_all();
+    sgc_policy_figures(&figures);
+    return figures.max_live == 4 ? 0 : 4;      /* orphans are not counted twice */
+}
+
+/* Turns: the u_i add up to more than l. */
+static int maxima_in_turns(void)
+{
+    static char *keep[3 * 6];
+
+    start(SGC_POLICY_LPS, 2, 0);
+    for (int turn = 0; turn < 4; turn++) {
+        memset(keep, 0, sizeof keep);
+        for (int i = 0; i < 3 * 6; i++)
+            keep[i] = heap_small(turn % 2 ? b : c, BYTES, SGC_KIND_CONSERVATIVE);
+        heap_collect(keep, 18);
+        heap_sweep_all();
+    }
+    sgc_policy_figures(&figures);
+    return figures.max_live == 6 && figures.max_live_of_owners == 12 ? 0 : 1;
+}
+
+static void check(int (*body)(void), const char *name)
+{
+    int status = run_in_child(body);
+
+    tap_ok(status == 0, "%s (%d)", name, status);
+}
+
+int main(void)
+{
+    check(order_as, "AS: whatever has contents, the lowest address first, then fresh pages");
+    check(order_ps, "PS: own, nobody's, other threads', then fresh pages");
+    check(order_al, "AL: own, nobody's, then fresh pages; another thread's list is left alone");
+    check(order_lps, "LPS(3): own, nobody's, fresh ones up to 3 l, other threads', then fresh ones again");
+    check(order_lps_at_first, "LPS before anything is known of l: as PS");
+    check(spans_apart, "pages of spans do not count toward k l");
+    check(al_at_the_limit, "AL at the heap limit: other threads' pages before NULL");
+    check(lps_at_the_limit, "LPS at the heap limit: the same");
+    check(unswept_at_the_limit, "at the heap limit all is swept before NULL");
+    check(span_at_the_limit, "a span finds the pages on the lists");
+    check(several_at_once, "several pages at once come from where they come one by one, as many as there are");
+    check(victims, "pages come from the end of the longest list, within a factor of two");
+    check(lowest_first, "of its own pages a thread gets the lowest first");
+    check(lowest_of_all, "and in order, while no other thread has any");
+    check(untouched, "a page that was made ready and never used goes back without contents");
+    check(span_over_lists, "a long run takes its pages off many lists");
+    check(owner_ends, "the free pages of an ended thread are nobody's");
+    check(decayed, "pages that went back to the system are on no list");
+    check(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
+    check(swept_orphans, "empty orphans are nobody's");
+    check(own_swept_first, "who needs a page sweeps its own pages first");
+    check(maxima, "l and the u_i: counted by sweeping, kept as maxima, anew when memory is given back");
+    check(maxima_in_turns, "threads in turns: the u_i add up to twice l");
+    return tap_done();
+}

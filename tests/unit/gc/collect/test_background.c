@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/background.c: the service thread sweeps and gives memory back when the program leaves it time; without it the same
+ * is done on request.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "alloc/pages/pool.h"
+#include "gc/api/internal.h"
+#include "gc/javaxfc.h"
+#include "gc/collect/background.h"
+#include "tests/lib/child_says.h"
+#include "tests/lib/white.h"
+
+enum { PIECES = 40, PIECE = 1 << 20 };
+
+static void *volatile pieces[PIECES];     /* static data */
+
+static void *fill(void *unused)
+{
+    sgc_mutator_register(0);
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i] = sgc_allocate(PIECE, WHITE_KIND);
+        memset(pieces[i], 1, PIECE);
+    }
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+/* 40 MB come and go. */
+static size_t make_garbage(void)
+{
+    size_t full;
+
+    white_join(white_start(fill, NULL));
+    full = sgc_pool_heap_bytes();
+    for (int i = 0; i < PIECES; i++)
+        pieces[i] = NULL;
+    white_collect();
+    return full;
+}
+
+/* Waits until the heap costs less than `bytes`; how long it took in ms, or -1. */
+static int shrinks_below(size_t bytes, int patience)
+{
+    for (int ms = 0; ms < patience; ms += 10) {
+        if (sgc_pool_heap_bytes() < bytes)
+            return ms;
+        sgc_sleep_ns(10 * WHITE_MS);
+    }
+    return -1;
+}
+
+static int gives_back(void)
+{
+    size_t full;
+
+    setenv("SGC_DECAY_MS", "100", 1);
+    white_init();
+    full = make_garbage();
+    if (full < (size_t)PIECES * PIECE)
+        return 1;
+    return shrinks_below(full / 4, 5000) >= 0 ? 0 : 2;
+}
+
+/* Collects for so many ms, every 5 ms, until the heap is small; when it is, in ms after `began`.  `longest`: ns without a
+ * cycle, on a loaded machine. */
+static int shrinks_meanwhile(size_t bytes, int patience, uint64_t began, uint64_t *longest)
+{
+    uint64_t first = sgc_clock_ns(), last = first, now = first;
+
+    *longest = 0;
+    while (now - first < (uint64_t)patience * WHITE_MS && sgc_pool_heap_bytes() >= bytes) {
+        white_collect();
+        sgc_sleep_ns(5 * WHITE_MS);
+        now = sgc_clock_ns();
+        *longest = now - last > *longest ? now - last : *longest;
+        last = now;
+    }
+    return sgc_pool_heap_bytes() < bytes ? (int)((now - began) / WHITE_MS) : -1;
+}
+
+/* A program that has one cycle after the other is left alone, but its memory goes back nevertheless.  Cycles while the
+ * garbage is made are the first of them. */
+static int busy(void)
+{
+    uint64_t longest, began;
+    size_t full;
+    int ms;
+
+    setenv("SGC_DECAY_MS", "0", 1);
+    white_init();
+    began = sgc_clock_ns();
+    full = make_garbage();
+    ms = shrinks_meanwhile(full / 4, 10000, began, &longest);
+    return ms < 0 ? 2 : ms < 400 && longest < 30 * WHITE_MS ? 1 : 0;
+}
+
+static int eager(void)
+{
+    uint64_t longest;
+    size_t full;
+    int ms;
+
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    setenv("SGC_DECAY_MS", "0", 1);
+    white_init();
+    full = make_garbage();
+    ms = shrinks_meanwhile(full / 4, 10000, sgc_clock_ns(), &longest);
+    return ms < 0 ? 2 : ms >= 400 && longest < 30 * WHITE_MS ? 1 : 0;
+}
+
+static int keeps_for_ever(void)
+{
+    size_t full;
+
+    setenv("SGC_DECAY_MS", "-1", 1);
+    white_init();
+    full = make_garbage();
+    if (shrinks_below(full / 4, 500) >= 0)
+        return 1;
+    sgc_service_do_all(sgc_mutator_self());
+    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
+}
+
+static uint32_t registered(void)
+{
+    return sgc_registry.count;
+}
+
+static int is_off(void)
+{
+    size_t full;
+
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_DECAY_MS", "0", 1);
+    white_init();
+    full = make_garbage();
+    if (shrinks_below(full / 4, 300) >= 0 || registered() != 1)
+        return 1;
+    sgc_service_do_all(sgc_mutator_self());
+    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
+}
+
+static int refuse(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
+{
+    (void)thread, (void)attributes, (void)body, (void)arg;
+    return EAGAIN;
+}
+
+static int is_refused(void)
+{
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    white_init();
+    sgc_thread_set_creator(refuse);
+    for (int i = 0; i < 3; i++)
+        white_collect();
+    return registered() == 1 ? 0 : 1;
+}
+
+static int waits_for_one(void)
+{
+    for (int i = 0; i < 200 && registered() != 2; i++)
+        sgc_sleep_ns(10 * WHITE_MS);
+    return registered() == 2 ? 0 : 2;
+}
+
+/* No thread for a small heap; one for a large one, after a collection, and only one. */
+static int starts_late(void)
+{
+    white_init();
+    for (int i = 0; i < 5; i++)
+        white_collect();
+    sgc_sleep_ns(20 * WHITE_MS);
+    if (registered() != 1)
+        return 1;
+    for (int i = 0; i < 3; i++)
+        make_garbage();
+    return waits_for_one();
+}
+
+static int starts_at_once(void)
+{
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    white_init();
+    if (registered() != 1)
+        return 1;
+    for (int i = 0; i < 5; i++)
+        white_collect();
+    return waits_for_one();
+}
+
+static int created, created_outside;
+
+static int create_and_look(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
+{
+    created++;
+    created_outside += !sgc_gc_lock_held();
+    return pthread_create(thread, attributes, body, arg);
+}
+
+/* Making a thread takes locks of the loader with all signals blocked.  Another thread that stops the world has the
+ * loader's lock, and would wait for us. */
+static int starts_alone(void)
+{
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    white_init();
+    sgc_thread_set_creator(create_and_look);
+    for (int i = 0; i < 3; i++)
+        white_collect();
+    return created >= 1 && created_outside == 0 ? 0 : 1;
+}
+
+static bool one_is_suspended;
+static int created_then;
+
+static int create_and_ask(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
+{
+    created_then += one_is_suspended;
+    return create_and_look(thread, attributes, body, arg);
+}
+
+static sgc_a32_t there, leaves;
+
+static void *waits(void *unused)
+{
+    sgc_mutator_register(0);
+    sgc_a32_store_rel(&there, 1);
+    white_reached(&leaves, 1);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+/* A suspended thread may have the locks that making a thread takes: those of malloc, say.  However small the heap is when it is
+ * suspended, it may grow meanwhile. */
+static int starts_before_suspensions(void)
+{
+    pthread_t other;
+
+    white_init();
+    sgc_thread_set_creator(create_and_ask);
+    other = white_start(waits, NULL);
+    if (!white_reached(&there, 1))
+        return 2;
+    GC_suspend_thread(other);
+    one_is_suspended = GC_is_thread_suspended(other) != 0;
+    make_garbage();
+    GC_resume_thread(other);
+    sgc_a32_store_rel(&leaves, 1);
+    white_join(other);
+    return created_then == 0 && created >= 1 && one_is_suspended ? 0 : 1;
+}
+
+static sigjmp_buf way_out;
+
+static void leave(int signal)
+{
+    (void)signal;
+    siglongjmp(way_out, 1);
+}
+
+static void set_timer(long us)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = us }, NULL);
+}
+
+/* A client's handler jumps out while memory is given back on request. */
+static int is_left(void)
+{
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    white_init();
+    signal(SIGALRM, leave);
+    for (volatile int round = 1; round <= 12; round++) {
+        make_garbage();
+        if (sigsetjmp(way_out, 1) == 0) {
+            set_timer(round * 300);
+            sgc_service_do_all(sgc_mutator_self());
+            set_timer(0);
+        }
+    }
+    sgc_service_do_all(sgc_mutator_self());
+    sgc_check_everything(sgc_mutator_self());
+    return white_lost_pages() == 0 ? 0 : 1;
+}
+
+int main(void)
+{
+    check_child(starts_late, NULL, "one service thread, after a collection of a large heap");
+    check_child(starts_at_once, NULL, "SGC_BACKGROUND_THREAD=eager: after the first collection");
+    check_child(starts_alone, NULL, "it is started while nobody else can stop the world");
+    check_child(starts_before_suspensions, NULL, "not while a thread is suspended: before");
+    check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
+    check_child(busy, NULL, "while one cycle follows the other it waits, but not for ever");
+    check_child(eager, NULL, "SGC_BACKGROUND_THREAD=eager: it does not wait");
+    check_child(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
+    check_child(is_off, NULL, "SGC_BACKGROUND_THREAD=off: no thread; the work is done on request");
+    check_child(is_left, NULL, "who leaves it half way by a jump loses no page");
+    check_child(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
+    return tap_done();
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/cycle.c: a cycle's phases, the GC lock, and the reasons for which there is none.
+ *
+ * Also: gc/collect/phases.c, gc/collect/allocate.c, gc/threads/gc_lock.c.
+ */
+#include <stdlib.h>
+
+#include "gc/events/events.h"
+#include "gc/collect/background.h"
+#include "tests/lib/capture.h"
+#include "tests/lib/white.h"
+
+/* ---- what a cycle tells -------------------------------------------------------------------------------------- */
+
+static struct sgc_cycle_record last;
+static int ends, wrong_sums, wrong_order, stage;
+
+static void at_start(void *unused, const struct sgc_cycle_record *r)
+{
+    (void)unused, (void)r;
+    stage = 1;
+}
+
+static void at_stopped(void *unused, const struct sgc_cycle_record *r)
+{
+    (void)unused, (void)r;
+    wrong_order += stage++ != 1 || !sgc_world_stopped();
+}
+
+static void at_marked(void *unused, const struct sgc_cycle_record *r)
+{
+    (void)unused, (void)r;
+    wrong_order += stage++ != 2 || !sgc_world_stopped();
+}
+
+static void at_flipped(void *unused, const struct sgc_cycle_record *r)
+{
+    (void)unused, (void)r;
+    wrong_order += stage++ != 3 || !sgc_world_stopped();
+}
+
+static void at_end(void *unused, const struct sgc_cycle_record *r)
+{
+    (void)unused;
+    wrong_order += stage++ != 4 || sgc_world_stopped() || !sgc_gc_lock_held();
+    wrong_sums += !sgc_cycle_check(r);
+    last = *r;
+    ends++;
+}
+
+static const struct sgc_listener listener = {
+    .cycle_start = at_start, .stopped = at_stopped, .marked = at_marked, .flipped = at_flipped, .cycle_end = at_end,
+};
+
+static void *volatile root;                  /* static data: keeps what it points at */
+
+static void test_record(void)
+{
+    uint64_t before = sgc_cycles_finished();
+
+    root = sgc_allocate(1 << 20, WHITE_KIND);
+    for (int i = 0; i < 20; i++)
+        white_collect();
+    tap_ok(ends == 20 && sgc_cycles_finished() == before + 20, "20 cycles are 20 ends");
+    tap_ok(wrong_sums == 0, "the phases of each sum up to its pause");
+    tap_ok(wrong_order == 0, "the events come in order, the world stopped in the right ones");
+    tap_ok(last.cycle == before + 20 && last.reason == SGC_REASON_EXPLICIT, "number and reason");
+    tap_ok(last.marked_bytes >= 1 << 20 && last.marked_objects >= 1, "what is live was marked");
+    tap_ok(last.live_bytes_before >= last.live_bytes_after && last.heap_bytes >= last.marked_bytes, "sizes make sense");
+    tap_ok(last.root_bytes > 0, "roots were scanned");
+    root = NULL;
+    white_collect();
+    tap_ok(last.marked_bytes < 1 << 20, "and what is dead was not");
+}
+
+/* ---- no collection ---------------------------------------------------------------------------------------------- */
+
+static enum sgc_collect_result nested_result;
+
+static void collect_nested(void *unused, const struct sgc_cycle_record *r)
+{
+    (void)unused, (void)r;
+    nested_result = sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
+}
+
+static void test_nested(void)
+{
+    static const struct sgc_listener nested = { .cycle_end = collect_nested };
+    enum sgc_collect_result outer;
+
+    sgc_listener_add(&nested);
+    capture_begin();
+    outer = white_collect();
+    tap_ok(strstr(capture_end(), "a collection was asked for") != NULL, "a collection within a collection is reported");
+    tap_ok(outer == SGC_COLLECTED && nested_result == SGC_COLLECT_NESTED, "and not made; the outer one is");
+    sgc_listener_remove(&nested);
+}
+
+static void test_disabled(void)
+{
+    uint64_t before = sgc_cycles_finished();
+
+    tap_ok(!sgc_collect_enable(), "enabling what is not disabled is noticed");
+    sgc_collect_disable();
+    sgc_collect_disable();
+    tap_ok(white_collect() == SGC_COLLECT_DISABLED && sgc_collect_disabled() == 2, "no collection while disabled");
+    tap_ok(sgc_collect_enable() && white_collect() == SGC_COLLECT_DISABLED, "it nests");
+    for (int i = 0; i < 20000; i++)
+        sgc_allocate(1000, WHITE_KIND);
+    tap_ok(sgc_cycles_finished() == before, "allocation does not collect either");
+    tap_ok(sgc_collect_enable() && white_collect() == SGC_COLLECTED, "then it is enabled again");
+}
+
+/* ---- giving up ------------------------------------------------------------------------------------------------------ */
+
+enum { NODES = 30000 };
+
+struct node {
+    struct node *next;
+    long value;
+};
+
+static struct node *list;
+static int questions, answer_after;
+
+static int stop_after(void)
+{
+    return ++questions > answer_after;
+}
+
+static bool list_intact(void)
+{
+    long i = NODES;
+
+    for (const struct node *n = list; n != NULL; n = n->next)
+        if (n->value != --i)
+            return false;
+    return i == 0;
+}
+
+static void test_given_up(void)
+{
+    uint64_t before;
+    int given_up = 0, intact = 0;
+
+    for (long i = 0; i < NODES; i++) {
+        struct node *n = sgc_allocate(sizeof *n, WHITE_KIND);
+        n->next = list;
+        n->value = i;
+        list = n;
+    }
+    before = sgc_cycles_finished();
+    for (answer_after = 0; answer_after < 20; answer_after++) {
+        questions = 0;
+        given_up += sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, stop_after) == SGC_COLLECT_GIVEN_UP;
+        sgc_check_everything(sgc_mutator_self());
+        for (int i = 0; i < 100; i++)
+            memset(sgc_allocate(sizeof(struct node), WHITE_KIND), 0xff, sizeof(struct node));
+        intact += list_intact();
+    }
+    tap_ok(given_up == 20 && sgc_cycles_finished() == before, "a stop function gives a cycle up at 20 points (%d)", given_up);
+    tap_ok(intact == 20, "and nothing is lost");
+    tap_ok(white_collect() == SGC_COLLECTED && list_intact(), "a whole one after it");
+    answer_after = 1 << 30;
+    tap_ok(sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, stop_after) == SGC_COLLECTED && list_intact(),
+           "one whose stop function says no is whole");
+}
+
+/* Marks that were set before a cycle was given up, in swept pages: the next one must not meet them. */
+static void test_marks_given_up(void)
+{
+    static uintptr_t hidden[NODES];
+    long alive = 0, i = 0;
+
+    white_collect();
+    sgc_service_do_all(sgc_mutator_self());
+    answer_after = 5;
+    questions = 0;
+    tap_ok(sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, stop_after) == SGC_COLLECT_GIVEN_UP && list_intact(),
+           "a cycle is given up in a swept heap");
+    for (struct node *n = list; n != NULL; n = n->next)
+        hidden[i++] = ~(uintptr_t)n;
+    list = NULL;
+    white_collect();
+    while (i > 0)
+        alive += sgc_alloc_bit(sgc_granule_number(~hidden[--i]));
+    tap_ok(alive < NODES / 10, "what it has marked is found dead by the next (%ld of %d alive)", alive, NODES);
+}
+
+/* ---- the GC lock -------------------------------------------------- */
+
+static sgc_a32_t through;
+
+static void *go_through(void *unused)
+{
+    struct sgc_mutator *self = sgc_mutator_register(0);
+
+    sgc_gc_lock_acquire(self);
+    sgc_a32_add(&through, 1);
+    sgc_gc_lock_release();
+    sgc_mutator_unregister(self);
+    return unused;
+}
+
+static void *collect_limit(void *unused)
+{
+    struct sgc_mutator *self = sgc_mutator_register(0);
+
+    if (sgc_collect(self, SGC_REASON_LIMIT, NULL) == SGC_COLLECTED)
+        sgc_a32_add(&through, 1);
+    sgc_mutator_unregister(self);
+    return unused;
+}
+
+static void test_gate(void)
+{
+    pthread_t thread[4];
+
+    sgc_gc_lock_acquire(sgc_mutator_self());
+    for (int i = 0; i < 4; i++)
+        thread[i] = white_start(go_through, NULL);
+    sgc_sleep_ns(50 * WHITE_MS);
+    tap_ok(sgc_gc_lock_held() && sgc_a32_load(&through) == 0, "one at a time has the gate");
+    sgc_gc_lock_release();
+    tap_ok(white_reached(&through, 4), "then each of the others");
+    for (int i = 0; i < 4; i++)
+        white_join(thread[i]);
+    sgc_a32_store(&through, 0);
+    for (int i = 0; i < 4; i++)
+        thread[i] = white_start(collect_limit, NULL);
+    for (int i = 0; i < 4; i++)
+        white_join(thread[i]);
+    tap_ok(sgc_a32_load(&through) == 4, "several threads that run out of memory at once all get a collection");
+}
+
+/* One marker, so that it is known how many questions the stop function gets. */
+int main(void)
+{
+    setenv("GC_MARKERS", "1", 1);
+    white_init();
+    sgc_listener_add(&listener);
+    test_record();
+    test_nested();
+    test_disabled();
+    test_given_up();
+    test_marks_given_up();
+    test_gate();
+    return tap_done();
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events: who is called and with what, registering and removing (beside running events, too), and the
+ * record of a cycle, whose parts must sum up to the pause.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "gc/events/events.h"
+#include "tests/lib/tap.h"
+
+enum { CALLBACKS = 13 };
+
+struct calls {
+    int count[CALLBACKS];
+    const void *record;
+    size_t bytes;
+    sgc_tid_t tid;
+};
+
+#define RECORD_CALLBACK(name, index)                                                \
+    static void name(void *context, const struct sgc_cycle_record *record)          \
+    {                                                                               \
+        struct calls *calls = context;                                              \
+        calls->count[index]++;                                                      \
+        calls->record = record;                                                     \
+    }
+#define BYTES_CALLBACK(name, index)                                                 \
+    static void name(void *context, size_t bytes)                                   \
+    {                                                                               \
+        struct calls *calls = context;                                              \
+        calls->count[index]++;                                                      \
+        calls->bytes += bytes;                                                      \
+    }
+#define TID_CALLBACK(name, index)                                                   \
+    static void name(void *context, sgc_tid_t tid)                                  \
+    {                                                                               \
+        struct calls *calls = context;                                              \
+        calls->count[index]++;                                                      \
+        calls->tid = tid;                                                           \
+    }
+
+RECORD_CALLBACK(on_cycle_start, 0)
+RECORD_CALLBACK(on_stop_requested, 1)
+RECORD_CALLBACK(on_stopped, 2)
+RECORD_CALLBACK(on_roots_done, 3)
+RECORD_CALLBACK(on_marked, 4)
+RECORD_CALLBACK(on_flipped, 5)
+RECORD_CALLBACK(on_resumed, 6)
+RECORD_CALLBACK(on_cycle_end, 7)
+BYTES_CALLBACK(on_heap_grown, 8)
+BYTES_CALLBACK(on_heap_returned, 9)
+TID_CALLBACK(on_thread_registered, 10)
+TID_CALLBACK(on_thread_gone, 11)
+RECORD_CALLBACK(on_stop_failed, 12)
+
+static struct sgc_listener full_listener(struct calls *calls)
+{
+    struct sgc_listener listener = {
+        .context = calls,
+        .cycle_start = on_cycle_start, .stop_requested = on_stop_requested, .stopped = on_stopped,
+        .roots_done = on_roots_done, .marked = on_marked, .flipped = on_flipped, .resumed = on_resumed,
+        .cycle_end = on_cycle_end, .heap_grown = on_heap_grown, .heap_returned = on_heap_returned,
+        .thread_registered = on_thread_registered, .thread_gone = on_thread_gone,
+        .stop_failed = on_stop_failed,
+    };
+    return listener;
+}
+
+/* ---- calling ------------------------------------------------------------------------------------------ */
+
+/* The n-th event. */
+static void fire(int n, const struct sgc_cycle_record *record)
+{
+    switch (n) {
+    case 0: SGC_EVENT(cycle_start, record); break;
+    case 1: SGC_EVENT(stop_requested, record); break;
+    case 2: SGC_EVENT(stopped, record); break;
+    case 3: SGC_EVENT(roots_done, record); break;
+    case 4: SGC_EVENT(marked, record); break;
+    case 5: SGC_EVENT(flipped, record); break;
+    case 6: SGC_EVENT(resumed, record); break;
+    case 7: SGC_EVENT(cycle_end, record); break;
+    case 8: SGC_EVENT(heap_grown, (size_t)123); break;
+    case 9: SGC_EVENT(heap_returned, (size_t)456); break;
+    case 10: SGC_EVENT(thread_registered, 77); break;
+    case 11: SGC_EVENT(thread_gone, 78); break;
+    case 12: SGC_EVENT(stop_failed, record); break;
+    }
+}
+
+static bool only_called(const struct calls *calls, int n, int times)
+{
+    for (int i = 0; i < CALLBACKS; i++)
+        if (calls->count[i] != (i == n ? times : 0))
+            return false;
+    return true;
+}
+
+static void check_calls(void)
+{
+    struct sgc_cycle_record record;
+    struct calls calls;
+    struct sgc_listener listener = full_listener(&calls);
+    bool right = sgc_listener_add(&listener);
+
+    for (int i = 0; i < CALLBACKS; i++) {
+        memset(&calls, 0, sizeof calls);
+        fire(i, &record);
+        right &= only_called(&calls, i, 1);
+        right &= (i >= 8 && i != 12) || calls.record == &record;
+        right &= calls.bytes == (i == 8 ? 123u : i == 9 ? 456u : 0u);
+        right &= calls.tid == (i == 10 ? 77 : i == 11 ? 78 : 0);
+    }
+    tap_ok(right, "each event calls its callback once, with its argument");
+    sgc_listener_remove(&listener);
+    memset(&calls, 0, sizeof calls);
+    for (int i = 0; i < CALLBACKS; i++)
+        fire(i, &record);
+    tap_ok(only_called(&calls, 0, 0) && sgc_a32_load(&sgc_listeners.used) == 0, "a removed listener is not called");
+}
+
+static void check_partial(void)
+{
+    struct calls calls = { .bytes = 0 }, second = { .bytes = 0 };
+    struct sgc_listener listener = { .context = &calls, .marked = on_marked };
+    struct sgc_listener other = full_listener(&second);
+    struct sgc_cycle_record record;
+
+    sgc_listener_add(&listener);
+    sgc_listener_add(&other);
+    for (int i = 0; i < CALLBACKS; i++)
+        fire(i, &record);
+    tap_ok(only_called(&calls, 4, 1), "callbacks may be missing");
+    tap_ok(second.count[0] == 1 && second.count[4] == 1 && second.count[11] == 1, "all listeners are called");
+    sgc_listener_remove(&listener);
+    fire(4, &record);
+    tap_ok(calls.count[4] == 1 && second.count[4] == 2, "the other one stays when one is removed");
+    sgc_listener_remove(&other);
+}
+
+static void check_full(void)
+{
+    static struct calls calls[SGC_LISTENERS_MAX + 1];
+    static struct sgc_listener listeners[SGC_LISTENERS_MAX + 1];
+    bool added = true;
+
+    for (int i = 0; i <= SGC_LISTENERS_MAX; i++)
+        listeners[i] = full_listener(&calls[i]);
+    for (int i = 0; i < SGC_LISTENERS_MAX; i++)
+        added &= sgc_listener_add(&listeners[i]);
+    tap_ok(added && !sgc_listener_add(&listeners[SGC_LISTENERS_MAX]), "there is room for %d listeners",
+           SGC_LISTENERS_MAX);
+    sgc_listener_remove(&listeners[3]);
+    tap_ok(sgc_listener_add(&listeners[SGC_LISTENERS_MAX]), "a freed place is used again");
+    SGC_EVENT(heap_grown, (size_t)1);
+    int called = 0;
+    for (int i = 0; i <= SGC_LISTENERS_MAX; i++)
+        called += calls[i].count[8];
+    tap_ok(called == SGC_LISTENERS_MAX && calls[3].count[8] == 0, "each registered one was called");
+    for (int i = 0; i <= SGC_LISTENERS_MAX; i++)
+        sgc_listener_remove(&listeners[i]);
+    tap_ok(sgc_a32_load(&sgc_listeners.used) == 0, "all are removed, one of them twice");
+}
+
+/* ---- registering beside running events ---------------------------------------------------------------- */
+
+enum { EVENTS = 200000, CHANGES = 20000 };
+
+static sgc_aw_t seen[2];                /* callbacks of the listener that stays, and of the others */
+
+static void count_grown(void *context, size_t bytes)
+{
+    sgc_aw_add_relaxed(context, bytes);
+}
+
+static void *fire_events(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < EVENTS; i++)
+        SGC_EVENT(heap_grown, (size_t)1);
+    return NULL;
+}
+
+static void *change_listeners(void *listener)
+{
+    for (int i = 0; i < CHANGES; i++)
+        if (sgc_listener_add(listener))
+            sgc_listener_remove(listener);
+    return NULL;
+}
+
+static void check_threads(void)
+{
+    static struct sgc_listener stays = { .context = &seen[0], .heap_grown = count_grown };
+    static struct sgc_listener changing[2] = { { .context = &seen[1], .heap_grown = count_grown },
+                                               { .context = &seen[1], .heap_grown = count_grown } };
+    pthread_t threads[4];
+
+    sgc_listener_add(&stays);
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, i < 2 ? fire_events : change_listeners, &changing[i & 1]) != 0)
+            tap_bail("no threads");
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    tap_ok(sgc_aw_load(&seen[0]) == 2 * EVENTS, "a listener misses no event while others come and go");
+    tap_ok(sgc_aw_load(&seen[1]) <= 4 * (uintptr_t)EVENTS, "those see no event more than once each");
+    sgc_listener_remove(&stays);
+    tap_ok(sgc_a32_load(&sgc_listeners.used) == 0, "and nothing stays behind");
+}
+
+/* ---- the record of a cycle ---------------------------------------------------------------------------- */
+
+static void pass_time(unsigned n)
+{
+    for (volatile unsigned i = 0; i < n; i++)
+        ;
+}
+
+static bool random_cycle(unsigned *seed, struct sgc_cycle_record *record)
+{
+    uint64_t sum = 0;
+
+    sgc_cycle_begin(record, 7, SGC_REASON_LIMIT);
+    sgc_cycle_stop_begin(record);
+    for (int i = 0; i < 20; i++) {
+        *seed = *seed * 1103515245 + 12345;
+        pass_time(*seed >> 22);
+        sgc_cycle_phase(record, (enum sgc_phase)(*seed >> 8) % SGC_PHASE_RESUME);   /* any but the last */
+    }
+    sgc_cycle_phase(record, SGC_PHASE_RESUME);
+    for (int i = 0; i < SGC_PHASES; i++)
+        sum += record->phase_ns[i];
+    return sum == sgc_cycle_pause_ns(record) && sum == record->resumed_ns - record->stop_begin_ns && sum > 0;
+}
+
+static void check_record(void)
+{
+    struct sgc_cycle_record record;
+    unsigned seed = 42;
+    bool right = true;
+
+    for (int i = 0; i < 1000; i++)
+        right &= random_cycle(&seed, &record);
+    tap_ok(right, "the sum of the parts equals the pause, whatever their order and number");
+    sgc_cycle_begin(&record, 3, SGC_REASON_FORK);
+    tap_ok(record.cycle == 3 && record.reason == SGC_REASON_FORK && record.request_ns != 0 && record.marked_bytes == 0 &&
+           record.stop_begin_ns == 0, "a new record");
+    sgc_cycle_stop_begin(&record);
+    sgc_cycle_phase(&record, SGC_PHASE_STOP);
+    pass_time(100000);
+    sgc_cycle_phase(&record, SGC_PHASE_MARK);
+    tap_ok(record.stopped_ns - record.stop_begin_ns == record.phase_ns[SGC_PHASE_STOP] && record.resumed_ns == 0 &&
+           record.phase_ns[SGC_PHASE_MARK] > 0 && record.phase_ns[SGC_PHASE_ROOTS] == 0, "time to stop is a part");
+    sgc_cycle_phase(&record, SGC_PHASE_RESUME);
+    tap_ok(sgc_cycle_check(&record), "a finished record is in order");
+}
+
+static void check_the_check(void)
+{
+    struct sgc_cycle_record right, record;
+
+    sgc_cycle_begin(&right, 1, SGC_REASON_EXPLICIT);
+    pass_time(1000);
+    sgc_cycle_stop_begin(&right);
+    pass_time(1000);
+    sgc_cycle_phase(&right, SGC_PHASE_STOP);
+    tap_ok(!sgc_cycle_check(&right), "a record without an end is not");
+    sgc_cycle_phase(&right, SGC_PHASE_RESUME);
+    record = right, record.phase_ns[SGC_PHASE_FLIP]++;
+    tap_ok(!sgc_cycle_check(&record), "nor one whose parts have a gap");
+    record = right, record.request_ns = right.resumed_ns + 1;
+    tap_ok(!sgc_cycle_check(&record), "nor one requested after its end");
+    record = right, record.stopped_ns = right.resumed_ns + 1;
+    tap_ok(!sgc_cycle_check(&record), "nor one that stopped after its end");
+    record = right, record.reason = SGC_REASONS;
+    tap_ok(!sgc_cycle_check(&record), "nor one without a reason");
+}
+
+static void check_names(void)
+{
+    bool right = true;
+
+    for (int i = 0; i < SGC_REASONS; i++)
+        for (int j = 0; j < i; j++)
+            right &= strcmp(sgc_reason_name((enum sgc_reason)i), sgc_reason_name((enum sgc_reason)j)) != 0;
+    for (int i = 0; i < SGC_PHASES; i++)
+        for (int j = 0; j < i; j++)
+            right &= strcmp(sgc_phase_name((enum sgc_phase)i), sgc_phase_name((enum sgc_phase)j)) != 0;
+    tap_ok(right && strcmp(sgc_reason_name(SGC_REASON_TORTURE), "torture") == 0 &&
+           strcmp(sgc_phase_name(SGC_PHASE_RESCAN), "rescan") == 0, "reasons and parts have names, each its own");
+}
+
+int main(void)
+{
+    tap_plan(22);
+    check_calls();
+    check_partial();
+    check_full();
+    check_threads();
+    check_record();
+    check_the_check();
+    check_names();
+    return tap_done();
+}

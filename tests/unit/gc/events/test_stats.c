@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statistics: percentiles against sorting, sums against the records they were made of, reading
+ * beside writing, and what is printed.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "gc/events/histogram.h"
+#include "gc/config/option_set.h"
+#include "gc/config/option_table.h"
+#include "gc/events/stats.h"
+#include "tests/lib/capture.h"
+#include "tests/lib/tap.h"
+
+/* ---- the histogram ------------------------------------------------------------------------------------ */
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t random_word(void)           /* xorshift */
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double relative_error(uint64_t value, uint64_t exact)
+{
+    double difference = value > exact ? (double)(value - exact) : (double)(exact - value);
+    return exact == 0 ? difference : difference / (double)exact;
+}
+
+/* Every power of two and its neighbours, and random values of all lengths. */
+static void check_buckets(void)
+{
+    bool near = true, ascending = true;
+    double worst = 0;
+
+    for (int i = 0; i < 300000; i++) {
+        uint64_t value = i < 126 ? (UINT64_C(1) << (i / 3)) + (uint64_t)(i % 3) - 1
+                                 : random_word() >> (64 - SGC_HISTOGRAM_TOP + (int)(random_word() % 40));
+        unsigned index = sgc_histogram_index(value);
+        worst = larger(worst, relative_error(sgc_histogram_middle(index), value));
+        ascending &= sgc_histogram_index(value + 1) - index <= 1 && index < SGC_HISTOGRAM_BUCKETS;
+    }
+    for (unsigned i = 0; i < SGC_HISTOGRAM_BUCKETS; i++)
+        near &= sgc_histogram_index(sgc_histogram_middle(i)) == i;
+    tap_ok(worst <= 1.0 / 64 && worst > 0.01, "the middle of a bucket is at most 1/64 off (worst: %.4f)", worst);
+    tap_ok(ascending && near, "buckets ascend without gaps, and a middle lies in its bucket");
+    tap_ok(sgc_histogram_index(UINT64_MAX) == SGC_HISTOGRAM_BUCKETS - 1 &&
+           sgc_histogram_index((UINT64_C(1) << SGC_HISTOGRAM_TOP) - 1) == SGC_HISTOGRAM_BUCKETS - 1,
+           "what is too long falls into the last one");
+}
+
+enum { VALUES = 20000 };
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t draw(int distribution)
+{
+    double u = (double)(random_word() >> 11) / 9007199254740992.0;     /* 0 to 1 */
+
+    switch (distribution) {
+    case 0: return 1000 + random_word() % 1000000;                      /* even */
+    case 1: return (uint64_t)(20000 / (1.0001 - u));                    /* a long tail */
+    case 2: return random_word() >> (24 + random_word() % 39);          /* over all powers */
+    case 3: return random_word() % 50 == 0 ? 30000000 : 40000;          /* two peaks */
+    case 4: return random_word() % 40;                                  /* tiny */
+    default: return 123456;                                             /* always the same */
+    }
+}
+
+/* The largest relative error of some percentiles of `count` values against nearest ranks. */
+static double worst_percentile(int distribution, int count)
+{
+    static uint64_t values[VALUES];
+    static struct sgc_histogram histogram;
+    static const unsigned permilles[] = { 1, 10, 250, 500, 900, 990, 999, 1000 };
+    double worst = 0;
+
+    memset(&histogram, 0, sizeof histogram);
+    for (int i = 0; i < count; i++) {
+        values[i] = draw(distribution);
+        sgc_histogram_add(&histogram, values[i]);
+    }
+    qsort(values, (size_t)count, sizeof values[0], compare);
+    for (size_t i = 0; i < sizeof permilles / sizeof permilles[0]; i++) {
+        int rank = (int)(((uint64_t)count * permilles[i] + 999) / 1000);
+        uint64_t exact = values[rank > 0 ? rank - 1 : 0];
+        worst = larger(worst, relative_error(sgc_histogram_permille(&histogram, permilles[i]), exact));
+    }
+    if (sgc_aw_load(&histogram.max) != values[count - 1] || sgc_histogram_count(&histogram) != (uint64_t)count)
+        return 1;
+    return worst;
+}
+
+static void check_percentiles(void)
+{
+    static const char *const names[] = { "even", "long tail", "all powers", "two peaks", "tiny", "constant" };
+    static struct sgc_histogram empty;
+
+    for (int distribution = 0; distribution < 6; distribution++) {
+        double worst = 0;
+        for (int count = 1; count <= VALUES; count = count * 3 + 1)
+            worst = larger(worst, worst_percentile(distribution, count));
+        worst = larger(worst, worst_percentile(distribution, VALUES));
+        tap_ok(worst < 0.03, "percentiles against sorting, %s: %.4f off at most", names[distribution], worst);
+    }
+    tap_ok(sgc_histogram_permille(&empty, 500) == 0 && sgc_histogram_count(&empty) == 0, "no values, no percentile");
+}
+
+/* ---- sums --------------------------------------------------------------------------------------------- */
+
+static struct sgc_cycle_record make_record(uint64_t n)
+{
+    struct sgc_cycle_record record = {
+        .cycle = n, .reason = (enum sgc_reason)(n % SGC_REASONS),
+        .request_ns = 1000 * n, .stop_begin_ns = 1000 * n + 5,
+        .clear_ns = 2 * n, .threads_stopped = n % 7, .threads_blocked = n % 3,
+        .root_bytes = 11 * n, .marked_objects = 13 * n, .marked_bytes = 17 * n, .live_bytes_before = 23 * n,
+        .live_bytes_after = 19 * n, .heap_bytes = 100 * n, .free_bytes = 29 * n, .returned_bytes = 31 * n,
+        .allocated_bytes = 37 * n, .rescans = n % 5, .mark_stack_depth = n,
+    };
+    uint64_t sum = 0;
+
+    for (int i = 0; i < SGC_PHASES; i++)
+        sum += record.phase_ns[i] = n * (uint64_t)(i + 1);
+    record.stopped_ns = record.stop_begin_ns + record.phase_ns[SGC_PHASE_STOP];
+    record.resumed_ns = record.stop_begin_ns + sum;
+    return record;
+}
+
+static void check_sums(void)
+{
+    struct sgc_totals totals;
+    uint64_t parts = 0;
+
+    sgc_stats_get(&totals);
+    tap_ok(totals.cycle.cycles == 0 && totals.pause.max == 0 && totals.threads == 0, "nothing at the start");
+    for (uint64_t n = 1; n <= 100; n++) {
+        struct sgc_cycle_record record = make_record(n);
+        SGC_EVENT(cycle_end, &record);
+    }
+    sgc_stats_get(&totals);
+    for (int i = 0; i < SGC_PHASES; i++)
+        parts += totals.cycle.phase_ns[i];
+    tap_ok(totals.cycle.cycles == 100 && totals.cycle.by_reason[1] == 17 && totals.cycle.by_reason[5] == 16,
+           "cycles, by reason");
+    tap_ok(totals.pause.total == 5050 * 36 && parts == totals.pause.total && totals.pause.max == 3600 &&
+           totals.stop.total == 5050 && totals.mark.total == 5050 * (3 + 4 + 5), "the parts sum up to the pauses");
+    tap_ok(relative_error(totals.pause.p50, 50 * 36) < 0.03 && relative_error(totals.pause.p99, 99 * 36) < 0.03 &&
+           relative_error(totals.stop.p99, 99) < 0.03 && relative_error(totals.mark.p50, 600) < 0.03, "percentiles");
+    tap_ok(totals.cycle.marked_objects == 5050 * 13 && totals.cycle.marked_bytes == 5050 * 17 &&
+           totals.cycle.allocated_bytes == 5050 * 37 && totals.cycle.clear_ns == 5050 * 2 &&
+           totals.cycle.rescans == 200 && totals.cycle.mark_stack_depth == 100 &&
+           totals.cycle.heap_bytes_max == 10000, "sums and maxima");
+    tap_ok(totals.cycle.live_bytes == 1900 && totals.cycle.heap_bytes == 10000 && totals.cycle.free_bytes == 2900 &&
+           totals.cycle.root_bytes == 1100 && totals.cycle.last_pause_ns == 3600 && totals.cycle.last_stop_ns == 100 &&
+           totals.cycle.threads_stopped == 2 && totals.cycle.threads_blocked == 1, "what is of the last cycle");
+    tap_ok(sgc_stats_rate(1000, 1000000000) == 1000 && sgc_stats_rate(UINT64_C(1) << 40, 500000000) == UINT64_C(1) << 41 &&
+           sgc_stats_rate(5, 0) == 0, "rates");
+}
+
+/* ---- reading and counting beside writing ------------------------------------------------------------------ */
+
+enum { READS = 50000, MOST_CYCLES = 3000000, COUNTS = 20000 };
+
+static sgc_a32_t writing, reads;
+static uint64_t written;
+
+/* Ends cycles until the reader has read often enough beside it. */
+static void *write_cycles(void *unused)
+{
+    (void)unused;
+    for (; written < MOST_CYCLES && sgc_a32_load(&reads) < READS; written++) {
+        struct sgc_cycle_record record = make_record(1);
+        record.reason = SGC_REASON_EXPLICIT;
+        SGC_EVENT(cycle_end, &record);
+    }
+    sgc_a32_store_rel(&writing, 0);
+    return NULL;
+}
+
+static void *count_memory(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < COUNTS; i++) {
+        SGC_EVENT(heap_grown, (size_t)3);
+        SGC_EVENT(heap_returned, (size_t)2);
+        SGC_EVENT(thread_registered, 1);
+        if (i % 2)
+            SGC_EVENT(thread_gone, 1);
+    }
+    return NULL;
+}
+
+/* Sums that grow together by each cycle must be of the same cycle. */
+static bool consistent(const struct sgc_cycle_totals *now, const struct sgc_cycle_totals *before)
+{
+    uint64_t n = now->cycles - before->cycles;
+    return now->marked_bytes - before->marked_bytes == 17 * n && now->allocated_bytes - before->allocated_bytes == 37 * n &&
+           now->clear_ns - before->clear_ns == 2 * n && now->by_reason[0] - before->by_reason[0] == n &&
+           now->phase_ns[SGC_PHASE_RESUME] - before->phase_ns[SGC_PHASE_RESUME] == 8 * n;
+}
+
+static void check_threads(void)
+{
+    struct sgc_totals before, totals;
+    pthread_t threads[3];
+    bool right = true;
+
+    sgc_stats_get(&before);
+    sgc_a32_store(&writing, 1);
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&threads[i], NULL, i == 0 ? write_cycles : count_memory, NULL) != 0)
+            tap_bail("no threads");
+    while (sgc_a32_load_acq(&writing)) {
+        sgc_stats_get(&totals);
+        right &= consistent(&totals.cycle, &before.cycle);
+        sgc_a32_add(&reads, 1);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    sgc_stats_get(&totals);
+    tap_ok(right && sgc_a32_load(&reads) > 0 && totals.cycle.cycles == before.cycle.cycles + written,
+           "a reader sees sums of one cycle (%u reads beside %lu cycles)", sgc_a32_load(&reads), (unsigned long)written);
+    tap_ok(totals.grown_bytes == 2 * COUNTS * 3 && totals.grown_times == 2 * COUNTS &&
+           totals.returned_bytes == 2 * COUNTS * 2 && totals.returned_times == 2 * COUNTS, "no count is lost");
+    tap_ok(totals.threads == COUNTS && totals.threads_registered == 2 * COUNTS && totals.threads_max >= COUNTS &&
+           totals.threads_max <= COUNTS + 2, "threads, and the most at once (%lu)", (unsigned long)totals.threads_max);
+}
+
+/* ---- printing ----------------------------------------------------------------------------------------- */
+
+static const struct sgc_cycle_record example = {
+    .cycle = 12,
+    .reason = SGC_REASON_ALLOCATION,
+    .request_ns = 1000000,
+    .stop_begin_ns = 1500000,
+    .stopped_ns = 1512000,
+    .resumed_ns = 1500000 + 1234567,
+    .phase_ns = { 12000, 1000, 50000, 1100000, 0, 3000, 1567, 67000 },
+    .clear_ns = 300000,
+    .threads_stopped = 4,
+    .threads_blocked = 1,
+    .root_bytes = 3 << 20,
+    .marked_objects = 5000,
+    .marked_bytes = 23 << 20,
+    .live_bytes_before = 80 << 20,
+    .live_bytes_after = 23 << 20,
+    .heap_bytes = 128 << 20,
+    .free_bytes = 105 << 20,
+    .returned_bytes = 1 << 19,
+    .allocated_bytes = 60 << 20,
+    .rescans = 2,
+    .mark_stack_depth = 99,
+    .markers = 2,
+    .steals = 7,
+    .stolen = 31,
+};
+
+static const char first_line[] =
+    "SGC: cycle 12 (allocation): pause 1.235 ms = stop 0.012 + retire 0.001 + roots 0.050 + mark 1.100 + rescan 0.000"
+    " + finalize 0.003 + flip 0.002 + resume 0.067; marked 23.0 MiB in 5000 objects at 20000.0 MiB/s; live 80.0 ->"
+    " 23.0 MiB, heap 128.0 MiB; 4 threads stopped\n";
+static const char second_line[] =
+    "SGC: cycle 12: stop began 0.500 ms after the request, bitmap cleared in 0.300 ms before it; 1 threads blocked;"
+    " roots 3.0 MiB; since the last cycle 60.0 MiB allocated, 0.5 MiB given back; free 105.0 MiB; 2 pages rescanned;"
+    " mark stack 99 deep; 2 markers, 31 pieces stolen in 7 thefts\n";
+
+static const char *printed(bool stats, bool verbose)
+{
+    sgc_options_reset();
+    sgc_options.print_stats = stats;
+    sgc_options.print_verbose_stats = verbose;
+    capture_begin();
+    SGC_EVENT(cycle_end, &example);
+    return capture_end();
+}
+
+static void check_printing(void)
+{
+    sgc_options_reset();
+    sgc_stats_print_start();
+    tap_ok(printed(false, false)[0] == '\0', "nothing is printed unless asked for");
+    sgc_options.print_stats = true;
+    sgc_stats_print_start();
+    const char *text = printed(true, false);
+    tap_ok(strcmp(text, first_line) == 0, "a line a collection: %.*s", (int)strcspn(text, "\n"), text);
+    text = printed(false, true);
+    tap_ok(strstr(text, second_line) != NULL && capture_count(text, "\n") == 2, "and a second one with details");
+}
+
+static const char *summary(void)
+{
+    capture_begin();
+    sgc_stats_at_exit();
+    return capture_end();
+}
+
+static void check_summary(void)
+{
+    sgc_options_reset();
+    tap_ok(summary()[0] == '\0', "no summary unless asked for");
+    sgc_options.print_stats = true;
+    const char *text = summary();
+    char first[160];                    /* 100 of check_sums, those of check_threads, 3 of check_printing */
+    snprintf(first, sizeof first,
+             "SGC: %lu collections (%lu explicit, 20 allocation, 17 limit, 17 torture, 17 fork, 16 unload); ",
+             (unsigned long)written + 103, (unsigned long)written + 16);
+    tap_ok(strncmp(text, first, strlen(first)) == 0, "the summary counts the collections");
+    tap_ok(strstr(text, "\nSGC: pause: p50 0.000 ms, p99 0.00") != NULL && strstr(text, " ms, max 1.235 ms, total ") &&
+           strstr(text, "\nSGC: time to stop: p50 ") && strstr(text, "max 0.012 ms") && strstr(text, "\nSGC: marking: p50 "),
+           "gives pauses, times to stop and marking");
+    snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: heap: ", (unsigned long)written + 206);
+    tap_ok(strstr(text, "\nSGC: marked: ") != NULL && strstr(text, first) != NULL &&
+           strstr(text, "\nSGC: heap: 128.0 MiB (at most 128.0), live 23.0 MiB after the last collection; grown by 0.1 MiB "
+                        "in 40000 steps, given back 0.1 MiB in 40000 steps\n") != NULL &&
+           capture_count(text, "\n") == 6, "the rate, and the heap");
+    tap_ok(summary()[0] == '\0', "and is printed once");
+}
+
+int main(void)
+{
+    tap_plan(0);
+    check_buckets();
+    check_percentiles();
+    sgc_stats_start();
+    check_sums();
+    check_threads();
+    check_printing();
+    check_summary();
+    return tap_done();
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process that is short of something, or treats its threads badly.  Each case runs in a child: it
+ * works, or it says clearly what is wrong and the program goes on; it never crashes or hangs.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gc/config/public_vars.h"
+#include "tests/lib/capture.h"
+#include "tests/lib/child.h"
+#include "tests/lib/white.h"
+
+enum { MB = 1 << 20, NOBODY = 65534, REFUSED = 2 };
+
+static const char *last_text;
+
+/* Runs the case in a child with an alarm; what it wrote to stderr is in last_text. */
+static int (*current)(void);
+
+static int with_alarm(void)
+{
+    alarm(60);
+    return current();
+}
+
+static int run_case(int (*body)(void))
+{
+    int status;
+
+    current = body;
+    capture_begin();
+    status = run_in_child(with_alarm);
+    last_text = capture_end();
+    return status;
+}
+
+static void expect(bool good, int status, const char *name)
+{
+    if (!tap_ok(good, "%s", name))
+        tap_diag("status %d, said: %.600s", status, last_text);
+}
+
+static bool said(const char *part)
+{
+    return strstr(last_text, part) != NULL;
+}
+
+/* ---- using the heap in whatever there is --------------------------------------------------------------------- */
+
+struct link {
+    struct link *next;
+    char rest[200];
+};
+
+/* A few megabytes live, many times that allocated: 0 if all is well, REFUSED if memory was refused. */
+static int use_heap(void)
+{
+    struct link *volatile chain = NULL;
+    int links = 0;
+
+    for (int i = 0; i < 200000; i++) {
+        struct link *l = sgc_allocate(sizeof *l, WHITE_KIND);
+        if (l == NULL)
+            return REFUSED;
+        l->rest[199] = 1;
+        if (i % 64 == 0) {
+            l->next = chain;
+            chain = l;
+            links++;
+        }
+    }
+    for (const struct link *l = chain; l != NULL; l = l->next)
+        links--;
+    return links == 0 ? 0 : 1;
+}
+
+static int start_and_use(void)
+{
+    if (!sgc_init_now())
+        return REFUSED;
+    return use_heap();
+}
+
+static void limit(int resource, rlim_t bytes)
+{
+    struct rlimit l = { bytes, bytes };
+
+    setrlimit((__rlimit_resource_t)resource, &l);
+}
+
+/* ---- ulimit -v ------------------------------------------------------------------------------------------------- */
+
+static int limit_mb;
+
+static int under_address_space(void)
+{
+    limit(RLIMIT_AS, (rlim_t)limit_mb * MB);
+    return start_and_use();
+}
+
+static void test_address_space(void)
+{
+    static const int sizes[] = { 4000, 1000, 400, 200, 100, 50, 30, 20, 10, 5 };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char name[64];
+        int status;
+
+        limit_mb = sizes[i];
+        status = run_case(under_address_space);
+        snprintf(name, sizeof name, "ulimit -v of %d MB: %s", limit_mb, status == 0 ? "works" : "says so");
+        expect(status == 0 || (status == REFUSED && said("SGC: ")), status, name);
+        if (limit_mb >= 200)
+            tap_ok(status == 0, "%d MB are enough", limit_mb);
+    }
+}
+
+static int under_data(void)
+{
+    limit(RLIMIT_DATA, (rlim_t)limit_mb * MB);
+    return start_and_use();
+}
+
+static void test_data(void)
+{
+    static const int sizes[] = { 200, 20, 5, 1 };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char name[64];
+        int status;
+
+        limit_mb = sizes[i];
+        status = run_case(under_data);
+        snprintf(name, sizeof name, "ulimit -d of %d MB, as if overcommit were off: %s", limit_mb,
+                 status == 0 ? "works" : "says so");
+        expect(status == 0 || (status == REFUSED && said("SGC: ")), status, name);
+    }
+}
+
+/* ---- locked memory ------------------------------------------------------------------------------------------------- */
+
+enum { SKIPPED = 77 };
+
+static int lock_and_use(void)
+{
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        return SKIPPED;
+    return start_and_use();
+}
+
+static int lock_with_little(void)
+{
+    limit(RLIMIT_MEMLOCK, 64 * MB);
+    if (geteuid() == 0 && setuid(NOBODY) != 0)
+        return SKIPPED;
+    return lock_and_use();
+}
+
+static void test_locked(void)
+{
+    int status = run_case(lock_and_use);
+
+    if (status == SKIPPED)
+        tap_skip("memory may not be locked here");
+    else
+        expect(status == 0, status, "mlockall without a limit works");
+    status = run_case(lock_with_little);
+    if (status == SKIPPED)
+        tap_skip("memory may not be locked here");
+    else
+        expect(status == 0 || (status == REFUSED && said("SGC: ")), status, "mlockall with 64 MB works or says so");
+}
+
+/* ---- the heap limit ------------------------------------------------------------------------------------------------ */
+
+static sgc_a32_t hooked;
+
+static void *count_oom(size_t bytes)
+{
+    (void)bytes;
+    sgc_a32_add(&hooked, 1);
+    return NULL;
+}
+
+static int reach_limit(void)
+{
+    void **volatile all = NULL;
+    bool refused = false;
+
+    setenv("GC_MAXIMUM_HEAP_SIZE", "16m", 1);
+    if (!sgc_init_now())
+        return REFUSED;
+    sgc_aw_store(&sgc_client_oom_fn, (uintptr_t)count_oom);
+    for (int i = 0; i < 64 && !refused; i++) {
+        void **piece = sgc_allocate(MB, WHITE_KIND);
+        refused = piece == NULL;
+        if (!refused) {
+            *piece = all;
+            all = piece;
+        }
+    }
+    if (!refused || sgc_a32_load(&hooked) == 0)
+        return 1;
+    all = NULL;
+    white_collect();
+    return use_heap();
+}
+
+static void test_limit(void)
+{
+    int status = run_case(reach_limit);
+
+    expect(status == 0, status, "the heap's limit is reached: the hook's NULL is returned, and the program goes on");
+}
+
+/* ---- threads refused ------------------------------------------------------------------------------------------------ */
+
+static int refuse_threads(void)
+{
+    if (geteuid() == 0 && setuid(NOBODY) != 0)
+        return SKIPPED;
+    limit(RLIMIT_NPROC, 0);
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    if (!sgc_init_now())
+        return REFUSED;
+    white_collect();
+    return use_heap();
+}
+
+static void test_no_threads(void)
+{
+    int status = run_case(refuse_threads);
+
+    if (status == SKIPPED)
+        tap_skip("this user may not become another one");
+    else
+        expect(status == 0 && said("refuses a service thread"), status, "no thread can be created: said, and it works");
+    tap_ok(capture_count(last_text, "refuses a service thread") <= 1, "said once");
+}
+
+/* ---- options ---------------------------------------------------------------------------------------------------------- */
+
+static const char *option_name, *option_value;
+
+static int with_option(void)
+{
+    setenv(option_name, option_value, 1);
+    return start_and_use();
+}
+
+static void test_options(void)
+{
+    static const char *const bad[][2] = {
+        { "GC_INITIAL_HEAP_SIZE", "" }, { "GC_INITIAL_HEAP_SIZE", "-5" },
+        { "GC_MAXIMUM_HEAP_SIZE", "99999999999999999999999" }, { "SGC_DECAY_MS", "soon" },
+        { "SGC_SUSPEND_SIGNAL", "SIGKILL" }, { "SGC_SUSPEND_SIGNAL", "65" }, { "SGC_END_BYTE", "some" },
+        { "SGC_DECAY_MSEC", "5" }, { "SGC_", "1" }, { "GC_MARKERS", "-1" },
+        { "GC_MARKERS", "100000" }, { "SGC_PRESET", "fast" }, { "SGC_LPS_K", "-1" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char name[96];
+        int status;
+
+        option_name = bad[i][0];
+        option_value = bad[i][1];
+        status = run_case(with_option);
+        snprintf(name, sizeof name, "%s=\"%s\" is reported by name, and the program runs", option_name, option_value);
+        expect(status == 0 && said(option_name), status, name);
+    }
+}
+
+/* ---- threads nobody registered ------------------------------------------------------------------------------------------ */
+
+static sgc_a32_t thread_results;
+
+static void *allocate_unregistered(void *unused)
+{
+    sgc_a32_add(&thread_results, use_heap() == 0);
+    return unused;
+}
+
+static int unregistered_threads(void)
+{
+    pthread_t thread[4];
+
+    if (!sgc_init_now())
+        return REFUSED;
+    for (int i = 0; i < 4; i++)
+        thread[i] = white_start(allocate_unregistered, NULL);
+    for (int i = 0; i < 4; i++)
+        white_join(thread[i]);
+    return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
+}
+
+/* Before anybody started the collector. */
+static int unregistered_first(void)
+{
+    pthread_t thread[4];
+
+    for (int i = 0; i < 4; i++)
+        thread[i] = white_start(allocate_unregistered, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
+}
+
+/* They write to one section, at the same time. */
+static int two_without_cache(void)
+{
+    struct sgc_section *shared = &sgc_fast_cache->section;
+
+    sgc_brief_enter(shared);
+    sgc_aw_store(&shared->brief, sgc_stack_pointer() - (1 << 20));     /* the other thread's stack */
+    sgc_brief_end(shared);
+    return 0;
+}
+
+static void test_unregistered(void)
+{
+    int status = run_case(unregistered_threads), good = 0;
+
+    expect(status == 0 && capture_count(last_text, "without being registered") == 1, status,
+           "threads that are not registered allocate: it works and is said once");
+    for (int i = 0; i < 20; i++)
+        good += run_case(unregistered_first) == 0;
+    status = run_case(two_without_cache);
+    expect(status == 0, status, "before it is started, what one of them leaves behind means nothing to another");
+    expect(good == 20, good, "several start the collector at once by their first allocations");
+}
+
+/* ---- clients' system calls --------------------------------------------------------------------------------------------- */
+
+static sgc_a32_t calls_over;
+
+static void *collect_all_the_time(void *unused)
+{
+    sgc_mutator_register(0);
+    while (!sgc_a32_load_acq(&calls_over)) {
+        sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
+        sgc_sleep_ns(WHITE_MS);
+    }
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+static int pipe_ends[2];
+static sem_t semaphore;
+
+static void *release_later(void *unused)
+{
+    sgc_sleep_ns(300 * WHITE_MS);
+    sem_post(&semaphore);
+    if (write(pipe_ends[1], "x", 1) != 1)
+        abort();
+    return unused;
+}
+
+/* What the system restarts after a handler. */
+static int restarted_calls(void)
+{
+    pthread_t collector, releaser;
+    char byte;
+    int result = 0;
+
+    if (!sgc_init_now() || pipe(pipe_ends) != 0 || sem_init(&semaphore, 0, 0) != 0)
+        return REFUSED;
+    collector = white_start(collect_all_the_time, NULL);
+    releaser = white_start(release_later, NULL);
+    if (sem_wait(&semaphore) != 0)
+        result = 3;
+    if (read(pipe_ends[0], &byte, 1) != 1)
+        result = 4;
+    white_join(releaser);
+    sgc_a32_store_rel(&calls_over, 1);
+    white_join(collector);
+    return result;
+}
+
+/* What it does not restart, whatever the handler's flags: each ends early with EINTR, or has waited the
+ * whole time; nanosleep says correctly what is left. */
+static int sleeping_calls(void)
+{
+    struct timespec left = { 0, 200 * WHITE_MS };
+    struct timeval tv;
+    pthread_t collector;
+    uint64_t began;
+    int n, result = 0;
+
+    if (!sgc_init_now())
+        return REFUSED;
+    collector = white_start(collect_all_the_time, NULL);
+    began = sgc_clock_ns();
+    while ((n = nanosleep(&left, &left)) != 0 && errno == EINTR)
+        continue;
+    if (n != 0 || sgc_clock_ns() - began < 200 * (uint64_t)WHITE_MS)
+        result = 3;
+    n = poll(NULL, 0, 200);
+    if (n != 0 && (n != -1 || errno != EINTR))
+        result = 4;
+    tv = (struct timeval){ 0, 200000 };
+    n = select(0, NULL, NULL, NULL, &tv);
+    if (n != 0 && (n != -1 || errno != EINTR))
+        result = 5;
+    sgc_a32_store_rel(&calls_over, 1);
+    white_join(collector);
+    return result;
+}
+
+static sgc_a32_t slept_well;
+
+static void sleep_long(void *unused)
+{
+    struct timespec time = { 0, 200 * WHITE_MS };
+
+    (void)unused;
+    sgc_a32_store(&slept_well, nanosleep(&time, NULL) == 0 && poll(NULL, 0, 100) == 0);
+}
+
+static int blocked_calls(void)
+{
+    pthread_t collector;
+
+    if (!sgc_init_now())
+        return REFUSED;
+    collector = white_start(collect_all_the_time, NULL);
+    white_blocked(sleep_long, NULL);
+    sgc_a32_store_rel(&calls_over, 1);
+    white_join(collector);
+    return sgc_a32_load(&slept_well) ? 0 : 1;
+}
+
+static void test_calls(void)
+{
+    int status = run_case(restarted_calls);
+
+    expect(status == 0, status, "read and sem_wait under constant collections do not end early");
+    status = run_case(sleeping_calls);
+    expect(status == 0, status, "nanosleep, poll and select end with EINTR at worst");
+    status = run_case(blocked_calls);
+    expect(status == 0, status, "in a blocked region they are not interrupted at all");
+}
+
+int main(void)
+{
+    if (TEST_SANITIZED) {
+        tap_skip("a sanitizer needs the address space that these tests take away");
+    } else {
+        test_address_space();
+        test_data();
+        test_locked();
+        test_no_threads();
+    }
+    test_limit();
+    test_options();
+    test_unregistered();
+    test_calls();
+    return tap_done();
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/threads/registry.c: threads come and go, in every way a thread can end.
+ *
+ * Also: gc/collect/attach.c.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "gc/events/events.h"
+#include "tests/lib/capture.h"
+#include "tests/lib/sanitized.h"
+#include "tests/lib/white.h"
+
+static uint32_t registered(void)
+{
+    uint32_t count;
+
+    sgc_lock(&sgc_registry.lock, sgc_section_of(sgc_mutator_self()));
+    count = sgc_registry.count;
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(sgc_mutator_self()));
+    return count;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+static sgc_a32_t came, went;
+
+static void note_came(void *unused, sgc_tid_t tid)
+{
+    (void)unused, (void)tid;
+    sgc_a32_add(&came, 1);
+}
+
+static void note_gone(void *unused, sgc_tid_t tid)
+{
+    (void)unused, (void)tid;
+    sgc_a32_add(&went, 1);
+}
+
+static const struct sgc_listener listener = { .thread_registered = note_came, .thread_gone = note_gone };
+
+/* ---- one thread -------------------------------------------------------------------------------------------- */
+
+static struct sgc_mutator *records[3];
+
+static void *register_thrice(void *unused)
+{
+    for (int i = 0; i < 3; i++)
+        records[i] = sgc_mutator_register(0);
+    if (records[0] != NULL)
+        sgc_mutator_unregister(records[0]);
+    if (sgc_self != NULL)
+        records[2] = NULL;
+    return unused;
+}
+
+static void test_one(void)
+{
+    struct sgc_mutator *first;
+
+    white_join(white_start(register_thrice, NULL));
+    tap_ok(records[0] != NULL && records[1] == records[0] && records[2] == records[0],
+           "registering twice gives the same record");
+    tap_ok(sgc_a32_load(&came) == 1 && sgc_a32_load(&went) == 1, "and is one event, as is the end");
+    first = records[0];
+    white_join(white_start(register_thrice, NULL));
+    tap_ok(records[0] == first, "the next thread gets the record of the one that ended");
+}
+
+/* ---- every way to end ----------------------------------------------------------------------------------------- */
+
+static pthread_key_t key;
+static sgc_a32_t blocked_now;
+
+static void *end_without_word(void *unused)
+{
+    sgc_mutator_register(0);
+    sgc_allocate(100, WHITE_KIND);
+    return unused;
+}
+
+static void *end_by_exit(void *unused)
+{
+    sgc_mutator_register(0);
+    pthread_exit(unused);
+}
+
+static void sleep_for_ever(void *unused)
+{
+    (void)unused;
+    sgc_a32_store_rel(&blocked_now, 1);
+    for (;;)
+        pause();
+}
+
+static void *be_cancelled(void *unused)
+{
+    sgc_mutator_register(0);
+    white_blocked(sleep_for_ever, NULL);
+    return unused;
+}
+
+static void allocate_late(void *unused)
+{
+    (void)unused;
+    sgc_allocate(100, WHITE_KIND);
+}
+
+static void *end_with_destructor(void *unused)
+{
+    sgc_mutator_register(0);
+    pthread_setspecific(key, &key);
+    return unused;
+}
+
+/* TSan loses the order of a thread that is cancelled inside one of its interceptors. */
+static void test_cancelled(uint32_t before)
+{
+    pthread_t thread;
+
+    if (TEST_SANITIZED) {
+        tap_skip("cancelling in a blocked region: sanitizers lose track of a cancelled thread");
+        return;
+    }
+    thread = white_start(be_cancelled, NULL);
+    white_reached(&blocked_now, 1);
+    white_collect();
+    pthread_cancel(thread);
+    white_join(thread);
+    tap_ok(registered() == before, "and one that is cancelled in a blocked region");
+}
+
+static void test_ends(void)
+{
+    uint32_t before;
+
+    white_collect();
+    sgc_sleep_ns(100 * WHITE_MS);       /* for the service thread to be there */
+    before = registered();
+    white_join(white_start(end_without_word, NULL));
+    tap_ok(registered() == before, "a thread that ends without a word is unregistered");
+    white_join(white_start(end_by_exit, NULL));
+    tap_ok(registered() == before, "so is one that ends by pthread_exit");
+    pthread_key_create(&key, allocate_late);
+    white_join(white_start(end_with_destructor, NULL));
+    tap_ok(registered() == before, "and one whose destructors still allocate");
+    test_cancelled(before);
+    tap_ok(white_collect() == SGC_COLLECTED, "the world stops without them");
+    sgc_check_everything(sgc_mutator_self());
+}
+
+/* ---- storms ------------------------------------------------------------------------------------------------------ */
+
+enum { THREADS = 4, ROUNDS = 500 };
+
+static sgc_a32_t wrong;
+
+static void *come_and_go(void *unused)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        struct sgc_mutator *self = sgc_mutator_register(0);
+        long *object = sgc_allocate(64, WHITE_KIND);
+
+        *object = i;
+        if (i % 100 == 0)
+            sgc_collect(self, SGC_REASON_EXPLICIT, NULL);
+        if (*object != i || self != sgc_mutator_self())
+            sgc_a32_add(&wrong, 1);
+        sgc_mutator_unregister(self);
+        if (sgc_self != NULL)
+            sgc_a32_add(&wrong, 1);
+    }
+    return unused;
+}
+
+static void test_storm(void)
+{
+    pthread_t thread[THREADS];
+    uint32_t before = registered(), caches;
+
+    for (int i = 0; i < THREADS; i++)
+        thread[i] = white_start(come_and_go, NULL);
+    for (int i = 0; i < THREADS; i++)
+        white_join(thread[i]);
+    caches = sgc_a32_load(&sgc_cache_count);
+    tap_ok(sgc_a32_load(&wrong) == 0, "%d threads register and unregister %d times each", THREADS, ROUNDS);
+    tap_ok(registered() == before, "nobody is left over");
+    tap_ok(caches < 32, "and records were used again (%u)", caches);
+    sgc_check_everything(sgc_mutator_self());
+}
+
+/* ---- threads that did not register --------------------------------------------------------------------------------- */
+
+static void *allocate_unregistered(void *unused)
+{
+    if (sgc_allocate(100, WHITE_KIND) == NULL || sgc_self == NULL)
+        sgc_a32_add(&wrong, 1);
+    return unused;
+}
+
+static void test_adoption(void)
+{
+    const char *text;
+
+    capture_begin();
+    for (int i = 0; i < 3; i++)
+        white_join(white_start(allocate_unregistered, NULL));
+    text = capture_end();
+    tap_ok(sgc_a32_load(&wrong) == 0, "threads that never registered allocate");
+    tap_ok(capture_count(text, "allocates without being registered") == 1
+           && strstr(text, "GC_register_my_thread") != NULL, "which is said once, with advice");
+}
+
+/* ---- where its stack ends -------------------------------------------------------------------------------------------- */
+
+static void *check_bottom(void *result)
+{
+    struct sgc_mutator *self = sgc_mutator_register((uintptr_t)__builtin_frame_address(0));
+
+    *(bool *)result = self->bottom == self->stack.high && self->tid == sgc_thread_id();
+    sgc_mutator_unregister(self);
+    self = sgc_mutator_register(64);
+    *(bool *)result = *(bool *)result && self->bottom == 64;
+    sgc_mutator_unregister(self);
+    return NULL;
+}
+
+static void test_bottom(void)
+{
+    bool good = false;
+
+    white_join(white_start(check_bottom, &good));
+    tap_ok(good, "a bottom inside the thread's stack widens to all of it; one elsewhere is believed");
+}
+
+/* ---- a thread that vanished ------------------------------------------------------------------------------------------ */
+
+/* The kernel ends it without a destructor: its record stays, and nobody will acknowledge. */
+static void *vanish(void *unused)
+{
+    sgc_mutator_register(0);
+    syscall(SYS_exit, 0);
+    return unused;
+}
+
+static void test_vanished(void)
+{
+    pthread_t thread = white_start(vanish, NULL);
+    enum sgc_collect_result result;
+
+    white_join(thread);
+    sgc_options.stop_warn_ms = 100;
+    capture_begin();
+    result = white_collect();
+    capture_end();
+    tap_ok(result == SGC_COLLECTED, "a registered thread that the kernel ended does not keep the world from stopping");
+    sgc_options.stop_warn_ms = 2000;
+}
+
+int main(void)
+{
+    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    white_init();
+    sgc_listener_add(&listener);
+    test_one();
+    test_adoption();
+    test_ends();
+    test_storm();
+    test_bottom();
+    if (TEST_SANITIZED)
+        tap_skip("a sanitizer must see how threads end");
+    else
+        test_vanished();
+    return tap_done();
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a
+ * full queue of signals, a system that refuses to send them.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/lib/capture.h"
+#include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
+#include "tests/lib/white.h"
+
+static const uint64_t SOON_NS = UINT64_C(8000000000);       /* a stop that waits in vain takes 20 s */
+
+/* ---- a thread that cannot be stopped for a while ----------------------------------------------------------------- */
+
+static sgc_a32_t deaf_ready, deaf_may_hear, deaf_may_end;
+
+static void *be_deaf(void *unused)
+{
+    sigset_t all, saved;
+
+    sgc_mutator_register(0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+    sgc_a32_store_rel(&deaf_ready, 1);
+    white_reached(&deaf_may_hear, 1);
+    sigdelset(&all, sgc_options.suspend_signal);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    white_reached(&deaf_may_end, 1);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+static void *hear_later(void *unused)
+{
+    sgc_sleep_ns(600 * WHITE_MS);
+    sgc_a32_store_rel(&deaf_may_hear, 1);
+    return unused;
+}
+
+static pthread_t start_deaf(void)
+{
+    pthread_t thread;
+
+    sgc_a32_store(&deaf_ready, 0);
+    sgc_a32_store(&deaf_may_hear, 0);
+    sgc_a32_store(&deaf_may_end, 0);
+    thread = white_start(be_deaf, NULL);
+    white_reached(&deaf_ready, 1);
+    return thread;
+}
+
+/* A thread of which the collector knows nothing and that takes no signals: it sends one to the process a moment later. */
+static void *send_later(void *signal)
+{
+    sgc_sleep_ns(200 * WHITE_MS);
+    kill(getpid(), *(int *)signal);
+    return NULL;
+}
+
+static pthread_t start_aside(void *(*body)(void *), void *arg)
+{
+    sigset_t saved;
+    pthread_t thread;
+
+    sgc_signals_block(&saved);
+    thread = white_start(body, arg);
+    sgc_signals_restore(&saved);
+    return thread;
+}
+
+/* ---- a signal ends the program ------------------------------------------------------------------------------------ */
+
+static int signal_to_send;
+
+static int collect_with_deaf(void)
+{
+    white_init();
+    start_deaf();
+    start_aside(send_later, &signal_to_send);
+    white_collect();
+    sgc_sleep_ns(100 * WHITE_MS);
+    return 1;
+}
+
+static void set_queue(rlim_t length)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_SIGPENDING, &limit);
+    limit.rlim_cur = length;
+    setrlimit(RLIMIT_SIGPENDING, &limit);
+}
+
+/* It takes no other signals. */
+static void *wait_registered(void *unused)
+{
+    sigset_t others;
+
+    sgc_signals_all_but(sgc_options.suspend_signal, &others);
+    pthread_sigmask(SIG_BLOCK, &others, NULL);
+    sgc_mutator_register(0);
+    sgc_a32_store_rel(&deaf_ready, 1);
+    while (!sgc_a32_load_acq(&deaf_may_end))
+        sgc_sleep_ns(WHITE_MS);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+static void use_queue(void)
+{
+    char number[12];
+
+    snprintf(number, sizeof number, "%d", SIGRTMIN + 3);
+    setenv("SGC_SUSPEND_SIGNAL", number, 1);
+    white_init();
+    white_start(wait_registered, NULL);
+    white_reached(&deaf_ready, 1);
+    set_queue(0);
+}
+
+static int collect_with_full_queue(void)
+{
+    use_queue();
+    start_aside(send_later, &signal_to_send);
+    white_collect();
+    sgc_sleep_ns(100 * WHITE_MS);
+    return 1;
+}
+
+static void check_ends(int signal, int (*body)(void), const char *while_what)
+{
+    uint64_t began = sgc_clock_ns();
+    int status;
+
+    signal_to_send = signal;
+    status = run_in_child(body);
+    tap_ok(status == 128 + signal && sgc_clock_ns() - began < SOON_NS,
+           "signal %d ends a program while %s (status %d after %u ms)", signal, while_what, status,
+           (unsigned)((sgc_clock_ns() - began) / WHITE_MS));
+}
+
+/* ---- a full queue --------------------------------------------------------------------------------------------------- */
+
+static void *make_room_later(void *length)
+{
+    sgc_sleep_ns(300 * WHITE_MS);
+    set_queue(*(rlim_t *)length);
+    return NULL;
+}
+
+/* 0: the stop waited for room, without a word. */
+static int wait_for_room(void)
+{
+    struct rlimit limit;
+    enum sgc_collect_result result;
+
+    getrlimit(RLIMIT_SIGPENDING, &limit);
+    use_queue();
+    start_aside(make_room_later, &limit.rlim_cur);
+    capture_begin();
+    result = white_collect();
+    return capture_end()[0] != '\0' ? 1 : result == SGC_COLLECTED ? 0 : 2;
+}
+
+/* 0: the stop was given up, and explained once. */
+static int wait_in_vain(void)
+{
+    use_queue();
+    sgc_options.stop_warn_ms = 30;
+    capture_begin();
+    for (int i = 0; i < 2; i++)
+        if (white_collect() != SGC_COLLECT_GIVEN_UP)
+            return 1;
+    return capture_count(capture_end(), "queue of real-time signals is full") == 1 ? 0 : 2;
+}
+
+/* ---- a system that refuses ---------------------------------------------------------------------------------------------- */
+
+/* From now on this call of the thread, and of those that it makes, fails with EPERM. */
+static bool refuse(uint32_t number)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+enum { CANNOT_REFUSE = 77 };
+
+static sgc_a32_t object_good;
+
+static void *hold_object(void *unused)
+{
+    char *volatile object;
+
+    sgc_mutator_register(0);
+    object = memset(sgc_allocate(WHITE_BYTES, WHITE_KIND), 7, WHITE_BYTES);
+    sgc_a32_store_rel(&deaf_ready, 1);
+    while (!sgc_a32_load_acq(&deaf_may_end))
+        sgc_sleep_ns(WHITE_MS);
+    sgc_a32_store_rel(&object_good, object[0] == 7 && object[WHITE_BYTES - 1] == 7 ? 1 : 2);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+/* 0: no collection was made, that was explained once, and a thread that could not be stopped lost nothing. */
+static int lose_nothing(void)
+{
+    bool given_up = true;
+    pthread_t thread;
+
+    white_init();
+    sgc_options.stop_warn_ms = 20;
+    thread = white_start(hold_object, NULL);
+    white_reached(&deaf_ready, 1);
+    if (!refuse(SYS_tgkill))
+        return CANNOT_REFUSE;
+    capture_begin();
+    for (int i = 0; i < 3; i++) {
+        given_up = white_collect() == SGC_COLLECT_GIVEN_UP && given_up;
+        for (int n = 0; n < 20; n++)
+            memset(sgc_allocate(WHITE_BYTES, WHITE_KIND), 0xff, WHITE_BYTES);
+    }
+    sgc_a32_store_rel(&deaf_may_end, 1);
+    white_join(thread);
+    if (capture_count(capture_end(), "refuses to send signal") != 1)
+        return 3;
+    return !given_up ? 1 : sgc_a32_load_acq(&object_good) != 1 ? 2 : 0;
+}
+
+static void *register_numberless(void *unused)
+{
+    return refuse(SYS_gettid) ? sgc_mutator_register(0) : unused;
+}
+
+/* 0: a thread whose number is not known is not registered, which is explained; the others can be stopped. */
+static int stay_out(void)
+{
+    pthread_t thread;
+    void *result;
+    int dummy;
+
+    white_init();
+    capture_begin();
+    thread = white_start(register_numberless, &dummy);
+    pthread_join(thread, &result);
+    if (result == &dummy)
+        return CANNOT_REFUSE;
+    if (strstr(capture_end(), "gettid") == NULL || result != NULL)
+        return 1;
+    return white_collect() == SGC_COLLECTED ? 0 : 2;
+}
+
+static void check_child(int (*body)(void), const char *what)
+{
+    int status = run_in_child(body);
+
+    if (status == CANNOT_REFUSE)
+        tap_skip("this system has no filters of system calls");
+    else
+        tap_ok(status == 0, "%s (status %d)", what, status);
+}
+
+/* ---- a signal that the program handles -------------------------------------------------- */
+
+static sgc_a32_t handled;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    sgc_a32_add(&handled, 1);
+}
+
+static void check_handler(void)
+{
+    static int interrupt = SIGINT;
+    pthread_t deaf = start_deaf(), sender;
+    uint64_t began = sgc_clock_ns();
+    enum sgc_collect_result result;
+    const char *text;
+
+    signal(SIGINT, on_signal);
+    sender = start_aside(send_later, &interrupt);
+    capture_begin();
+    result = white_collect();
+    text = capture_end();
+    tap_ok(result == SGC_COLLECT_GIVEN_UP && sgc_a32_load(&handled) == 1 && sgc_clock_ns() - began < SOON_NS,
+           "a handler runs soon though a collection waits for a thread (%u ms)",
+           (unsigned)((sgc_clock_ns() - began) / WHITE_MS));
+    tap_ok(text[0] == '\0', "without a word (%s)", text);
+    white_join(sender);
+    white_join(start_aside(hear_later, NULL));
+    sgc_a32_store_rel(&deaf_may_end, 1);
+    white_join(deaf);
+}
+
+/* A stop that the program has asked for is made all the same. */
+static void check_external(void)
+{
+    static int interrupt = SIGINT;
+    pthread_t deaf = start_deaf(), sender, hearer;
+    bool stopped;
+
+    sgc_a32_store(&handled, 0);
+    sender = start_aside(send_later, &interrupt);
+    hearer = start_aside(hear_later, NULL);
+    stopped = sgc_external_stop(sgc_mutator_self());
+    if (stopped)
+        sgc_external_resume(sgc_mutator_self());
+    white_join(sender);
+    tap_ok(stopped && sgc_a32_load(&handled) == 1, "a stop that the program wants is made after the handler has run");
+    sgc_a32_store_rel(&deaf_may_end, 1);
+    white_join(deaf);
+    white_join(hearer);
+}
+
+/* ---- one that nobody takes -------------------------------------------------- */
+
+static void check_left_pending(void)
+{
+    pthread_t deaf, hearer;
+    enum sgc_collect_result first, second;
+    sigset_t terminate, saved;
+
+    sigemptyset(&terminate);
+    sigaddset(&terminate, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &terminate, &saved);
+    raise(SIGTERM);
+    deaf = start_deaf();
+    first = white_collect();
+    hearer = start_aside(hear_later, NULL);
+    second = white_collect();
+    tap_ok(first == SGC_COLLECT_GIVEN_UP && second == SGC_COLLECTED,
+           "one that the program leaves pending keeps one collection from waiting, not more (%d, %d)", first, second);
+    sgc_a32_store_rel(&deaf_may_end, 1);
+    white_join(deaf);
+    white_join(hearer);
+    signal(SIGTERM, on_signal);
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+int main(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip_all("a sanitizer delivers signals in its own time");
+    check_ends(SIGTERM, collect_with_deaf, "a collection waits for a thread that blocks all signals");
+    check_ends(SIGINT, collect_with_deaf, "a collection waits for a thread that blocks all signals");
+    check_ends(SIGTERM, collect_with_full_queue, "a collection waits for room in the queue of signals");
+    check_child(wait_for_room, "a full queue is waited for");
+    check_child(wait_in_vain, "not for ever, and that is explained once");
+    check_child(lose_nothing, "a system that refuses to send the signal keeps collections away, and costs no object");
+    check_child(stay_out, "a thread that does not learn its number is not registered");
+    white_init();
+    check_handler();
+    check_external();
+    check_left_pending();
+    return tap_done();
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mark/work/deque.c and mark/work/futex_lock.c under the memory orders of C11, every run of small plays (tests/lib/weak.h).
+ *
+ * First each play must be right: every piece goes to exactly one marker and arrives as it was pushed.  Then each
+ * acquire and each release is taken away, one at a time; the table says which of them some play misses.  An access
+ * that is not in the table is an error, so this is also the list of all of them.
+ */
+#define WEAK_DEFERRED "sgc_deque_entry_get"
+#include "tests/lib/weak.h"
+
+#include "platform/platform.h"
+#include "platform/report.h"
+#include "tests/lib/sanitized.h"
+
+#undef sgc_assert
+#define sgc_assert(e) ((e) ? (void)0 : weak_fail(#e))
+#define sgc_spin_hint() weak_pass_time()
+#define sgc_wait(word, expected, timeout) wait_on((word), (expected))
+#define sgc_wake(word, count) ((void)0)
+#define SGC_FUTEX_LOOKS 1
+
+static void wait_on(const sgc_a32_t *word, uint32_t expected)
+{
+    const struct weak_variable *v = &weak.variable[weak_find(word, word->value)];
+
+    while (v->value[v->count - 1].value == expected)
+        weak_pass_time();
+}
+
+#include "mark/work/futex_lock.c"
+#include "mark/work/deque.c"
+
+enum { OWNER, THIEF, THIRD, PLACES = 8 };
+
+static enum sgc_stack_form form;
+static size_t places;                   /* a deque has memory for */
+static struct sgc_deque deques[WEAK_THREADS];
+static struct sgc_deque_entry memory[WEAK_THREADS][PLACES];
+
+static uint32_t pushed;                 /* a bit a piece */
+static bool forgot;                     /* pieces were given up: some may be missing */
+static struct sgc_work done[32];
+static size_t dones;
+
+static void before(void)
+{
+    memset(memory, 0, sizeof memory);
+    for (size_t i = 0; i < WEAK_THREADS; i++)
+        deques[i] = (struct sgc_deque){
+            .memory = { memory[i], places, places },
+            .form = form,
+            .entries = memory[i],
+        };
+    pushed = 0;
+    forgot = false;
+    dones = 0;
+}
+
+/* What is public in the end and nobody's. */
+static uint32_t left_over(void)
+{
+    const struct weak_variable *v = &weak.variable[weak_find(&deques[OWNER].word, 0)];
+    uintptr_t word = v->value[v->count - 1].value;
+    uint32_t left = 0;
+
+    for (size_t i = 0; i < sgc_public_length(word); i++) {
+        v = &weak.variable[weak_find(&memory[OWNER][sgc_public_bottom(word) + i].bytes, 0)];
+        left |= UINT32_C(1) << v->value[v->count - 1].value;
+    }
+    return left;
+}
+
+static const char *after(void)
+{
+    uint32_t seen = left_over();
+
+    for (size_t i = 0; i < dones; i++) {
+        uintptr_t start = weak_value_of(done[i].start), number = weak_value_of(done[i].bytes);
+
+        if (start != number * 8)
+            return "a piece made of two";
+        if (number >= 32 || (pushed >> number & 1) == 0)
+            return "a piece that nobody pushed";
+        if ((seen >> number & 1) != 0)
+            return "a piece done twice";
+        seen |= UINT32_C(1) << number;
+    }
+    return seen == pushed || forgot ? NULL : "a piece lost";
+}
+
+/* ---- what threads do ---- */
+
+static void push(size_t from, size_t to)
+{
+    for (; from <= to; from++)
+        if (sgc_deque_push(&deques[OWNER], from * 8, from))
+            pushed |= UINT32_C(1) << from;
+}
+
+static bool pop(void)
+{
+    struct sgc_work work;
+
+    if (!sgc_deque_pop(&deques[OWNER], &work))
+        return false;
+    done[dones++] = work;
+    return true;
+}
+
+static void pop_all(void)
+{
+    while (pop())
+        continue;
+}
+
+static void share(void)
+{
+    sgc_deque_share(&deques[OWNER]);
+}
+
+/* Looks at what it got only in the end, so that nothing but the theft itself orders the loads. */
+static void steal(int self, enum sgc_steal how, int times)
+{
+    struct sgc_deque *d = &deques[self];
+
+    while (times-- > 0)
+        sgc_deque_steal(&deques[OWNER], d, how);
+    for (size_t i = 0; i < d->top; i++)
+        sgc_deque_entry_get(&d->entries[i], &done[dones++]);
+}
+
+static void twice(void) { steal(THIEF, SGC_STEAL_HALF, 2); }
+static void once(void) { steal(THIEF, SGC_STEAL_HALF, 1); }
+static void third(void) { steal(THIRD, SGC_STEAL_ONE, 1); }
+
+/* ---- the owner's plays ---- */
+
+static void take_back_and_share_again(void)
+{
+    push(1, 4);
+    share();
+    pop(), pop(), pop();
+    push(5, 6);
+    share();
+    pop_all();
+}
+
+static void begin_anew_below(void)
+{
+    push(1, 2);
+    share();
+    pop(), pop();
+    push(3, 4);
+    share();
+    pop(), pop();
+    push(5, 6);
+    share();
+    pop_all();
+}
+
+/* What is shared the second time looks like the first. */
+static void begin_anew_once(void)
+{
+    push(1, 2);
+    share();
+    pop(), pop();
+    push(3, 4);
+    share();
+    pop_all();
+}
+
+static void slide_for_room(void)
+{
+    push(1, 4);
+    share();
+    push(5, 6);
+    share();
+    pop_all();
+}
+
+static void share_and_take_back(void)
+{
+    push(1, 2);
+    share();
+    pop_all();
+}
+
+static void share_only(void)
+{
+    push(1, 2);
+    share();
+    pop();
+}
+
+static void share_once(void)
+{
+    push(1, 4);
+    share();
+    pop_all();
+}
+
+static void reset_and_fill(void)
+{
+    push(1, 4);
+    share();
+    sgc_deque_reset(&deques[OWNER]);
+    forgot = true;
+    push(5, 8);
+    share();
+    pop_all();
+}
+
+static const struct play {
+    const char *name;
+    enum sgc_stack_form form;
+    size_t places;
+    void (*body[WEAK_THREADS])(void);
+    bool long_one;                      /* the others say all that it says about single accesses */
+} plays[] = {
+    { "split, take back and share again", SGC_STACK_SPLIT, PLACES, { take_back_and_share_again, twice }, false },
+    { "split, begin anew below", SGC_STACK_SPLIT, PLACES, { begin_anew_below, twice }, false },
+    { "split, move down for room", SGC_STACK_SPLIT, 4, { slide_for_room, twice }, false },
+    { "split, begin anew, two thieves", SGC_STACK_SPLIT, PLACES, { begin_anew_once, once, third }, true },
+    { "split, move down, two thieves", SGC_STACK_SPLIT, 4, { slide_for_room, twice, third }, true },
+    { "split, reset and fill", SGC_STACK_SPLIT, PLACES, { reset_and_fill, twice }, false },
+    { "split, two thieves", SGC_STACK_SPLIT, PLACES, { share_once, once, third }, false },
+    { "locked, take back", SGC_STACK_LOCKED, PLACES, { share_and_take_back, once }, false },
+    { "locked, two thieves", SGC_STACK_LOCKED, PLACES, { share_only, once, third }, true },
+};
+
+enum { PLAYS = sizeof plays / sizeof *plays };
+
+static const char *run_play(const struct play *play, size_t *runs)
+{
+    form = play->form;
+    places = play->places;
+    return weak_explore(before, play->body, after, runs);
+}
+
+static void test_right(void)
+{
+    for (size_t i = 0; i < PLAYS; i++) {
+        size_t runs;
+        const char *complaint = run_play(&plays[i], &runs);
+
+        tap_ok(complaint == NULL && runs > 100, "%s: %zu runs, %s", plays[i].name, runs,
+               complaint == NULL ? "all right" : complaint);
+    }
+}
+
+/* ---- weaker ---- */
+
+enum result { MISSED, NOT_MISSED, RELAXED };
+
+/* Every access to a variable that markers share: what its order is for, or why none is needed here, and whether some
+ * play misses it.  "By a branch": a write that depends on a load by a branch comes after it on every processor and is
+ * not explored otherwise; C11 alone would not promise that, so the acquire stays. */
+static const struct access {
+    const char *function, *operation;
+    enum weak_order order;              /* taken away */
+    enum result result;
+    const char *why;
+} accesses[] = {
+    /* pieces */
+    { "sgc_deque_entry_set", "store", 0, RELAXED, "the word publishes it" },
+    { "sgc_deque_entry_get", "load", 0, RELAXED, "between a thief's acquire of the word and its release of it" },
+    /* the word: owner */
+    { "sgc_deque_looks_empty", "load", 0, RELAXED, "only the owner's next step or a theft makes use of it" },
+    { "sgc_deque_publish", "store_rel", WEAK_RELEASE, MISSED, "the pieces that become public" },
+    { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED,
+      "pushes depend on it by a branch; the end of marking needs it: mark/work/termination.h" },
+    { "all_stolen", "load_acq", WEAK_ACQUIRE, NOT_MISSED, "the slide depends on it by a branch" },
+    /* the word: owner and thieves */
+    { "replace", "cas", WEAK_ACQUIRE, NOT_MISSED, "the look before it was an acquire" },
+    { "replace", "cas", WEAK_RELEASE, MISSED, "a thief has read its pieces" },
+    { "replace", "store_rel", WEAK_RELEASE, NOT_MISSED, "the lock does it, or a branch" },
+    { "sgc_deque_steal", "load_acq", WEAK_ACQUIRE, MISSED, "the pieces that are public" },
+    /* the lock */
+    { "take_looking", "load", 0, RELAXED, "whoever sees it free tries" },
+    { "take_looking", "cas", WEAK_ACQUIRE, MISSED, "what the last holder did" },
+    { "take_looking", "cas", WEAK_RELEASE, NOT_MISSED, "who takes it has nothing to pass on" },
+    { "sgc_futex_lock", "swap", WEAK_ACQUIRE, MISSED, "what the last holder did" },
+    { "sgc_futex_lock", "swap", WEAK_RELEASE, NOT_MISSED, "who takes it has nothing to pass on" },
+    { "sgc_futex_unlock", "swap", WEAK_ACQUIRE, NOT_MISSED, "it learns only whether somebody sleeps" },
+    { "sgc_futex_unlock", "swap", WEAK_RELEASE, MISSED, "what this holder did" },
+};
+
+static const struct access *listed(const struct weak_site *site, enum weak_order order)
+{
+    for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
+        if (strcmp(accesses[i].function, site->function) == 0 && strcmp(accesses[i].operation, site->operation) == 0 &&
+            accesses[i].order == order)
+            return &accesses[i];
+    return NULL;
+}
+
+/* What some play says to the site without this order, or NULL. */
+static const char *weaker(const struct weak_site *site, enum weak_order order, const char **where)
+{
+    const char *complaint = NULL;
+
+    weak_weaken(site, order);
+    for (size_t i = 0; complaint == NULL && i < PLAYS; i++) {
+        size_t runs;
+
+        if (plays[i].long_one)
+            continue;
+        *where = plays[i].name;
+        complaint = run_play(&plays[i], &runs);
+    }
+    weak_weaken(NULL, 0);
+    return complaint;
+}
+
+static void test_weaker(const struct weak_site *site, enum weak_order order)
+{
+    const char *name = order == WEAK_ACQUIRE ? "acquire" : "release", *where = "", *complaint;
+    const struct access *access = listed(site, order);
+
+    if (!tap_ok(access != NULL, "%s, %s: its %s is in the table", site->function, site->operation, name))
+        return;
+    complaint = weaker(site, order, &where);
+    tap_ok((access->result == MISSED) == (complaint != NULL), "without it: %s (%s; %s)",
+           complaint != NULL ? complaint : "nothing happens", access->why, complaint != NULL ? where : "any play");
+}
+
+static void test_site(const struct weak_site *site)
+{
+    if (site->order == WEAK_RELAXED)
+        tap_ok(listed(site, WEAK_RELAXED) != NULL, "%s, %s: is in the table, relaxed", site->function,
+               site->operation);
+    if ((site->order & WEAK_ACQUIRE) != 0)
+        test_weaker(site, WEAK_ACQUIRE);
+    if ((site->order & WEAK_RELEASE) != 0)
+        test_weaker(site, WEAK_RELEASE);
+}
+
+/* Is the line of the table about an access that was made? */
+static bool was_made(const struct access *access)
+{
+    for (int i = 0; i < weak.sites; i++)
+        if (strcmp(weak.site[i].function, access->function) == 0 &&
+            strcmp(weak.site[i].operation, access->operation) == 0)
+            return access->order == 0 ? weak.site[i].order == WEAK_RELAXED
+                                      : (weak.site[i].order & access->order) != 0;
+    return false;
+}
+
+int main(void)
+{
+    size_t made = 0, lines = sizeof accesses / sizeof *accesses;
+
+    if (TEST_SANITIZED)
+        tap_skip_all("coroutines that are left behind confuse a sanitizer; orders are the same in every build");
+    test_right();
+    for (size_t i = 0; i < lines; i++)
+        made += was_made(&accesses[i]);
+    tap_ok(made == lines, "the plays make every access of the table (%zu of %zu)", made, lines);
+    for (int i = 0; i < weak.sites; i++)
+        test_site(&weak.site[i]);
+    return tap_done();
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * platform/limits_linux.c, on made-up cgroup trees below a temporary folder and on this machine.
+ *
+ * Also: platform/proc_file_linux.c.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "platform/platform.h"
+#include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
+#include "tests/lib/tap.h"
+
+/* ---- made-up trees ------------------------------------------------------------------------------------ */
+
+static char root[256], self_file[300];
+
+static void new_tree(const char *self_text)
+{
+    static int number;
+    const char *temporary = getenv("TMPDIR");
+    if (!number) {
+        snprintf(root, sizeof root - 16, "%s/sgc-limits-XXXXXX", temporary ? temporary : "/tmp");
+        if (!mkdtemp(root))
+            tap_bail("no temporary folder at %s", root);
+    } else {
+        *strrchr(root, '/') = '\0';
+    }
+    sprintf(root + strlen(root), "/%d", number++);
+    mkdir(root, 0700);
+    snprintf(self_file, sizeof self_file, "%s/self", root);
+    FILE *file = fopen(self_file, "w");
+    fputs(self_text, file);
+    fclose(file);
+}
+
+/* Writes root/path, making its folders. */
+static void put_file(const char *path, const char *text)
+{
+    char name[1024];
+    snprintf(name, sizeof name, "%s/%s", root, path);
+    for (char *at = strchr(name + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(name, 0700);
+        *at = '/';
+    }
+    FILE *file = fopen(name, "w");
+    if (!file)
+        tap_bail("cannot write %s", name);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void remove_trees(void)
+{
+    char command[400];
+    *strrchr(root, '/') = '\0';
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    if (system(command) != 0)
+        tap_diag("%s stays", root);
+}
+
+static void check_memory(size_t expected, const char *what)
+{
+    size_t got = sgc_limit_cgroup_memory_at(root, self_file);
+    tap_ok(got == expected, "memory: %s (%zu)", what, got);
+}
+
+static void check_left(size_t expected, const char *what)
+{
+    size_t got = sgc_limit_cgroup_left_at(root, self_file);
+    tap_ok(got == expected, "left: %s (%zu)", what, got);
+}
+
+static void check_cpus(int expected, const char *what)
+{
+    int got = sgc_limit_cgroup_cpus_at(root, self_file);
+    tap_ok(got == expected, "processors: %s (%d)", what, got);
+}
+
+/* ---- version 2 -------------------------------------------------------------------------------------------- */
+
+static void test_v2(void)
+{
+    new_tree("0::/user/app\n");
+    check_memory(SIZE_MAX, "no files, no limit");
+    check_cpus(INT_MAX, "no files, no limit");
+    put_file("user/app/memory.max", "max\n");
+    put_file("user/app/cpu.max", "max 100000\n");
+    check_memory(SIZE_MAX, "\"max\" is no limit");
+    check_cpus(INT_MAX, "\"max\" is no limit");
+    put_file("user/app/memory.max", "500000000\n");
+    check_memory(500000000, "the group's own limit");
+    put_file("user/memory.max", "400000000\n");
+    check_memory(400000000, "the parent's is tighter");
+    put_file("memory.max", "300000000\n");
+    check_memory(300000000, "the root's is the tightest");
+    put_file("user/app/memory.high", "200000000\n");
+    check_memory(200000000, "memory.high counts as a limit");
+    put_file("user/app/deeper/memory.max", "1000\n");
+    put_file("other/memory.max", "1000\n");
+    put_file("user/application/memory.max", "1000\n");
+    check_memory(200000000, "groups below and beside do not count");
+}
+
+static void test_v2_left(void)
+{
+    new_tree("0::/user/app\n");
+    put_file("user/app/memory.current", "1000\n");
+    check_left(SIZE_MAX, "without a limit, however much is used");
+    put_file("user/app/memory.max", "50000\n");
+    check_left(49000, "the limit less what is used");
+    put_file("user/app/memory.stat", "anon 600\nfile 300\ninactive_anon 5\nactive_file 100\ninactive_file 200\nslab 9\n");
+    check_left(49200, "files that nobody has used lately do not count");
+    put_file("user/app/memory.stat", "inactive_file 2000\n");
+    check_left(50000, "more of them than are used is nonsense");
+    put_file("user/app/memory.current", "70000\n");
+    check_left(0, "nothing above the limit");
+    put_file("user/app/memory.current", "3000\n");
+    put_file("user/memory.max", "90000\n");
+    put_file("user/memory.current", "88000\n");
+    check_left(2000, "the parent has less");
+    put_file("user/memory.current", "soon\n");
+    check_left(49000, "one that does not say sets no limit");
+}
+
+static void test_v1_left(void)
+{
+    new_tree("5:memory:/docker/abc\n");
+    put_file("memory/docker/abc/memory.limit_in_bytes", "67108864\n");
+    check_left(SIZE_MAX, "version 1, nothing is said of use");
+    put_file("memory/docker/abc/memory.usage_in_bytes", "7108864\n");
+    check_left(60000000, "version 1");
+    put_file("memory/docker/abc/memory.stat", "inactive_file 5\ntotal_inactive_file 1000\n");
+    check_left(60001000, "version 1, groups below included");
+}
+
+static void test_v2_cpus(void)
+{
+    new_tree("0::/a/b\n");
+    put_file("a/b/cpu.max", "200000 100000\n");
+    check_cpus(2, "a whole quota");
+    put_file("a/b/cpu.max", "200001 100000\n");
+    check_cpus(3, "a quota is rounded up");
+    put_file("a/b/cpu.max", "1000 100000\n");
+    check_cpus(1, "never below one");
+    put_file("a/b/cpu.max", "1600000 100000\n");
+    put_file("a/cpu.max", "450000 100000\n");
+    check_cpus(5, "the parent's is tighter");
+    put_file("a/cpu.max", "18446744073709551614 1\n");
+    check_cpus(16, "a huge quota is none");
+}
+
+/* ---- version 1 and both --------------------------------------------------------------------------------------- */
+
+static void test_v1(void)
+{
+    new_tree("12:pids:/x\n5:memory:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/x\n");
+    check_memory(SIZE_MAX, "version 1 without files");
+    put_file("memory/docker/abc/memory.limit_in_bytes", "9223372036854771712\n");
+    check_memory(SIZE_MAX, "version 1's number for none");
+    put_file("memory/docker/abc/memory.limit_in_bytes", "67108864\n");
+    check_memory(67108864, "version 1");
+    put_file("memory/memory.limit_in_bytes", "33554432\n");
+    check_memory(33554432, "version 1, the mounted root");
+    put_file("pids/x/memory.limit_in_bytes", "5\n");
+    check_memory(33554432, "another controller's folder does not count");
+    put_file("cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "-1\n");
+    put_file("cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n");
+    check_cpus(INT_MAX, "version 1 without quota");
+    put_file("cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "150000\n");
+    check_cpus(2, "version 1, rounded up");
+    put_file("cpu/docker/cpu.cfs_quota_us", "50000\n");
+    put_file("cpu/docker/cpu.cfs_period_us", "100000\n");
+    check_cpus(1, "version 1, mounted by the controller's own name");
+}
+
+static void test_hybrid(void)
+{
+    new_tree("5:memory:/a\n0::/b\n");
+    put_file("memory/a/memory.limit_in_bytes", "70000000\n");
+    put_file("unified/b/memory.max", "60000000\n");
+    check_memory(60000000, "both versions, version 2 tighter");
+    put_file("memory/a/memory.limit_in_bytes", "50000000\n");
+    check_memory(50000000, "both versions, version 1 tighter");
+}
+
+/* ---- nonsense -------------------------------------------------------------------------------------------------- */
+
+static void test_garbage_values(void)
+{
+    static const char *const nonsense[] = { "", "\n", "0\n", "-5\n", "12x\n", "x12\n", "0x10\n",
+                                            "99999999999999999999999\n", "18446744073709551615\n", "maximum\n" };
+    new_tree("0::/g\n");
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        put_file("g/memory.max", nonsense[i]);
+        put_file("g/cpu.max", nonsense[i]);
+        size_t memory = sgc_limit_cgroup_memory_at(root, self_file);
+        int cpus = sgc_limit_cgroup_cpus_at(root, self_file);
+        tap_ok(memory == SIZE_MAX && cpus == INT_MAX, "\"%.*s\" is no limit (%zu, %d)",
+               (int)strcspn(nonsense[i], "\n"), nonsense[i], memory, cpus);
+    }
+    put_file("g/cpu.max", "100000 0\n");
+    check_cpus(INT_MAX, "a period of 0 is not divided by");
+    put_file("g/cpu.max", "100000\n");
+    check_cpus(INT_MAX, "a missing period");
+    put_file("g/memory.max", "4096");
+    check_memory(4096, "a value without newline");
+}
+
+static void test_garbage_groups(void)
+{
+    new_tree("\n:\n::\n0::relative\nnonsense\n0::/../../elsewhere\n5:memory\n0::/good\n");
+    put_file("good/memory.max", "777777\n");
+    check_memory(777777, "bad lines are skipped");
+    put_file("memory.max", "666666\n");
+    put_file("../memory.max", "5000\n");
+    check_memory(666666, "a group outside of the namespace still has the root");
+    char longest[6000];
+    memset(longest, 'a', sizeof longest);
+    memcpy(longest, "0::/", 4);
+    strcpy(longest + sizeof longest - 14, "\n0::/good\n");
+    new_tree(longest);
+    put_file("good/memory.max", "555555\n");
+    check_memory(555555, "a path of 6000 bytes is survived");
+    strcat(self_file, ".missing");
+    check_memory(SIZE_MAX, "a missing list of groups");
+}
+
+/* ---- this machine ------------------------------------------------------------------------------------------------ */
+
+static int address_space(void)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY && sgc_limit_address_space() != SIZE_MAX)
+        return 1;
+    limit.rlim_cur = (rlim_t)1 << 46;
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 2;
+    size_t left = sgc_limit_address_space();
+    return left < (size_t)1 << 46 && left > (size_t)1 << 20 ? 0 : 3;
+}
+
+/* A limit below what is in use already leaves nothing, and is no wrap around. */
+static int address_space_used_up(void)
+{
+    struct rlimit limit = { 4096, RLIM_INFINITY };
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = 4096;
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 2;
+    return sgc_limit_address_space() == 0 ? 0 : 1;
+}
+
+static int one_cpu(void)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return 1;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        return 2;
+    return sgc_limit_cpus() == 1 ? 0 : 3;
+}
+
+static void test_machine(void)
+{
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    int cpus = sgc_limit_cpus(), quota = sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
+    int expected = CPU_COUNT(&all) < quota ? CPU_COUNT(&all) : quota;
+    tap_ok(cpus == expected, "processors of this process: %d", cpus);
+    tap_ok(run_in_child(one_cpu) == 0, "one in the affinity mask");
+    size_t physical = sgc_limit_physical_memory();
+    size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    tap_ok(physical == pages, "physical memory: %zu MB", physical >> 20);
+    tap_ok(sgc_limit_cgroup_memory() >= (size_t)16 << 20, "this process's cgroup allows it to live");
+    if (TEST_SANITIZED)
+        tap_skip("a sanitizer uses more address space than this sets as the limit");
+    else
+        tap_ok(run_in_child(address_space) == 0, "RLIMIT_AS minus what is used");
+    tap_ok(run_in_child(address_space_used_up) == 0, "RLIMIT_AS used up is 0");
+    errno = EDOM;
+    (void)sgc_limit_address_space();
+    tap_ok(errno == EDOM, "errno is as before");
+}
+
+int main(void)
+{
+    tap_plan(0);
+    test_v2();
+    test_v2_left();
+    test_v1_left();
+    test_v2_cpus();
+    test_v1();
+    test_hybrid();
+    test_garbage_values();
+    test_garbage_groups();
+    test_machine();
+    remove_trees();
+    return tap_done();
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * platform/report.c: formats at their limits, lines to descriptors and hooks, the last words.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "platform/report.h"
+#include "tests/lib/child.h"
+#include "tests/lib/tap.h"
+
+/* ---- formatting ------------------------------------------------------------------------------------ */
+
+static void check_text(const char *got, const char *expected)
+{
+    tap_ok(strcmp(got, expected) == 0, "\"%.*s\" is as expected", (int)strcspn(got, "\n"), got);
+    if (strcmp(got, expected) != 0)
+        tap_diag("expected: %.*s", (int)strcspn(expected, "\n"), expected);
+}
+
+static void test_numbers(void)
+{
+    char text[128];
+    sgc_format(text, sizeof text, "%d %d %d", INT_MIN, 0, INT_MAX);
+    check_text(text, "-2147483648 0 2147483647");
+    sgc_format(text, sizeof text, "%ld %ld", LONG_MIN, LONG_MAX);
+    check_text(text, "-9223372036854775808 9223372036854775807");
+    sgc_format(text, sizeof text, "%u %lu %zu", UINT_MAX, ULONG_MAX, SIZE_MAX);
+    check_text(text, "4294967295 18446744073709551615 18446744073709551615");
+    sgc_format(text, sizeof text, "%x %lx %zx", 0xdeadbeefu, ULONG_MAX, (size_t)0);
+    check_text(text, "deadbeef ffffffffffffffff 0");
+    sgc_format(text, sizeof text, "%p %p", (void *)0, (void *)0x7f12ab);
+    check_text(text, "0x0 0x7f12ab");
+}
+
+static void test_strings(void)
+{
+    char text[128];
+    const char *volatile none = NULL;           /* volatile: compilers warn about a visible NULL */
+    sgc_format(text, sizeof text, "[%s] [%s] %c 100%%", "", none, 'x');
+    check_text(text, "[] [(null)] x 100%");
+}
+
+/* An unknown directive is shown, and a lone percent sign at the end is not run past. */
+static void test_unknown_directives(void)
+{
+    char text[128];
+    const char *volatile strange = "%q, %";     /* volatile: compilers check what they can see */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-security"
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    size_t wanted = sgc_format(text, sizeof text, strange);
+#pragma GCC diagnostic pop
+    check_text(text, "%q, %");
+    tap_ok(wanted == 5, "and counted: %zu", wanted);
+}
+
+static void test_truncation(void)
+{
+    char text[8] = "#######";
+    size_t wanted = sgc_format(text, 5, "%s", "abcdefgh");
+    tap_ok(wanted == 8, "the wanted length is the whole: %zu", wanted);
+    check_text(text, "abcd");
+    tap_ok(text[5] == '#' && text[6] == '#', "nothing is written behind the size given");
+    wanted = sgc_format(text, 1, "%d", 12345);
+    tap_ok(wanted == 5 && text[0] == '\0', "size 1 leaves room for the end only");
+    text[0] = 'k';
+    wanted = sgc_format(text, 0, "%d", 12345);
+    tap_ok(wanted == 5 && text[0] == 'k', "size 0 writes nothing");
+    wanted = sgc_format(text, 6, "%d", 12345);
+    tap_ok(wanted == 5 && strcmp(text, "12345") == 0, "what just fits is not cut");
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------- */
+
+static int pipe_ends[2];
+
+static const char *written(void)
+{
+    static char text[4096];
+    ssize_t length = read(pipe_ends[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    return text;
+}
+
+static void test_lines(void)
+{
+    tap_ok(sgc_report_fd() == 2, "messages go to standard error at first");
+    sgc_report_to(pipe_ends[1]);
+    tap_ok(sgc_report_fd() == pipe_ends[1], "and elsewhere when told");
+    sgc_warn("%d is too many", 7);
+    check_text(written(), "SGC: warning: 7 is too many\n");
+    sgc_error("bad value %s", "x");
+    check_text(written(), "SGC: error: bad value x\n");
+    sgc_print("heap %zu", (size_t)1 << 20);
+    check_text(written(), "SGC: heap 1048576\n");
+}
+
+static void test_long_line(void)
+{
+    char text[3000];
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    sgc_print("%s", text);
+    const char *line = written();
+    size_t length = strlen(line);
+    tap_ok(length == 1023 && strcmp(line + length - 5, "a...\n") == 0,
+           "a long line is cut and says so (%zu bytes)", length);
+    text[1023 - 1 - 5] = '\0';
+    sgc_print("%s", text);
+    line = written();
+    length = strlen(line);
+    tap_ok(length == 1023 && line[length - 2] == 'a', "the longest line is whole (%zu bytes)", length);
+}
+
+static char hooked[2048];
+
+static void keep_line(const char *line)
+{
+    snprintf(hooked, sizeof hooked, "%s", line);
+}
+
+static void test_hooks(void)
+{
+    sgc_report_hooks(keep_line, NULL);
+    sgc_warn("to the hook %d", 1);
+    check_text(hooked, "SGC: warning: to the hook 1");
+    sgc_print("marker");
+    check_text(written(), "SGC: marker\n");
+    sgc_report_hooks(NULL, NULL);
+    sgc_warn("back");
+    check_text(written(), "SGC: warning: back\n");
+}
+
+static void test_errno(void)
+{
+    errno = EDOM;
+    sgc_report_to(-1);
+    sgc_warn("nobody hears this");
+    tap_ok(errno == EDOM, "a message that cannot be written leaves errno alone");
+    sgc_report_to(pipe_ends[1]);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------- */
+
+static void tell_fatal(const char *line)
+{
+    sgc_print("hook got: %s", line);
+}
+
+static int die(void)
+{
+    sgc_report_hooks(NULL, tell_fatal);
+    sgc_fatal("no way on: %d", 42);
+}
+
+static int fail_assertion(void)
+{
+    sgc_assert_failed("1 == 2", "file.c", 77);
+}
+
+static void test_fatal(void)
+{
+    int status = run_in_child(die);
+    tap_ok(status == 128 + SIGABRT, "sgc_fatal aborts (status %d)", status);
+    check_text(written(), "SGC: hook got: SGC: fatal: no way on: 42\nSGC: fatal: no way on: 42\n");
+    status = run_in_child(fail_assertion);
+    tap_ok(status == 128 + SIGABRT, "a failed assertion aborts (status %d)", status);
+    const char *line = written();
+    tap_ok(strstr(line, "\"1 == 2\"") && strstr(line, "file.c:77"), "and says which and where");
+}
+
+int main(void)
+{
+    if (pipe(pipe_ends) != 0)
+        tap_bail("no pipe");
+    tap_plan(0);
+    test_numbers();
+    test_strings();
+    test_unknown_directives();
+    test_truncation();
+    test_lines();
+    test_long_line();
+    test_hooks();
+    test_errno();
+    test_fatal();
+    return tap_done();
+}
