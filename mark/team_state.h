@@ -4,10 +4,10 @@
  * they find work and end a mark together is in mark/team.h.
  *
  *   what              written by                             read by          ordering
- *   state             the collecting thread: open, closed;   same             acquire-release RMW: a helper that comes in sees all
- *                     helpers: come in, go out                                that was written before it was opened; the
- *                                                                             thread that closes and then sees nobody inside
- *                                                                             sees all that helpers did
+ *   state             the collecting thread: open, closed;   same             acquire-release RMW: a helper that comes in
+ *                     helpers: come in, go out                                sees all that was written before it was opened;
+ *                                                                             the thread that closes and then sees nobody
+ *                                                                             inside sees all that helpers did
  *   call              the collecting thread, after state     helpers          release / acquire; a futex word
  *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
  *   marker[i]         the collecting thread, once, before    its markers      release of `state`

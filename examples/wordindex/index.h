@@ -4,7 +4,7 @@
  *
  * | what | who writes | who reads | ordering |
  * | --- | --- | --- | --- |
- * | shard.words and the postings in it | workers, under shard.lock | the same; then the main thread | the lock; then pthread_join |
+ * | shard.words and the postings in it | workers, under shard.lock | the same; then the main thread | the lock; pthread_join |
  */
 #ifndef WORDINDEX_INDEX_H
 #define WORDINDEX_INDEX_H
