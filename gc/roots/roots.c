@@ -299,7 +299,8 @@ static void visit_thread_local(const struct visit *visit, const struct sgc_mutat
 {
     if (m->control.lo < m->control.hi)
         visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
-    if (!visit_tls_blocks(visit, m, part, parts) && (roots.answers || sgc_mem_answers()))
+    if (!visit_tls_blocks(visit, m, part, parts) && m->below_control.lo < m->below_control.hi &&
+        (roots.answers || sgc_mem_answers()))
         visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
 }
 

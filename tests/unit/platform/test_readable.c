@@ -164,8 +164,11 @@ static int with_mincore_only(void)
 /* From the middle of a question on, so to speak. */
 static int asked_before(void)
 {
-    return sgc_mem_answers() && refuse(SYS_rt_sigprocmask, SYS_rt_sigprocmask, SYS_rt_sigprocmask) &&
-           !sgc_mem_readable(hi) && sgc_mem_readable(lo) ? 0 : 1;
+    if (!sgc_mem_answers())
+        return 2;
+    if (!refuse(SYS_rt_sigprocmask, SYS_rt_sigprocmask, SYS_rt_sigprocmask))
+        return 1;
+    return !sgc_mem_readable(hi) && sgc_mem_readable(lo) ? 0 : 3;
 }
 
 static int with_nothing(void)
