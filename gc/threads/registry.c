@@ -425,7 +425,7 @@ struct sgc_mutator *sgc_registry_take_gone(void)
     struct sgc_mutator *gone = NULL, *next;
     uint32_t found = 0;
 
-    sgc_assert(sgc_registry_locked() && sgc_registry.gone <= sgc_registry.count);
+    sgc_assert(sgc_registry_locked());
     if (sgc_registry.gone == 0)
         return NULL;
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = next) {
