@@ -109,7 +109,7 @@ static inline bool sgc_bin_ok(const struct sgc_bin *bin)
            (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MAX;
 }
 
-/* Has it been opened?  Of any thread's cache. */
+/* Has it been opened?  By its thread, or where no thread can open it again. */
 static inline bool sgc_cache_ok(const struct sgc_cache *cache)
 {
     return cache->id != SGC_NO_OWNER && cache->id < SGC_CACHES_MAX && cache->max_pages >= 1 &&

@@ -9,7 +9,7 @@ enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
 
 static bool push(struct sgc_cache *cache, uint32_t page)
 {
-    sgc_assert(sgc_cache_ok(cache));
+    sgc_assert(cache->id != SGC_NO_OWNER && sgc_page_ok(page));
     for (;;) {
         uintptr_t head = sgc_aw_load_acq(&cache->inbox);
 
