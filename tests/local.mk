@@ -73,23 +73,7 @@ test_headers += tests/lib/capture.h
 
 # The platform.  qemu-user is no Linux where memory limits and the last signals are concerned, so
 # those two do not run under it.
-unit_tests += \
-	tests/unit/platform/test_atomics \
-	tests/unit/platform/test_other_gc \
-	tests/unit/platform/test_limits \
-	tests/unit/platform/test_memory \
-	tests/unit/platform/test_modules \
-	tests/unit/platform/test_readable \
-	tests/unit/platform/test_registers \
-	tests/unit/platform/test_report \
-	tests/unit/platform/test_stack \
-	tests/unit/platform/test_threads \
-	tests/unit/platform/test_tls \
-	tests/unit/platform/test_topology \
-	tests/unit/platform/test_wait \
-	tests/unit/platform/test_find_pointers
-thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
-aarch64_tests += \
+platform_port_tests = \
 	tests/unit/platform/test_atomics \
 	tests/unit/platform/test_modules \
 	tests/unit/platform/test_registers \
@@ -97,6 +81,17 @@ aarch64_tests += \
 	tests/unit/platform/test_stack \
 	tests/unit/platform/test_tls \
 	tests/unit/platform/test_wait
+unit_tests += \
+	$(platform_port_tests) \
+	tests/unit/platform/test_other_gc \
+	tests/unit/platform/test_limits \
+	tests/unit/platform/test_memory \
+	tests/unit/platform/test_readable \
+	tests/unit/platform/test_threads \
+	tests/unit/platform/test_topology \
+	tests/unit/platform/test_find_pointers
+thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
+aarch64_tests += $(platform_port_tests)
 test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
 
 # Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
@@ -134,55 +129,39 @@ EXTRA_tests_unit_platform_test_tls_DEPENDENCIES = tests/lib/module_small.la test
 
 # The storms (tests/stress/README.md): a second each here, minutes in check-long.  They see the public
 # interface only.  storm_dlopen exports the function that the constructors of its modules call.
-storms = \
+thread_storms = \
 	tests/stress/storm_alloc \
 	tests/stress/storm_blocking \
 	tests/stress/storm_coroutines \
-	tests/stress/storm_dlopen \
-	tests/stress/storm_fork \
 	tests/stress/storm_large \
 	tests/stress/storm_signals \
 	tests/stress/storm_threads
-storm_common = \
+thread_tests += $(thread_storms)
+storms = $(thread_storms) tests/stress/storm_dlopen tests/stress/storm_fork
+check_PROGRAMS += $(storms)
+TESTS += $(storms)
+check_LTLIBRARIES += tests/stress/libstorm.la
+tests_stress_libstorm_la_SOURCES = \
 	tests/stress/graph.c \
-	tests/stress/hold.c \
-	tests/stress/hold.h \
-	tests/stress/message.c \
-	tests/stress/message.h \
 	tests/stress/object.c \
 	tests/stress/object.h \
 	tests/stress/storm.c \
 	tests/stress/storm.h \
 	tests/stress/supervise.c \
 	tests/stress/supervise.h
-check_PROGRAMS += $(storms)
-TESTS += $(storms)
-thread_tests += \
-	tests/stress/storm_alloc \
-	tests/stress/storm_blocking \
-	tests/stress/storm_coroutines \
-	tests/stress/storm_large \
-	tests/stress/storm_signals \
-	tests/stress/storm_threads
-tests_stress_storm_alloc_SOURCES = tests/stress/storm_alloc.c $(storm_common)
-tests_stress_storm_alloc_LDADD = libsgc.la
-tests_stress_storm_blocking_SOURCES = tests/stress/storm_blocking.c $(storm_common)
-tests_stress_storm_blocking_LDADD = libsgc.la
-tests_stress_storm_coroutines_SOURCES = tests/stress/storm_coroutines.c $(storm_common)
-tests_stress_storm_coroutines_LDADD = libsgc.la
-tests_stress_storm_dlopen_SOURCES = tests/stress/storm_dlopen.c tests/stress/storm_module.h $(storm_common)
-tests_stress_storm_dlopen_LDADD = libsgc.la
+tests_stress_libstorm_la_LIBADD = libsgc.la
+test_headers += tests/stress/hold.h tests/stress/storm_module.h
+tests_stress_storm_alloc_LDADD = tests/stress/libstorm.la
+tests_stress_storm_blocking_LDADD = tests/stress/libstorm.la
+tests_stress_storm_coroutines_LDADD = tests/stress/libstorm.la
+tests_stress_storm_dlopen_LDADD = tests/stress/libstorm.la
 tests_stress_storm_dlopen_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 EXTRA_tests_stress_storm_dlopen_DEPENDENCIES = tests/stress/storm_module.la tests/stress/storm_module_big.la
-tests_stress_storm_fork_SOURCES = tests/stress/storm_fork.c $(storm_common)
-tests_stress_storm_fork_LDADD = libsgc.la
-tests_stress_storm_large_SOURCES = tests/stress/storm_large.c $(storm_common)
-tests_stress_storm_large_LDADD = libsgc.la
-tests_stress_storm_signals_SOURCES = tests/stress/storm_signals.c tests/stress/storm_signals.h \
-	tests/stress/signal_waiters.c $(storm_common)
-tests_stress_storm_signals_LDADD = libsgc.la
-tests_stress_storm_threads_SOURCES = tests/stress/storm_threads.c $(storm_common)
-tests_stress_storm_threads_LDADD = libsgc.la
+tests_stress_storm_fork_LDADD = tests/stress/libstorm.la
+tests_stress_storm_large_LDADD = tests/stress/libstorm.la
+tests_stress_storm_signals_SOURCES = tests/stress/storm_signals.c tests/stress/storm_signals.h tests/stress/signal_waiters.c
+tests_stress_storm_signals_LDADD = tests/stress/libstorm.la
+tests_stress_storm_threads_LDADD = tests/stress/libstorm.la
 check_LTLIBRARIES += tests/stress/storm_module.la tests/stress/storm_module_big.la
 tests_stress_storm_module_la_SOURCES = tests/stress/storm_module.c
 tests_stress_storm_module_la_CFLAGS = $(test_module_cflags)
@@ -242,35 +221,7 @@ script_tests += tests/check/check_docs
 EXTRA_DIST += tests/check/check_docs.awk
 
 # The heap and the marker, from inside, without the collector above them (tests/lib/heap.h).
-heap_tests = \
-	tests/unit/mark/test_follow \
-	tests/unit/alloc/small/test_claim_short \
-	tests/unit/alloc/test_clear \
-	tests/unit/alloc/pages/test_decay \
-	tests/unit/mark/test_exact \
-	tests/unit/alloc/pages/test_reserve \
-	tests/unit/alloc/pages/test_huge_pages \
-	tests/unit/alloc/pages/test_page_lists \
-	tests/unit/mark/test_edge_span \
-	tests/unit/mark/test_marker \
-	tests/unit/alloc/test_object \
-	tests/unit/alloc/pages/test_pool_transit \
-	tests/unit/alloc/pages/test_page \
-	tests/unit/alloc/test_page_supply \
-	tests/unit/alloc/pages/test_pool \
-	tests/unit/alloc/test_refill \
-	tests/unit/alloc/small/test_remote_free \
-	tests/unit/mark/test_scan \
-	tests/unit/alloc/pages/test_size_class \
-	tests/unit/alloc/small/test_slots \
-	tests/unit/alloc/small/test_small \
-	tests/unit/alloc/large/test_span \
-	tests/unit/alloc/large/test_span_cache \
-	tests/unit/alloc/small/test_sweep \
-	tests/unit/alloc/test_check
-unit_tests += $(heap_tests)
-thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
-aarch64_tests += \
+heap_port_tests = \
 	tests/unit/mark/test_follow \
 	tests/unit/alloc/small/test_claim_short \
 	tests/unit/mark/test_exact \
@@ -283,6 +234,24 @@ aarch64_tests += \
 	tests/unit/alloc/small/test_small \
 	tests/unit/alloc/large/test_span \
 	tests/unit/alloc/small/test_sweep
+heap_tests = \
+	$(heap_port_tests) \
+	tests/unit/alloc/test_clear \
+	tests/unit/alloc/pages/test_decay \
+	tests/unit/alloc/pages/test_reserve \
+	tests/unit/alloc/pages/test_huge_pages \
+	tests/unit/alloc/test_object \
+	tests/unit/alloc/pages/test_pool_transit \
+	tests/unit/alloc/pages/test_page \
+	tests/unit/alloc/test_page_supply \
+	tests/unit/alloc/pages/test_pool \
+	tests/unit/alloc/test_refill \
+	tests/unit/mark/test_scan \
+	tests/unit/alloc/large/test_span_cache \
+	tests/unit/alloc/test_check
+unit_tests += $(heap_tests)
+thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
+aarch64_tests += $(heap_port_tests)
 test_headers += tests/lib/heap.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.

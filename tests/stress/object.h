@@ -76,4 +76,18 @@ void graph_free(struct ref ref);
 /* Replaces, drops or frees some link on the way down from `ref`. */
 void graph_change(struct rng *rng, const struct ref *ref, size_t bytes);
 
+/* A message: one collectable object with a graph behind it, passed by its address alone, so that the way it passes holds the
+ * only reference.  It belongs to one thread at a time. */
+struct message {
+    uint64_t seal;
+    uint64_t style;             /* the storm's own use */
+    uint64_t stream;            /* of random numbers, for the receiver */
+    struct ref graph;
+};
+
+struct message *message_make(struct rng *rng, int style);
+
+/* Fails the storm if the message, which came by the way named, is not what was made. */
+void message_check(const struct message *message, const char *came_by);
+
 #endif

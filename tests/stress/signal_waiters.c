@@ -115,17 +115,6 @@ static void sleep_once(struct rng *rng)
     STORM_CHECK(error == 0 && is_past(CLOCK_MONOTONIC, &until), "clock_nanosleep: error %d, or too early", error);
 }
 
-static void keep_sleeping(struct rng *rng)
-{
-    while (storm_running()) {
-        struct message *message = message_make(rng, SLEEP);
-        storm_step("sleeping");
-        sleep_once(rng);
-        message_check(message, "the stack of a sleeper");
-        storm_ran(SLEEP);
-    }
-}
-
 static void wait_for_condition(struct rng *rng)
 {
     struct timespec until = in_future(CLOCK_REALTIME, rng_below(rng, 4000000));
@@ -141,17 +130,6 @@ static void wait_for_condition(struct rng *rng)
                 "waiting for a condition: error %d, or too early", error);
 }
 
-static void keep_waiting_for_condition(struct rng *rng)
-{
-    while (storm_running()) {
-        struct message *message = message_make(rng, CONDITION);
-        storm_step("waiting for a condition");
-        wait_for_condition(rng);
-        message_check(message, "the stack of a thread that waits for a condition");
-        storm_ran(CONDITION);
-    }
-}
-
 /* With a time limit the kernel does not restart it. */
 static void wait_for_semaphore(struct rng *rng)
 {
@@ -163,38 +141,17 @@ static void wait_for_semaphore(struct rng *rng)
                 "waiting for a semaphore: error %d, or too early", error);
 }
 
-static void keep_waiting_for_semaphore(struct rng *rng)
-{
-    while (storm_running()) {
-        struct message *message = message_make(rng, SEMAPHORE);
-        storm_step("waiting for a semaphore");
-        wait_for_semaphore(rng);
-        message_check(message, "the stack of a thread that waits for a semaphore");
-        storm_ran(SEMAPHORE);
-    }
-}
-
 /* Blocks every signal, the collector's too, and neither allocates nor collects until it unblocks
  * them: a collection has to wait for it. */
 static void masked_once(struct rng *rng)
 {
     sigset_t all, old;
     sigfillset(&all);
-    struct message *message = message_make(rng, MASKED);
     storm_must(pthread_sigmask(SIG_SETMASK, &all, &old), "pthread_sigmask");
     storm_step("with all signals blocked");
     storm_doze_us((unsigned)rng_below(rng, rng_once_in(rng, 20) ? 30000 : 2000));
-    message_check(message, "the stack of a thread with all signals blocked");
     storm_must(pthread_sigmask(SIG_SETMASK, &old, NULL), "pthread_sigmask");
-    storm_ran(MASKED);
-}
-
-static void keep_masking(struct rng *rng)
-{
-    while (storm_running()) {
-        masked_once(rng);
-        storm_doze_us((unsigned)rng_below(rng, 20000));
-    }
+    storm_doze_us((unsigned)rng_below(rng, 20000));
 }
 
 void waiters_prepare(void)
@@ -203,16 +160,33 @@ void waiters_prepare(void)
     sem_init(&semaphore, 0, 0);
 }
 
+static const struct { int part; const char *doing, *place; void (*once)(struct rng *rng); } waits[] = {
+    { SLEEP, "sleeping", "the stack of a sleeper", sleep_once },
+    { CONDITION, "waiting for a condition", "the stack of a thread that waits for a condition", wait_for_condition },
+    { SEMAPHORE, "waiting for a semaphore", "the stack of a thread that waits for a semaphore", wait_for_semaphore },
+    { MASKED, "blocking all signals", "the stack of a thread with all signals blocked", masked_once },
+};
+
+static void keep_waiting(int how, struct rng *rng)
+{
+    while (storm_has(waits[how].part) && storm_running()) {
+        struct message *message = message_make(rng, waits[how].part);
+        storm_step(waits[how].doing);
+        waits[how].once(rng);
+        message_check(message, waits[how].place);
+        storm_ran(waits[how].part);
+    }
+}
+
 void waiter(int which)
 {
-    static void (*const role[WAITERS])(struct rng *rng) = { feed, keep_reading, keep_sleeping,
-                                                            keep_waiting_for_condition, keep_waiting_for_semaphore,
-                                                            keep_masking };
-    static const int part[WAITERS] = { -1, -1, SLEEP, CONDITION, SEMAPHORE, MASKED };
     struct rng rng = rng_make(500 + (uint64_t)which);
-    if (part[which] >= 0 && !storm_has(part[which]))
-        return;
     target_join();
-    role[which](&rng);
+    if (which == 0)
+        feed(&rng);
+    else if (which == 1)
+        keep_reading(&rng);
+    else
+        keep_waiting(which - 2, &rng);
     target_leave();
 }

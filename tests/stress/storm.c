@@ -97,6 +97,14 @@ void storm_ran(int part)
     atomic_fetch_add(&storm_shared->part[part], 1);
 }
 
+bool storm_may(int part, struct rng *rng, size_t n)
+{
+    bool may = storm_has(part) && rng_once_in(rng, n);
+    if (may)
+        storm_ran(part);
+    return may;
+}
+
 void storm_step(const char *doing)
 {
     struct storm_slot *slot = &storm_shared->slot[my_slot];

@@ -3,7 +3,7 @@
  * What every storm shares: options, the random numbers, and the supervisor.
  *
  * A storm is a self-checking program that uses nothing but gc.h and tries to make the collector
- * lose, duplicate or damage an object, or hang.  storm_main() splits it into two processes before
+ * lose, duplicate or damage an object, or hang.  main() splits it into two processes before
  * the collector starts: the child runs the storm, the parent (the supervisor, one thread, no
  * collector) watches it through shared memory.  So a crash, a hang or a failed check is always
  * reported, with the place and with the stacks of all threads where gdb is installed, and a storm
@@ -34,21 +34,15 @@
 #define STORM_PARTS_MAX 24
 
 /* Built for ThreadSanitizer? */
-#if defined(__SANITIZE_THREAD__)
-#define STORM_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define STORM_TSAN 1
+#ifndef __has_feature
+#define __has_feature(x) 0
 #endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define STORM_TSAN 1
 #endif
 
-/* Built for AddressSanitizer?  Its locks do not survive a fork beside other threads, and it fails a check of
- * its own when a thread is cancelled. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { STORM_ASAN = 1 };
-#elif !defined(__has_feature)
-enum { STORM_ASAN = 0 };
-#elif __has_feature(address_sanitizer)
+/* Built for AddressSanitizer? */
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 enum { STORM_ASAN = 1 };
 #else
 enum { STORM_ASAN = 0 };
@@ -63,7 +57,7 @@ struct storm_settings {
 };
 extern struct storm_settings storm;
 
-/* A storm: its parts are what it tries to break; each can be left out with --without NAME, and each
+/* Each storm defines one; main() is in supervise.c.  Its parts are what it tries to break; each can be left out with --without NAME, and each
  * must have run at least once for the storm to pass. */
 struct storm_program {
     const char *name;
@@ -72,11 +66,9 @@ struct storm_program {
     unsigned long at_end;           /* bit i: part i runs after the threads have stopped */
     void (*before_init)(void);      /* before GC_INIT, or NULL */
     void (*body)(void);             /* on the main thread of the child, after GC_INIT */
+    const char *not_with_asan;      /* why it cannot run under AddressSanitizer, or NULL */
 };
-
-/* The whole of main(): usage: PROGRAM [SECONDS [THREADS [SEED]]] [--without PART] [--with PART]
- * [--alone].  Prints TAP. */
-int storm_main(int argc, char **argv, const struct storm_program *program);
+extern const struct storm_program storm_program;
 
 /* False when the storm is to end. */
 bool storm_running(void);
@@ -84,6 +76,10 @@ bool storm_running(void);
 /* Is the part switched on?  Counts one run of it. */
 bool storm_has(int part);
 void storm_ran(int part);
+
+/* Both, once in n: true if the part is to run now. */
+struct rng;
+bool storm_may(int part, struct rng *rng, size_t n);
 
 /* Tells the supervisor that this thread gets on, and with what. */
 void storm_step(const char *doing);

@@ -47,16 +47,6 @@ static void allocate(struct world *world)
     *some_slot(world) = made;
 }
 
-static void check(struct world *world)
-{
-    graph_check(some_slot(world));
-}
-
-static void change(struct world *world)
-{
-    graph_change(&world->rng, some_slot(world), world->graph_bytes / 4 + 1);
-}
-
 static void free_graph(struct world *world)
 {
     struct ref *slot = some_slot(world), graph = *slot;
@@ -205,23 +195,14 @@ static int stop_never(void)
     return 0;
 }
 
-static void collect(struct world *world)
-{
-    storm_step("collecting");
-    if (rng_once_in(&world->rng, 4))
-        GC_try_to_collect(stop_never);
-    else
-        GC_gcollect();
-}
-
 /* ---- the mutator ---- */
 
 static void step(struct world *world, int part)
 {
     switch (part) {
     case ALLOCATE: allocate(world); break;
-    case CHECK: check(world); break;
-    case CHANGE: change(world); break;
+    case CHECK: graph_check(some_slot(world)); break;
+    case CHANGE: graph_change(&world->rng, some_slot(world), world->graph_bytes / 4 + 1); break;
     case FREE: free_graph(world); break;
     case REMOTE_FREE: remote(world); break;
     case REALLOC: resize(world); break;
@@ -232,7 +213,11 @@ static void step(struct world *world, int part)
     case BATCH: batch(world); break;
     case ALIGNED: aligned(world); break;
     case STRING: string(world); break;
-    default: collect(world); break;
+    default:
+        if (rng_once_in(&world->rng, 4))
+            GC_try_to_collect(stop_never);
+        else
+            storm_collect();
     }
 }
 
@@ -274,8 +259,4 @@ static void body(void)
             graph_check(&left);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_alloc", parts, 0, 0, NULL, body };
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = { "storm_alloc", parts, 0, 0, NULL, body, NULL };

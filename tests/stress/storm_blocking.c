@@ -14,7 +14,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "tests/stress/message.h"
+#include "tests/stress/object.h"
 
 enum { BLOCKING, ACTIVE, REGISTER, RESULT, LONG_BLOCK, RETURN_DURING, COLLECT };
 static const char *const parts[] = { "blocking", "active", "register", "result", "long-block", "return-during",
@@ -180,8 +180,4 @@ static void body(void)
     storm_on_threads(storm.threads + 2, mutate);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_blocking", parts, 0, 0, NULL, body };
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = { "storm_blocking", parts, 0, 0, NULL, body, NULL };

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "tests/stress/message.h"
+#include "tests/stress/object.h"
 
 enum { HEAP_STACK, ROOT_STACK, PLAIN_STACK, BOTTOM, FINISH, COLLECT };
 static const char *const parts[] = { "heap-stack", "root-stack", "plain-stack", "bottom", "finish", "collect", NULL };
@@ -104,10 +104,8 @@ static void check_bottom(const struct coroutine *coroutine)
 
 static void maybe_collect(struct rng *rng)
 {
-    if (storm_has(COLLECT) && storm_running() && rng_once_in(rng, 12)) {
+    if (storm_running() && storm_may(COLLECT, rng, 12))
         storm_collect();
-        storm_ran(COLLECT);
-    }
 }
 
 /* Frames with objects, suspended in the innermost. */
@@ -245,8 +243,4 @@ static void body(void)
     storm_on_threads(storm.threads < THREADS_MAX ? storm.threads : THREADS_MAX, schedule);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_coroutines", parts, 0, 0, NULL, body };
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = { "storm_coroutines", parts, 0, 0, NULL, body, NULL };

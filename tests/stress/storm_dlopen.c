@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/stress/message.h"
+#include "tests/stress/object.h"
 #include "tests/stress/storm_module.h"
 
 enum { GC_DLOPEN, PLAIN_DLOPEN, ZEROED, INITIALISED, TLS, CONSTRUCTOR, LEFT_BEHIND, COLLECT };
@@ -177,10 +177,8 @@ static void step(struct use *use, struct rng *rng)
     else
         check(use);
     storm_scrub_stack();
-    if (storm_has(COLLECT) && rng_once_in(rng, 10)) {
+    if (storm_may(COLLECT, rng, 10))
         storm_collect();
-        storm_ran(COLLECT);
-    }
     struct ref graph = graph_make(rng, 3000);
     graph_check(&graph);
 }
@@ -205,8 +203,4 @@ static void body(void)
     storm_on_threads(storm.threads < THREADS_MAX ? storm.threads : THREADS_MAX, mutate);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_dlopen", parts, 0, 0, NULL, body };
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = { "storm_dlopen", parts, 0, 0, NULL, body, NULL };

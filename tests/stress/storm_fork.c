@@ -12,12 +12,11 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/stress/message.h"
+#include "tests/stress/object.h"
 
 enum { FORK, CHILD_ALLOCATES, CHILD_COLLECTS, CHILD_THREADS, GRANDCHILD, CHILD_EXITS, SPAWN, COLLECT, BY_HAND };
 static const char *const parts[] = { "fork", "child-allocates", "child-collects", "child-threads", "grandchild",
@@ -96,18 +95,12 @@ static void child_work(struct world *world)
     for (int i = 0; i < 100; i++)
         allocate(world);
     storm_ran(CHILD_ALLOCATES);
-    if (storm_has(CHILD_COLLECTS) && rng_once_in(&world->rng, 2)) {
+    if (storm_may(CHILD_COLLECTS, &world->rng, 2))
         storm_collect();
-        storm_ran(CHILD_COLLECTS);
-    }
-    if (storm_has(CHILD_THREADS) && rng_once_in(&world->rng, 2)) {
+    if (storm_may(CHILD_THREADS, &world->rng, 2))
         child_threads(world);
-        storm_ran(CHILD_THREADS);
-    }
-    if (storm_has(GRANDCHILD) && world->depth < DEPTH_MAX && rng_once_in(&world->rng, 3)) {
+    if (world->depth < DEPTH_MAX && storm_may(GRANDCHILD, &world->rng, 3))
         fork_body(world);
-        storm_ran(GRANDCHILD);
-    }
     check_all(world->slot);
     check_all(heirloom);
 }
@@ -193,10 +186,8 @@ static void mutate(int index)
     while (storm_running()) {
         storm_step("allocating");
         allocate(&world);
-        if (storm_has(COLLECT) && rng_once_in(&world.rng, 200)) {
+        if (storm_may(COLLECT, &world.rng, 200))
             storm_collect();
-            storm_ran(COLLECT);
-        }
         if (!rng_once_in(&world.rng, 50) || !may_have_child())
             continue;
         if (storm_has(SPAWN) && rng_once_in(&world.rng, 4))
@@ -222,13 +213,6 @@ static void body(void)
     check_all(heirloom);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_fork", parts, 1ul << BY_HAND, 0, before_init, body };
-
-    if (STORM_ASAN) {
-        puts("1..0 # SKIP AddressSanitizer does not survive a fork beside other threads");
-        return 0;
-    }
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = {
+    "storm_fork", parts, 1ul << BY_HAND, 0, before_init, body, "AddressSanitizer does not survive a fork beside other threads",
+};

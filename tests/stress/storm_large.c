@@ -205,8 +205,4 @@ static void body(void)
         afterwards(limit);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_large", parts, 0, 1ul << AFTERWARDS, NULL, body };
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = { "storm_large", parts, 0, 1ul << AFTERWARDS, NULL, body, NULL };

@@ -111,24 +111,15 @@ static __thread struct mutator *self;
 
 static void on_plain(int signal_number)
 {
-    (void)signal_number;
-    storm_ran(BOMBARD);
-}
-
-static void on_profile(int signal_number)
-{
-    (void)signal_number;
-    storm_ran(PROFILE);
+    storm_ran(signal_number == SIGPROF ? PROFILE : BOMBARD);
 }
 
 /* Only this frame, on the alternate stack, holds the parcel for a while. */
 static void carry(struct message *message)
 {
     self->parcel = NULL;
-    if (storm_has(ALTSTACK_COLLECTS) && rng_once_in(&self->handler_rng, 8)) {
+    if (storm_may(ALTSTACK_COLLECTS, &self->handler_rng, 8))
         GC_gcollect();
-        storm_ran(ALTSTACK_COLLECTS);
-    }
     storm_doze_us((unsigned)rng_below(&self->handler_rng, 800));
     message_check(message, "an alternate signal stack");
     self->parcel = message;
@@ -355,7 +346,7 @@ static void body(void)
     handle(SIGUSR1, on_plain, 0);
     handle(SIGUSR2, on_altstack, on_stack);
     handle(jump_signal(), on_jump, 0);
-    handle(SIGPROF, on_profile, on_stack);
+    handle(SIGPROF, on_plain, on_stack);
     STORM_CHECK(GC_get_suspend_signal() == (storm.seed % 2 ? SIGRTMIN + 4 : GC_get_suspend_signal()),
                 "the chosen signal is not used");
     waiters_prepare();
@@ -364,8 +355,4 @@ static void body(void)
     setitimer(ITIMER_PROF, &never, NULL);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_signals", parts, OPTIONAL, 0, before_init, body };
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = { "storm_signals", parts, OPTIONAL, 0, before_init, body, NULL };

@@ -14,9 +14,8 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
-#include "tests/stress/message.h"
+#include "tests/stress/object.h"
 
 enum { JOINED, DETACHED, DETACHED_LATER, EXITED, CANCELLED, CANCEL_RESULT, RAW, RAW_TWICE, TLS, TLS_MAIN, TSD,
        TSD_DESTRUCTOR, NESTED, COLLECT };
@@ -103,20 +102,14 @@ static void create(struct rng *rng, int style);
 
 static void child_work(struct rng *rng)
 {
-    if (storm_has(TLS) && rng_once_in(rng, 3)) {
+    if (storm_may(TLS, rng, 3))
         through_tls(rng);
-        storm_ran(TLS);
-    }
-    if (storm_has(TSD) && rng_once_in(rng, 3)) {
+    if (storm_may(TSD, rng, 3))
         through_tsd(rng);
-        storm_ran(TSD);
-    }
     if (storm_has(TSD_DESTRUCTOR) && rng_once_in(rng, 3))
         through_destructor(rng);
-    if (storm_has(NESTED) && rng_once_in(rng, 6)) {
+    if (storm_may(NESTED, rng, 6))
         create(rng, DETACHED);
-        storm_ran(NESTED);
-    }
 }
 
 static struct message *child_body(struct message *message, struct rng *rng)
@@ -339,10 +332,8 @@ static void creator(int index)
         storm_scrub_stack();
         if (!pool_has_room() || rng_once_in(&rng, 2))
             join_one(&rng);
-        if (storm_has(COLLECT) && rng_once_in(&rng, 20)) {
+        if (storm_may(COLLECT, &rng, 20))
             storm_collect();
-            storm_ran(COLLECT);
-        }
     }
 }
 
@@ -382,13 +373,6 @@ static void body(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const struct storm_program program = { "storm_threads", parts, OPTIONAL, 1ul << TLS_MAIN, NULL, body };
-
-    if (STORM_ASAN) {
-        puts("1..0 # SKIP AddressSanitizer fails a check of its own when threads are cancelled");
-        return 0;
-    }
-    return storm_main(argc, argv, &program);
-}
+const struct storm_program storm_program = {
+    "storm_threads", parts, OPTIONAL, 1ul << TLS_MAIN, NULL, body, "AddressSanitizer fails a check of its own when threads are cancelled",
+};
