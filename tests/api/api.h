@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -76,6 +77,32 @@ API_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
         alive += hidden[i] != 0 && GC_base(GC_REVEAL_POINTER(hidden[i])) == GC_REVEAL_POINTER(hidden[i]);
     scrub_stack();
     return alive;
+}
+
+/* Makes large objects, to which these words lead. */
+API_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hidden, int count)
+{
+    for (int i = 0; i < count; i++) {
+        object[i] = GC_malloc(API_LARGE);
+        hidden[i] = GC_HIDE_POINTER(object[i]);
+    }
+}
+
+/* How many of them are no objects any more. */
+API_NOINLINE static int api_lost(void *volatile *object, int count)
+{
+    int lost = 0;
+
+    for (int i = 0; i < count; i++)
+        lost += GC_base(object[i]) != object[i];
+    return lost;
+}
+
+/* Whatever signals come. */
+API_UNUSED static void api_wait(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        continue;
 }
 
 /* Memory that is no root: from the system, not from malloc, which may lie in static data. */
@@ -132,6 +159,22 @@ API_UNUSED static ssize_t api_read_from(pid_t child, int fd, char *to, size_t si
     return read(fd, to, size);
 }
 
+/* Settings of the next children: NAME=VALUE, separated by blanks; or NULL. */
+static const char *api_settings;
+
+API_UNUSED static void api_set(void)
+{
+    char text[200], *rest = text, *setting;
+
+    snprintf(text, sizeof(text), "%s", api_settings != NULL ? api_settings : "");
+    while (api_settings != NULL && (setting = strsep(&rest, " ")) != NULL) {
+        char *value = strchr(setting, '=');
+
+        *value = '\0';
+        setenv(setting, value + 1, 1);
+    }
+}
+
 /* Runs fn in a child and returns its wait status; what it wrote to stderr is in `errors`, cut to `size`.
  * A child that hangs is ended after 20 seconds. */
 API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
@@ -149,6 +192,7 @@ API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
+        api_set();
         fn();
         _exit(0);
     }
@@ -175,6 +219,14 @@ API_NOINLINE static void api_check_child(void (*fn)(void), const char *message, 
         for (char *line = strtok(errors, "\n"); line != NULL; line = strtok(NULL, "\n"))
             tap_diag("  %s", line);
     }
+}
+
+/* The same with such settings, and not a word. */
+API_NOINLINE static void api_check_child_with(const char *settings, void (*fn)(void), const char *name)
+{
+    api_settings = settings;
+    api_check_child(fn, NULL, name);
+    api_settings = NULL;
 }
 
 #endif

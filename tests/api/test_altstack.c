@@ -210,10 +210,7 @@ static void *collect_once(void *arg)
 
 API_NOINLINE static void make_held(void *volatile *object, GC_hidden_pointer *hidden)
 {
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden, HELD);
     scrub_stack();
 }
 

@@ -110,9 +110,6 @@ static void once_each(void)
     API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
 }
 
-static void eight(void) { setenv("GC_MARKERS", "8", 1); once_each(); }
-static void torture(void) { setenv("SGC_TORTURE", "1000", 1); once_each(); }
-
 /* ---- what an object points at ---- */
 
 static int look_at_other(void *object)
@@ -572,8 +569,8 @@ static void bad_input(void)
 int main(void)
 {
     api_check_child(once_each, NULL, "once for each dead object");
-    api_check_child(eight, NULL, "with eight markers");
-    api_check_child(torture, NULL, "under torture");
+    api_check_child_with("GC_MARKERS=8", once_each, "with eight markers");
+    api_check_child_with("SGC_TORTURE=1000", once_each, "under torture");
     api_check_child(contents_stay, NULL, "what an object points at stays if that is wanted");
     api_check_child(contents_unfinalized, NULL, "and is not finalized before the object is gone");
     api_check_child(asked_again, NULL, "a procedure may keep its object for a time");

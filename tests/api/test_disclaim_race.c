@@ -160,14 +160,12 @@ static void race(void)
         API_CHILD(GC_pthread_join(thread[i], NULL) == 0);
 }
 
-static void in_own_pages(void) { race(); }
 static void in_others_pages(void) { freer_makes = true; race(); }
-static void torture(void) { setenv("SGC_TORTURE", "1000000", 1); race(); }
 
 int main(void)
 {
-    api_check_child(in_own_pages, NULL, "freed while they wait, by another thread");
+    api_check_child(race, NULL, "freed while they wait, by another thread");
     api_check_child(in_others_pages, NULL, "by the thread that owns their pages");
-    api_check_child(torture, NULL, "with delays");
+    api_check_child_with("SGC_TORTURE=1000000", race, "with delays");
     return tap_done();
 }

@@ -120,14 +120,10 @@ static void check(void)
     API_CHILD(!wrong_environment);
 }
 
-static void one(void) { setenv("GC_MARKERS", "1", 1); check(); }
-static void eight(void) { setenv("GC_MARKERS", "8", 1); check(); }
-static void torture(void) { setenv("SGC_TORTURE", "97", 1); check(); }
-
 int main(void)
 {
-    api_check_child(one, NULL, "types by length, bitmap and procedure");
-    api_check_child(eight, NULL, "eight markers");
-    api_check_child(torture, NULL, "under torture");
+    api_check_child_with("GC_MARKERS=1", check, "types by length, bitmap and procedure");
+    api_check_child_with("GC_MARKERS=8", check, "eight markers");
+    api_check_child_with("SGC_TORTURE=97", check, "under torture");
     return tap_done();
 }

@@ -2,7 +2,6 @@
 /* The functions of a client's that the collector calls: when, with what, and that they can be taken off again. */
 #include "api.h"
 
-#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 
@@ -72,7 +71,7 @@ static void *be_deaf(void *unused)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     sem_post(&deaf);
-    sem_wait(&may_end);
+    api_wait(&may_end);
     return unused;
 }
 
@@ -86,7 +85,7 @@ static void cannot_stop(void)
     sem_init(&deaf, 0, 0);
     sem_init(&may_end, 0, 0);
     GC_pthread_create(&thread, NULL, be_deaf, NULL);
-    sem_wait(&deaf);
+    api_wait(&deaf);
     GC_set_on_collection_event(record_event);
     before = (int)GC_get_gc_no();
     GC_gcollect();
@@ -122,8 +121,7 @@ static void record_thread(GC_EventType event, void *thread)
 static void *wait_for_end(void *unused)
 {
     sem_post(&started);
-    while (sem_wait(&finish) != 0)
-        continue;
+    api_wait(&finish);
     return unused;
 }
 
@@ -136,7 +134,7 @@ static void check_thread_events(void)
     for (int i = 0; i < THREADS; i++)
         GC_pthread_create(&threads[i], NULL, wait_for_end, NULL);
     for (int i = 0; i < THREADS; i++)
-        sem_wait(&started);
+        api_wait(&started);
     GC_set_on_thread_event(record_thread);
     tap_ok(GC_get_on_thread_event() == record_thread, "the thread hook can be read");
     GC_gcollect();
@@ -173,10 +171,7 @@ static void push_outside(void)
 static void *fill_outside(void *unused)
 {
     GC_disable();
-    for (int i = 0; i < 10; i++) {
-        outside[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(outside[i]);
-    }
+    api_fill(outside, hidden, 10);
     GC_enable();
     return unused;
 }
@@ -238,12 +233,6 @@ static void *jump_away(size_t bytes)
     longjmp(away, bytes >= (size_t)1 << 50 ? 1 : 2);
 }
 
-static void silence(char *format, GC_word argument)
-{
-    (void)format;
-    (void)argument;
-}
-
 static void check_oom_jump(void)
 {
     GC_oom_func before = GC_get_oom_fn();
@@ -251,7 +240,7 @@ static void check_oom_jump(void)
     volatile size_t size = (size_t)1 << 50;
     int came;
 
-    GC_set_warn_proc(silence);
+    GC_set_warn_proc(GC_ignore_warn_proc);
     GC_set_oom_fn(jump_away);
     came = setjmp(away);
     if (came == 0)
@@ -260,7 +249,7 @@ static void check_oom_jump(void)
     tap_ok(came == 1, "the out-of-memory hook may leave by longjmp, and knows the size");
     tap_ok(GC_malloc(100) != NULL && GC_get_oom_fn() == before, "after which everything works");
     GC_set_warn_proc(warn);
-    tap_ok(warn != NULL && warn != silence && GC_get_warn_proc() == warn, "the warning hook can be set and put back");
+    tap_ok(warn != NULL && warn != GC_ignore_warn_proc && GC_get_warn_proc() == warn, "the warning hook can be set and put back");
 }
 
 /* ---- the end of the process: in children ----------------------------------------------------- */

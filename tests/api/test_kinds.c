@@ -331,10 +331,6 @@ static void all_forms(void)
         API_CHILD(api_child(forms[i], errors, sizeof errors) == 0);
 }
 
-static void with_torture(void) { setenv("SGC_TORTURE", "50", 1), setenv("GC_MARKERS", "4", 1), all_forms(); }
-static void starts_only(void) { setenv("GC_ALL_INTERIOR_POINTERS", "0", 1), all_forms(); }
-static void no_prefetch(void) { setenv("SGC_MARK_BATCH", "0", 1), all_forms(); }
-
 int main(void)
 {
     api_check_child(lengths, NULL, "lengths");
@@ -342,9 +338,9 @@ int main(void)
     api_check_child(inside, NULL, "a descriptor in the object");
     api_check_child(at_end, NULL, "at its end");
     api_check_child(by_type, NULL, "in a description of its type");
-    api_check_child(with_torture, NULL, "all of these under torture");
-    api_check_child(starts_only, NULL, "without interior pointers");
-    api_check_child(no_prefetch, NULL, "without prefetching");
+    api_check_child_with("SGC_TORTURE=50 GC_MARKERS=4", all_forms, "all of these under torture");
+    api_check_child_with("GC_ALL_INTERIOR_POINTERS=0", all_forms, "without interior pointers");
+    api_check_child_with("SGC_MARK_BATCH=0", all_forms, "without prefetching");
     api_check_child(zeroed, NULL, "new objects are zero");
     api_check_child(not_zeroed, NULL, "each function gives objects of the kind");
     api_check_child(made_inside, NULL, "a kind that is made with the lock held");

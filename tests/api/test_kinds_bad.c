@@ -75,40 +75,24 @@ static void small_type(void) { first_word = 16, kept(kind_of(by_type(), 0)); }
 
 /* ---- procedures that return something else ---- */
 
-static stack returns_null(GC_word *object, stack top, stack limit, GC_word env)
+static stack returns(GC_word *object, stack top, stack limit, GC_word env)
 {
-    (void)object, (void)top, (void)limit, (void)env;
-    return NULL;
+    stack results[] = { NULL, limit, (stack)((struct entry *)top - 1), (stack)((char *)top + 8) };
+
+    (void)object;
+    return results[env];
 }
 
-static stack returns_limit(GC_word *object, stack top, stack limit, GC_word env)
-{
-    (void)object, (void)top, (void)env;
-    return limit;
-}
-
-static stack returns_less(GC_word *object, stack top, stack limit, GC_word env)
-{
-    (void)object, (void)limit, (void)env;
-    return (stack)((struct entry *)top - 1);
-}
-
-static stack returns_odd(GC_word *object, stack top, stack limit, GC_word env)
-{
-    (void)object, (void)limit, (void)env;
-    return (stack)((char *)top + 8);
-}
-
-static void with_proc(GC_mark_proc proc)
+static void with_proc(GC_mark_proc proc, GC_word env)
 {
     GC_INIT();
-    kept(kind_of(GC_MAKE_PROC(GC_new_proc(proc), 0), 0));
+    kept(kind_of(GC_MAKE_PROC(GC_new_proc(proc), env), 0));
 }
 
-static void null_stack(void) { with_proc(returns_null); }
-static void full_stack(void) { with_proc(returns_limit); }
-static void popped_stack(void) { with_proc(returns_less); }
-static void odd_stack(void) { with_proc(returns_odd); }
+static void null_stack(void) { with_proc(returns, 0); }
+static void full_stack(void) { with_proc(returns, 1); }
+static void popped_stack(void) { with_proc(returns, 2); }
+static void odd_stack(void) { with_proc(returns, 3); }
 
 /* ---- pointers that are none: ignored by GC_mark_and_push, since any word may be given to it ---- */
 
@@ -135,12 +119,7 @@ static void anything(void)
     nowhere[3] = &nowhere;
     nowhere[4] = (void *)(uintptr_t)anything;
     nowhere[5] = api_outside(4096);
-    GC_INIT();
-    int kind = kind_of(GC_MAKE_PROC(GC_new_proc(marks_anything), 0), 0);
-    target = api_outside(4096);
-    api_in_thread(make, &kind);
-    api_collect();
-    API_CHILD(api_alive(target, 1) == 1);
+    with_proc(marks_anything, 0);
 }
 
 /* ---- entries that lead nowhere, and some that are only unusual ---- */
@@ -168,7 +147,7 @@ static stack pushes_and_marks(GC_word *object, stack top, stack limit, GC_word e
 static void entry(void *start, GC_word descriptor, GC_mark_proc proc)
 {
     pushed = (struct entry){ start, descriptor };
-    with_proc(proc);
+    with_proc(proc, 0);
 }
 
 static void null_entry(void) { entry(NULL, 100, pushes_and_marks); }
@@ -205,7 +184,7 @@ static stack pushes_foreign(GC_word *object, stack top, stack limit, GC_word env
     return top;
 }
 
-static void part_entry(void) { with_proc(pushes_foreign); }
+static void part_entry(void) { with_proc(pushes_foreign, 0); }
 
 /* ---- too many ---- */
 
@@ -230,12 +209,12 @@ static void siblings_exhausted(void)
 static void procs_exhausted(void)
 {
     for (unsigned i = GC_RESERVED_MARK_PROCS; i < GC_MAX_MARK_PROCS - 2; i++)        /* two are the collector's own */
-        API_CHILD(GC_new_proc(i % 2 == 0 ? returns_null : returns_limit) == i);
-    API_CHILD(GC_new_proc_inner(returns_null) < GC_RESERVED_MARK_PROCS);
-    kept(kind_of(GC_MAKE_PROC(GC_new_proc(returns_null), 0), 0));
+        API_CHILD(GC_new_proc(i % 2 == 0 ? returns : pushes) == i);
+    API_CHILD(GC_new_proc_inner(returns) < GC_RESERVED_MARK_PROCS);
+    kept(kind_of(GC_MAKE_PROC(GC_new_proc(returns), 0), 0));
 }
 
-static void null_proc(void) { with_proc(NULL); }
+static void null_proc(void) { with_proc(NULL, 0); }
 
 /* ---- calls at the wrong time, and sizes ---- */
 

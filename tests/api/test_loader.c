@@ -11,7 +11,6 @@
 
 #include <link.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "../lib/module.h"
 #include "../lib/sanitized.h"

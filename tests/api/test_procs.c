@@ -288,36 +288,16 @@ static void check_all(void)
     API_CHILD(env_seen == 0 && unmarked_seen == 0 && unset_seen == 1);
 }
 
-/* ---- environments ---- */
-
-static void with(const char *name, const char *value, const char *markers)
-{
-    setenv("GC_MARKERS", markers, 1);
-    if (name != NULL)
-        setenv(name, value, 1);
-    check_all();
-}
-
-static void one(void) { with(NULL, NULL, "1"); }
-static void two(void) { with(NULL, NULL, "2"); }
-static void eight(void) { with(NULL, NULL, "8"); }
-static void torture_one(void) { with("SGC_TORTURE", "500", "1"); }
-static void torture_eight(void) { with("SGC_TORTURE", "500", "8"); }
-static void little_stack(void) { with("SGC_MARK_STACK_LIMIT", "64K", "1"); }
-static void starts_only(void) { with("GC_ALL_INTERIOR_POINTERS", "0", "2"); }
-static void locked(void) { with("SGC_PRESET", "no-opt", "2"); }
-static void not_shared(void) { with("SGC_PRESET", "simple", "2"); }
-
 int main(void)
 {
-    api_check_child(one, NULL, "one marker");
-    api_check_child(two, NULL, "two markers");
-    api_check_child(eight, NULL, "eight markers");
-    api_check_child(torture_one, NULL, "one marker, under torture");
-    api_check_child(torture_eight, NULL, "eight markers, under torture");
-    api_check_child(little_stack, NULL, "a mark stack that is too small");
-    api_check_child(starts_only, NULL, "no interior pointers");
-    api_check_child(locked, NULL, "locked mark stacks");
-    api_check_child(not_shared, NULL, "mark stacks that are not shared");
+    api_check_child_with("GC_MARKERS=1", check_all, "one marker");
+    api_check_child_with("GC_MARKERS=2", check_all, "two markers");
+    api_check_child_with("GC_MARKERS=8", check_all, "eight markers");
+    api_check_child_with("SGC_TORTURE=500 GC_MARKERS=1", check_all, "one marker, under torture");
+    api_check_child_with("SGC_TORTURE=500 GC_MARKERS=8", check_all, "eight markers, under torture");
+    api_check_child_with("SGC_MARK_STACK_LIMIT=64K GC_MARKERS=1", check_all, "a mark stack that is too small");
+    api_check_child_with("GC_ALL_INTERIOR_POINTERS=0 GC_MARKERS=2", check_all, "no interior pointers");
+    api_check_child_with("SGC_PRESET=no-opt GC_MARKERS=2", check_all, "locked mark stacks");
+    api_check_child_with("SGC_PRESET=simple GC_MARKERS=2", check_all, "mark stacks that are not shared");
     return tap_done();
 }

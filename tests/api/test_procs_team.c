@@ -117,10 +117,8 @@ static void *overwrite(void *arg)
     return arg;
 }
 
-static void check(const char *markers, const char *markbit)
+static void check(void)
 {
-    setenv("GC_MARKERS", markers, 1);
-    setenv("SGC_MARKBIT", markbit, 1);
     setenv("SGC_TORTURE", "1000000", 1);            /* all markers are called, however little there is to mark */
     GC_INIT();
     GC_set_finalize_on_demand(1);
@@ -136,16 +134,11 @@ static void check(const char *markers, const char *markbit)
     API_CHILD(wrong == 0);
 }
 
-static void or_two(void) { check("2", "or"); }
-static void or_four(void) { check("4", "or"); }
-static void cas_four(void) { check("4", "cas"); }
-static void lock_four(void) { check("4", "lock"); }
-
 int main(void)
 {
-    api_check_child(or_two, NULL, "two markers, or");
-    api_check_child(or_four, NULL, "four markers, or");
-    api_check_child(cas_four, NULL, "four markers, cas");
-    api_check_child(lock_four, NULL, "four markers, lock");
+    api_check_child_with("GC_MARKERS=2 SGC_MARKBIT=or", check, "two markers, or");
+    api_check_child_with("GC_MARKERS=4 SGC_MARKBIT=or", check, "four markers, or");
+    api_check_child_with("GC_MARKERS=4 SGC_MARKBIT=cas", check, "four markers, cas");
+    api_check_child_with("GC_MARKERS=4 SGC_MARKBIT=lock", check, "four markers, lock");
     return tap_done();
 }

@@ -14,10 +14,7 @@ static void **outside, **many;
 /* Fills `outside`, each word with a new object. */
 static void *fill_outside(void *unused)
 {
-    for (int i = 0; i < WORDS; i++) {
-        outside[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(outside[i]);
-    }
+    api_fill(outside, hidden, WORDS);
     return unused;
 }
 
@@ -178,10 +175,7 @@ static void *table_at(int index)
 static void *fill_table(void *unused)
 {
     GC_disable();
-    for (int i = 0; i < WORDS; i++) {
-        table[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(table[i]);
-    }
+    api_fill(table, hidden, WORDS);
     GC_enable();
     return unused;
 }

@@ -29,11 +29,7 @@ static GC_hidden_pointer hidden[HELD];
 
 static void fill(void *volatile *object)
 {
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        API_CHILD(object[i] != NULL);
-        hidden[i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden, HELD);
 }
 
 /* Objects that were taken for dead would be allocated again. */

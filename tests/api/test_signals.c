@@ -2,18 +2,10 @@
 /* Signals of gc.h: which one stops threads, wrong choices, interrupted system calls, threads that block everything. */
 #include "api.h"
 
-#include <semaphore.h>
 #include <stdatomic.h>
-#include <time.h>
 
 static sem_t ready;
 static atomic_int stop;
-
-static void wait_for(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0)
-        continue;
-}
 
 static void pause_ms(long ms)
 {
@@ -40,7 +32,7 @@ static bool collects_beside_thread(void)
 
     sem_init(&ready, 0, 0);
     GC_pthread_create(&thread, NULL, allocate, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     for (int i = 0; i < 10; i++)
         GC_gcollect();
     stop = 1;
@@ -108,7 +100,7 @@ static void check_restart(void)
     if (pipe(ends) != 0)
         tap_bail("no pipe");
     GC_pthread_create(&thread, NULL, read_pipe, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     for (int i = 0; i < 100; i++) {
         GC_gcollect();
         GC_gcollect();
@@ -150,7 +142,7 @@ static void blocked_thread(void)
     GC_INIT();
     sem_init(&ready, 0, 0);
     GC_pthread_create(&blocker, NULL, block_all, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     pthread_create(&timer, NULL, unblock_later, NULL);
     GC_gcollect();
     stop = 1;

@@ -5,18 +5,11 @@
  */
 #include "api.h"
 
-#include <semaphore.h>
 #include <ucontext.h>
 
 enum { STACK = 256 * 1024, HELD = 20 };
 
 static GC_hidden_pointer hidden[2 * HELD];
-
-static void wait_for(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0)
-        continue;
-}
 
 /* ---- a coroutine that says where its stack is ------------------------------------------------ */
 
@@ -48,16 +41,12 @@ static void coroutine_body(void)
 
     GC_alloc_unlock();
     routine.errors += GC_get_my_stackbottom(&seen) == NULL || seen.mem_base != routine.base.mem_base;
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden, HELD);
     for (int round = 0; round < 3; round++) {
         api_collect();
         routine.errors += api_alive(hidden, HELD) != HELD;
         switch_to(&routine.caller_base, &routine.context, &routine.caller);
-        for (int i = 0; i < HELD; i++)
-            routine.errors += GC_base(object[i]) != object[i];
+        routine.errors += api_lost(object, HELD);
     }
     routine.over = true;
     GC_alloc_lock();
@@ -83,10 +72,7 @@ static bool run_coroutine(void)
     char *low = (char *)__builtin_frame_address(0) - 4096;
     int good = 0;
 
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[HELD + i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden + HELD, HELD);
     good += GC_get_my_stackbottom(&base) != NULL;
     routine.caller_base = base;
     while (!routine.over) {
@@ -159,14 +145,10 @@ static void handler(int signal)
     void *volatile object[HELD];
 
     (void)signal;
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden, HELD);
     sem_post(&in_handler);
-    wait_for(&leave_handler);
-    for (int i = 0; i < HELD; i++)
-        handler_errors += GC_base(object[i]) != object[i];
+    api_wait(&leave_handler);
+    handler_errors += api_lost(object, HELD);
 }
 
 /* Its older frames, on the normal stack, hold objects as well; bdwgc 8.2 does not scan them then. */
@@ -177,10 +159,7 @@ static void *use_altstack(void *arg)
     stack_t alternate = { .ss_sp = api_outside(STACK), .ss_size = STACK };
     char *low;
 
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[HELD + i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden + HELD, HELD);
     sigaltstack(&alternate, NULL);
     GC_get_stack_base(&base);
     low = (char *)base.mem_base - STACK;
@@ -200,7 +179,7 @@ static void check_altstack(void *registered, const char *name)
     handler_errors = 0;
     sigaction(SIGUSR1, &action, NULL);
     GC_pthread_create(&thread, NULL, use_altstack, registered);
-    wait_for(&in_handler);
+    api_wait(&in_handler);
     api_collect();
     tap_ok(api_alive(hidden, HELD) == HELD, "%s is scanned", name);
     tap_ok(!api_on_sgc || api_alive(hidden + HELD, HELD) == HELD, "%s: so is the thread's own stack", name);
@@ -237,24 +216,17 @@ static void on_foreign_stack(void)
 {
     void *volatile object[HELD];
 
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden, HELD);
     sem_post(&on_foreign);
-    wait_for(&leave_foreign);
-    for (int i = 0; i < HELD; i++)
-        handler_errors += GC_base(object[i]) != object[i];
+    api_wait(&leave_foreign);
+    handler_errors += api_lost(object, HELD);
 }
 
 static void *run_foreign(void *unused)
 {
     void *volatile object[HELD];
 
-    for (int i = 0; i < HELD; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[HELD + i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden + HELD, HELD);
     foreign_thread = pthread_self();
     GC_get_my_stackbottom(&foreign_base);
     getcontext(&foreign);
@@ -263,8 +235,7 @@ static void *run_foreign(void *unused)
     foreign.uc_link = &native;
     makecontext(&foreign, on_foreign_stack, 0);
     swapcontext(&native, &foreign);
-    for (int i = 0; i < HELD; i++)
-        handler_errors += GC_base(object[i]) != object[i];
+    handler_errors += api_lost(object, HELD);
     return unused;
 }
 
@@ -280,7 +251,7 @@ static void check_beyond(void)
     GC_set_sp_corrector(correct);
     tap_ok(GC_get_sp_corrector() == correct, "the stack pointer hook can be read");
     GC_pthread_create(&thread, NULL, run_foreign, NULL);
-    wait_for(&on_foreign);
+    api_wait(&on_foreign);
     api_collect();
     tap_ok(corrections >= 2 && corrections_elsewhere == 0, "it is called with the thread and its stack pointer");
     tap_ok(api_alive(hidden, 2 * HELD) == 2 * HELD, "what it says is scanned");

@@ -8,10 +8,8 @@
 
 #include <link.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "../lib/sanitized.h"
 
@@ -58,8 +56,7 @@ static void start(struct worker *w, void (*step)(struct worker *w))
     sem_init(&w->ready, 0, 0);
     if (GC_pthread_create(&w->thread, NULL, work, w) != 0)
         tap_bail("no thread");
-    while (sem_wait(&w->ready) != 0)
-        continue;
+    api_wait(&w->ready);
 }
 
 /* True if all was well with it. */
@@ -289,8 +286,7 @@ static sem_t inside, leave;
 static void *wait_inside(void *arg)
 {
     sem_post(&inside);
-    while (sem_wait(&leave) != 0)
-        continue;
+    api_wait(&leave);
     return arg;
 }
 
@@ -306,7 +302,7 @@ static void check_blocked(void)
     sem_init(&inside, 0, 0);
     sem_init(&leave, 0, 0);
     start(&w, block);
-    sem_wait(&inside);
+    api_wait(&inside);
     suspend(&w);
     tap_ok(suspended(&w), "a thread in GC_do_blocking is suspended at once");
     sem_post(&leave);
@@ -325,7 +321,7 @@ static void check_cancelled(void)
     pthread_t thread;
 
     start(&w, block);
-    sem_wait(&inside);
+    api_wait(&inside);
     suspend(&w);
     GC_pthread_cancel(w.thread);
     rest(20);

@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -23,12 +22,6 @@ static pthread_t victim;
 static void rest(void)
 {
     nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
-}
-
-static void wait_for(sem_t *sem)
-{
-    while (sem_wait(sem) != 0)
-        continue;
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
@@ -98,7 +91,7 @@ static void stay_inside(void)
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     sem_post(&inside);
-    wait_for(&leave);
+    api_wait(&leave);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -148,7 +141,7 @@ static void check_region(void *(*fn)(void *), int expected, const char *what)
 
     start_others();
     start(&thread, fn);
-    wait_for(&inside);
+    api_wait(&inside);
     tap_ok(finish_others() == COLLECTORS + ASKERS, "in a region, %s: the others come to an end", what);
     before = GC_get_gc_no();
     api_collect();
@@ -187,7 +180,7 @@ static void check_self(void)
     nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000000 }, NULL);
     tap_ok(GC_is_thread_suspended(thread) && !atomic_load(&returned), "a thread in a region suspends itself: it stands");
     GC_resume_thread(thread);
-    wait_for(&inside);
+    api_wait(&inside);
     before = GC_get_gc_no();
     GC_gcollect();
     tap_ok(GC_get_gc_no() == before + 1 && !GC_is_thread_suspended(thread), "and returns into the region when it is resumed");
@@ -205,7 +198,7 @@ static void *nothing(void *arg)
 static void *take_lock(void *taken)
 {
     sem_post(&inside);
-    wait_for(&leave);
+    api_wait(&leave);
     GC_call_with_alloc_lock(nothing, NULL);
     atomic_store((atomic_int *)taken, 1);
     return taken;
@@ -224,7 +217,7 @@ static void check_lock(void)
 
     if (GC_pthread_create(&thread, NULL, take_lock_in_region, &taken) != 0)
         tap_bail("no thread");
-    wait_for(&inside);
+    api_wait(&inside);
     GC_suspend_thread(thread);
     sem_post(&leave);
     while (!atomic_load(&taken) && api_milliseconds() - began < PATIENCE_MS)

@@ -6,19 +6,11 @@
 #include "api.h"
 #include "../lib/capture.h"
 
-#include <semaphore.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #define OBJECTS 100
 
 static sem_t ready, proceed;
-
-static void wait_for(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0)
-        continue;
-}
 
 /* ---- create, join, exit, detach -------------------------------------------------------------- */
 
@@ -91,7 +83,7 @@ static void check_detach(void)
     for (int i = 0; i < 20; i++)
         good += GC_pthread_create(&thread, NULL, detached_body, NULL) == 0 && GC_pthread_detach(thread) == 0;
     for (int i = 0; i < 40; i++)
-        wait_for(&ready);
+        api_wait(&ready);
     api_collect();
     tap_ok(good == 40, "detached threads, from the start and later (%d of 40)", good);
     pthread_attr_destroy(&attr);
@@ -105,12 +97,9 @@ static void *hold_on_stack(void *unused)
 {
     void *volatile object[OBJECTS];
 
-    for (int i = 0; i < OBJECTS; i++) {
-        object[i] = GC_malloc(API_LARGE);
-        hidden[i] = GC_HIDE_POINTER(object[i]);
-    }
+    api_fill(object, hidden, OBJECTS);
     sem_post(&ready);
-    wait_for(&proceed);
+    api_wait(&proceed);
     return object[0] == NULL ? object[1] : unused;
 }
 
@@ -119,7 +108,7 @@ static void check_stack_roots(void)
     pthread_t thread;
 
     GC_pthread_create(&thread, NULL, hold_on_stack, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) == OBJECTS, "objects on a thread's stack are alive");
     sem_post(&proceed);
@@ -172,7 +161,7 @@ static void check_register(void)
     tap_ok(GC_thread_is_registered(), "the main thread is registered");
     GC_allow_register_threads();
     pthread_create(&thread, NULL, register_myself, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) == OBJECTS, "a thread that registered itself has its stack scanned");
     sem_post(&proceed);
@@ -257,7 +246,7 @@ static void *block(void *arg)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     sem_post(&ready);
-    wait_for(&proceed);
+    api_wait(&proceed);
     return arg;
 }
 
@@ -277,7 +266,7 @@ static void check_blocking(void)
     void *result;
 
     GC_pthread_create(&thread, NULL, blocked_thread, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     for (int i = 0; i < 5; i++)
         api_collect();
     tap_ok(api_alive(hidden, 1) == 1, "what a blocked thread's older frames hold is alive");
@@ -307,7 +296,7 @@ static void check_cancel(void)
 
     for (int i = 0; i < 20; i++) {
         GC_pthread_create(&thread, NULL, to_be_cancelled, NULL);
-        wait_for(&ready);
+        api_wait(&ready);
         good += GC_pthread_cancel(thread) == 0 && GC_pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED;
         GC_gcollect();
     }
@@ -362,7 +351,7 @@ static void check_lock(void)
 
     collecting = 0;
     GC_pthread_create(&thread, NULL, keep_collecting, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     for (int i = 0; i < 5; i++)
         good += GC_call_with_alloc_lock(under_lock, object) == object;
     for (int i = 0; i < 5; i++) {
@@ -382,7 +371,7 @@ static void check_stop_world(void)
 
     collecting = 0;
     GC_pthread_create(&thread, NULL, turn, NULL);
-    wait_for(&ready);
+    api_wait(&ready);
     GC_stop_world_external();
     before = turns;
     nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);

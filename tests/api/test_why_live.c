@@ -9,7 +9,6 @@
 #include <gc/gc_backptr.h>
 #include <gc/gc_typed.h>
 
-#include <semaphore.h>
 #include <sgc.h>
 
 enum { CHAIN = 100 };
@@ -111,8 +110,7 @@ static void *hold(void *unused)
     by_thread[1] = GC_HIDE_POINTER(in_thread_local);
     GC_clear_stack(NULL);
     sem_post(&ready);
-    while (sem_wait(&proceed) != 0)
-        continue;
+    api_wait(&proceed);
     in_thread_local = NULL;
     return object != NULL ? unused : object;
 }
@@ -125,7 +123,7 @@ static void check_threads(void)
     sem_init(&ready, 0, 0);
     sem_init(&proceed, 0, 0);
     GC_pthread_create(&thread, NULL, hold, NULL);
-    sem_wait(&ready);
+    api_wait(&ready);
     tap_ok(find(by_thread[0]) == SGC_HELD_BY_STACK && leads_to(by_thread[0], 1) && way.first.thread > 0 &&
            way.first.thread != getpid(), "a thread's stack holds one, and the thread is named");
     held = find(by_thread[1]);
