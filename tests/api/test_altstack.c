@@ -100,22 +100,14 @@ static void stand_nowhere(void)
     sigaltstack(&none, NULL);
 }
 
-API_NOINLINE static void collect_interrupted(void (*handler)(int))
+/* With AUTODISARM the kernel does not say where the handler stands, the program does. */
+API_NOINLINE static void collect_interrupted(int flags, void (*handler)(int))
 {
     char memory[STACK];
 
-    stand_on(memory, 0, handler);
-    api_collect();
-    stand_nowhere();
-}
-
-/* The kernel does not say where the handler stands, the program does. */
-API_NOINLINE static void collect_interrupted_disarmed(void (*handler)(int))
-{
-    char memory[STACK];
-
-    stand_on(memory, AUTODISARM, handler);
-    GC_register_altstack(NULL, 0, memory, STACK);
+    stand_on(memory, flags, handler);
+    if (flags != 0)
+        GC_register_altstack(NULL, 0, memory, STACK);
     api_collect();
     stand_nowhere();
 }
@@ -133,33 +125,17 @@ static void all_ran(void)
     API_CHILD(nested == 0 && ran >= OBJECTS - STRAYS);
 }
 
-static void in_finalizer(void)
+static void interrupt(void (*begin)(void), int flags)
 {
-    begin_finalizers();
-    collect_interrupted(collect_there);
+    begin();
+    collect_interrupted(flags, collect_there);
     all_ran();
 }
 
-static void in_disclaim(void)
-{
-    begin_disclaim();
-    collect_interrupted(collect_there);
-    all_ran();
-}
-
-static void in_finalizer_disarmed(void)
-{
-    begin_finalizers();
-    collect_interrupted_disarmed(collect_there);
-    all_ran();
-}
-
-static void in_disclaim_disarmed(void)
-{
-    begin_disclaim();
-    collect_interrupted_disarmed(collect_there);
-    all_ran();
-}
+static void in_finalizer(void) { interrupt(begin_finalizers, 0); }
+static void in_disclaim(void) { interrupt(begin_disclaim, 0); }
+static void in_finalizer_disarmed(void) { interrupt(begin_finalizers, AUTODISARM); }
+static void in_disclaim_disarmed(void) { interrupt(begin_disclaim, AUTODISARM); }
 
 /* ---- another thread asks --------------------------------------------------------------------- */
 
@@ -173,7 +149,7 @@ static void wait_there(int signal)
 
 static void *collect_and_wait(void *arg)
 {
-    collect_interrupted(wait_there);
+    collect_interrupted(0, wait_there);
     return arg;
 }
 

@@ -61,32 +61,15 @@ static void *idle(void *arg)
     return arg;
 }
 
-typedef int (*creator_fn)(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+typedef int creator_fn(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 
-/* The idle ones make each stop last. */
-static pthread_t start_by(creator_fn create, void *(*fn)(void *))
-{
-    pthread_t thread;
-
-    GC_INIT();
-    for (int i = 0; i < IDLE; i++)
-        API_CHILD(GC_pthread_create(&thread, NULL, idle, NULL) == 0);
-    API_CHILD(create(&thread, NULL, fn, NULL) == 0);
-    while (atomic_load(&turns) == 0)
-        continue;
-    return thread;
-}
-
-static pthread_t start(void *(*fn)(void *))
-{
-    return start_by(GC_pthread_create, fn);
-}
-
-static void finish(pthread_t thread)
-{
-    atomic_store(&over, 1);
-    GC_pthread_join(thread, NULL);
-}
+/* What the next child does: another thread runs `beside`, and this one asks so often. */
+static struct {
+    creator_fn *create;
+    void *(*beside)(void *);
+    void (*question)(void *object);
+    int rounds;
+} now;
 
 /* Only our own stack points at the object, so everything else is looked through first. */
 static void ask(void *object)
@@ -105,44 +88,35 @@ static void ask_stopped(void *object)
     GC_start_world_external();
 }
 
-/* Who wants a lock that another thread hardly ever lets go of waits long: on a busy machine a few rounds must do. */
-static void ask_often(void (*question)(void *object), int rounds)
+/* The idle ones make each stop last.  Who wants a lock that another thread hardly ever lets go of waits long: on a busy machine
+ * a few rounds must do. */
+static void ask_often(void)
 {
-    void *volatile object = GC_malloc(API_LARGE);
-    time_t end = time(NULL) + MOST_SECONDS;
+    void *volatile object;
+    pthread_t thread;
+    time_t end;
 
-    for (int i = 0; i < rounds && time(NULL) <= end; i++)
-        question(object);
+    GC_INIT();
+    for (int i = 0; i < IDLE; i++)
+        API_CHILD(GC_pthread_create(&thread, NULL, idle, NULL) == 0);
+    API_CHILD(now.create(&thread, NULL, now.beside, NULL) == 0);
+    while (atomic_load(&turns) == 0)
+        continue;
+    object = GC_malloc(API_LARGE);
+    end = time(NULL) + MOST_SECONDS;
+    for (int i = 0; i < now.rounds && time(NULL) <= end; i++)
+        now.question(object);
+    atomic_store(&over, 1);
+    GC_pthread_join(thread, NULL);
 }
 
-static void while_loading(void)
+static void check(void *(*beside)(void *), void (*question)(void *), int rounds, const char *message, const char *name)
 {
-    pthread_t thread = start(load_and_unload);
-
-    ask_often(ask, ROUNDS);
-    finish(thread);
-}
-
-static void by_hand_while_loading(void)
-{
-    pthread_t thread = start(load_and_unload);
-
-    ask_often(ask_stopped, ROUNDS);
-    finish(thread);
-}
-
-static void while_loader_locked(void)
-{
-    pthread_t thread = start(ask_loader);
-
-    ask_often(ask_stopped, LOCKED_ROUNDS);
-    finish(thread);
+    now.create = GC_pthread_create, now.beside = beside, now.question = question, now.rounds = rounds;
+    api_check_child(ask_often, message, name);
 }
 
 /* ---- by a thread that is not stopped --------------------------------------------------------- */
-
-static void (*question)(void *object);
-static bool in_region;
 
 static void let_them_unload(void)
 {
@@ -203,33 +177,15 @@ static void ask_why_stopped(void *object)
     GC_start_world_external();
 }
 
-static void why_by_hand_while_loading(void)
-{
-    pthread_t thread = start(load_and_unload);
-
-    ask_often(ask_why_stopped, LOCKED_ROUNDS);
-    finish(thread);
-}
-
-static void while_others_unload(void)
-{
-    pthread_t thread = in_region ? start(unload_in_region) : start_by(pthread_create, load_and_unload);
-
-    ask_often(question, OTHERS_ROUNDS);
-    finish(thread);
-}
-
-static void check_others(void (*asked)(void *object), const char *message, const char *what)
+static void check_others(void (*question)(void *object), const char *message, const char *what)
 {
     char text[100];
 
-    question = asked;
-    for (int i = 0; i < 2; i++) {
-        in_region = i != 0;
-        snprintf(text, sizeof(text), "a thread %s unloads modules: %s", in_region ? "in a region" : "that is not registered",
-                 what);
-        api_check_child(while_others_unload, message, text);
-    }
+    snprintf(text, sizeof(text), "a thread in a region unloads modules: %s", what);
+    check(unload_in_region, question, OTHERS_ROUNDS, message, text);
+    snprintf(text, sizeof(text), "a thread that is not registered unloads modules: %s", what);
+    now.create = pthread_create, now.beside = load_and_unload;
+    api_check_child(ask_often, message, text);
 }
 
 int main(void)
@@ -237,11 +193,11 @@ int main(void)
     if (TEST_SANITIZED)
         tap_skip_all("threads that ask the loader get no signal there");
     tap_plan(0);
-    api_check_child(while_loading, NULL, "questions while modules come and go");
-    api_check_child(by_hand_while_loading, NULL, "with the world stopped by hand");
-    api_check_child(while_loader_locked, NULL, "and by hand while another thread asks the loader");
-    api_check_child(why_by_hand_while_loading, "static data",
-                    "and what holds an object is told by hand while modules come and go");
+    check(load_and_unload, ask, ROUNDS, NULL, "questions while modules come and go");
+    check(load_and_unload, ask_stopped, ROUNDS, NULL, "with the world stopped by hand");
+    check(ask_loader, ask_stopped, LOCKED_ROUNDS, NULL, "and by hand while another thread asks the loader");
+    check(load_and_unload, ask_why_stopped, LOCKED_ROUNDS, "static data",
+          "and what holds an object is told by hand while modules come and go");
     check_others(collect, NULL, "collections");
     check_others(collect_and_ask_why, "static data", "what holds an object, told in a collection");
     check_others(ask, NULL, "questions");
