@@ -190,7 +190,6 @@ unit_tests += \
 	tests/api/test_liveness \
 	tests/api/test_loader \
 	tests/api/test_alloc_lock \
-	tests/api/test_alloc_lock_left \
 	tests/api/test_alloc_lock_threads \
 	tests/api/test_noticed \
 	tests/api/test_end_and_strings \
@@ -209,7 +208,7 @@ unit_tests += \
 	tests/api/test_unregister \
 	tests/api/test_vars \
 	tests/api/test_why_live
-thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_left tests/api/test_alloc_lock_threads tests/api/test_suspend tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
+thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_threads tests/api/test_suspend tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
 aarch64_tests += tests/api/test_malloc tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
 # The compiler makes calls of calloc and the like of what looks like them.
 tests_api_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GC_call_with_alloc_lock: one at a time, beside the lock taken by hand and collections; signal handlers that come while its
- * callback runs; callbacks, and handlers in them, that leave by a jump.  Not with API_PEER: bdwgc hangs in most of it.
+ * callback runs; callbacks, and handlers in them, that leave by a jump: then functions that are refused to who has the lock
+ * find, when they are the next that the thread calls, that it was left, and do what they are for.  Not with API_PEER: bdwgc
+ * hangs in most of it.
  */
 #include "api.h"
 #include "../lib/sanitized.h"
+
+#include <gc/javaxfc.h>
 
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -67,8 +71,12 @@ static void handler_allocates(void)
 
 /* ---- jumps ----------------------------------------------------------------------------------- */
 
+static atomic_int jumped;
+
 static void *enter_late(void *arg)
 {
+    while (!jumped)
+        usleep(100);
     return GC_call_with_alloc_lock(nothing, arg);
 }
 
@@ -89,7 +97,7 @@ static void *wait_for_signal(void *unused)
     return unused;
 }
 
-static void jump_out_of_callback(void)
+API_NOINLINE static void jump_out_of_callback(void)
 {
     if (setjmp(way_out) == 0)
         GC_call_with_alloc_lock(leave, NULL);
@@ -115,7 +123,8 @@ static void jump_inside_handler(void)
     raise(SIGUSR1);
 }
 
-/* Others waited; and what the thread itself does next releases the GC lock for all. */
+/* Others wait, from before, since creating a thread may be what opens the lock; what the thread itself does next releases it
+ * for all. */
 static void others_go_on(void (*jump)(void), void (*next)(void))
 {
     pthread_t thread;
@@ -123,10 +132,12 @@ static void others_go_on(void (*jump)(void), void (*next)(void))
     int mark;
 
     GC_INIT();
-    jump();
     GC_pthread_create(&thread, NULL, enter_late, &mark);
+    jump();
+    jumped = 1;
+    usleep(2000);
     next();
-    API_CHILD(GC_pthread_join(thread, &result) == 0 && result == &mark);
+    API_CHILD(pthread_join(thread, &result) == 0 && result == &mark);
     API_CHILD(collected_within(ENOUGH));
 }
 
@@ -205,6 +216,7 @@ static void lock_again(void (*again)(void))
 
     GC_INIT();
     jump_out_locked_twice();
+    jumped = 1;
     again();
     GC_pthread_create(&thread, NULL, enter_late, &thread);
     API_CHILD(pthread_join(thread, &result) == 0 && result == &thread);
@@ -313,30 +325,19 @@ static void fork_there(int signal)
     waitpid(child, (int *)&child_was, 0);
 }
 
-static void *interrupt_it(void *arg)
-{
-    raise(SIGUSR1);
-    return arg;
-}
-
 static void handler_forks(void)
 {
     GC_INIT();
     on_signal(fork_there);
-    GC_call_with_alloc_lock(interrupt_it, NULL);
+    GC_call_with_alloc_lock(wait_for_signal, NULL);
     API_CHILD(WIFEXITED(child_was) && WEXITSTATUS(child_was) == 7);
     GC_gcollect();
-}
-
-static void *do_nothing(void *arg)
-{
-    return arg;
 }
 
 static void lock_there(int signal)
 {
     (void)signal;
-    GC_call_with_alloc_lock(do_nothing, NULL);
+    GC_call_with_alloc_lock(nothing, NULL);
 }
 
 API_NOINLINE static void handler_inside(void)
@@ -348,7 +349,7 @@ API_NOINLINE static void handler_inside(void)
     GC_INIT();
     sigaltstack(&stack, NULL);
     sigaction(SIGUSR1, &action, NULL);
-    GC_call_with_alloc_lock(interrupt_it, NULL);
+    GC_call_with_alloc_lock(wait_for_signal, NULL);
     sigaltstack(&none, NULL);
 }
 
@@ -373,9 +374,114 @@ static void check_left(void)
     api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
 }
 
+/* ---- what is called next after a jump -------------------------------------------------------- */
+
+static atomic_int finalized, over;
+
+/* The child ends well, and says that the lock was left, and besides only `also`, if that is not NULL. */
+static void check_next(void (*fn)(void), const char *also, const char *name)
+{
+    static char errors[4096];
+    int status = api_child(fn, errors, sizeof(errors)), lines = 0;
+    bool said = strstr(errors, released) != NULL && (also == NULL || strstr(errors, also) != NULL);
+
+    for (const char *at = errors; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    if (!tap_ok(status == 0 && said && lines == 1 + (also != NULL), "%s", name))
+        tap_diag("status %#x; stderr: %s", status, errors);
+}
+
+static void stop_world(void)
+{
+    GC_stop_world_external();
+    GC_start_world_external();
+}
+
+static pthread_t idler;
+
+static void *idle(void *arg)
+{
+    while (!over)
+        usleep(1000);
+    return arg;
+}
+
+static void start_idler(void)
+{
+    GC_INIT();
+    GC_pthread_create(&idler, NULL, idle, NULL);
+}
+
+static void suspend(void)
+{
+    GC_suspend_thread(idler);
+    API_CHILD(GC_is_thread_suspended(idler));
+    GC_resume_thread(idler);
+}
+
+static void count_finalized(void *object, void *data)
+{
+    (void)object, (void)data;
+    finalized++;
+}
+
+static void *make_dead(void *unused)
+{
+    GC_register_finalizer_no_order(GC_malloc(API_LARGE), count_finalized, NULL, NULL, NULL);
+    return unused;
+}
+
+static void let_one_die(void)
+{
+    GC_INIT();
+    GC_set_finalize_on_demand(1);
+    api_in_thread(make_dead, NULL);
+    api_collect();
+    API_CHILD(GC_should_invoke_finalizers());
+}
+
+static void invoke_finalizers(void) { API_CHILD(GC_invoke_finalizers() == 1 && finalized == 1); }
+
+static void finalize_all(void)
+{
+    GC_finalize_all();
+    API_CHILD(finalized == 1);
+}
+
+static void visit(void *object, size_t bytes, void *data)
+{
+    (void)object, (void)bytes, (void)data;
+    API_CHILD(false);
+}
+
+static void enumerate(void) { GC_enumerate_reachable_objects_inner(visit, NULL); }
+static void collect_a_little(void) { API_CHILD(GC_collect_a_little() == 0); }
+
+static void next_stop_world(void) { others_go_on(jump_out_of_callback, stop_world); }
+static void next_suspend(void) { start_idler(), others_go_on(jump_out_of_callback, suspend); }
+static void next_invoke_finalizers(void) { let_one_die(), others_go_on(jump_out_of_callback, invoke_finalizers); }
+static void next_finalize_all(void) { let_one_die(), others_go_on(jump_out_of_callback, finalize_all); }
+static void next_unlock(void) { others_go_on(jump_out_of_callback, GC_alloc_unlock); }
+static void next_enumerate(void) { others_go_on(jump_out_of_callback, enumerate); }
+static void next_markers(void) { others_go_on(jump_out_of_callback, GC_start_mark_threads); }
+static void next_collect_a_little(void) { others_go_on(jump_out_of_callback, collect_a_little); }
+
+static void check_all_next(void)
+{
+    check_next(next_stop_world, NULL, "GC_stop_world_external stops the world");
+    check_next(next_suspend, NULL, "GC_suspend_thread suspends");
+    check_next(next_invoke_finalizers, NULL, "GC_invoke_finalizers runs what waits");
+    check_next(next_finalize_all, NULL, "GC_finalize_all, too");
+    check_next(next_unlock, "GC_alloc_unlock: this thread does not have", "GC_alloc_unlock says that there is nothing to unlock");
+    check_next(next_enumerate, "_inner: this thread does not have", "GC_enumerate_reachable_objects_inner, that it needs the lock");
+    check_next(next_markers, NULL, "GC_start_mark_threads opens the lock");
+    check_next(next_collect_a_little, NULL, "so does GC_collect_a_little");
+}
+
 int main(void)
 {
     check_left();
+    check_all_next();
     GC_INIT();
     check_many();
     return tap_done();

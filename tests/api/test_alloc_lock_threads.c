@@ -34,6 +34,14 @@ API_NOINLINE static void jump_out_of_callback(void)
 
 /* ---- a thread that ends with the lock, or unregisters ----------------------------------------- */
 
+/* Afterwards there are collections as ever. */
+static void in_thread(void *(*fn)(void *))
+{
+    GC_INIT();
+    api_in_thread(fn, NULL);
+    collect();
+}
+
 static void *end_thread(void *unused)
 {
     pthread_exit(unused);
@@ -43,13 +51,6 @@ static void *end_thread(void *unused)
 static void *end_inside(void *arg)
 {
     return GC_call_with_alloc_lock(end_thread, arg);
-}
-
-static void thread_ends_inside(void)
-{
-    GC_INIT();
-    api_in_thread(end_inside, NULL);
-    collect();
 }
 
 static void *unregister_and_end(void *unused)
@@ -63,13 +64,6 @@ static void *unregister_inside(void *arg)
     return GC_call_with_alloc_lock(unregister_and_end, arg);
 }
 
-static void thread_unregisters_inside(void)
-{
-    GC_INIT();
-    api_in_thread(unregister_inside, NULL);
-    collect();
-}
-
 static void *unregister_after_jump(void *arg)
 {
     jump_out_of_callback();
@@ -77,12 +71,9 @@ static void *unregister_after_jump(void *arg)
     return arg;
 }
 
-static void unregister_left(void)
-{
-    GC_INIT();
-    api_in_thread(unregister_after_jump, NULL);
-    collect();
-}
+static void thread_ends_inside(void) { in_thread(end_inside); }
+static void thread_unregisters_inside(void) { in_thread(unregister_inside); }
+static void unregister_left(void) { in_thread(unregister_after_jump); }
 
 static void unregister_with_lock(void)
 {
@@ -209,25 +200,14 @@ static void *end_in_region(void *arg)
     return GC_do_blocking(end_inside, arg);
 }
 
-static void thread_ends_blocked(void)
-{
-    GC_INIT();
-    api_in_thread(end_in_region, NULL);
-    collect();
-}
-
 static void *end_with_lock(void *arg)
 {
     GC_alloc_lock();
     return arg;
 }
 
-static void thread_ends_with_lock(void)
-{
-    GC_INIT();
-    api_in_thread(end_with_lock, NULL);
-    collect();
-}
+static void thread_ends_blocked(void) { in_thread(end_in_region); }
+static void thread_ends_with_lock(void) { in_thread(end_with_lock); }
 
 int main(void)
 {

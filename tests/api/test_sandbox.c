@@ -23,23 +23,16 @@
 
 enum { HELD = 20, STACK = 256 * 1024, PAGE = 4096 };
 
-static GC_hidden_pointer hidden[HELD];
+static GC_hidden_pointer hidden[HELD], own_hidden[HELD];
 
 /* ---- frames that hold objects ------------------------------------------------------------------- */
-
-static void fill(void *volatile *object)
-{
-    api_fill(object, hidden, HELD);
-}
 
 /* Objects that were taken for dead would be allocated again. */
 static void check_objects(void *volatile *object)
 {
     for (int i = 0; i < HELD; i++)
         GC_malloc(API_LARGE);
-    for (int i = 0; i < HELD; i++)
-        API_CHILD(GC_base(object[i]) == object[i]);
-    API_CHILD(api_alive(hidden, HELD) == HELD);
+    API_CHILD(api_lost(object, HELD) == 0 && api_alive(hidden, HELD) == HELD);
 }
 
 /* fn(), from `depth` frames of two KB below. */
@@ -60,7 +53,7 @@ API_NOINLINE static void hold_and(int depth, void (*fn)(void))
 {
     void *volatile object[HELD];
 
-    fill(object);
+    api_fill(object, hidden, HELD);
     below(depth, fn);
     check_objects(object);
 }
@@ -107,6 +100,9 @@ static void filter_open(void)
     filter(false);
 }
 
+/* What the next child has to do without; NULL: nothing. */
+static void (*refuse)(void);
+
 /* ---- the first thread's stack ---------------------------------------------------------------------- */
 
 static void start(void)
@@ -119,28 +115,11 @@ static void start_and_hold(void)
 {
     void *volatile object[HELD];
 
+    refuse();
     below(8, start);
-    fill(object);
+    api_fill(object, hidden, HELD);
     below(20, api_collect);
     check_objects(object);
-}
-
-static void first_without_proc(void)
-{
-    empty_root();
-    start_and_hold();
-}
-
-static void first_without_descriptors(void)
-{
-    no_descriptors();
-    start_and_hold();
-}
-
-static void first_filtered(void)
-{
-    filter_open();
-    start_and_hold();
 }
 
 /* The bottom lies above the program's arguments, and the thread may go deep below. */
@@ -202,43 +181,21 @@ static void run_and_keep(char *stack, size_t bytes, int depth, void (*fn)(void))
 {
     void *volatile own[HELD];
 
-    for (int i = 0; i < HELD; i++)
-        own[i] = GC_malloc(API_LARGE);
+    api_fill(own, own_hidden, HELD);
     run_on(stack, bytes, depth, fn);
-    for (int i = 0; i < HELD; i++)
-        API_CHILD(GC_base(own[i]) == own[i]);
+    API_CHILD(api_lost(own, HELD) == 0);
 }
 
-static void use_up_and_collect(void)
+static void refuse_and_collect(void)
 {
-    no_descriptors();
+    refuse();
     api_collect();
 }
 
-static void told_without_descriptors(void)
+static void on_coroutine(void)
 {
     GC_INIT();
-    routine.told = true;
-    run_and_keep(api_outside(STACK), STACK, 40, use_up_and_collect);
-}
-
-static void filter_and_collect(void)
-{
-    filter_open();
-    api_collect();
-}
-
-static void told_filtered(void)
-{
-    GC_INIT();
-    routine.told = true;
-    run_and_keep(api_outside(STACK), STACK, 40, filter_and_collect);
-}
-
-static void untold_filtered(void)
-{
-    GC_INIT();
-    run_and_keep(api_outside(STACK), STACK, 40, filter_and_collect);
+    run_and_keep(api_outside(STACK), STACK, 40, refuse_and_collect);
 }
 
 /* Nothing can be asked while a thread stands on a strange stack: the collection is not made.  Contexts cannot be switched
@@ -254,10 +211,9 @@ static void ask_in_vain_and_collect(void)
     _exit(0);
 }
 
-static void told_without_answers(void)
+static void without_answers(void)
 {
     GC_INIT();
-    routine.told = true;
     run_and_keep(api_outside(STACK), STACK, 40, ask_in_vain_and_collect);
 }
 
@@ -278,17 +234,7 @@ static void own_without_answers(void)
 }
 
 /* The upper part is a mapping of its own. */
-static void told_in_two_mappings(void)
-{
-    char *stack = api_outside(STACK);
-
-    API_CHILD(madvise(stack + STACK - STACK / 4, STACK / 4, MADV_DONTDUMP) == 0);
-    GC_INIT();
-    routine.told = true;
-    run_and_keep(stack, STACK, 60, api_collect);
-}
-
-static void untold_in_two_mappings(void)
+static void in_two_mappings(void)
 {
     char *stack = api_outside(STACK);
 
@@ -325,12 +271,6 @@ static void guard_in_own_range(void)
     range = api_outside(4 * STACK);
     API_CHILD(mprotect(range + STACK, PAGE, PROT_NONE) == 0);
     in_thread_on(range, 4 * STACK, body_with_guard);
-}
-
-static void told_guard_in_own_range(void)
-{
-    routine.told = true;
-    guard_in_own_range();
 }
 
 static void *body_elsewhere(void *unused)
@@ -405,48 +345,46 @@ static void unmapped_above_untold(void)
 
 /* ---- all of them ------------------------------------------------------------------------------------------- */
 
-static bool may_filter(void)
+static void check(bool told, void (*refused)(void), void (*fn)(void), const char *message, const char *name)
 {
-    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 && !TEST_SANITIZED;
-}
-
-static void check_filtered(void (*fn)(void), const char *message, const char *name)
-{
-    if (may_filter())
-        api_check_child(fn, message, name);
-    else
-        tap_skip("%s: system calls cannot be filtered here", name);
+    routine.told = told;
+    refuse = refused;
+    api_check_child(fn, message, name);
 }
 
 static void check_first_thread(void)
 {
     if (geteuid() == 0 && !TEST_SANITIZED)
-        api_check_child(first_without_proc, NULL, "no /proc: what the first thread's frames hold is alive");
+        check(false, empty_root, start_and_hold, NULL, "no /proc: what the first thread's frames hold is alive");
     else
         tap_skip("only root may change the root folder, and sanitizers need /proc");
-    api_check_child(first_without_descriptors, NULL, "no descriptors: what the first thread's frames hold is alive");
+    check(false, no_descriptors, start_and_hold, NULL, "no descriptors: what the first thread's frames hold is alive");
     api_check_child(bounds_without_proc, NULL, "no descriptors: its stack begins above the environment");
-    check_filtered(first_filtered, NULL, "open() refused: what the first thread's frames hold is alive");
+}
+
+static void check_filtered(void)
+{
+    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) {
+        tap_skip("system calls cannot be filtered here");
+        return;
+    }
+    check(false, filter_open, start_and_hold, NULL, "open() refused: what the first thread's frames hold is alive");
+    check(true, filter_open, on_coroutine, NULL, "a told coroutine's frames are seen where open() is refused");
+    check(false, filter_open, on_coroutine, NULL, "an untold one's, too");
+    check(true, NULL, without_answers, "is not scanned", "where nothing can be asked, nothing is collected");
+    api_check_child(own_without_answers, NULL, "but with every thread on its own stack it is");
 }
 
 static void check_coroutines(void)
 {
-    api_check_child(told_without_descriptors, NULL, "a told coroutine's frames are seen without descriptors");
-    check_filtered(told_filtered, NULL, "a told coroutine's frames are seen where open() is refused");
-    check_filtered(untold_filtered, NULL, "an untold one's, too");
-    check_filtered(told_without_answers, "is not scanned", "where nothing can be asked, nothing is collected");
-    check_filtered(own_without_answers, NULL, "but with every thread on its own stack it is");
-    api_check_child(told_in_two_mappings, NULL, "a told coroutine's stack may be two mappings");
-    api_check_child(untold_in_two_mappings, NULL, "an untold one's, too");
-}
-
-static void check_guards(void)
-{
-    api_check_child(guard_in_own_range, NULL, "an untold coroutine below a guard in the thread's own range");
-    api_check_child(told_guard_in_own_range, NULL, "a told one there");
-    api_check_child(guard_below_own_frames, NULL, "a guard in the own range of a thread that is on a coroutine");
-    api_check_child(guard_above_untold, NULL, "a guard just above an untold coroutine's stack");
-    api_check_child(unmapped_above_untold, NULL, "memory above it that comes and goes");
+    check(true, no_descriptors, on_coroutine, NULL, "a told coroutine's frames are seen without descriptors");
+    check(true, NULL, in_two_mappings, NULL, "a told coroutine's stack may be two mappings");
+    check(false, NULL, in_two_mappings, NULL, "an untold one's, too");
+    check(false, NULL, guard_in_own_range, NULL, "an untold coroutine below a guard in the thread's own range");
+    check(true, NULL, guard_in_own_range, NULL, "a told one there");
+    check(false, NULL, guard_below_own_frames, NULL, "a guard in the own range of a thread that is on a coroutine");
+    check(false, NULL, guard_above_untold, NULL, "a guard just above an untold coroutine's stack");
+    check(false, NULL, unmapped_above_untold, NULL, "memory above it that comes and goes");
 }
 
 int main(void)
@@ -456,8 +394,8 @@ int main(void)
     if (TEST_SANITIZED) {
         tap_skip("sanitizers complain of coroutines, and have stacks and memory of their own");
     } else {
+        check_filtered();
         check_coroutines();
-        check_guards();
     }
     return tap_done();
 }
