@@ -212,7 +212,7 @@ thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_lo
 aarch64_tests += tests/api/test_malloc tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
 # The compiler makes calls of calloc and the like of what looks like them.
 tests_api_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin
-test_headers += tests/api/api.h tests/api/api_list.h
+test_headers += tests/api/api.h tests/api/api_list.h tests/api/disclaim.h
 EXTRA_DIST += tests/api/headers_constants.c tests/api/headers_types.c tests/api/headers_types.cc
 
 # The documents against the tree: files, links, messages, options.
@@ -392,7 +392,7 @@ unit_tests += tests/api/test_debug tests/api/test_debug_finalize tests/api/test_
 unit_tests += tests/api/test_kinds tests/api/test_kinds_bad tests/api/test_procs tests/api/test_procs_team
 
 # Typed objects, those of gcj and those with a disclaim procedure.
-unit_tests += tests/api/test_disclaim tests/api/test_disclaim_coroutine tests/api/test_disclaim_free \
+unit_tests += tests/api/test_disclaim tests/api/test_disclaim_coroutine \
 	tests/api/test_disclaim_race tests/api/test_disclaim_waiting tests/api/test_gcj tests/api/test_typed
 slow_scripts += tests/check/check_objc
 EXTRA_DIST += tests/check/objc_client.m

@@ -3,40 +3,20 @@
  * Disclaim procedures: called once for each object that is dead, with its contents intact; a procedure may keep its object,
  * allocate, jump out.  With API_PEER what both promise runs on bdwgc's library.
  */
-#include "api.h"
-#include "../lib/sanitized.h"
+#include "disclaim.h"
 
-#include <gc/gc_disclaim.h>
 #include <gc/gc_inline.h>
-#include <setjmp.h>
 
-enum {
-    OBJECTS = 5000,
-    STRAYS = 8,                 /* that a stale word may keep */
-    READY = 4711,
-};
+enum { OBJECTS = 5000 };
 
-struct thing {
-    long ready;
-    long number;
-    struct thing *other;
-    char rest[40];
-};
-
-static int kind;
 static volatile int called[OBJECTS], wrong, finalized;
 static void *volatile root;
 
 /* ---- objects ---- */
 
-static struct thing *make_thing(long number)
+static struct thing *make(long number)
 {
-    struct thing *t = GC_generic_malloc(number % 500 == 3 ? 100000 : sizeof *t, kind);
-
-    API_CHILD(t != NULL && t->ready == 0 && t->other == NULL);
-    t->number = number;
-    t->ready = READY;
-    return t;
+    return make_thing(number, number % 500 == 3 ? 100000 : sizeof(struct thing));
 }
 
 /* Every tenth lives. */
@@ -46,7 +26,7 @@ static void *make_things(void *arg)
 
     root = kept;
     for (int i = 0; i < OBJECTS; i++) {
-        struct thing *t = make_thing(i);
+        struct thing *t = make(i);
 
         if (i % 10 == 0)
             kept[i / 10] = t;
@@ -91,13 +71,6 @@ static int note(void *object)
     return 0;
 }
 
-static void start(GC_disclaim_proc proc, int from_all)
-{
-    GC_INIT();
-    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
-    GC_register_disclaim_proc(kind, proc, from_all);
-}
-
 static void once_each(void)
 {
     start(note, 0);
@@ -125,7 +98,7 @@ static int look_at_other(void *object)
 static void *make_pairs(void *arg)
 {
     for (int i = 0; i < OBJECTS; i += 2) {
-        struct thing *t = make_thing(i);
+        struct thing *t = make(i);
 
         t->other = GC_malloc(sizeof *t->other);
         t->other->ready = READY;
@@ -166,7 +139,7 @@ static int before_other(void *object)
 static void *watch_others(void *arg)
 {
     for (int i = 0; i < OBJECTS; i += 2) {
-        struct thing *t = make_thing(i), *other = GC_malloc(sizeof *other);
+        struct thing *t = make(i), *other = GC_malloc(sizeof *other);
 
         t->other = other;
         other->ready = READY;
@@ -324,8 +297,6 @@ static void may_allocate(void)
     API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
 }
 
-static jmp_buf back;
-
 static int jumping(void *object)
 {
     const struct thing *t = object;
@@ -379,8 +350,6 @@ static void *fill(void *size)
     return NULL;
 }
 
-static volatile int leaves;
-
 static int leave_or_note(void *object)
 {
     if (leaves)
@@ -413,15 +382,12 @@ static void *have_large(void *arg)
     return arg;
 }
 
-/* A jump out of a procedure leaves the others in the queue, and no collection is to be had. */
+/* No collection is to be had then. */
 static void *(*then)(void *);
 
-API_NOINLINE static void *fill_queue(void *arg)
+static void *fill_queue(void *arg)
 {
-    leaves = 1;
-    if (setjmp(back) == 0)
-        api_collect_below();
-    leaves = 0;
+    collect_and_leave();
     GC_disable();
     return then(arg);
 }
@@ -447,12 +413,9 @@ static void memory_runs_out(void)
 /* A thread that jumps out, and then only waits, keeps nobody else from asking. */
 static volatile int jumped, may_end;
 
-API_NOINLINE static void *jump_and_wait(void *arg)
+static void *jump_and_wait(void *arg)
 {
-    leaves = 1;
-    if (setjmp(back) == 0)
-        api_collect_below();
-    leaves = 0;
+    collect_and_leave();
     jumped = 1;
     while (!may_end)
         usleep(1000);
@@ -493,7 +456,7 @@ static void allocate_after_jump(void) { start_full(100000); api_in_thread(jump_a
 static void *free_all(void *arg)
 {
     for (int i = 0; i < OBJECTS; i++)
-        GC_free(make_thing(i));
+        GC_free(make(i));
     return arg;
 }
 
@@ -513,7 +476,7 @@ static int frees_others(void *object)
 static void *make_couples(void *arg)
 {
     for (int i = 0; i < OBJECTS; i += 2) {
-        struct thing *a = make_thing(i), *b = make_thing(i + 1);
+        struct thing *a = make(i), *b = make(i + 1);
 
         a->other = b;
         b->other = a;

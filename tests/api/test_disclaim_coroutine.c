@@ -3,21 +3,12 @@
  * A disclaim procedure that is called on a stack of a coroutine, and gives way to the thread's own: it runs still, so nobody is
  * asked meanwhile, and its object is asked about once.  If the coroutine is never resumed, others are asked in the end.
  */
-#include "api.h"
-#include "../lib/sanitized.h"
+#include "disclaim.h"
 
-#include <gc/gc_disclaim.h>
 #include <ucontext.h>
 
-enum { OBJECTS = 200, STRAYS = 8, READY = 4711, STACK = 1 << 18 };
+enum { OBJECTS = 200, STACK = 1 << 18 };
 
-struct thing {
-    long ready;
-    long number;
-    char rest[48];
-};
-
-static int kind;
 static volatile int called[OBJECTS], running, nested, yields;
 static ucontext_t home, coroutine;
 
@@ -40,12 +31,8 @@ static int gives_way(void *object)
 
 static void *make_things(void *arg)
 {
-    for (int i = 0; i < OBJECTS; i++) {
-        struct thing *t = GC_generic_malloc(sizeof *t, kind);
-
-        t->number = i;
-        t->ready = READY;
-    }
+    for (int i = 0; i < OBJECTS; i++)
+        make_thing(i, sizeof(struct thing));
     return arg;
 }
 
@@ -58,9 +45,7 @@ static void collect(void)
 /* Returns when a procedure has given way. */
 API_NOINLINE static void begin(void)
 {
-    GC_INIT();
-    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
-    GC_register_disclaim_proc(kind, gives_way, 0);
+    start(gives_way, 0);
     api_in_thread(make_things, NULL);
     getcontext(&coroutine);
     coroutine.uc_stack.ss_sp = GC_malloc_uncollectable(STACK);

@@ -3,28 +3,16 @@
  * One thread frees objects that wait, just ahead of another that is asked about them: what it allocates there then is not
  * freed, and nothing is freed twice.
  */
-#include "api.h"
+#include "disclaim.h"
 
-#include <gc/gc_disclaim.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sched.h>
 
-enum {
-    OBJECTS = 2000,
-    ROUNDS = 30,
-    READY = 4711,
-};
+enum { OBJECTS = 2000, ROUNDS = 30 };
 
 enum { NOBODY, PROGRAM, PROCEDURE };            /* frees the object */
 
-struct thing {
-    long ready;
-    long number;
-    char rest[48];
-};
-
-static int kind;
 static GC_word hidden[OBJECTS];                 /* by address */
 static struct thing *volatile successor[OBJECTS];
 static atomic_int frees[OBJECTS];
@@ -60,12 +48,7 @@ static int unless_program_does(void *object)
 
 static struct thing *make(long number)
 {
-    struct thing *t = GC_generic_malloc(sizeof *t, kind);
-
-    API_CHILD(t != NULL && t->ready == 0);
-    t->number = number;
-    t->ready = READY;
-    return t;
+    return make_thing(number, sizeof(struct thing));
 }
 
 API_NOINLINE static void make_all(void)
@@ -149,9 +132,7 @@ static void race(void)
 {
     pthread_t thread[2];
 
-    GC_INIT();
-    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
-    GC_register_disclaim_proc(kind, unless_program_does, 0);
+    start(unless_program_does, 0);
     GC_disable();               /* while objects are made, which nobody is to be asked about yet */
     pthread_barrier_init(&line, NULL, 2);
     API_CHILD(GC_pthread_create(&thread[0], NULL, freer, NULL) == 0);

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Objects that wait to be asked about: their memory is used again in the same cycle, they do not make the heap grow as live
- * ones do, and one that the program frees is not freed again, though its kind has no procedure any more and something else lies
- * there.
+ * ones do, and one that the program frees, or its procedure, is not freed again, though its kind has no procedure any more and
+ * something else lies there.
  */
-#include "api.h"
-#include "../lib/sanitized.h"
+#include "disclaim.h"
 
-#include <gc/gc_disclaim.h>
-#include <setjmp.h>
+enum { OBJECTS = 1000, KEPT = 1 << 15, MADE = 1 << 20 };
 
-enum {
-    OBJECTS = 1000,
-    READY = 4711,
-    KEPT = 1 << 15,
-    MADE = 1 << 20,
-};
-
-struct thing {
-    long ready;
-    long number;
-    char rest[48];
-};
-
-static int kind;
-static volatile int leaves, finalized;
-static jmp_buf back;
+static volatile int finalized;
 
 /* ---- the heap's size ---- */
 
@@ -91,12 +74,7 @@ static size_t bytes = sizeof(struct thing);
 
 static struct thing *make(int number)
 {
-    struct thing *t = GC_generic_malloc(bytes, kind);
-
-    API_CHILD(t != NULL && t->ready == 0);
-    t->number = number;
-    t->ready = READY;
-    return t;
+    return make_thing(number, bytes);
 }
 
 static void *make_hidden(void *arg)
@@ -117,23 +95,17 @@ static void free_and_make(void)
         GC_malloc_atomic(100000);
 }
 
-/* A jump out of the first call leaves the others in the queue. */
-API_NOINLINE static void *free_waiting(void *arg)
+static void *free_waiting(void *arg)
 {
-    leaves = 1;
-    if (setjmp(back) == 0)
-        api_collect_below();
-    leaves = 0;
+    collect_and_leave();
     GC_disable();
     free_and_make();
     return arg;
 }
 
-static void start(GC_disclaim_proc proc)
+static void start_hidden(GC_disclaim_proc proc)
 {
-    GC_INIT();
-    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
-    GC_register_disclaim_proc(kind, proc, 0);
+    start(proc, 0);
     GC_disable();
     api_in_thread(make_hidden, NULL);
     GC_enable();
@@ -151,7 +123,7 @@ static int intact(void)
 
 static void freed_waiting(void)
 {
-    start(leave);
+    start_hidden(leave);
     api_in_thread(free_waiting, NULL);
     API_CHILD(intact() == OBJECTS && asked == 0);
 }
@@ -170,10 +142,7 @@ static void *no_new_page(void *arg)
 {
     make_hidden(NULL);
     GC_enable();
-    leaves = 1;
-    if (setjmp(back) == 0)
-        api_collect_below();
-    leaves = 0;
+    collect_and_leave();
     GC_disable();
     API_CHILD(was_waiting(make(0)) && asked > 0);
     return arg;
@@ -205,10 +174,8 @@ static void *found_though_swept(void *arg)
 
 static void at_once(GC_disclaim_proc proc, void *(*body)(void *))
 {
-    GC_INIT();
+    start(proc, 0);
     GC_disable();
-    kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
-    GC_register_disclaim_proc(kind, proc, 0);
     api_in_thread(body, NULL);
 }
 
@@ -240,16 +207,38 @@ static int free_others(void *object)
 
 static void freed_without(void)
 {
-    start(free_others);
+    start_hidden(free_others);
     api_collect();
     API_CHILD(intact() == OBJECTS - 1 && asked == 1 && replaced > 0);
 }
 
-static void freed_large(void)
+/* ---- freed by its own procedure: not again when that returns ---- */
+
+static int frees_itself(void *object)
 {
-    bytes = 100000;
-    freed_without();
+    struct thing *t = object;
+    long number = t->number;
+
+    if (t->ready != READY)
+        return 0;
+    t->ready = 0;
+    GC_free(object);
+    successor[number] = GC_generic_malloc(bytes, kind);
+    replaced += (void *)successor[number] == object;
+    return 0;
 }
+
+static void freed_itself(void)
+{
+    start_hidden(frees_itself);
+    api_collect();
+    API_CHILD(replaced > 0);
+    for (int i = 0; i < OBJECTS; i++)
+        API_CHILD(successor[i] == NULL || GC_base(successor[i]) == successor[i]);
+}
+
+static void freed_large(void) { bytes = 100000, freed_without(); }
+static void freed_itself_large(void) { bytes = 100000, freed_itself(); }
 
 int main(void)
 {
@@ -259,5 +248,7 @@ int main(void)
     api_check_child(freed_waiting, NULL, "objects that are freed while they wait");
     api_check_child(freed_without, NULL, "and whose kind has no procedure any more");
     api_check_child(freed_large, NULL, "large ones");
+    api_check_child(freed_itself, NULL, "an object that its procedure frees");
+    api_check_child(freed_itself_large, NULL, "a large one");
     return tap_done();
 }
