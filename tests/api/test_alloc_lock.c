@@ -472,8 +472,8 @@ static void check_all_next(void)
     check_next(next_suspend, NULL, "GC_suspend_thread suspends");
     check_next(next_invoke_finalizers, NULL, "GC_invoke_finalizers runs what waits");
     check_next(next_finalize_all, NULL, "GC_finalize_all, too");
-    check_next(next_unlock, "GC_alloc_unlock: this thread does not have", "GC_alloc_unlock says that there is nothing to unlock");
-    check_next(next_enumerate, "_inner: this thread does not have", "GC_enumerate_reachable_objects_inner, that it needs the lock");
+    check_next(next_unlock, "GC_alloc_unlock: this thread does not have", "GC_alloc_unlock says that nothing is locked");
+    check_next(next_enumerate, "_inner: this thread does not have", "GC_enumerate_reachable_objects_inner, that it must be");
     check_next(next_markers, NULL, "GC_start_mark_threads opens the lock");
     check_next(next_collect_a_little, NULL, "so does GC_collect_a_little");
 }

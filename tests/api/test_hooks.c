@@ -249,7 +249,7 @@ static void check_oom_jump(void)
     tap_ok(came == 1, "the out-of-memory hook may leave by longjmp, and knows the size");
     tap_ok(GC_malloc(100) != NULL && GC_get_oom_fn() == before, "after which everything works");
     GC_set_warn_proc(warn);
-    tap_ok(warn != NULL && warn != GC_ignore_warn_proc && GC_get_warn_proc() == warn, "the warning hook can be set and put back");
+    tap_ok(warn != NULL && warn != GC_ignore_warn_proc && GC_get_warn_proc() == warn, "the warning hook can be put back");
 }
 
 /* ---- the end of the process: in children ----------------------------------------------------- */

@@ -57,8 +57,8 @@ struct storm_settings {
 };
 extern struct storm_settings storm;
 
-/* Each storm defines one; main() is in supervise.c.  Its parts are what it tries to break; each can be left out with --without NAME, and each
- * must have run at least once for the storm to pass. */
+/* Each storm defines one; main() is in supervise.c.  Its parts are what it tries to break; each can be left out with
+ * --without NAME, and each must have run at least once for the storm to pass. */
 struct storm_program {
     const char *name;
     const char *const *parts;       /* names, ended by NULL; at most STORM_PARTS_MAX */

@@ -374,5 +374,6 @@ static void body(void)
 }
 
 const struct storm_program storm_program = {
-    "storm_threads", parts, OPTIONAL, 1ul << TLS_MAIN, NULL, body, "AddressSanitizer fails a check of its own when threads are cancelled",
+    "storm_threads", parts, OPTIONAL, 1ul << TLS_MAIN, NULL, body,
+    "AddressSanitizer fails a check of its own when threads are cancelled",
 };
