@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocation for debugging: positions, guards, what goes wrong and what is said then; leaks.
+ * Allocation for debugging: positions, guards, what goes wrong and what is said then; leaks; finalizers of objects with guards,
+ * which get what the client has of the object.
  *
  * Also: gc/api/guards.c, gc/inspect/guards_check.c.
  */
@@ -235,6 +236,63 @@ static void check_memory(void)
            "what the out-of-memory hook returns is returned as it is");
 }
 
+/* ---- finalizers ---- */
+
+enum { OBJECTS = 50 };
+
+static int calls, good, data[2];
+
+static void finalize_guarded(void *p, void *number)
+{
+    calls++;
+    good += GC_base(p) == (char *)p - GC_get_debug_header_size() && *(char *)p == 'x' &&
+            number == &data[0];
+}
+
+static void other(void *p, void *number) { (void)p, (void)number; }
+
+static void *make_guarded(void *unused)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        char *p = GC_MALLOC(100);
+
+        *p = 'x';
+        GC_REGISTER_FINALIZER_NO_ORDER(p, finalize_guarded, &data[0], NULL, NULL);
+    }
+    return unused;
+}
+
+static void check_old_finalizer(void)
+{
+    char *p = GC_MALLOC(10), *bare = GC_malloc(10);
+    GC_finalization_proc fn = finalize_guarded;
+    void *was = p;
+
+    GC_REGISTER_FINALIZER(p, other, &data[0], &fn, &was);
+    tap_ok(fn == NULL && was == NULL, "nothing was registered before");
+    GC_REGISTER_FINALIZER_IGNORE_SELF(p, finalize_guarded, &data[1], &fn, &was);
+    tap_ok(fn == other && was == &data[0], "the old finalizer is what the client registered");
+    GC_REGISTER_FINALIZER_UNREACHABLE(p, NULL, NULL, &fn, &was);
+    tap_ok(fn == finalize_guarded && was == &data[1], "and when it is removed");
+    GC_REGISTER_FINALIZER(p, NULL, NULL, &fn, &was);
+    tap_ok(fn == NULL, "then there is none");
+    GC_REGISTER_FINALIZER(bare, other, &data[0], NULL, NULL);
+    GC_REGISTER_FINALIZER(bare, NULL, NULL, &fn, &was);
+    tap_ok(fn == other && was == &data[0], "an object without guards is registered as it is");
+}
+
+static void check_finalizers(void)
+{
+    api_in_thread(make_guarded, NULL);
+    for (int i = 0; i < 3; i++) {
+        api_collect();
+        GC_invoke_finalizers();
+    }
+    tap_ok(calls >= OBJECTS - 5 && calls <= OBJECTS, "finalizers run once (%d of %d)", calls, OBJECTS);
+    tap_ok(good == calls, "with the client's address and data");
+    check_old_finalizer();
+}
+
 /* ---- in children: settings of the start ---- */
 
 static char *volatile kept;
@@ -395,6 +453,7 @@ int main(void)
     check_addresses();
     check_dead();
     check_store();
+    check_finalizers();
     check_memory();
     if (api_on_sgc)
         check_size();

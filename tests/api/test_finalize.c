@@ -82,12 +82,20 @@ static void note_data(FINALIZER_ARGUMENTS)
 }
 
 static register_fn *way;
+static GC_finalization_proc finalizer = note_data;
 
 static void *make_simple(void *unused)
 {
     for (int i = 0; i < COUNT; i++)
-        way(new_node(i), note_data, &data_word, NULL, NULL);
+        way(new_node(i), finalizer, &data_word, NULL, NULL);
     return unused;
+}
+
+static void make_with(GC_finalization_proc fn)
+{
+    finalizer = fn;
+    api_in_thread(make_simple, NULL);
+    finalizer = note_data;
 }
 
 static void check_once(register_fn *fn, const char *name)
@@ -318,18 +326,11 @@ static void jump(FINALIZER_ARGUMENTS)
     longjmp(out, 1);
 }
 
-static void *make_jumpers(void *unused)
-{
-    for (int i = 0; i < COUNT; i++)
-        GC_register_finalizer(new_node(i), jump, NULL, NULL, NULL);
-    return unused;
-}
-
 static void check_jumps(void)
 {
     volatile int jumps = 0;
 
-    api_in_thread(make_jumpers, NULL);
+    make_with(jump);
     events = 0;
     GC_gcollect();
     if (setjmp(out) != 0)
@@ -349,16 +350,9 @@ static void busy(FINALIZER_ARGUMENTS)
     inner++;
 }
 
-static void *make_busy(void *unused)
-{
-    for (int i = 0; i < COUNT; i++)
-        GC_register_finalizer(new_node(i), busy, NULL, NULL, NULL);
-    return unused;
-}
-
 static void check_busy(void)
 {
-    api_in_thread(make_busy, NULL);
+    make_with(busy);
     collect_and_run();
     tap_ok(ran(0, COUNT) && inner == COUNT, "a finalizer may allocate, register and collect");
     collect_and_run();
@@ -490,19 +484,14 @@ static void check_free(void)
            "a freed object has no finalizer, nor has the next at its address");
 }
 
-static void check_pointer_free(void)
-{
-    for (int i = 0; i < COUNT; i++) {
-        long *p = GC_malloc_atomic(i % 2 ? 200000 : sizeof(struct node));
-
-        ((struct node *)(void *)p)->id = i;
-        GC_register_finalizer(p, note, NULL, NULL, NULL);
-    }
-}
-
 static void *make_pointer_free(void *unused)
 {
-    check_pointer_free();
+    for (int i = 0; i < COUNT; i++) {
+        struct node *n = GC_malloc_atomic(i % 2 ? 200000 : sizeof *n);
+
+        n->id = i;
+        GC_register_finalizer(n, note, NULL, NULL, NULL);
+    }
     return unused;
 }
 
