@@ -15,6 +15,8 @@ static char static_bytes[64] __attribute__((aligned(16)));
 static const char *said;
 static char number[32];
 
+#define SAID(call) (capture_begin(), (call), said = capture_end())
+
 static const char *address(const void *p)
 {
     snprintf(number, sizeof(number), "%p", p);
@@ -50,9 +52,7 @@ static bool unharmed(char *object, size_t size, char *interior)
 
 static void try_free(const struct wrong *wrong, bool *silent_null)
 {
-    capture_begin();
-    GC_free(wrong->address);
-    said = capture_end();
+    SAID(GC_free(wrong->address));
     *silent_null = said[0] == '\0';
     if (wrong->address != NULL)
         tap_ok(message_has("GC_free", address(wrong->address)), "GC_free of %s is reported", wrong->what);
@@ -62,9 +62,7 @@ static void try_realloc(const struct wrong *wrong)
 {
     void *result;
 
-    capture_begin();
-    result = GC_realloc(wrong->address, 100);
-    said = capture_end();
+    SAID(result = GC_realloc(wrong->address, 100));
     tap_ok(result == NULL && message_has("GC_realloc", address(wrong->address)), "GC_realloc of %s too", wrong->what);
 }
 
@@ -74,9 +72,7 @@ static void try_size(const struct wrong *wrong)
     void *p = wrong->address;
     size_t size;
 
-    capture_begin();
-    size = size_of(p);
-    said = capture_end();
+    SAID(size = size_of(p));
     tap_ok(size == 0 && message_has("GC_size", p == NULL ? "" : address(p)), "GC_size of %s too, and is 0",
            wrong->what);
 }
@@ -127,9 +123,7 @@ static void check_double(size_t size, bool remote, bool collect, const char *nam
         GC_free(object);
     if (collect)
         GC_gcollect();
-    capture_begin();
-    GC_free(object);
-    said = capture_end();
+    SAID(GC_free(object));
     tap_ok(message_has("GC_free", address(object)), "%s, %zu bytes", name, size);
 }
 
@@ -154,9 +148,7 @@ static void check_never_used(void)
     for (int i = 1; i < 60 && !reported; i++) {
         char *slot = object + i * GC_size(object);
         if (GC_is_heap_ptr(slot) && GC_base(slot) == NULL) {
-            capture_begin();
-            GC_free(slot);
-            said = capture_end();
+            SAID(GC_free(slot));
             reported = message_has("GC_free", address(slot));
         }
     }
@@ -167,9 +159,7 @@ static void check_never_used(void)
 
 #define CHECK_REPORTED(call, function, part) \
     do { \
-        capture_begin(); \
-        call; \
-        said = capture_end(); \
+        SAID(call); \
         tap_ok(message_has(function, part), "%s is reported", #call); \
     } while (0)
 
@@ -258,14 +248,10 @@ static void check_unregistered(void)
 {
     void *result;
 
-    capture_begin();
-    result = in_plain_thread(allocate_unregistered);
-    said = capture_end();
+    SAID(result = in_plain_thread(allocate_unregistered));
     tap_ok(result != NULL, "a thread that is not registered can allocate");
     tap_ok(message_has("GC_register_my_thread", ""), "and is told to register");
-    capture_begin();
-    result = in_plain_thread(unregister);
-    said = capture_end();
+    SAID(result = in_plain_thread(unregister));
     tap_ok(result == (void *)GC_NOT_FOUND && message_has("GC_unregister_my_thread", ""),
            "a thread that is not registered cannot unregister");
 }

@@ -43,7 +43,13 @@ static size_t settled_records(void)
     return records();
 }
 
-static sem_t started;
+static sem_t started, may_end;
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        continue;
+}
 
 static void *return_object(void *arg)
 {
@@ -91,16 +97,6 @@ static pthread_t begin(void *(*body)(void *), const pthread_attr_t *attr)
 
 /* ---- ways to end ---------------------------------------------------------------------------------------- */
 
-static bool join_all(void *(*body)(void *))
-{
-    bool good = true;
-    void *result;
-
-    for (int i = 0; i < THREADS; i++)
-        good = GC_pthread_join(begin(body, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
-    return good;
-}
-
 static bool cancel_all(void)
 {
     bool good = true;
@@ -109,8 +105,7 @@ static bool cancel_all(void)
     for (int i = 0; i < THREADS; i++) {
         pthread_t thread = begin(wait_for_cancel, NULL);
 
-        while (sem_wait(&started) != 0)
-            continue;
+        wait_for(&started);
         good = GC_pthread_cancel(thread) == 0 && GC_pthread_join(thread, &result) == 0 &&
                result == PTHREAD_CANCELED && good;
     }
@@ -131,8 +126,7 @@ static void detach_all(bool from_the_start)
             GC_pthread_detach(thread);
     }
     for (int i = 0; i < THREADS; i++)
-        while (sem_wait(&started) != 0)
-            continue;
+        wait_for(&started);
     pthread_attr_destroy(&attr);
 }
 
@@ -148,7 +142,7 @@ static bool none_left(void)
     return false;
 }
 
-/* ---- other ways to join ---------------------------------------------------------------------------------- */
+/* ---- ways to join ---------------------------------------------------------------------------------- */
 
 static struct timespec in_a_while(clockid_t clock)
 {
@@ -189,22 +183,19 @@ static int join_unseen(pthread_t thread, void **result)
     return pthread_timedjoin_np(thread, result, &time);
 }
 
-static bool join_all_by(int (*join)(pthread_t thread, void **result))
+static bool join_all(void *(*body)(void *), int (*join)(pthread_t thread, void **result))
 {
     bool good = true;
     void *result;
 
     for (int i = 0; i < THREADS; i++)
-        good = join(begin(return_object, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
+        good = join(begin(body, NULL), &result) == 0 && strcmp(result, "text") == 0 && good;
     return good;
 }
 
-static sem_t may_end;
-
 static void *return_late(void *arg)
 {
-    while (sem_wait(&may_end) != 0)
-        continue;
+    wait_for(&may_end);
     return return_object(arg);
 }
 
@@ -231,11 +222,11 @@ static void check_failed_joins(void)
 /* Joined by a function that we do not see, a record stays until its pthread_t is used again. */
 static void check_unseen_joins(void)
 {
-    bool good = join_all_by(join_unseen);
+    bool good = join_all(return_object, join_unseen);
     size_t left = settled_records();
 
     tap_ok(good && left < 5, "joined by others, they go with the next thread (%zu are left)", left);
-    join_all(return_object);
+    join_all(return_object, GC_pthread_join);
     tap_ok(none_left(), "with the last, too, when its pthread_t is used again");
 }
 
@@ -278,12 +269,11 @@ static void check_vanished(void)
     tap_ok(none_left(), "threads that the system ends, joined");
     for (int i = 0; i < THREADS; i++) {
         GC_pthread_detach(begin(vanish, NULL));
-        while (sem_wait(&started) != 0)
-            continue;
+        wait_for(&started);
     }
     nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
     GC_gcollect();
-    join_all(return_object);
+    join_all(return_object, GC_pthread_join);
     tap_ok(none_left(), "and detached");
 }
 
@@ -307,12 +297,11 @@ int main(void)
     tap_ok(settled_records() == 1, "one thread, one record");
     GC_pthread_cancel(thread);
     GC_pthread_join(thread, NULL);
-    while (sem_wait(&started) != 0)
-        continue;
+    wait_for(&started);
     tap_ok(settled_records() == 0, "which goes when it is joined");
-    tap_ok(join_all(return_object) && none_left(), "%d threads that return", THREADS);
-    tap_ok(join_all(exit_with_object) && none_left(), "that call GC_pthread_exit");
-    tap_ok(join_all(unregister) && none_left(), "that unregister themselves");
+    tap_ok(join_all(return_object, GC_pthread_join) && none_left(), "%d threads that return", THREADS);
+    tap_ok(join_all(exit_with_object, GC_pthread_join) && none_left(), "that call GC_pthread_exit");
+    tap_ok(join_all(unregister, GC_pthread_join) && none_left(), "that unregister themselves");
     tap_ok(cancel_all() && none_left(), "that are cancelled");
     detach_all(true);
     tap_ok(none_left(), "that are created detached");
@@ -323,12 +312,12 @@ int main(void)
     pthread_attr_setstacksize(&attr, (size_t)1 << 46);
     tap_ok(GC_pthread_create(&thread, &attr, nothing, NULL) != 0, "a thread that cannot be had is refused");
     tap_ok(settled_records() == before, "and leaves nothing behind");
-    tap_ok(join_all_by(join_at_once) && none_left(), "threads that are joined by GC_pthread_tryjoin_np");
-    tap_ok(join_all_by(join_by_time) && none_left(), "by GC_pthread_timedjoin_np");
+    tap_ok(join_all(return_object, join_at_once) && none_left(), "threads that are joined by GC_pthread_tryjoin_np");
+    tap_ok(join_all(return_object, join_by_time) && none_left(), "by GC_pthread_timedjoin_np");
     if (TEST_SANITIZED)
         tap_skip("GC_pthread_clockjoin_np: ThreadSanitizer does not see that the thread is joined");
     else
-        tap_ok(join_all_by(join_by_clock) && none_left(), "by GC_pthread_clockjoin_np");
+        tap_ok(join_all(return_object, join_by_clock) && none_left(), "by GC_pthread_clockjoin_np");
     check_failed_joins();
     check_unseen_joins();
     check_late_joiner();

@@ -153,27 +153,6 @@ static void by_hand(void)
     GC_gcollect();
 }
 
-static void dumped(void)
-{
-    start_turning();
-    GC_stop_world_external();
-    GC_dump();
-    GC_dump_finalization();
-    API_CHILD(stands());
-    GC_start_world_external();
-    API_CHILD(goes_on());
-}
-
-static void ended(void)
-{
-    start_turning();
-    GC_stop_world_external();
-    GC_deinit();
-    API_CHILD(stands());
-    GC_start_world_external();
-    API_CHILD(goes_on());
-}
-
 /* ---- what cannot be done: it is said, and nobody waits for ever ------------------------------- */
 
 static void *nothing(void *arg) { return arg; }
@@ -201,6 +180,21 @@ static void unregister(void) { API_CHILD(GC_unregister_my_thread() != GC_SUCCESS
 static void join(void) { API_CHILD(GC_pthread_join(turning, NULL) == EDEADLK); }
 static void detach(void) { API_CHILD(GC_pthread_detach(turning) == EAGAIN); }
 
+static void dump(void)
+{
+    GC_dump();
+    GC_dump_finalization();
+    API_CHILD(stands());
+}
+
+static void end(void)
+{
+    GC_deinit();
+    API_CHILD(stands());
+}
+
+static void dumped(void) { with_stopped(dump); }
+static void ended(void) { with_stopped(end); }
 static void create_stopped(void) { with_stopped(create); }
 static void join_stopped(void) { with_stopped(join); }
 static void detach_stopped(void) { with_stopped(detach); }

@@ -77,21 +77,6 @@ static bool advances(const struct worker *w)
     return atomic_load(&w->turns) != before;
 }
 
-static void suspend(struct worker *w)
-{
-    GC_suspend_thread(w->thread);
-}
-
-static void resume(struct worker *w)
-{
-    GC_resume_thread(w->thread);
-}
-
-static bool suspended(const struct worker *w)
-{
-    return GC_is_thread_suspended(w->thread) != 0;
-}
-
 /* Where a signal comes in, under sanitizers too. */
 static void pause_a_little(void)
 {
@@ -160,19 +145,19 @@ static void check_stands_still(void)
     unsigned long before;
 
     start(&w, idle);
-    tap_ok(!suspended(&w) && advances(&w), "a thread runs, and is not suspended");
-    suspend(&w);
+    tap_ok(!GC_is_thread_suspended(w.thread) && advances(&w), "a thread runs, and is not suspended");
+    GC_suspend_thread(w.thread);
     before = atomic_load(&w.turns);
-    tap_ok(suspended(&w), "a suspended thread is said to be");
+    tap_ok(GC_is_thread_suspended(w.thread), "a suspended thread is said to be");
     rest(20);
     use_everything();
     tap_ok(atomic_load(&w.turns) == before, "it stands still through collections, and after them");
     tap_ok(api_alive(&w.held, 1) == 1, "what its stack holds is alive");
-    suspend(&w);
-    resume(&w);
-    tap_ok(!suspended(&w) && advances(&w), "suspended twice and resumed once it goes on");
-    resume(&w);
-    tap_ok(!suspended(&w) && advances(&w), "resuming a thread that runs does nothing");
+    GC_suspend_thread(w.thread);
+    GC_resume_thread(w.thread);
+    tap_ok(!GC_is_thread_suspended(w.thread) && advances(&w), "suspended twice and resumed once it goes on");
+    GC_resume_thread(w.thread);
+    tap_ok(!GC_is_thread_suspended(w.thread) && advances(&w), "resuming a thread that runs does nothing");
     tap_ok(finish(&w), "and its object was never touched");
 }
 
@@ -188,16 +173,16 @@ static void check_moments(void (*step)(struct worker *w), const char *what)
         struct worker *one = &w[i % WORKERS];
         unsigned long before;
 
-        suspend(one);
+        GC_suspend_thread(one->thread);
         before = atomic_load(&one->turns);
-        lost += !suspended(one);
+        lost += !GC_is_thread_suspended(one->thread);
         if (i % 10 == 0)
             use_everything();
         else
             GC_gcollect();
         moved += atomic_load(&one->turns) != before;
         dead += api_alive(&one->held, 1) != 1;
-        resume(one);
+        GC_resume_thread(one->thread);
     }
     for (int i = 0; i < WORKERS; i++)
         lost += !finish(&w[i]);
@@ -231,14 +216,14 @@ static void check_waiting_for_lock(void)
         GC_alloc_lock();                /* the others come to wait */
         rest(1);
         GC_alloc_unlock();
-        suspend(&w[i % WORKERS]);
+        GC_suspend_thread(w[i % WORKERS].thread);
         atomic_store(&called_by_victim, 0);
         atomic_store(&victim, &w[i % WORKERS]);
         stuck += !advances(&w[(i + 1) % WORKERS]) || !advances(&w[(i + 2) % WORKERS]);
         by_victim += atomic_load(&called_by_victim);
         GC_call_with_alloc_lock((GC_fn_type)GC_base, NULL);
         atomic_store(&victim, NULL);
-        resume(&w[i % WORKERS]);
+        GC_resume_thread(w[i % WORKERS].thread);
     }
     for (int i = 0; i < WORKERS; i++)
         finish(&w[i]);
@@ -258,9 +243,9 @@ static void suspend_self(struct worker *w)
 
 static bool becomes_suspended(const struct worker *w)
 {
-    for (int i = 0; i < 5000 && !suspended(w); i++)
+    for (int i = 0; i < 5000 && !GC_is_thread_suspended(w->thread); i++)
         rest(1);
-    return suspended(w);
+    return GC_is_thread_suspended(w->thread) != 0;
 }
 
 static void check_self(void)
@@ -274,7 +259,7 @@ static void check_self(void)
         GC_gcollect();
         if (i == 9)
             atomic_store(&w.over, 1);
-        resume(&w);
+        GC_resume_thread(w.thread);
         while (atomic_load(&w.turns) == (unsigned long)i)
             sched_yield();
     }
@@ -303,14 +288,14 @@ static void check_blocked(void)
     sem_init(&leave, 0, 0);
     start(&w, block);
     api_wait(&inside);
-    suspend(&w);
-    tap_ok(suspended(&w), "a thread in GC_do_blocking is suspended at once");
+    GC_suspend_thread(w.thread);
+    tap_ok(GC_is_thread_suspended(w.thread), "a thread in GC_do_blocking is suspended at once");
     sem_post(&leave);
     rest(20);
     GC_gcollect();
     tap_ok(atomic_load(&w.turns) == 0 && api_alive(&w.held, 1) == 1, "and stops when it leaves that");
     atomic_store(&w.over, 1);
-    resume(&w);
+    GC_resume_thread(w.thread);
     tap_ok(finish(&w) && atomic_load(&w.turns) == 1, "until it is resumed");
 }
 
@@ -322,12 +307,12 @@ static void check_cancelled(void)
 
     start(&w, block);
     api_wait(&inside);
-    suspend(&w);
+    GC_suspend_thread(w.thread);
     GC_pthread_cancel(w.thread);
     rest(20);
-    tap_ok(suspended(&w), "a suspended thread that is cancelled stays");
+    tap_ok(GC_is_thread_suspended(w.thread), "a suspended thread that is cancelled stays");
     thread = w.thread;
-    resume(&w);
+    GC_resume_thread(w.thread);
     tap_ok(GC_pthread_join(w.thread, &result) == 0 && result == PTHREAD_CANCELED, "until it is resumed: then it ends");
     tap_ok(!GC_is_thread_suspended(thread) && !GC_is_thread_suspended((pthread_t)0),
            "a thread that has ended is not suspended");
@@ -405,11 +390,11 @@ static void check_signals(void)
 
     signal(SIGUSR1, on_signal);
     start(&w, allocate);
-    suspend(&w);
+    GC_suspend_thread(w.thread);
     pthread_kill(w.thread, SIGUSR1);
     rest(20);
     tap_ok(atomic_load(&signals) == 0, "no handler of the program runs on a suspended thread");
-    resume(&w);
+    GC_resume_thread(w.thread);
     advances(&w);
     tap_ok(finish(&w) && atomic_load(&signals) == 1, "but afterwards");
 }
@@ -418,8 +403,8 @@ static struct worker across_fork;
 
 static void in_child(void)
 {
-    API_CHILD(!suspended(&across_fork));
-    resume(&across_fork);
+    API_CHILD(!GC_is_thread_suspended(across_fork.thread));
+    GC_resume_thread(across_fork.thread);
     API_CHILD(api_alive(&across_fork.held, 1) == 1);
     api_collect();
     API_CHILD(api_alive(&across_fork.held, 1) == 0 && GC_malloc(100) != NULL);
@@ -430,12 +415,13 @@ static void check_fork(void)
     unsigned long before;
 
     start(&across_fork, allocate);
-    suspend(&across_fork);
+    GC_suspend_thread(across_fork.thread);
     before = atomic_load(&across_fork.turns);
     api_check_child(in_child, NULL, "in the child of a fork a suspended thread does not exist, nor what it held");
     GC_gcollect();
-    tap_ok(suspended(&across_fork) && atomic_load(&across_fork.turns) == before, "in the parent it is suspended still");
-    resume(&across_fork);
+    tap_ok(GC_is_thread_suspended(across_fork.thread) && atomic_load(&across_fork.turns) == before,
+           "in the parent it is suspended still");
+    GC_resume_thread(across_fork.thread);
     tap_ok(finish(&across_fork), "and goes on when it is resumed");
 }
 
@@ -467,9 +453,9 @@ static void ask_stopped(void)
 static void *foreign(void *raw)
 {
     struct worker *w = raw;
-    bool was = suspended(w);
+    bool was = GC_is_thread_suspended(w->thread) != 0;
 
-    resume(w);
+    GC_resume_thread(w->thread);
     return was && !GC_thread_is_registered() ? w : NULL;
 }
 
@@ -523,9 +509,9 @@ static void check_wrong(void)
     api_check_child(suspend_ended, "no registered thread has this id", "and a joined one that has ended without a word");
     api_check_child(suspend_joined, "no registered thread has this id", "and one that has been joined");
     start(&w, idle);
-    suspend(&w);
+    GC_suspend_thread(w.thread);
     GC_resume_thread((pthread_t)12345);
-    tap_ok(!GC_is_thread_suspended((pthread_t)12345) && suspended(&w), "nobody's id is not another thread's");
+    tap_ok(!GC_is_thread_suspended((pthread_t)12345) && GC_is_thread_suspended(w.thread), "nobody's id is nobody else's");
     pthread_create(&thread, NULL, foreign, &w);
     pthread_join(thread, &result);
     tap_ok(result == &w && advances(&w), "and by a thread that is not registered");

@@ -258,29 +258,23 @@ static void interrupt(pthread_t thread)
     atomic_store(&over, 1);
 }
 
-static void interrupted_in_region(void)
+static void interrupt_thread(bool in_region)
 {
     pthread_t thread;
 
     signal(SIGUSR1, on_signal);
     GC_INIT();
     victim = pthread_self();
-    start(&thread, block_and_ask);
+    if (in_region)
+        start(&thread, block_and_ask);
+    else
+        API_CHILD(pthread_create(&thread, NULL, ask_for_long, NULL) == 0);
     interrupt(thread);
     GC_pthread_join(thread, NULL);
 }
 
-static void interrupted_foreign(void)
-{
-    pthread_t thread;
-
-    signal(SIGUSR1, on_signal);
-    GC_INIT();
-    victim = pthread_self();
-    API_CHILD(pthread_create(&thread, NULL, ask_for_long, NULL) == 0);
-    interrupt(thread);
-    pthread_join(thread, NULL);
-}
+static void interrupted_in_region(void) { interrupt_thread(true); }
+static void interrupted_foreign(void) { interrupt_thread(false); }
 
 /* ---- threads of the collector's own ---------------------------------------------------------- */
 
