@@ -17,11 +17,10 @@ enum { AUTODISARM = INT_MIN };          /* SS_AUTODISARM, which old headers do n
 
 static atomic_int ran, running, nested, interrupted, collected;
 
-#if defined(__SANITIZE_THREAD__)
-#define HANDLERS_MAY_COLLECT 0
-#elif !defined(__has_feature)
-#define HANDLERS_MAY_COLLECT 1
-#elif __has_feature(thread_sanitizer)
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #define HANDLERS_MAY_COLLECT 0
 #else
 #define HANDLERS_MAY_COLLECT 1

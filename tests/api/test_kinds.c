@@ -30,6 +30,14 @@ struct made {
 };
 
 /* The words 2 to 17 of the object lead to targets. */
+static void fill(GC_word *object)
+{
+    for (int i = 0; i < TARGETS; i++) {
+        object[2 + i] = (GC_word)GC_malloc(API_LARGE);
+        target[i] = GC_HIDE_POINTER((void *)object[2 + i]);
+    }
+}
+
 static void *make(void *arg)
 {
     struct made *m = arg;
@@ -37,10 +45,7 @@ static void *make(void *arg)
 
     API_CHILD(object != NULL && GC_base(object) == object);
     root = object;
-    for (int i = 0; i < TARGETS; i++) {
-        object[2 + i] = (GC_word)GC_malloc(API_LARGE);
-        target[i] = GC_HIDE_POINTER((void *)object[2 + i]);
-    }
+    fill(object);
     if (m->prepare != NULL)
         m->prepare(object);
     return NULL;
@@ -267,10 +272,7 @@ static void *make_uncollectable(void *arg)
 {
     GC_word *object = GC_generic_malloc_uncollectable(WORDS * sizeof *object, *(int *)arg);
 
-    for (int i = 0; i < TARGETS; i++) {
-        object[2 + i] = (GC_word)GC_malloc(API_LARGE);
-        target[i] = GC_HIDE_POINTER((void *)object[2 + i]);
-    }
+    fill(object);
     target[TARGETS] = GC_HIDE_POINTER(object);
     return NULL;
 }

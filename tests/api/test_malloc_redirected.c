@@ -73,19 +73,17 @@ static void *body(void *good)
     return good;
 }
 
-/* The C library creates the threads; they register themselves when they first allocate. */
-static bool run_threads(int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *),
-                        int (*join)(pthread_t, void **))
+static bool run_threads(void)
 {
     pthread_t thread[THREADS];
     size_t good[THREADS] = { 0 };
     bool all = true;
 
     for (int i = 0; i < THREADS; i++)
-        if (create(&thread[i], NULL, body, &good[i]) != 0)
+        if (GC_pthread_create(&thread[i], NULL, body, &good[i]) != 0)
             tap_bail("no thread");
     for (int i = 0; i < THREADS; i++) {
-        join(thread[i], NULL);
+        GC_pthread_join(thread[i], NULL);
         all = all && good[i] == ROUNDS;
     }
     return all;
@@ -104,7 +102,7 @@ int main(void)
     snprintf(text, sizeof text, "%d", 4711);
     tap_ok(work() == ROUNDS && strcmp(text, "4711") == 0, "the first thread allocates and frees");
     for (int i = 0; i < BATCHES; i++)
-        all = run_threads(GC_pthread_create, GC_pthread_join) && all;
+        all = run_threads() && all;
     tap_ok(all, "so do threads that the collector creates");
     GC_gcollect();
     tap_ok(GC_get_gc_no() > 0, "and collections are made");

@@ -7,6 +7,7 @@
  * loads them with dlopen in a child a case.  It is linked with neither.
  */
 #include "tests/lib/capture.h"
+#include "tests/lib/child.h"
 #include "tests/lib/tap.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -117,28 +117,28 @@ static bool few_roots(void *library, const char *log)
     return atol(bytes + strlen("\"root_bytes\":")) < ROOTS_MOST;
 }
 
-/* What a child finds that loads `first` and then `second`. */
-static int load_both(const char *first, const char *second)
+static void *load(const char *library)
 {
-    int status = -1;
-    pid_t child = fork();
-    if (child == 0) {
-        char log[PATH_MAX];
-        join(log, top, "log");
-        setenv("SGC_LOG_JSON", log, 1);
-        void *one = dlopen(first, RTLD_NOW | RTLD_LOCAL);
-        void *other = dlopen(second, RTLD_NOW | RTLD_LOCAL);
-        if (one == NULL || other == NULL) {
-            printf("# %s\n", dlerror());
-            fflush(stdout);
-            _exit(101);
-        }
-        int bits = differences(one, other) | differences(other, one) | (few_roots(one, log) ? 0 : 1 << 4);
-        unlink(log);
-        _exit(bits);
-    }
-    waitpid(child, &status, 0);
-    return status;
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle != NULL)
+        return handle;
+    printf("# %s\n", dlerror());
+    fflush(stdout);
+    _exit(101);
+}
+
+static const char *first, *second;
+
+/* In a child. */
+static int load_both(void)
+{
+    char log[PATH_MAX];
+    join(log, top, "log");
+    setenv("SGC_LOG_JSON", log, 1);
+    void *one = load(first), *other = load(second);
+    int bits = differences(one, other) | differences(other, one) | (few_roots(one, log) ? 0 : 1 << 4);
+    unlink(log);
+    return bits;
 }
 
 /* How many of the objects that only the module's data points at are there after a collection. */
@@ -161,22 +161,13 @@ static int kept_by(void *module, void *library)
 /* A filter that has the drop-in's name, but leads elsewhere, is another collector, and its data are roots. */
 static int load_filter(void)
 {
-    int status = -1;
-    pid_t child = fork();
-    if (child == 0) {
-        void *module = dlopen(filter, RTLD_NOW | RTLD_LOCAL);
-        void *library = dlopen(libsgc, RTLD_NOW | RTLD_LOCAL);
-        if (module == NULL || library == NULL)
-            _exit(101);
-        capture_begin();
-        int kept = kept_by(module, library);
-        bool told = strstr(capture_end(), "another collector") != NULL;
-        printf("# %d of %d kept, %s\n", kept, OBJECTS, told ? "told of" : "not told of");
-        fflush(stdout);
-        _exit((kept == OBJECTS ? 0 : 1) | (told ? 0 : 2));
-    }
-    waitpid(child, &status, 0);
-    return status;
+    void *module = load(filter), *library = load(libsgc);
+    capture_begin();
+    int kept = kept_by(module, library);
+    bool told = strstr(capture_end(), "another collector") != NULL;
+    printf("# %d of %d kept, %s\n", kept, OBJECTS, told ? "told of" : "not told of");
+    fflush(stdout);
+    return (kept == OBJECTS ? 0 : 1) | (told ? 0 : 2);
 }
 
 /* The drop-in where there is no libsgc: it has no code of its own, and what is missing is named. */
@@ -199,9 +190,11 @@ int main(void)
         tap_skip_all("sanitized libraries are not loaded with dlopen");
     lay_out();
     tap_plan(4);
-    tap_ok(load_both(libsgc, drop_in) == 0, "libsgc first: one heap");
-    tap_ok(load_both(drop_in, libsgc) == 0, "the drop-in first: one heap");
-    tap_ok(load_filter() == 0, "another filter called libgc.so is another collector, and no idle one");
+    first = libsgc, second = drop_in;
+    tap_ok(run_in_child(load_both) == 0, "libsgc first: one heap");
+    first = drop_in, second = libsgc;
+    tap_ok(run_in_child(load_both) == 0, "the drop-in first: one heap");
+    tap_ok(run_in_child(load_filter) == 0, "another filter called libgc.so is another collector, and no idle one");
     tap_ok(drop_in_alone_is_refused(), "the drop-in alone is not loaded, and libsgc is asked for");
     clean_up();
     return tap_done();

@@ -60,20 +60,21 @@ static void default_signal(void)
     API_CHILD(collects_beside_thread());
 }
 
-static void try_signal(int signal)
+static int wrong_signal;
+
+static void try_signal(void)
 {
     int before = GC_get_suspend_signal();
 
-    GC_set_suspend_signal(signal);
+    GC_set_suspend_signal(wrong_signal);
     API_CHILD(GC_get_suspend_signal() == before);
 }
 
-static void signal_zero(void) { try_signal(0); }
-static void signal_negative(void) { try_signal(-7); }
-static void signal_beyond(void) { try_signal(1000); }
-static void signal_kill(void) { try_signal(SIGKILL); }
-static void signal_stop(void) { try_signal(SIGSTOP); }
-static void signal_fault(void) { try_signal(SIGSEGV); }
+static void check_wrong(int signal, const char *message, const char *name)
+{
+    wrong_signal = signal;
+    api_check_child(try_signal, message, name);
+}
 
 /* ---- system calls go on ---------------------------------------------------------------------- */
 
@@ -159,12 +160,12 @@ int main(void)
     api_check_child(chosen_signal, NULL, "the client may choose the signals");
     api_check_child(default_signal, NULL, "or leave it");
     if (api_on_sgc) {
-        api_check_child(signal_zero, "GC_set_suspend_signal", "0 is no signal");
-        api_check_child(signal_negative, "-7", "nor -7");
-        api_check_child(signal_beyond, "1000", "nor 1000");
-        api_check_child(signal_kill, "GC_set_suspend_signal", "SIGKILL cannot stop threads");
-        api_check_child(signal_stop, "GC_set_suspend_signal", "nor SIGSTOP");
-        api_check_child(signal_fault, "GC_set_suspend_signal", "nor SIGSEGV");
+        check_wrong(0, "GC_set_suspend_signal", "0 is no signal");
+        check_wrong(-7, "-7", "nor -7");
+        check_wrong(1000, "1000", "nor 1000");
+        check_wrong(SIGKILL, "GC_set_suspend_signal", "SIGKILL cannot stop threads");
+        check_wrong(SIGSTOP, "GC_set_suspend_signal", "nor SIGSTOP");
+        check_wrong(SIGSEGV, "GC_set_suspend_signal", "nor SIGSEGV");
         api_check_child(blocked_thread, "block", "a thread that blocks all signals is named, and all goes on");
     }
     GC_INIT();

@@ -198,11 +198,21 @@ static void sizes(void)
 
 /* ---- resizing: words up to the last pointer keep their meaning, added ones may be pointers ---- */
 
+struct form {
+    size_t element;             /* words; 0: no array; WHOLE: one element, with an even bitmap */
+    size_t bits;                /* of two_bits */
+};
+
+enum { WHOLE = 1000 };
+
+static const struct form plain = { 0, 3 }, plain_all = { 0, 1 }, pairs = { 2, 2 }, pointers = { 1, 1 }, no_pointers = { 1, 0 },
+                         long_one = { WHOLE, 0 };
+
 struct resizing {
     size_t from, to;            /* words */
     size_t lost;                /* the place of a word that is none, if there is one */
     size_t kept;                /* and of a pointer */
-    void **(*make)(size_t words);
+    const struct form *form;
 };
 
 static void put(void **object, size_t n, GC_hidden_pointer *places)
@@ -211,10 +221,21 @@ static void put(void **object, size_t n, GC_hidden_pointer *places)
     places[0] = GC_HIDE_POINTER(object[n]);
 }
 
+static void **make_form(const struct form *f, size_t words)
+{
+    const struct type whole = { words, words, 1, even, 0 };
+
+    if (f->element == 0)
+        return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, f->bits));
+    if (f->element == WHOLE)
+        return GC_calloc_explicitly_typed(1, words * sizeof(void *), describe(&whole));
+    return GC_calloc_explicitly_typed(words / f->element, f->element * sizeof(void *), GC_make_descriptor(&two_bits, f->bits));
+}
+
 static void *make_resized(void *arg)
 {
     const struct resizing *r = arg;
-    void **object = r->make(r->from);
+    void **object = make_form(r->form, r->from);
 
     object[0] = object;
     object = GC_realloc(object, r->to * sizeof *object);
@@ -230,63 +251,31 @@ static void *make_resized(void *arg)
     return arg;
 }
 
-static void **plain(size_t words)
-{
-    return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, 3));
-}
-
-static void **plain_all(size_t words)
-{
-    return GC_malloc_explicitly_typed(words * sizeof(void *), GC_make_descriptor(&two_bits, 1));
-}
-
-static void **pairs(size_t words)
-{
-    return GC_calloc_explicitly_typed(words / 2, 16, GC_make_descriptor(&two_bits, 2));
-}
-
-static void **pointers(size_t words)
-{
-    return GC_calloc_explicitly_typed(words, 8, GC_make_descriptor(&two_bits, 1));
-}
-
-static void **long_one(size_t words)
-{
-    struct type t = { words, words, 1, even, 0 };
-
-    return GC_calloc_explicitly_typed(1, words * sizeof(void *), describe(&t));
-}
-
-static void **no_pointers(size_t words)
-{
-    return GC_calloc_explicitly_typed(words, 8, 0);
-}
-
 static void check_resized(const struct resizing *r)
 {
     memset(kept, 0, sizeof *kept);
     memset(lost, 0, sizeof *lost);
     api_in_thread(make_resized, (void *)(uintptr_t)r);
     api_collect();
-    if (api_alive(kept, 1) != (r->make != no_pointers) || api_alive(lost, 1) != 0)
+    if (api_alive(kept, 1) != (r->form != &no_pointers) || api_alive(lost, 1) != 0)
         fprintf(stderr, "resized from %zu to %zu words: kept %d, lost %d\n", r->from, r->to, api_alive(kept, 1),
                 api_alive(lost, 1));
-    API_CHILD(api_alive(kept, 1) == (r->make != no_pointers) && api_alive(lost, 1) == 0);
+    API_CHILD(api_alive(kept, 1) == (r->form != &no_pointers) && api_alive(lost, 1) == 0);
     root = NULL;
 }
 
 static void resized(void)
 {
     static const struct resizing cases[] = {
-        { 3, 3, 1, 2, plain },          { 3, 50, 1, 2, plain },         { 3, 50, 1, 49, plain },
-        { 3, 62, 1, 61, plain },        { 3, 63, 0, 62, plain },        { 3, 125, 0, 124, plain },
-        { 40, 5, 1, 2, plain },         { 40, 2, 0, 0, plain },         { 1, 40, 0, 39, plain_all },
-        { 8, 16, 1, 14, pairs },        { 8, 16, 5, 8, pairs },         { 8, 10, 1, 8, pairs },
-        { 50, 54, 1, 52, pairs },       { 50, 200, 0, 198, pairs },     { 50, 6, 5, 4, pairs },
-        { 200, 20, 1, 18, pairs },      { 200, 2000, 1, 1998, pairs },  { 2000, 20000, 19999, 19998, pairs },
-        { 8, 9, 0, 8, pointers },       { 8, 100, 0, 99, pointers },    { 100, 8, 0, 7, pointers },
-        { 300, 330, 0, 329, pointers }, { 100, 200, 0, 198, long_one }, { 100, 90, 1, 88, long_one },
-        { 8, 16, 0, 14, no_pointers },  { 8, 500, 0, 1, no_pointers },
+        { 3, 3, 1, 2, &plain },          { 3, 50, 1, 2, &plain },         { 3, 50, 1, 49, &plain },
+        { 3, 62, 1, 61, &plain },        { 3, 63, 0, 62, &plain },        { 3, 125, 0, 124, &plain },
+        { 40, 5, 1, 2, &plain },         { 40, 2, 0, 0, &plain },         { 1, 40, 0, 39, &plain_all },
+        { 8, 16, 1, 14, &pairs },        { 8, 16, 5, 8, &pairs },         { 8, 10, 1, 8, &pairs },
+        { 50, 54, 1, 52, &pairs },       { 50, 200, 0, 198, &pairs },     { 50, 6, 5, 4, &pairs },
+        { 200, 20, 1, 18, &pairs },      { 200, 2000, 1, 1998, &pairs },  { 2000, 20000, 19999, 19998, &pairs },
+        { 8, 9, 0, 8, &pointers },       { 8, 100, 0, 99, &pointers },    { 100, 8, 0, 7, &pointers },
+        { 300, 330, 0, 329, &pointers }, { 100, 200, 0, 198, &long_one }, { 100, 90, 1, 88, &long_one },
+        { 8, 16, 0, 14, &no_pointers },  { 8, 500, 0, 1, &no_pointers },
     };
 
     start();

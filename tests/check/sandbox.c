@@ -42,16 +42,20 @@ enum { REPORT_AT = 100 };       /* no descriptor that a program would use */
 static int report = -1;
 static bool takes_descriptors;
 
-/* What the collector exports; NULL in a process without one. */
-static void *collectors(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
-
 static void fail(const char *what)
 {
     fprintf(stderr, "tests/check/sandbox.c: %s: %s\n", what, strerror(errno));
     abort();
+}
+
+/* What the collector exports: set in *function. */
+static void find(const char *name, void *function)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+
+    if (symbol == NULL)
+        fail("no collector behind this library");
+    memcpy(function, &symbol, sizeof symbol);
 }
 
 /* ---- reporting ------------------------------------------------------------------------------- */
@@ -160,14 +164,11 @@ static void refuse_files(void)
 void GC_init(void)
 {
     static bool done;
-    void *init = collectors("GC_init"), *set_hook = collectors("GC_set_on_collection_event");
     void (*real)(void);
     void (*set)(GC_on_collection_event_proc);
 
-    if (init == NULL || set_hook == NULL)
-        fail("no collector behind this library");
-    memcpy(&real, &init, sizeof real);
-    memcpy(&set, &set_hook, sizeof set);
+    find("GC_init", &real);
+    find("GC_set_on_collection_event", &set);
     take_descriptors();
     if (!done)
         tell("start");
@@ -180,12 +181,9 @@ void GC_init(void)
 
 int GC_register_my_thread(const struct GC_stack_base *base)
 {
-    void *symbol = collectors("GC_register_my_thread");
     int (*real)(const struct GC_stack_base *), result;
 
-    if (symbol == NULL)
-        fail("no collector behind this library");
-    memcpy(&real, &symbol, sizeof real);
+    find("GC_register_my_thread", &real);
     take_descriptors();
     result = real(base);
     give_descriptors();
@@ -196,7 +194,7 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *mode = getenv("SANDBOX");
 
-    if (mode == NULL || collectors("GC_init") == NULL)
+    if (mode == NULL || dlsym(RTLD_NEXT, "GC_init") == NULL)
         return;
     open_report();
     getrlimit(RLIMIT_NOFILE, &usual);

@@ -178,12 +178,10 @@ struct ref object_make(struct rng *rng, enum object_kind kind, size_t size, uint
 
 size_t object_random_size(struct rng *rng)
 {
-    static const unsigned below_1000[] = { 650, 900, 975, 995, 999, 1000 };
+    static const int below[] = { 650, 900, 975, 995, 999, 1000 };
     static const size_t largest[] = { 96, 512, 4096, 32768, 262144, 2097152 };
-    size_t dice = rng_below(rng, 1000), class = 0;
-    while (dice >= below_1000[class])
-        class++;
-    return 1 + rng_below(rng, largest[class]);
+    size_t most = largest[rng_choose(rng, below)];
+    return 1 + rng_below(rng, most);
 }
 
 /* ---- checking ---- */

@@ -118,6 +118,15 @@ static inline bool rng_once_in(struct rng *rng, size_t n)
     return rng_below(rng, n) == 0;
 }
 
+/* The first i for which a throw of 1000 is less than below[i]. */
+static inline int rng_choose(struct rng *rng, const int *below)
+{
+    int dice = (int)rng_below(rng, 1000), i = 0;
+    while (dice >= below[i])
+        i++;
+    return i;
+}
+
 /* ---- small helpers ---- */
 
 /* Monotonic nanoseconds. */

@@ -222,14 +222,7 @@ static void step(struct world *world, int part)
 }
 
 /* How often each part comes, of 1000 steps. */
-static int some_part(struct rng *rng)
-{
-    static const int below[] = { 200, 420, 560, 640, 760, 800, 830, 890, 920, 950, 965, 980, 996, 1000 };
-    int dice = (int)rng_below(rng, 1000), part = 0;
-    while (dice >= below[part])
-        part++;
-    return part;
-}
+static const int below[] = { 200, 420, 560, 640, 760, 800, 830, 890, 920, 950, 965, 980, 996, 1000 };
 
 static void mutate(int index)
 {
@@ -237,7 +230,7 @@ static void mutate(int index)
     world.slot = GC_malloc(SLOTS * sizeof *world.slot);
     world.graph_bytes = storm.live_bytes / (size_t)storm.threads / SLOTS / 3;
     while (storm_running()) {
-        int part = some_part(&world.rng);
+        int part = rng_choose(&world.rng, below);
         if (!storm_has(part))
             continue;
         storm_step(parts[part]);

@@ -132,16 +132,8 @@ static void step(struct world *world, int part)
     }
 }
 
-static int some_part(struct rng *rng)
-{
-    static const struct { int below, part; } table[] = { { 350, ALLOCATE }, { 600, CHECK }, { 700, FREE },
-                                                         { 800, DROP }, { 860, REALLOC }, { 920, ARRAY },
-                                                         { 960, OFF_PAGE }, { 1000, COLLECT } };
-    int dice = (int)rng_below(rng, 1000), i = 0;
-    while (dice >= table[i].below)
-        i++;
-    return table[i].part;
-}
+/* How often each part comes, of 1000 steps; NO_MEMORY and HOOK come by themselves. */
+static const int below[] = { 350, 600, 700, 800, 860, 920, 960, 960, 960, 1000 };
 
 static void mutate(int index)
 {
@@ -149,7 +141,7 @@ static void mutate(int index)
     while (!(world.slot = GC_malloc_uncollectable(SLOTS * sizeof *world.slot)) && storm_running())
         storm_step("waiting for its table");
     while (world.slot && storm_running()) {
-        int part = some_part(&world.rng);
+        int part = rng_choose(&world.rng, below);
         if (!storm_has(part))
             continue;
         storm_step(parts[part]);
