@@ -217,7 +217,7 @@ EXTRA_DIST += tests/api/headers_constants.c tests/api/headers_types.c tests/api/
 
 # The documents against the tree: files, links, messages, options.
 script_tests += tests/check/check_docs
-EXTRA_DIST += tests/check/check_docs.awk
+EXTRA_DIST += tests/check/check.sh tests/check/check_docs.awk
 
 # The heap and the marker, from inside, without the collector above them (tests/lib/heap.h).
 heap_port_tests = \

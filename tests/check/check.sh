@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# What the checks share; each begins with it.  $root and $build are whole paths, $libs is where the libraries are, and $scratch
+# a folder that goes when the script ends.
+
+root=${SGC_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+build=$(cd "${SGC_BUILDDIR:-.}" && pwd)
+libs=$build/.libs
+. "$root/tests/lib/tap.sh"
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# need_libraries: skips all where there are none that other programs can load.
+need_libraries() {
+    [ -e "$libs/libgc.so.1" ] || tap_skip_all "built without shared libraries"
+    [ "${SGC_SANITIZER:-none}" = none ] || tap_skip_all "a sanitized library cannot be loaded into other programs"
+}
+
+# report NAME TEXT: a check that passes if there is no text.
+report() {
+    [ -z "$2" ]
+    tap_check $? "$1"
+    [ -z "$2" ] || printf '%s\n' "$2" | sed 's/^/# /'
+}
