@@ -246,6 +246,8 @@ static void check_expand(void)
         tap_ok(GC_get_##name() == old_, #name " can be put back"); \
     } while (0)
 
+static void notify(void) { }
+
 static void check_settings(void)
 {
     struct GC_timeval_s limit = { 20, 500000 }, old = GC_get_time_limit_tv();
@@ -262,6 +264,12 @@ static void check_settings(void)
     CHECK_SETTING(int, max_prior_attempts, 2);
     CHECK_SETTING(unsigned long, time_limit, 30);
     CHECK_SETTING(int, no_dls, 1);
+    CHECK_SETTING(int, finalize_on_demand, 1);
+    CHECK_SETTING(GC_finalizer_notifier_proc, finalizer_notifier, notify);
+    CHECK_SETTING(size_t, allocd_bytes_per_finalizer, 12345);
+    CHECK_SETTING(int, find_leak, 1);
+    CHECK_SETTING(int, manual_vdb_allowed, 1);
+    CHECK_SETTING(int, dont_precollect, 1);
     GC_set_time_limit_tv(limit);
     tap_ok(GC_get_time_limit_tv().tv_ms == 20 && GC_get_time_limit_tv().tv_nsec == 500000, "time_limit_tv, both parts");
     GC_set_time_limit(30);
@@ -400,7 +408,6 @@ static void expand_and_jump(void)
 
 int main(void)
 {
-    tap_plan(0);
     api_check_child(reach_limit, NULL, "at the heap limit allocation fails through the hook, and goes on afterwards");
     api_check_child(use_reserve, NULL, "the out-of-memory hook's result is the allocation's");
     api_check_child(strings_without_memory, NULL, "GC_strdup and GC_strndup fail with ENOMEM");

@@ -78,18 +78,6 @@ static void check_old_names(void)
     tap_ok(GC_malloc(10) != NULL, "what does nothing harms nothing");
 }
 
-/* ---- settings of the incremental mode ----------------------------------------------------------------------- */
-
-static void check_incremental(void)
-{
-    GC_set_manual_vdb_allowed(1);
-    tap_ok(GC_get_manual_vdb_allowed() == 1, "manual_vdb_allowed is kept");
-    GC_set_manual_vdb_allowed(0);
-    tap_ok(GC_get_manual_vdb_allowed() == 0, "and put back");
-    GC_set_dont_precollect(1);
-    tap_ok(GC_get_dont_precollect() == 1, "dont_precollect is kept");
-}
-
 /* ---- dumps: in children ---------------------------------------------------------------------------------------- */
 
 static void *dump_under_lock(void *name)
@@ -125,7 +113,6 @@ static void dump_regions(void)
 
 int main(void)
 {
-    tap_plan(0);
     api_check_child(end, NULL, "after GC_deinit objects stay, and nothing is allocated or collected, GC_INIT or not");
     api_check_child(dump_named, "dump wanted: heap", "GC_dump_named has the name, under the lock too");
     api_check_child(dump_named, "uncollectable", "and the pages by kind");
@@ -136,6 +123,5 @@ int main(void)
     check_pages();
     check_wide();
     check_old_names();
-    check_incremental();
     return tap_done();
 }

@@ -358,7 +358,6 @@ static void collect_in_notifier(void)
 
 int main(void)
 {
-    tap_plan(0);
     api_check_child(abort_on_oom, "", "GC_abort_on_oom calls the abort hook, without a message, and exit()");
     api_check_child(plain_abort_on_oom, api_on_sgc ? "out of memory" : "", "says why, and the status is 1");
     if (api_on_sgc) {

@@ -192,7 +192,6 @@ int main(void)
 {
     if (TEST_SANITIZED)
         tap_skip_all("threads that ask the loader get no signal there");
-    tap_plan(0);
     check(load_and_unload, ask, ROUNDS, NULL, "questions while modules come and go");
     check(load_and_unload, ask_stopped, ROUNDS, NULL, "with the world stopped by hand");
     check(ask_loader, ask_stopped, LOCKED_ROUNDS, NULL, "and by hand while another thread asks the loader");

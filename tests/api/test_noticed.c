@@ -16,30 +16,7 @@ void GC_err_printf(const char *, ...);
 void GC_log_printf(const char *, ...);
 void GC_printf(const char *, ...);
 
-/* ---- settings that are answered -------------------------------------------------------------- */
-
-static void notify(void)
-{
-}
-
-static void check_settings(void)
-{
-    GC_set_finalize_on_demand(1);
-    tap_ok(GC_get_finalize_on_demand() == 1, "finalization on demand is answered");
-    GC_set_finalizer_notifier(notify);
-    tap_ok(GC_get_finalizer_notifier() == notify, "so is the notifier");
-    GC_set_finalizer_notifier(NULL);
-    GC_set_finalize_on_demand(0);
-}
-
-static void check_numbers(void)
-{
-    GC_set_allocd_bytes_per_finalizer(12345);
-    tap_ok(GC_get_allocd_bytes_per_finalizer() == 12345, "so are the bytes of a finalizer");
-    GC_set_find_leak(1);
-    tap_ok(GC_get_find_leak() == 1, "and whether leaks are looked for");
-    GC_set_find_leak(0);
-}
+/* ---- figures and objects ---------------------------------------------------------------------- */
 
 static void check_figures(void)
 {
@@ -222,12 +199,9 @@ static void allow_first(void)
 
 int main(void)
 {
-    tap_plan(0);
     api_check_child(allow_first, NULL, "GC_allow_register_threads starts the collector");
     api_check_child(fork_takes_lock, "it is not made", "between GC_atfork_prepare and the other there is no collection");
     GC_INIT();
-    check_settings();
-    check_numbers();
     check_figures();
     check_detach();
     check_push();

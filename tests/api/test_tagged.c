@@ -132,7 +132,6 @@ int main(void)
 {
     GC_set_finalize_on_demand(1);
     GC_INIT();
-    tap_plan(0);
     check_finalizers(GC_register_finalizer, "GC_register_finalizer");
     check_finalizers(GC_register_finalizer_ignore_self, "GC_register_finalizer_ignore_self");
     check_finalizers(GC_register_finalizer_no_order, "GC_register_finalizer_no_order");

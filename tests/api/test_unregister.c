@@ -210,7 +210,6 @@ int main(void)
 {
     GC_INIT();
     GC_allow_register_threads();
-    tap_plan(0);
     check_suspended();
     check_bouncing();
     check_detached();

@@ -81,15 +81,22 @@ static void through_destructor(struct rng *rng)
     storm_must(pthread_setspecific(destructor_key, holder), "pthread_setspecific");
 }
 
+static void register_here(void)
+{
+    struct GC_stack_base base;
+    storm_must(GC_get_stack_base(&base), "GC_get_stack_base");
+    int result = GC_register_my_thread(&base);
+    STORM_CHECK(result == GC_SUCCESS || result == GC_DUPLICATE, "GC_register_my_thread returned %d", result);
+    STORM_CHECK(GC_register_my_thread(&base) == GC_DUPLICATE, "a thread registers twice");
+    STORM_CHECK(GC_thread_is_registered(), "a registered thread is not");
+}
+
 /* Destructors run after the thread has left the collector, so they register it again. */
 static void destroy(void *value)
 {
-    struct GC_stack_base base;
     bool ours = !GC_thread_is_registered();
-    if (ours) {
-        storm_must(GC_get_stack_base(&base), "GC_get_stack_base");
-        storm_must(GC_register_my_thread(&base), "GC_register_my_thread in a destructor");
-    }
+    if (ours)
+        register_here();
     graph_check(value);
     graph_free(*(struct ref *)value);
     GC_free(value);
@@ -172,16 +179,6 @@ static void registered_work(struct mailbox *box, struct rng *rng)
     child_body(message, rng);
     box->message = message_make(rng, RAW);
     message_check(message, "a registered thread");
-}
-
-static void register_here(void)
-{
-    struct GC_stack_base base;
-    storm_must(GC_get_stack_base(&base), "GC_get_stack_base");
-    int result = GC_register_my_thread(&base);
-    STORM_CHECK(result == GC_SUCCESS || result == GC_DUPLICATE, "GC_register_my_thread returned %d", result);
-    STORM_CHECK(GC_register_my_thread(&base) == GC_DUPLICATE, "a thread registers twice");
-    STORM_CHECK(GC_thread_is_registered(), "a registered thread is not");
 }
 
 static void *raw_child(void *argument)
