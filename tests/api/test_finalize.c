@@ -93,6 +93,7 @@ static void *make_simple(void *unused)
 
 static void make_with(GC_finalization_proc fn)
 {
+    way = GC_register_finalizer;
     finalizer = fn;
     api_in_thread(make_simple, NULL);
     finalizer = note_data;
