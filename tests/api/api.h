@@ -59,6 +59,23 @@ API_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
+/* The same in a thread that nobody has registered. */
+API_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
+{
+    pthread_t thread;
+    void *result = NULL;
+
+    if (pthread_create(&thread, NULL, fn, arg) != 0 || pthread_join(thread, &result) != 0)
+        tap_bail("no thread");
+    return result;
+}
+
+/* A finalizer. */
+API_UNUSED static void api_ignore(void *object, void *data)
+{
+    (void)object, (void)data;
+}
+
 /* Collects, twice: what the first one met on the way (a cached word, a late sweep) is gone for the second. */
 API_NOINLINE static void api_collect(void)
 {

@@ -130,11 +130,9 @@ static void *register_by_hand(void *arg)
 
 static void registers_with_lock(void *(*fn)(void *))
 {
-    pthread_t thread;
-
     GC_INIT();
     GC_allow_register_threads();
-    API_CHILD(pthread_create(&thread, NULL, fn, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    api_in_plain_thread(fn, NULL);
     collect();
 }
 

@@ -234,24 +234,14 @@ static void *unregister(void *unused)
     return (void *)(intptr_t)GC_unregister_my_thread();
 }
 
-static void *in_plain_thread(void *(*body)(void *))
-{
-    pthread_t thread;
-    void *result = NULL;
-
-    if (pthread_create(&thread, NULL, body, NULL) != 0 || pthread_join(thread, &result) != 0)
-        tap_bail("no thread");
-    return result;
-}
-
 static void check_unregistered(void)
 {
     void *result;
 
-    SAID(result = in_plain_thread(allocate_unregistered));
+    SAID(result = api_in_plain_thread(allocate_unregistered, NULL));
     tap_ok(result != NULL, "a thread that is not registered can allocate");
     tap_ok(message_has("GC_register_my_thread", ""), "and is told to register");
-    SAID(result = in_plain_thread(unregister));
+    SAID(result = api_in_plain_thread(unregister, NULL));
     tap_ok(result == (void *)GC_NOT_FOUND && message_has("GC_unregister_my_thread", ""),
            "a thread that is not registered cannot unregister");
 }

@@ -249,8 +249,6 @@ static void finalize_guarded(void *p, void *number)
             number == &data[0];
 }
 
-static void other(void *p, void *number) { (void)p, (void)number; }
-
 static void *make_guarded(void *unused)
 {
     for (int i = 0; i < OBJECTS; i++) {
@@ -268,17 +266,17 @@ static void check_old_finalizer(void)
     GC_finalization_proc fn = finalize_guarded;
     void *was = p;
 
-    GC_REGISTER_FINALIZER(p, other, &data[0], &fn, &was);
+    GC_REGISTER_FINALIZER(p, api_ignore, &data[0], &fn, &was);
     tap_ok(fn == NULL && was == NULL, "nothing was registered before");
     GC_REGISTER_FINALIZER_IGNORE_SELF(p, finalize_guarded, &data[1], &fn, &was);
-    tap_ok(fn == other && was == &data[0], "the old finalizer is what the client registered");
+    tap_ok(fn == api_ignore && was == &data[0], "the old finalizer is what the client registered");
     GC_REGISTER_FINALIZER_UNREACHABLE(p, NULL, NULL, &fn, &was);
     tap_ok(fn == finalize_guarded && was == &data[1], "and when it is removed");
     GC_REGISTER_FINALIZER(p, NULL, NULL, &fn, &was);
     tap_ok(fn == NULL, "then there is none");
-    GC_REGISTER_FINALIZER(bare, other, &data[0], NULL, NULL);
+    GC_REGISTER_FINALIZER(bare, api_ignore, &data[0], NULL, NULL);
     GC_REGISTER_FINALIZER(bare, NULL, NULL, &fn, &was);
-    tap_ok(fn == other && was == &data[0], "an object without guards is registered as it is");
+    tap_ok(fn == api_ignore && was == &data[0], "an object without guards is registered as it is");
 }
 
 static void check_finalizers(void)

@@ -131,29 +131,24 @@ static void check_reachable(void)
 
 /* ---- what was registered before ---- */
 
-static void other(FINALIZER_ARGUMENTS)
-{
-    (void)object, (void)data;
-}
-
 static void check_old(void)
 {
     struct node *n = new_node(0);
-    GC_finalization_proc fn = other;
+    GC_finalization_proc fn = api_ignore;
     void *data = n;
 
-    GC_register_finalizer(n, other, &data_word, &fn, &data);
+    GC_register_finalizer(n, api_ignore, &data_word, &fn, &data);
     tap_ok(fn == NULL && data == NULL, "nothing was registered before the first time");
     GC_register_finalizer_no_order(n, note, NULL, &fn, &data);
-    tap_ok(fn == other && data == &data_word, "the old function and data are told");
+    tap_ok(fn == api_ignore && data == &data_word, "the old function and data are told");
     GC_register_finalizer(n, NULL, NULL, &fn, NULL);
     tap_ok(fn == note, "a removed one, too");
     GC_register_finalizer(n, NULL, NULL, &fn, &data);
     tap_ok(fn == NULL && data == NULL, "and then nothing is there");
-    fn = other, data = n;
+    fn = api_ignore, data = n;
     GC_register_finalizer(NULL, note, NULL, &fn, &data);
     tap_ok(fn == NULL && data == NULL, "NULL is ignored");
-    fn = other, data = n;
+    fn = api_ignore, data = n;
     GC_register_finalizer(&data_word, note, NULL, &fn, &data);
     tap_ok(fn == NULL && data == NULL, "addresses outside the heap are ignored");
 }
@@ -346,7 +341,7 @@ static void busy(FINALIZER_ARGUMENTS)
 {
     note(object, data);
     for (int i = 0; i < 100; i++)
-        GC_register_finalizer(new_node(1000 + i), other, NULL, NULL, NULL);
+        GC_register_finalizer(new_node(1000 + i), api_ignore, NULL, NULL, NULL);
     GC_gcollect();
     inner++;
 }
@@ -468,7 +463,7 @@ static void *free_registered(void *unused)
         GC_free(large);
     }
     for (int i = 0; i < COUNT; i++) {
-        GC_finalization_proc fn = other;
+        GC_finalization_proc fn = api_ignore;
         struct node *n = i % 2 ? (struct node *)GC_malloc(1 << 20) : new_node(i);
 
         GC_register_finalizer(n, NULL, NULL, &fn, NULL);

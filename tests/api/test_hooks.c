@@ -337,11 +337,6 @@ static void collecting_notifier(void)
     depth--;
 }
 
-static void ignore(void *object, void *unused)
-{
-    (void)object, (void)unused;
-}
-
 /* Nobody invokes the finalizer, so each collection would call the notifier again. */
 static void collect_in_notifier(void)
 {
@@ -349,7 +344,7 @@ static void collect_in_notifier(void)
     GC_set_finalize_on_demand(1);
     GC_set_finalizer_notifier(collecting_notifier);
     for (int i = 0; i < 10; i++)
-        GC_register_finalizer(GC_malloc(API_LARGE), ignore, NULL, NULL, NULL);
+        GC_register_finalizer(GC_malloc(API_LARGE), api_ignore, NULL, NULL, NULL);
     GC_gcollect();
     API_CHILD(GC_should_invoke_finalizers() != 0 && deepest == 1 && notified == 1);
     GC_free(GC_malloc(API_LARGE));

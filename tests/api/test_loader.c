@@ -123,20 +123,6 @@ static void let_them_unload(void)
     nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-/* What is mapped when the world stands must be mapped until it has been looked through. */
-static void on_event(GC_EventType event)
-{
-    if (event == GC_EVENT_POST_STOP_WORLD)
-        let_them_unload();
-}
-
-static void collect(void *object)
-{
-    (void)object;
-    GC_set_on_collection_event(on_event);
-    GC_gcollect();
-}
-
 /* Modules have gone, and others come, since the world stands. */
 static void ask_late(void *object)
 {
@@ -154,19 +140,27 @@ static void ask_why(void)
     API_CHILD(SGC_why_live(held) == SGC_HELD_BY_STATIC);
 }
 
-static void on_event_why(GC_EventType event)
+/* What is mapped when the world stands must be mapped until it has been looked through. */
+static void on_event(GC_EventType event)
 {
-    if (event == GC_EVENT_POST_STOP_WORLD) {
-        let_them_unload();
+    if (event != GC_EVENT_POST_STOP_WORLD)
+        return;
+    let_them_unload();
+    if (held != NULL)
         ask_why();
-    }
+}
+
+static void collect(void *object)
+{
+    (void)object;
+    GC_set_on_collection_event(on_event);
+    GC_gcollect();
 }
 
 static void collect_and_ask_why(void *object)
 {
     held = object;
-    GC_set_on_collection_event(on_event_why);
-    GC_gcollect();
+    collect(object);
 }
 
 static void ask_why_stopped(void *object)

@@ -61,11 +61,6 @@ static void print_log(void)
     GC_log_printf("for the log: %d\n", 13);
 }
 
-static void finalize(void *object, void *data)
-{
-    (void)object, (void)data;
-}
-
 static void *volatile kept;
 
 static void describe(void *object, char *text)
@@ -140,7 +135,7 @@ static void check_detach(void)
 static void dump(void)
 {
     kept = GC_malloc(16);
-    GC_register_finalizer(kept, finalize, NULL, NULL, NULL);
+    GC_register_finalizer(kept, api_ignore, NULL, NULL, NULL);
     GC_dump_finalization();
 }
 

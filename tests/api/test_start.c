@@ -82,10 +82,7 @@ static void *init_and_build(void *arg)
 
 static void on_another_thread(void)
 {
-    pthread_t thread;
-
-    API_CHILD(pthread_create(&thread, NULL, init_and_build, NULL) == 0);
-    API_CHILD(pthread_join(thread, NULL) == 0);
+    api_in_plain_thread(init_and_build, NULL);
     register_main();
     check_chain();
 }

@@ -168,8 +168,7 @@ static void check_register(void)
     pthread_join(thread, NULL);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) <= 3, "until it unregisters");
-    pthread_create(&thread, NULL, register_twice, NULL);
-    pthread_join(thread, NULL);
+    api_in_plain_thread(register_twice, NULL);
     tap_ok(registration_errors == 0, "register and unregister answer as they should (%d errors)", registration_errors);
 }
 
@@ -185,14 +184,11 @@ static void *free_unregistered(void *object)
 static void check_free_unregistered(void)
 {
     size_t before = GC_get_non_gc_bytes();
-    pthread_t thread;
     const char *text;
 
     capture_begin();
-    for (int i = 0; i < 10; i++) {
-        pthread_create(&thread, NULL, free_unregistered, GC_malloc_uncollectable(i % 2 ? 100 : API_LARGE));
-        pthread_join(thread, NULL);
-    }
+    for (int i = 0; i < 10; i++)
+        api_in_plain_thread(free_unregistered, GC_malloc_uncollectable(i % 2 ? 100 : API_LARGE));
     text = capture_end();
     tap_ok(registration_errors == 0 && GC_get_non_gc_bytes() == before, "a thread that is not registered frees");
     tap_ok(text[0] == '\0', "and nothing is said about that (%s)", text);

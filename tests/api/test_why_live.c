@@ -184,16 +184,11 @@ static void check_uncollectable(void)
     tap_ok(find(hidden) == SGC_HELD_BY_NOTHING, "until it is freed");
 }
 
-static void finalize(void *object, void *data)
-{
-    (void)object, (void)data;
-}
-
 static void *register_data(void *raw)
 {
     void *data = GC_malloc(sizeof(struct node));
 
-    GC_register_finalizer(*(void **)raw, finalize, data, NULL, NULL);
+    GC_register_finalizer(*(void **)raw, api_ignore, data, NULL, NULL);
     return (void *)GC_HIDE_POINTER(data);
 }
 
