@@ -3,22 +3,13 @@
  * What GC_pthread_create keeps for a thread goes when it is joined, or over and detached: thousands of threads,
  * each with an argument and a result, whichever way they end, leave nothing behind.
  */
-#define _GNU_SOURCE 1
-#define GC_THREADS
-#define GC_NO_THREAD_REDIRECTS
-#include <gc.h>
+#include "api.h"
+#include "../lib/sanitized.h"
 
-#include <errno.h>
-#include <semaphore.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "alloc/pages/page.h"
 #include "gc/api/created_threads.h"
-#include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 enum { THREADS = 300, BYTES = 20000 };
 
@@ -44,12 +35,6 @@ static size_t settled_records(void)
 }
 
 static sem_t started, may_end;
-
-static void wait_for(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0)
-        continue;
-}
 
 static void *return_object(void *arg)
 {
@@ -105,7 +90,7 @@ static bool cancel_all(void)
     for (int i = 0; i < THREADS; i++) {
         pthread_t thread = begin(wait_for_cancel, NULL);
 
-        wait_for(&started);
+        api_wait(&started);
         good = GC_pthread_cancel(thread) == 0 && GC_pthread_join(thread, &result) == 0 &&
                result == PTHREAD_CANCELED && good;
     }
@@ -126,7 +111,7 @@ static void detach_all(bool from_the_start)
             GC_pthread_detach(thread);
     }
     for (int i = 0; i < THREADS; i++)
-        wait_for(&started);
+        api_wait(&started);
     pthread_attr_destroy(&attr);
 }
 
@@ -195,7 +180,7 @@ static bool join_all(void *(*body)(void *), int (*join)(pthread_t thread, void *
 
 static void *return_late(void *arg)
 {
-    wait_for(&may_end);
+    api_wait(&may_end);
     return return_object(arg);
 }
 
@@ -269,7 +254,7 @@ static void check_vanished(void)
     tap_ok(none_left(), "threads that the system ends, joined");
     for (int i = 0; i < THREADS; i++) {
         GC_pthread_detach(begin(vanish, NULL));
-        wait_for(&started);
+        api_wait(&started);
     }
     nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
     GC_gcollect();
@@ -296,7 +281,7 @@ int main(void)
     tap_ok(settled_records() == 1, "one thread, one record");
     GC_pthread_cancel(thread);
     GC_pthread_join(thread, NULL);
-    wait_for(&started);
+    api_wait(&started);
     tap_ok(settled_records() == 0, "which goes when it is joined");
     tap_ok(join_all(return_object, GC_pthread_join) && none_left(), "%d threads that return", THREADS);
     tap_ok(join_all(exit_with_object, GC_pthread_join) && none_left(), "that call GC_pthread_exit");

@@ -3,14 +3,8 @@
  * Threads that allocate at the heap's limit while nearly everything is dead: nobody gets NULL because another thread was
  * faster to take what a collection freed.
  */
-#include <pthread.h>
-#include <stdlib.h>
-
-#define GC_THREADS
-#include "gc.h"
-
-#include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
+#include "api.h"
+#include "../lib/sanitized.h"
 
 enum { THREADS = 4, ROUNDS = TEST_SANITIZED ? 2000 : 20000 };
 

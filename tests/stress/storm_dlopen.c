@@ -160,9 +160,7 @@ static __attribute__((noinline)) void close_use(struct use *use, struct rng *rng
 {
     storm_step("unloading a module");
     check(use);
-    if (storm_has(LEFT_BEHIND) && rng_once_in(rng, 2))
-        storm_ran(LEFT_BEHIND);
-    else
+    if (!storm_may(LEFT_BEHIND, rng, 2))
         clear(use);
     STORM_CHECK(!dlclose(use->handle), "dlclose: %s", dlerror());
     use->handle = NULL;

@@ -116,10 +116,8 @@ static _Noreturn void child(struct world *world, uint64_t stream)
     world->rng = rng_make(stream);
     world->depth++;
     child_work(world);
-    if (storm_has(CHILD_EXITS) && rng_once_in(&world->rng, 4)) {
-        storm_ran(CHILD_EXITS);
+    if (storm_may(CHILD_EXITS, &world->rng, 4))
         exit(expected_status(stream));
-    }
     _exit(expected_status(stream));
 }
 
