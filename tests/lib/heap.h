@@ -30,7 +30,7 @@
 #include "mark/mark_roots.h"
 #include "mark/team.h"
 #include "mark/uncollectable.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 #define HEAP_UNUSED __attribute__((unused))
 
@@ -241,6 +241,16 @@ HEAP_UNUSED static void heap_sweep_all(void)
 {
     while (sgc_sweep_ahead(64, &sgc_self->section))
         continue;
+}
+
+/* Runs `n` threads, each with a cache of its own, to their ends. */
+HEAP_UNUSED static void heap_run_threads(int n, void *(*body)(void *cache))
+{
+    pthread_t thread[HEAP_CACHES];
+
+    for (int i = 0; i < n; i++)
+        thread[i] = thread_start(body, heap_cache());
+    threads_join(thread, n);
 }
 
 /* ---- numbers that look random and are the same in every run ---- */

@@ -439,37 +439,30 @@ static int maxima_in_turns(void)
     return figures.max_live == 6 && figures.max_live_of_owners == 12 ? 0 : 1;
 }
 
-static void check(int (*body)(void), const char *name)
-{
-    int status = run_in_child(body);
-
-    tap_ok(status == 0, "%s (%d)", name, status);
-}
-
 int main(void)
 {
-    check(order_as, "AS: whatever has contents, the lowest address first, then fresh pages");
-    check(order_ps, "PS: own, nobody's, other threads', then fresh pages");
-    check(order_al, "AL: own, nobody's, then fresh pages; another thread's list is left alone");
-    check(order_lps, "LPS(3): own, nobody's, fresh ones up to 3 l, other threads', then fresh ones again");
-    check(order_lps_at_first, "LPS before anything is known of l: as PS");
-    check(spans_apart, "pages of spans do not count toward k l");
-    check(al_at_the_limit, "AL at the heap limit: other threads' pages before NULL");
-    check(lps_at_the_limit, "LPS at the heap limit: the same");
-    check(unswept_at_the_limit, "at the heap limit all is swept before NULL");
-    check(span_at_the_limit, "a span finds the pages on the lists");
-    check(several_at_once, "several pages at once come from where they come one by one, as many as there are");
-    check(victims, "pages come from the end of the longest list, within a factor of two");
-    check(lowest_first, "of its own pages a thread gets the lowest first");
-    check(lowest_of_all, "and in order, while no other thread has any");
-    check(untouched, "a page that was made ready and never used goes back without contents");
-    check(span_over_lists, "a long run takes its pages off many lists");
-    check(owner_ends, "the free pages of an ended thread are nobody's");
-    check(decayed, "pages that went back to the system are on no list");
-    check(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
-    check(swept_orphans, "empty orphans are nobody's");
-    check(own_swept_first, "who needs a page sweeps its own pages first");
-    check(maxima, "l and the u_i: counted by sweeping, kept as maxima, anew when memory is given back");
-    check(maxima_in_turns, "threads in turns: the u_i add up to twice l");
+    child_ok(order_as, "AS: whatever has contents, the lowest address first, then fresh pages");
+    child_ok(order_ps, "PS: own, nobody's, other threads', then fresh pages");
+    child_ok(order_al, "AL: own, nobody's, then fresh pages; another thread's list is left alone");
+    child_ok(order_lps, "LPS(3): own, nobody's, fresh ones up to 3 l, other threads', then fresh ones again");
+    child_ok(order_lps_at_first, "LPS before anything is known of l: as PS");
+    child_ok(spans_apart, "pages of spans do not count toward k l");
+    child_ok(al_at_the_limit, "AL at the heap limit: other threads' pages before NULL");
+    child_ok(lps_at_the_limit, "LPS at the heap limit: the same");
+    child_ok(unswept_at_the_limit, "at the heap limit all is swept before NULL");
+    child_ok(span_at_the_limit, "a span finds the pages on the lists");
+    child_ok(several_at_once, "several pages at once come from where they come one by one, as many as there are");
+    child_ok(victims, "pages come from the end of the longest list, within a factor of two");
+    child_ok(lowest_first, "of its own pages a thread gets the lowest first");
+    child_ok(lowest_of_all, "and in order, while no other thread has any");
+    child_ok(untouched, "a page that was made ready and never used goes back without contents");
+    child_ok(span_over_lists, "a long run takes its pages off many lists");
+    child_ok(owner_ends, "the free pages of an ended thread are nobody's");
+    child_ok(decayed, "pages that went back to the system are on no list");
+    child_ok(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
+    child_ok(swept_orphans, "empty orphans are nobody's");
+    child_ok(own_swept_first, "who needs a page sweeps its own pages first");
+    child_ok(maxima, "l and the u_i: counted by sweeping, kept as maxima, anew when memory is given back");
+    child_ok(maxima_in_turns, "threads in turns: the u_i add up to twice l");
     return tap_done();
 }

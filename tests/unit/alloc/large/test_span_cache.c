@@ -3,8 +3,6 @@
  * alloc/large/span_cache.c, alloc/large/span.c, alloc/large/span_sweep.c: dead spans that a thread keeps for its next requests,
  * and the zeroing of spans.
  */
-#include <pthread.h>
-
 #include "alloc/page_supply.h"
 #include "alloc/large/span_cache.h"
 #include "tests/lib/heap.h"
@@ -306,7 +304,7 @@ static void test_race(void)
 
     pthread_barrier_init(&barrier, NULL, 3);
     for (int i = 0; i < 2; i++)
-        pthread_create(&thread[i], NULL, race, heap_cache());
+        thread[i] = thread_start(race, heap_cache());
     for (int i = 0; i < RACES; i++) {
         raced = alloc(2, SGC_KIND_POINTER_FREE);
         if (i % 16 == 15) {

@@ -221,23 +221,16 @@ static int nobody_there(void)
            heap_alloc(mine, 33 * SGC_PAGE, SGC_KIND_CONSERVATIVE) == NULL ? 0 : 1;
 }
 
-static void check(int (*body)(void), const char *name)
-{
-    int status = run_in_child(body);
-
-    tap_ok(status == 0, "%s (%d)", name, status);
-}
-
 int main(void)
 {
-    check(span_for_span, "a dead span that another thread sweeps is waited for by a span");
-    check(span_for_small, "and by a small object");
-    check(page_for_span, "so are empty pages, by a span");
-    check(page_for_small, "by a small object");
-    check(orphan_for_span, "those of a thread that has ended");
-    check(given_back_for_span, "and pages that are being given back to the system");
-    check(given_back_by_both, "also by another thread while the one that asks gives some back itself");
-    check(too_little, "what does not suffice is waited for once");
-    check(nobody_there, "nobody waits for a thread that a fork has lost");
+    child_ok(span_for_span, "a dead span that another thread sweeps is waited for by a span");
+    child_ok(span_for_small, "and by a small object");
+    child_ok(page_for_span, "so are empty pages, by a span");
+    child_ok(page_for_small, "by a small object");
+    child_ok(orphan_for_span, "those of a thread that has ended");
+    child_ok(given_back_for_span, "and pages that are being given back to the system");
+    child_ok(given_back_by_both, "also by another thread while the one that asks gives some back itself");
+    child_ok(too_little, "what does not suffice is waited for once");
+    child_ok(nobody_there, "nobody waits for a thread that a fork has lost");
     return tap_done();
 }

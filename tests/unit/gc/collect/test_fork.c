@@ -16,7 +16,6 @@
 #include "alloc/cache_close.h"
 #include "gc/collect/fork.h"
 #include "gc/collect/background.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
@@ -55,15 +54,12 @@ static bool chain_intact(const struct link *l)
 
 static sgc_a32_t thread_good;
 
-static void *chain_in_thread(void *unused)
+static void chain_in_thread(WHITE_UNUSED void *unused)
 {
     struct link *volatile own;
 
-    sgc_mutator_register(0);
     own = make_chain();
     sgc_a32_store_rel(&thread_good, white_collect() == SGC_COLLECTED && chain_intact(own));
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static bool thread_works(void)
@@ -133,9 +129,8 @@ enum { BUSY = 3, STORM = 60 };
 
 static sgc_a32_t storm_over;
 
-static void *be_busy(void *collects)
+static void be_busy(void *collects)
 {
-    sgc_mutator_register(0);
     for (unsigned turn = 0; !sgc_a32_load_acq(&storm_over); turn++) {
         void *object = sgc_allocate(turn % 64 == 0 ? 200000 : turn % 3000, WHITE_KIND);
 
@@ -144,8 +139,6 @@ static void *be_busy(void *collects)
         if (collects != NULL && turn % 500 == 0)
             sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
     }
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 /* Registering and unregistering all the time. */
@@ -169,15 +162,12 @@ static void *fork_unregistered(void *unused)
     return unused;
 }
 
-static void *fork_registered(void *unused)
+static void fork_registered(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     struct link *volatile own = make_chain();
     result_of_fork = fork_and(use_heap);
     if (!chain_intact(own))
         result_of_fork = 99;
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* The child returns into the blocked region and leaves it before it uses the heap. */
@@ -194,7 +184,7 @@ static void fork_in_blocked_region(void *result)
 
 static void test_forking_threads(void)
 {
-    pthread_t thread = white_start(fork_unregistered, NULL);
+    pthread_t thread = thread_start(fork_unregistered, NULL);
 
     white_join(thread);
     tap_ok(result_of_fork == 0, "a thread that is not registered forks (%d)", result_of_fork);
@@ -218,9 +208,9 @@ static void test_forking_threads(void)
 static sgc_a32_t pages_held, pages_wanted_back;
 
 /* As while a large object is being zeroed, a page set up, free pages given back to the system. */
-static void *hold_pages(void *unused)
+static void hold_pages(WHITE_UNUSED void *unused)
 {
-    struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
+    struct sgc_section *self = sgc_section_of(sgc_mutator_self());
     struct sgc_taken one;
     uint32_t many;
     bool zero;
@@ -235,8 +225,6 @@ static void *hold_pages(void *unused)
     sgc_pool_give(many, 100, self);
     sgc_pool_give_singles(&one.page, 1, sgc_self->id, self);
     sgc_guard_leave(self);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void test_pages_held(void)
@@ -256,16 +244,14 @@ static void test_pages_held(void)
 static sgc_a32_t closed, may_leave;
 
 /* Its cache is closed, its record still in the registry. */
-static void *end_halfway(void *unused)
+static void end_halfway(WHITE_UNUSED void *unused)
 {
-    struct sgc_mutator *self = sgc_mutator_register(0);
+    struct sgc_mutator *self = sgc_mutator_self();
 
     chain_intact(make_chain());
     sgc_cache_close(&self->cache, sgc_section_of(self));
     sgc_a32_store_rel(&closed, 1);
     white_reached(&may_leave, 1);
-    sgc_mutator_unregister(self);
-    return unused;
 }
 
 static void test_ending_thread(void)
@@ -317,7 +303,7 @@ static void test_storm(void)
     sgc_a32_store(&storm_over, 0);
     for (int i = 0; i < BUSY; i++)
         thread[i] = white_start(be_busy, i == 0 ? &chain : NULL);
-    thread[BUSY] = white_start(come_and_go, NULL);
+    thread[BUSY] = thread_start(come_and_go, NULL);
     for (int i = 0; i < STORM && result == 0; i++) {
         result = fork_and(i % 8 == 0 ? fork_again : use_heap);
         good += result == 0;
@@ -349,13 +335,12 @@ static void on_trap(int signal, siginfo_t *info, void *context)
         sgc_sleep_ns(100000);
 }
 
-static void *allocate_stepwise(void *unused)
+static void allocate_stepwise(WHITE_UNUSED void *unused)
 {
     struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
     void *victim;
 
     sigaction(SIGTRAP, &action, NULL);
-    sgc_mutator_register(0);
     victim = sgc_allocate(100, WHITE_KIND);
     step = 0;
     trap_on();
@@ -363,8 +348,6 @@ static void *allocate_stepwise(void *unused)
     sgc_object_free(sgc_self, victim);
     trap_off();
     sgc_a32_store_rel(&halted, 2);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static int fork_beside_halted(long at, bool *end)
@@ -435,16 +418,6 @@ static int fork_within_collection(void)
     return use_heap();
 }
 
-static void test_within_collection(void)
-{
-    int status;
-
-    capture_begin();
-    status = run_in_child(fork_within_collection);
-    tap_ok(status == 0 && strstr(capture_end(), "fork from within a collection") != NULL,
-           "forking from a callback of a collection is reported, and the parent goes on (%d)", status);
-}
-
 /* ---- a thread that registers while another is about to fork -------------------------------------------- */
 
 static void *fork_once(void *status)
@@ -497,6 +470,7 @@ int main(void)
     else
         test_every_instruction();
     test_registering_meanwhile();
-    test_within_collection();
+    child_says(fork_within_collection, 0, "fork from within a collection",
+               "forking from a callback of a collection is reported, and the parent goes on");
     return tap_done();
 }

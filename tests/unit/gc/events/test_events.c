@@ -3,11 +3,10 @@
  * Events: who is called and with what, registering and removing (beside running events, too), and the
  * record of a cycle, whose parts must sum up to the pause.
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "gc/events/events.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { CALLBACKS = 13 };
 
@@ -201,8 +200,7 @@ static void check_threads(void)
     for (int i = 0; i < 4; i++)
         if (pthread_create(&threads[i], NULL, i < 2 ? fire_events : change_listeners, &changing[i & 1]) != 0)
             tap_bail("no threads");
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
+    threads_join(threads, 4);
     tap_ok(sgc_aw_load(&seen[0]) == 2 * EVENTS, "a listener misses no event while others come and go");
     tap_ok(sgc_aw_load(&seen[1]) <= 4 * (uintptr_t)EVENTS, "those see no event more than once each");
     sgc_listener_remove(&stays);

@@ -21,15 +21,12 @@ struct order {
     uintptr_t hidden;
 };
 
-static void *store_in_thread(void *arg)
+static void store_in_thread(void *arg)
 {
     struct order *order = arg;
 
-    sgc_mutator_register(0);
     *order->place = sgc_allocate(WHITE_BYTES, WHITE_KIND);
     order->hidden = white_hidden(*order->place);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 static uintptr_t store(void **place)
@@ -58,7 +55,7 @@ static bool alive(uintptr_t hidden)
 {
     struct question q = { hidden, false };
 
-    white_join(white_start(answer, &q));
+    white_join(thread_start(answer, &q));
     return q.alive;
 }
 
@@ -424,13 +421,10 @@ static const struct place places[] = {
 #endif
 };
 
-static void *hold(void *place)
+static void hold(void *place)
 {
-    sgc_mutator_register(0);
     ((const struct place *)place)->hold();
     scrub_stack();
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 #if defined(__x86_64__)

@@ -37,11 +37,10 @@ WHITE_NOINLINE static uintptr_t put(void)
     return white_hidden(object);
 }
 
-static void *hold(void *arg)
+static void hold(void *arg)
 {
     struct holder *h = arg;
 
-    sgc_mutator_register(0);
     await(&loaded);
     if (h->uses)
         h->held = put();
@@ -50,8 +49,6 @@ static void *hold(void *arg)
     await(&let_go);
     if (h->uses)
         *place() = NULL;
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 static void start(struct holder *h)
@@ -69,19 +66,16 @@ static bool alive(uintptr_t held)
 {
     void *lives = NULL;
 
-    pthread_join(white_start(answer, &held), &lives);
+    pthread_join(thread_start(answer, &held), &lives);
     return lives != NULL;
 }
 
-static void *put_elsewhere(void *arg)
+static void put_elsewhere(void *arg)
 {
     void **there = ((void **)arg)[0];
 
-    sgc_mutator_register(0);
     *there = sgc_allocate(WHITE_BYTES, WHITE_KIND);
     ((uintptr_t *)arg)[1] = white_hidden(*there);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 /* This thread's own, stored by another so that nothing but the place holds it. */

@@ -294,10 +294,8 @@ static int unregistered_threads(void)
 
     if (!sgc_init_now())
         return REFUSED;
-    for (int i = 0; i < 4; i++)
-        thread[i] = white_start(allocate_unregistered, NULL);
-    for (int i = 0; i < 4; i++)
-        white_join(thread[i]);
+    threads_start(thread, 4, allocate_unregistered);
+    white_join_all(thread, 4);
     return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
 }
 
@@ -306,10 +304,8 @@ static int unregistered_first(void)
 {
     pthread_t thread[4];
 
-    for (int i = 0; i < 4; i++)
-        thread[i] = white_start(allocate_unregistered, NULL);
-    for (int i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
+    threads_start(thread, 4, allocate_unregistered);
+    threads_join(thread, 4);
     return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
 }
 
@@ -341,15 +337,12 @@ static void test_unregistered(void)
 
 static sgc_a32_t calls_over;
 
-static void *collect_all_the_time(void *unused)
+static void collect_all_the_time(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     while (!sgc_a32_load_acq(&calls_over)) {
         sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
         sgc_sleep_ns(WHITE_MS);
     }
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static int pipe_ends[2];
@@ -374,7 +367,7 @@ static int restarted_calls(void)
     if (!sgc_init_now() || pipe(pipe_ends) != 0 || sem_init(&semaphore, 0, 0) != 0)
         return REFUSED;
     collector = white_start(collect_all_the_time, NULL);
-    releaser = white_start(release_later, NULL);
+    releaser = thread_start(release_later, NULL);
     if (sem_wait(&semaphore) != 0)
         result = 3;
     if (read(pipe_ends[0], &byte, 1) != 1)

@@ -60,12 +60,12 @@ static void test_one(void)
 {
     struct sgc_mutator *first;
 
-    white_join(white_start(register_thrice, NULL));
+    white_join(thread_start(register_thrice, NULL));
     tap_ok(records[0] != NULL && records[1] == records[0] && records[2] == records[0],
            "registering twice gives the same record");
     tap_ok(sgc_a32_load(&came) == 1 && sgc_a32_load(&went) == 1, "and is one event, as is the end");
     first = records[0];
-    white_join(white_start(register_thrice, NULL));
+    white_join(thread_start(register_thrice, NULL));
     tap_ok(records[0] == first, "the next thread gets the record of the one that ended");
 }
 
@@ -124,7 +124,7 @@ static void test_cancelled(uint32_t before)
         tap_skip("cancelling in a blocked region: sanitizers lose track of a cancelled thread");
         return;
     }
-    thread = white_start(be_cancelled, NULL);
+    thread = thread_start(be_cancelled, NULL);
     white_reached(&blocked_now, 1);
     white_collect();
     pthread_cancel(thread);
@@ -139,12 +139,12 @@ static void test_ends(void)
     white_collect();
     sgc_sleep_ns(100 * WHITE_MS);       /* for the service thread to be there */
     before = registered();
-    white_join(white_start(end_without_word, NULL));
+    white_join(thread_start(end_without_word, NULL));
     tap_ok(registered() == before, "a thread that ends without a word is unregistered");
-    white_join(white_start(end_by_exit, NULL));
+    white_join(thread_start(end_by_exit, NULL));
     tap_ok(registered() == before, "so is one that ends by pthread_exit");
     pthread_key_create(&key, allocate_late);
-    white_join(white_start(end_with_destructor, NULL));
+    white_join(thread_start(end_with_destructor, NULL));
     tap_ok(registered() == before, "and one whose destructors still allocate");
     test_cancelled(before);
     tap_ok(white_collect() == SGC_COLLECTED, "the world stops without them");
@@ -180,10 +180,8 @@ static void test_storm(void)
     pthread_t thread[THREADS];
     uint32_t before = registered(), caches;
 
-    for (int i = 0; i < THREADS; i++)
-        thread[i] = white_start(come_and_go, NULL);
-    for (int i = 0; i < THREADS; i++)
-        white_join(thread[i]);
+    threads_start(thread, THREADS, come_and_go);
+    white_join_all(thread, THREADS);
     caches = sgc_a32_load(&sgc_cache_count);
     tap_ok(sgc_a32_load(&wrong) == 0, "%d threads register and unregister %d times each", THREADS, ROUNDS);
     tap_ok(registered() == before, "nobody is left over");
@@ -206,7 +204,7 @@ static void test_adoption(void)
 
     capture_begin();
     for (int i = 0; i < 3; i++)
-        white_join(white_start(allocate_unregistered, NULL));
+        white_join(thread_start(allocate_unregistered, NULL));
     text = capture_end();
     tap_ok(sgc_a32_load(&wrong) == 0, "threads that never registered allocate");
     tap_ok(capture_count(text, "allocates without being registered") == 1
@@ -231,7 +229,7 @@ static void test_bottom(void)
 {
     bool good = false;
 
-    white_join(white_start(check_bottom, &good));
+    white_join(thread_start(check_bottom, &good));
     tap_ok(good, "a bottom inside the thread's stack widens to all of it; one elsewhere is believed");
 }
 
@@ -247,7 +245,7 @@ static void *vanish(void *unused)
 
 static void test_vanished(void)
 {
-    pthread_t thread = white_start(vanish, NULL);
+    pthread_t thread = thread_start(vanish, NULL);
     enum sgc_collect_result result;
 
     white_join(thread);

@@ -143,9 +143,9 @@ static void test_refusals(const struct deque_form *form)
         return;
     }
     child_form = form->form;
-    tap_ok(run_in_child(no_address_space) == 0, "%s: without address space there is no deque", form->name);
-    tap_ok(run_in_child(little_address_space) == 0, "with little of it, it takes a sixteenth");
-    tap_ok(run_in_child(no_memory) == 0, "commits that are refused lose no piece");
+    child_ok(no_address_space, "%s: without address space there is no deque", form->name);
+    child_ok(little_address_space, "with little of it, it takes a sixteenth");
+    child_ok(no_memory, "commits that are refused lose no piece");
 }
 
 int main(void)

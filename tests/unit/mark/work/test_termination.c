@@ -252,7 +252,7 @@ static void test_no_memory(void)
     if (TEST_SANITIZED)
         tap_skip("a sanitizer needs its address space");
     else
-        tap_ok(run_in_child(no_memory) == 0, "no memory: init says so");
+        child_ok(no_memory, "no memory: init says so");
 }
 
 int main(void)
