@@ -7,64 +7,35 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
+#include "tests/lib/folder.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 /* ---- made-up trees ------------------------------------------------------------------------------------ */
 
-static char root[256], self_file[300];
+static char root[300], self_file[320];
 
+/* Anew, with the file that names this process's groups. */
 static void new_tree(const char *self_text)
 {
-    static int number;
-    const char *temporary = getenv("TMPDIR");
-    if (!number) {
-        snprintf(root, sizeof root - 16, "%s/sgc-limits-XXXXXX", temporary ? temporary : "/tmp");
-        if (!mkdtemp(root))
-            tap_bail("no temporary folder at %s", root);
-    } else {
-        *strrchr(root, '/') = '\0';
-    }
-    sprintf(root + strlen(root), "/%d", number++);
-    mkdir(root, 0700);
+    if (root[0] != '\0')
+        folder_remove();
+    folder_make();
+    folder_put("tree/self", self_text);
+    snprintf(root, sizeof root, "%s/tree", folder);
     snprintf(self_file, sizeof self_file, "%s/self", root);
-    FILE *file = fopen(self_file, "w");
-    fputs(self_text, file);
-    fclose(file);
 }
 
-/* Writes root/path, making its folders. */
 static void put_file(const char *path, const char *text)
 {
-    char name[1024];
-    snprintf(name, sizeof name, "%s/%s", root, path);
-    for (char *at = strchr(name + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(name, 0700);
-        *at = '/';
-    }
-    FILE *file = fopen(name, "w");
-    if (!file)
-        tap_bail("cannot write %s", name);
-    fputs(text, file);
-    fclose(file);
-}
+    char name[200];
 
-static void remove_trees(void)
-{
-    char command[400];
-    *strrchr(root, '/') = '\0';
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command) != 0)
-        tap_diag("%s stays", root);
+    snprintf(name, sizeof name, "tree/%s", path);
+    folder_put(name, text);
 }
 
 static void check_memory(size_t expected, const char *what)
@@ -281,7 +252,7 @@ static void test_machine(void)
     int cpus = sgc_limit_cpus(), quota = sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
     int expected = CPU_COUNT(&all) < quota ? CPU_COUNT(&all) : quota;
     tap_ok(cpus == expected, "processors of this process: %d", cpus);
-    tap_ok(run_in_child(one_cpu) == 0, "one in the affinity mask");
+    child_ok(one_cpu, "one in the affinity mask");
     size_t physical = sgc_limit_physical_memory();
     size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     tap_ok(physical == pages, "physical memory: %zu MB", physical >> 20);
@@ -289,8 +260,8 @@ static void test_machine(void)
     if (TEST_SANITIZED)
         tap_skip("a sanitizer uses more address space than this sets as the limit");
     else
-        tap_ok(run_in_child(address_space) == 0, "RLIMIT_AS minus what is used");
-    tap_ok(run_in_child(address_space_used_up) == 0, "RLIMIT_AS used up is 0");
+        child_ok(address_space, "RLIMIT_AS minus what is used");
+    child_ok(address_space_used_up, "RLIMIT_AS used up is 0");
     errno = EDOM;
     (void)sgc_limit_address_space();
     tap_ok(errno == EDOM, "errno is as before");
@@ -308,6 +279,6 @@ int main(void)
     test_garbage_values();
     test_garbage_groups();
     test_machine();
-    remove_trees();
+    folder_remove();
     return tap_done();
 }
