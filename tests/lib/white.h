@@ -137,6 +137,37 @@ WHITE_UNUSED static bool white_alive(uintptr_t hidden)
     return sgc_object_find(~hidden, &object) && object.start == ~hidden;
 }
 
+static void white_store_object(void *arg)
+{
+    uintptr_t *order = arg;
+    void **place = (void **)order[0];
+
+    *place = sgc_allocate(WHITE_BYTES, WHITE_KIND);
+    order[1] = white_hidden(*place);
+}
+
+/* By a thread of its own, as is the question below, so that the address itself never stands in our registers or frames. */
+WHITE_UNUSED static uintptr_t white_store(void **place)
+{
+    uintptr_t order[2] = { (uintptr_t)place, 0 };
+
+    white_join(white_start(white_store_object, order));
+    return order[1];
+}
+
+static void *white_answer(void *hidden)
+{
+    return white_alive(*(uintptr_t *)hidden) ? hidden : NULL;
+}
+
+WHITE_UNUSED static bool white_lives(uintptr_t hidden)
+{
+    void *lives = NULL;
+
+    pthread_join(thread_start(white_answer, &hidden), &lives);
+    return lives != NULL;
+}
+
 WHITE_UNUSED static enum sgc_collect_result white_collect(void)
 {
     scrub_stack();
