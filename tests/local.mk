@@ -244,7 +244,6 @@ EXTRA_DIST += tests/check/check_docs.awk
 # The heap and the marker, from inside, without the collector above them (tests/lib/heap.h).
 heap_tests = \
 	tests/unit/mark/test_follow \
-	tests/unit/alloc/small/test_claim_short \
 	tests/unit/alloc/test_clear \
 	tests/unit/alloc/pages/test_decay \
 	tests/unit/mark/test_exact \
@@ -272,7 +271,6 @@ unit_tests += $(heap_tests)
 thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += \
 	tests/unit/mark/test_follow \
-	tests/unit/alloc/small/test_claim_short \
 	tests/unit/mark/test_exact \
 	tests/unit/alloc/pages/test_page_lists \
 	tests/unit/mark/test_edge_span \

@@ -100,8 +100,7 @@ static void test_small_stack(void)
     struct sgc_mark_config config = HEAP_MARK;
 
     config.split_bytes = 0;         /* else the array is scanned in parts, and a small stack suffices */
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     make_wide();
     heap_retire();
     heap_marker_end();
