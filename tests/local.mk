@@ -391,7 +391,7 @@ EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turn
 
 # System calls that are refused.
 unit_tests += tests/unit/gc/collect/test_refused
-test_headers += tests/lib/refused_filter.h tests/lib/refused_main.h tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
+test_headers += tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
 EXTRA_tests_unit_gc_collect_test_refused_DEPENDENCIES = tests/lib/module_large.la
 
 # Several threads at the heap's limit.
