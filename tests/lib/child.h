@@ -37,11 +37,8 @@ TAP_PRINTF(2, 3) static void child_ok(int (*body)(void), const char *format, ...
 {
     int status = run_in_child(body);
     char name[256];
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
+    tap_format(name, format);
     if (status == CHILD_SKIPS)
         tap_skip("%s: cannot be tried here", name);
     else
@@ -53,12 +50,9 @@ TAP_PRINTF(4, 5) static void child_says(int (*body)(void), int wanted, const cha
 {
     char name[256];
     const char *text;
-    va_list args;
     int status;
 
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
+    tap_format(name, format);
     capture_begin();
     status = run_in_child(body);
     text = capture_end();

@@ -86,6 +86,14 @@ static void make_wide(void)
     }
 }
 
+static bool any_flag(void)
+{
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        if (sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0)
+            return true;
+    return false;
+}
+
 static int wide_unmarked(void)
 {
     int wrong = !heap_marked(wide);
@@ -115,10 +123,7 @@ static void test_small_stack(void)
     tap_ok(wrong == 0 && heap_marker()->rescans > 0,
            "with 64 KB pages are scanned again (%zu) and the same set is marked (%d wrong)",
            heap_marker()->rescans, wrong);
-    bool flags = false;
-    for (uint32_t a = 0; a < sgc_pool.committed; a++)
-        flags = flags || sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0;
-    tap_ok(!flags, "no page is flagged afterwards");
+    tap_ok(!any_flag(), "no page is flagged afterwards");
     heap_unmark();
 }
 
@@ -165,14 +170,6 @@ static int stop_at_once(void)
 static int stop_at_second(void)
 {
     return ++asked >= 2;
-}
-
-static bool any_flag(void)
-{
-    for (uint32_t a = 0; a < sgc_pool.committed; a++)
-        if (sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0)
-            return true;
-    return false;
 }
 
 static void test_abandon(void)

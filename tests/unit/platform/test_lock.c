@@ -188,12 +188,6 @@ static int take_without_section_after_reset(void)
     return sgc_lock_held(&first, NULL) ? 0 : 1;
 }
 
-#ifdef SGC_ASSERTIONS
-enum { ASSERTIONS = 1 };
-#else
-enum { ASSERTIONS = 0 };
-#endif
-
 static void test_ranks(void)
 {
     struct sgc_section *self = sgc_section_of(sgc_mutator_self());
@@ -203,7 +197,7 @@ static void test_ranks(void)
     sgc_unlock(&first, self);
     tap_ok(!sgc_lock_held(&first, self), "and what it gave back");
     child_ok(take_without_section_after_reset, "a reset lock is free");
-    if (!ASSERTIONS) {
+    if (!TEST_ASSERTIONS) {
         tap_skip("ranks are checked in builds with assertions");
         return;
     }

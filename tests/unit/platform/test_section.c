@@ -393,22 +393,15 @@ static void check_after_jump(const char *where)
     child_ok(handler_after_jump, "after a section that was left by a jump a handler may allocate, %s", where);
 }
 
-static void *on_low_stack(void *unused)
+/* A thread whose stack is the lower half of a mapping and whose alternate stack is the upper one. */
+static void *on_low_stack(void *high)
 {
+    set_altstack(high);
     sgc_mutator_register(0);
     check_fatal("with the alternate stack above its own");
     check_after_jump("on an alternate stack above its own");
     sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
-}
-
-/* A thread whose stack is the lower half of a mapping and whose alternate stack is the upper one. */
-static void *high_altstack;
-
-static void *low_stack_body(void *arg)
-{
-    set_altstack(high_altstack);
-    return on_low_stack(arg);
+    return NULL;
 }
 
 static void test_fatal(void)
@@ -423,10 +416,9 @@ static void test_fatal(void)
     check_fatal("on an alternate stack below");
     with_altstack_in_own_stack(check_fatal);
     with_altstack_in_own_stack(check_after_jump);
-    high_altstack = memory + (1 << 19);
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, memory, 1 << 19);
-    pthread_create(&thread, &attributes, low_stack_body, NULL);
+    pthread_create(&thread, &attributes, on_low_stack, memory + (1 << 19));
     white_join(thread);
     pthread_attr_destroy(&attributes);
 }
@@ -467,27 +459,20 @@ static void collect_beside_handler(WHITE_UNUSED void *unused)
     sgc_a32_store_rel(&handler_may_end, 1);
 }
 
-static void check_not_repaired(void (*interrupt)(void), const char *where)
+static void check_not_repaired(bool inside, const char *where)
 {
     pthread_t thread;
 
     sgc_a32_store(&in_handler, 0);
     sgc_a32_store(&handler_may_end, 0);
     thread = white_start(collect_beside_handler, NULL);
-    interrupt();
+    if (inside)
+        with_altstack_in_own_stack(interrupted_allocation);
+    else
+        interrupted_allocation(where);
     white_join(thread);
     tap_ok(sgc_a32_load(&wrongly_parked) == 0 && kept_intact(),
            "a handler that is still in a section is not parked, %s", where);
-}
-
-static void interrupt_plain(void)
-{
-    interrupted_allocation("");
-}
-
-static void interrupt_inside(void)
-{
-    with_altstack_in_own_stack(interrupted_allocation);
 }
 
 static void test_steps(void)
@@ -495,8 +480,8 @@ static void test_steps(void)
     static char altstack[ALT_BYTES];
 
     set_altstack(altstack);
-    check_not_repaired(interrupt_plain, "alternate stack elsewhere");
-    check_not_repaired(interrupt_inside, "alternate stack inside its own");
+    check_not_repaired(false, "alternate stack elsewhere");
+    check_not_repaired(true, "alternate stack inside its own");
     set_altstack(altstack);
     test_fatal();
     set_altstack(altstack);

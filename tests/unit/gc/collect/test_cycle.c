@@ -16,29 +16,20 @@
 static struct sgc_cycle_record last;
 static int ends, wrong_sums, wrong_order, stage;
 
-static void at_start(void *unused, const struct sgc_cycle_record *r)
+static void at_start(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
 {
-    (void)unused, (void)r;
     stage = 1;
 }
 
-static void at_stopped(void *unused, const struct sgc_cycle_record *r)
-{
-    (void)unused, (void)r;
-    wrong_order += stage++ != 1 || !sgc_world_stopped();
-}
+#define DEFINE_STAGE(name, number) \
+    static void name(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r) \
+    { \
+        wrong_order += stage++ != number || !sgc_world_stopped(); \
+    }
 
-static void at_marked(void *unused, const struct sgc_cycle_record *r)
-{
-    (void)unused, (void)r;
-    wrong_order += stage++ != 2 || !sgc_world_stopped();
-}
-
-static void at_flipped(void *unused, const struct sgc_cycle_record *r)
-{
-    (void)unused, (void)r;
-    wrong_order += stage++ != 3 || !sgc_world_stopped();
-}
+DEFINE_STAGE(at_stopped, 1)
+DEFINE_STAGE(at_marked, 2)
+DEFINE_STAGE(at_flipped, 3)
 
 static void at_end(void *unused, const struct sgc_cycle_record *r)
 {

@@ -203,9 +203,30 @@ static void test_forking_threads(void)
     tap_ok(use_heap() == 0, "which goes on after it");
 }
 
-/* ---- pages in the hands of another thread ------------------------------------------------------------------ */
+/* ---- another thread in the middle of something -------------------------------------------------------------- */
 
-static sgc_a32_t pages_held, pages_wanted_back;
+static sgc_a32_t there, may_go_on;
+
+static void stand_there(void)
+{
+    sgc_a32_store_rel(&there, 1);
+    white_reached(&may_go_on, 1);
+}
+
+static void check_beside(void (*body)(void *), const char *what)
+{
+    pthread_t thread;
+    int result;
+
+    sgc_a32_store(&there, 0);
+    sgc_a32_store(&may_go_on, 0);
+    thread = white_start(body, NULL);
+    white_reached(&there, 1);
+    result = fork_and(use_heap);
+    tap_ok(result == 0, "%s (%d)", what, result);
+    sgc_a32_store_rel(&may_go_on, 1);
+    white_join(thread);
+}
 
 /* As while a large object is being zeroed, a page set up, free pages given back to the system. */
 static void hold_pages(WHITE_UNUSED void *unused)
@@ -219,29 +240,12 @@ static void hold_pages(WHITE_UNUSED void *unused)
     many = sgc_pool_take(100, self, &zero);
     sgc_pool_take_singles(sgc_self->id, 1, &one, self);
     sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_RESERVED);
-    sgc_a32_store_rel(&pages_held, 1);
-    white_reached(&pages_wanted_back, 1);
+    stand_there();
     sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_FREE);
     sgc_pool_give(many, 100, self);
     sgc_pool_give_singles(&one.page, 1, sgc_self->id, self);
     sgc_guard_leave(self);
 }
-
-static void test_pages_held(void)
-{
-    pthread_t thread = white_start(hold_pages, NULL);
-    int result;
-
-    white_reached(&pages_held, 1);
-    result = fork_and(use_heap);
-    tap_ok(result == 0, "another thread has pages in its hands, which the child gets back (%d)", result);
-    sgc_a32_store_rel(&pages_wanted_back, 1);
-    white_join(thread);
-}
-
-/* ---- threads that end ----------------------------------------------------------------------------------------- */
-
-static sgc_a32_t closed, may_leave;
 
 /* Its cache is closed, its record still in the registry. */
 static void end_halfway(WHITE_UNUSED void *unused)
@@ -250,20 +254,7 @@ static void end_halfway(WHITE_UNUSED void *unused)
 
     chain_intact(make_chain());
     sgc_cache_close(&self->cache, sgc_section_of(self));
-    sgc_a32_store_rel(&closed, 1);
-    white_reached(&may_leave, 1);
-}
-
-static void test_ending_thread(void)
-{
-    pthread_t thread = white_start(end_halfway, NULL);
-    int result;
-
-    white_reached(&closed, 1);
-    result = fork_and(use_heap);
-    tap_ok(result == 0, "a thread is half way through its end (%d)", result);
-    sgc_a32_store_rel(&may_leave, 1);
-    white_join(thread);
+    stand_there();
 }
 
 /* ---- the service thread at work --------------------------------------------------------------------------------- */
@@ -458,17 +449,14 @@ int main(void)
         tap_bail("no memory");
     test_simple();
     test_forking_threads();
-    test_pages_held();
-    test_ending_thread();
+    check_beside(hold_pages, "another thread has pages in its hands, which the child gets back");
+    check_beside(end_halfway, "a thread is half way through its end");
     test_service_at_work();
     if (TEST_SANITIZED)
         tap_skip("a sanitizer's own locks do not survive a fork beside threads that allocate");
     else
         test_storm();
-    if (TEST_SANITIZED)
-        tap_skip("a sanitizer traces through single steps");
-    else
-        test_every_instruction();
+    test_every_instruction();
     test_registering_meanwhile();
     child_says(fork_within_collection, 0, "fork from within a collection",
                "forking from a callback of a collection is reported, and the parent goes on");

@@ -51,11 +51,8 @@ TAP_PRINTF(4, 5) static int check(int (*body)(void), const char *part, bool may_
 {
     int status = run_case(body);
     char name[128];
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
+    tap_format(name, format);
     if (status == CHILD_SKIPS)
         tap_skip("%s: cannot be tried here", name);
     else if (!tap_ok((status == 0 && (part == NULL || said(part))) || (may_refuse && status == REFUSED && said("SGC: ")),

@@ -5,7 +5,6 @@
  * Also: gc/collect/attach.c.
  */
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "gc/events/events.h"
@@ -233,30 +232,6 @@ static void test_bottom(void)
     tap_ok(good, "a bottom inside the thread's stack widens to all of it; one elsewhere is believed");
 }
 
-/* ---- a thread that vanished ------------------------------------------------------------------------------------------ */
-
-/* The kernel ends it without a destructor: its record stays, and nobody will acknowledge. */
-static void *vanish(void *unused)
-{
-    sgc_mutator_register(0);
-    syscall(SYS_exit, 0);
-    return unused;
-}
-
-static void test_vanished(void)
-{
-    pthread_t thread = thread_start(vanish, NULL);
-    enum sgc_collect_result result;
-
-    white_join(thread);
-    sgc_options.stop_warn_ms = 100;
-    capture_begin();
-    result = white_collect();
-    capture_end();
-    tap_ok(result == SGC_COLLECTED, "a registered thread that the kernel ended does not keep the world from stopping");
-    sgc_options.stop_warn_ms = 2000;
-}
-
 int main(void)
 {
     setenv("SGC_BACKGROUND_THREAD", "eager", 1);
@@ -267,9 +242,5 @@ int main(void)
     test_ends();
     test_storm();
     test_bottom();
-    if (TEST_SANITIZED)
-        tap_skip("a sanitizer must see how threads end");
-    else
-        test_vanished();
     return tap_done();
 }

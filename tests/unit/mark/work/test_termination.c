@@ -15,12 +15,6 @@
 
 enum { MOST = 300 };
 
-#ifdef SGC_ASSERTIONS
-enum { ASSERTIONS = 1 };
-#else
-enum { ASSERTIONS = 0 };
-#endif
-
 static const struct form {
     const char *name;
     enum sgc_termination_form form;
@@ -269,7 +263,7 @@ int main(void)
         test_abandon(&forms[i]);
     }
     test_tickets();
-    if (ASSERTIONS)
+    if (TEST_ASSERTIONS)
         test_check();
     else
         tap_skip("assertions are off");
