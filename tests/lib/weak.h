@@ -245,6 +245,7 @@ struct weak_play {
     uintptr_t with[3];
     void (*body[WEAK_THREADS])(void);
     bool long_one;                          /* the others say all that it says about single accesses */
+    const char *script;                     /* for the bodies */
 };
 
 enum weak_result { MISSED, NOT_MISSED, RELAXED };

@@ -39,30 +39,29 @@ struct calls {
         calls->tid = tid;                                                           \
     }
 
-RECORD_CALLBACK(on_cycle_start, 0)
-RECORD_CALLBACK(on_stop_requested, 1)
-RECORD_CALLBACK(on_stopped, 2)
-RECORD_CALLBACK(on_roots_done, 3)
-RECORD_CALLBACK(on_marked, 4)
-RECORD_CALLBACK(on_flipped, 5)
-RECORD_CALLBACK(on_resumed, 6)
-RECORD_CALLBACK(on_cycle_end, 7)
-BYTES_CALLBACK(on_heap_grown, 8)
-BYTES_CALLBACK(on_heap_returned, 9)
-TID_CALLBACK(on_thread_registered, 10)
-TID_CALLBACK(on_thread_gone, 11)
-RECORD_CALLBACK(on_stop_failed, 12)
+/* Each event, its number and what it is fired with. */
+#define EVENTS_ALL(EVENT) \
+    EVENT(cycle_start, 0, RECORD, record) \
+    EVENT(stop_requested, 1, RECORD, record) \
+    EVENT(stopped, 2, RECORD, record) \
+    EVENT(roots_done, 3, RECORD, record) \
+    EVENT(marked, 4, RECORD, record) \
+    EVENT(flipped, 5, RECORD, record) \
+    EVENT(resumed, 6, RECORD, record) \
+    EVENT(cycle_end, 7, RECORD, record) \
+    EVENT(heap_grown, 8, BYTES, (size_t)123) \
+    EVENT(heap_returned, 9, BYTES, (size_t)456) \
+    EVENT(thread_registered, 10, TID, 77) \
+    EVENT(thread_gone, 11, TID, 78) \
+    EVENT(stop_failed, 12, RECORD, record)
+
+#define DEFINE_CALLBACK(name, index, type, argument) type##_CALLBACK(on_##name, index)
+EVENTS_ALL(DEFINE_CALLBACK)
 
 static struct sgc_listener full_listener(struct calls *calls)
 {
-    struct sgc_listener listener = {
-        .context = calls,
-        .cycle_start = on_cycle_start, .stop_requested = on_stop_requested, .stopped = on_stopped,
-        .roots_done = on_roots_done, .marked = on_marked, .flipped = on_flipped, .resumed = on_resumed,
-        .cycle_end = on_cycle_end, .heap_grown = on_heap_grown, .heap_returned = on_heap_returned,
-        .thread_registered = on_thread_registered, .thread_gone = on_thread_gone,
-        .stop_failed = on_stop_failed,
-    };
+#define SET_CALLBACK(name, index, type, argument) .name = on_##name,
+    struct sgc_listener listener = { .context = calls, EVENTS_ALL(SET_CALLBACK) };
     return listener;
 }
 
@@ -71,21 +70,8 @@ static struct sgc_listener full_listener(struct calls *calls)
 /* The n-th event. */
 static void fire(int n, const struct sgc_cycle_record *record)
 {
-    switch (n) {
-    case 0: SGC_EVENT(cycle_start, record); break;
-    case 1: SGC_EVENT(stop_requested, record); break;
-    case 2: SGC_EVENT(stopped, record); break;
-    case 3: SGC_EVENT(roots_done, record); break;
-    case 4: SGC_EVENT(marked, record); break;
-    case 5: SGC_EVENT(flipped, record); break;
-    case 6: SGC_EVENT(resumed, record); break;
-    case 7: SGC_EVENT(cycle_end, record); break;
-    case 8: SGC_EVENT(heap_grown, (size_t)123); break;
-    case 9: SGC_EVENT(heap_returned, (size_t)456); break;
-    case 10: SGC_EVENT(thread_registered, 77); break;
-    case 11: SGC_EVENT(thread_gone, 78); break;
-    case 12: SGC_EVENT(stop_failed, record); break;
-    }
+#define FIRE(name, index, type, argument) case index: SGC_EVENT(name, argument); break;
+    switch (n) { EVENTS_ALL(FIRE) }
 }
 
 static bool only_called(const struct calls *calls, int n, int times)

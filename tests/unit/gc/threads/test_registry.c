@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "gc/events/events.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 
@@ -188,28 +187,6 @@ static void test_storm(void)
     sgc_check_everything(sgc_mutator_self());
 }
 
-/* ---- threads that did not register --------------------------------------------------------------------------------- */
-
-static void *allocate_unregistered(void *unused)
-{
-    if (sgc_allocate(100, WHITE_KIND) == NULL || sgc_self == NULL)
-        sgc_a32_add(&wrong, 1);
-    return unused;
-}
-
-static void test_adoption(void)
-{
-    const char *text;
-
-    capture_begin();
-    for (int i = 0; i < 3; i++)
-        white_join(thread_start(allocate_unregistered, NULL));
-    text = capture_end();
-    tap_ok(sgc_a32_load(&wrong) == 0, "threads that never registered allocate");
-    tap_ok(capture_count(text, "allocates without being registered") == 1
-           && strstr(text, "GC_register_my_thread") != NULL, "which is said once, with advice");
-}
-
 /* ---- where its stack ends -------------------------------------------------------------------------------------------- */
 
 static void *check_bottom(void *result)
@@ -238,7 +215,6 @@ int main(void)
     white_init();
     sgc_listener_add(&listener);
     test_one();
-    test_adoption();
     test_ends();
     test_storm();
     test_bottom();

@@ -107,17 +107,6 @@ static bool pop(void)
     return true;
 }
 
-static void pop_all(void)
-{
-    while (pop())
-        continue;
-}
-
-static void share(void)
-{
-    sgc_deque_share(&deques[OWNER]);
-}
-
 /* Looks at what it got only in the end, so that nothing but the theft itself orders the loads. */
 static void steal(int self, enum sgc_steal how, int times)
 {
@@ -133,94 +122,47 @@ static void twice(void) { steal(THIEF, SGC_STEAL_HALF, 2); }
 static void once(void) { steal(THIEF, SGC_STEAL_HALF, 1); }
 static void third(void) { steal(THIRD, SGC_STEAL_ONE, 1); }
 
-/* ---- the owner's plays ---- */
-
-static void take_back_and_share_again(void)
+/* The owner's script: so many pieces are pushed, s: it shares, -: it pops one, *: all, r: it resets. */
+static void owner(void)
 {
-    push(1, 4);
-    share();
-    pop(), pop(), pop();
-    push(5, 6);
-    share();
-    pop_all();
+    size_t next = 1;
+
+    for (const char *step = now->script; *step != '\0'; step++)
+        switch (*step) {
+        case 's':
+            sgc_deque_share(&deques[OWNER]);
+            break;
+        case '-':
+            pop();
+            break;
+        case '*':
+            while (pop())
+                continue;
+            break;
+        case 'r':
+            sgc_deque_reset(&deques[OWNER]);
+            forgot = true;
+            break;
+        default:
+            push(next, next + (size_t)(*step - '1'));
+            next += (size_t)(*step - '0');
+        }
 }
 
-static void begin_anew_below(void)
-{
-    push(1, 2);
-    share();
-    pop(), pop();
-    push(3, 4);
-    share();
-    pop(), pop();
-    push(5, 6);
-    share();
-    pop_all();
-}
-
-/* What is shared the second time looks like the first. */
-static void begin_anew_once(void)
-{
-    push(1, 2);
-    share();
-    pop(), pop();
-    push(3, 4);
-    share();
-    pop_all();
-}
-
-static void slide_for_room(void)
-{
-    push(1, 4);
-    share();
-    push(5, 6);
-    share();
-    pop_all();
-}
-
-static void share_and_take_back(void)
-{
-    push(1, 2);
-    share();
-    pop_all();
-}
-
-static void share_only(void)
-{
-    push(1, 2);
-    share();
-    pop();
-}
-
-static void share_once(void)
-{
-    push(1, 4);
-    share();
-    pop_all();
-}
-
-static void reset_and_fill(void)
-{
-    push(1, 4);
-    share();
-    sgc_deque_reset(&deques[OWNER]);
-    forgot = true;
-    push(5, 8);
-    share();
-    pop_all();
-}
+/* ---- plays ---- */
 
 /* Those of a deque that has memory for so many pieces. */
 static const struct weak_play plays[] = {
-    { "split, take back and share again", SGC_STACK_SPLIT, { PLACES }, { take_back_and_share_again, twice }, false },
-    { "split, begin anew below", SGC_STACK_SPLIT, { PLACES }, { begin_anew_below, twice }, false },
-    { "split, move down for room", SGC_STACK_SPLIT, { 4 }, { slide_for_room, twice }, false },
-    { "split, begin anew, two thieves", SGC_STACK_SPLIT, { PLACES }, { begin_anew_once, once, third }, true },
-    { "split, move down, two thieves", SGC_STACK_SPLIT, { 4 }, { slide_for_room, twice, third }, true },
-    { "split, reset and fill", SGC_STACK_SPLIT, { PLACES }, { reset_and_fill, twice }, false },
-    { "split, two thieves", SGC_STACK_SPLIT, { PLACES }, { share_once, once, third }, false },
-    { "locked, take back", SGC_STACK_LOCKED, { PLACES }, { share_and_take_back, once }, false },
-    { "locked, two thieves", SGC_STACK_LOCKED, { PLACES }, { share_only, once, third }, true },
+    { "split, take back and share again", SGC_STACK_SPLIT, { PLACES }, { owner, twice }, false, "4s---2s*" },
+    { "split, begin anew below", SGC_STACK_SPLIT, { PLACES }, { owner, twice }, false, "2s--2s--2s*" },
+    { "split, move down for room", SGC_STACK_SPLIT, { 4 }, { owner, twice }, false, "4s2s*" },
+    /* What is shared the second time looks like the first. */
+    { "split, begin anew, two thieves", SGC_STACK_SPLIT, { PLACES }, { owner, once, third }, true, "2s--2s*" },
+    { "split, move down, two thieves", SGC_STACK_SPLIT, { 4 }, { owner, twice, third }, true, "4s2s*" },
+    { "split, reset and fill", SGC_STACK_SPLIT, { PLACES }, { owner, twice }, false, "4sr4s*" },
+    { "split, two thieves", SGC_STACK_SPLIT, { PLACES }, { owner, once, third }, false, "4s*" },
+    { "locked, take back", SGC_STACK_LOCKED, { PLACES }, { owner, once }, false, "2s*" },
+    { "locked, two thieves", SGC_STACK_LOCKED, { PLACES }, { owner, once, third }, true, "2s-" },
 };
 
 static const char *run_play(const struct weak_play *play, size_t *runs)

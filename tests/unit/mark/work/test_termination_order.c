@@ -143,18 +143,18 @@ static void second_look(void)
 
 /* With so many markers, of which these are busy at first, a bit each, and a ticket. */
 static const struct weak_play plays[] = {
-    { "flags, what was marked is seen", SGC_TERMINATION_FLAGS, { 2, 1, 0 }, { worker, asker, late_one }, false },
-    { "counter, what was marked is seen", SGC_TERMINATION_COUNTER, { 2, 1, 0 }, { worker, asker, late_one }, false },
-    { "flags, two out at once", SGC_TERMINATION_FLAGS, { 2, 3, 0 }, { first_out, second_out }, true },
-    { "flags, two look at once", SGC_TERMINATION_FLAGS, { 2, 3, 0 }, { first_look, second_look }, false },
-    { "counter, two out at once", SGC_TERMINATION_COUNTER, { 2, 3, 0 }, { first_out, second_out }, false },
-    { "counter, a theft", SGC_TERMINATION_COUNTER, { 3, 2, 0 }, { thief, victim, detector }, false },
-    { "flags, a theft", SGC_TERMINATION_FLAGS, { 3, 2, 0 }, { thief, victim, detector }, false },
+    { "flags, what was marked is seen", SGC_TERMINATION_FLAGS, { 2, 1, 0 }, { worker, asker, late_one }, false, NULL },
+    { "counter, what was marked is seen", SGC_TERMINATION_COUNTER, { 2, 1, 0 }, { worker, asker, late_one }, false, NULL },
+    { "flags, two out at once", SGC_TERMINATION_FLAGS, { 2, 3, 0 }, { first_out, second_out }, true, NULL },
+    { "flags, two look at once", SGC_TERMINATION_FLAGS, { 2, 3, 0 }, { first_look, second_look }, false, NULL },
+    { "counter, two out at once", SGC_TERMINATION_COUNTER, { 2, 3, 0 }, { first_out, second_out }, false, NULL },
+    { "counter, a theft", SGC_TERMINATION_COUNTER, { 3, 2, 0 }, { thief, victim, detector }, false, NULL },
+    { "flags, a theft", SGC_TERMINATION_FLAGS, { 3, 2, 0 }, { thief, victim, detector }, false, NULL },
     { "flags, a theft, a detection begun", SGC_TERMINATION_FLAGS, { 3, 2, SGC_TERMINATION_MARKERS },
-        { thief, victim, detector }, false },
-    { "flags, a theft, no look around", SGC_TERMINATION_FLAGS, { 3, 2, 0 }, { thief, victim, quick_detector }, false },
+        { thief, victim, detector }, false, NULL },
+    { "flags, a theft, no look around", SGC_TERMINATION_FLAGS, { 3, 2, 0 }, { thief, victim, quick_detector }, false, NULL },
     { "flags, a theft, a detection begun, no look around", SGC_TERMINATION_FLAGS, { 3, 2, SGC_TERMINATION_MARKERS },
-        { thief, victim, quick_detector }, false },
+        { thief, victim, quick_detector }, false, NULL },
 };
 
 static const char *run_play(const struct weak_play *play, size_t *runs)
