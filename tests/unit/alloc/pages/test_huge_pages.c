@@ -6,6 +6,7 @@
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/proc.h"
 
 enum { LARGE_SPAN = 3, AFTER = 10 };     /* arenas */
 
@@ -13,24 +14,9 @@ static struct sgc_section *self;
 
 /* ---- what the system says ---- */
 
-/* A range begins with "lo-hi rwxp", and its flags are below. */
 static bool flagged(uint32_t arena, const char *flag)
 {
-    uintptr_t at = sgc_page_start(arena * SGC_ARENA_PAGES), lo, hi;
-    FILE *file = fopen("/proc/self/smaps", "r");
-    bool inside = false, found = false;
-    char line[512];
-
-    if (file == NULL)
-        tap_bail("no smaps");
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%lx-%lx ", &lo, &hi) == 2)
-            inside = lo <= at && at < hi;
-        else if (inside && strncmp(line, "VmFlags:", 8) == 0)
-            found = strstr(line, flag) != NULL;
-    }
-    fclose(file);
-    return found;
+    return proc_flag((void *)sgc_page_start(arena * SGC_ARENA_PAGES), flag) == 1;
 }
 
 static bool asked(uint32_t arena)

@@ -10,6 +10,7 @@
 
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
 
 enum { ARENAS = 8 };
@@ -108,13 +109,8 @@ static void test_commit(void)
 
 static bool limit_address_space(size_t left)
 {
-    size_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    size_t now = proc_address_space() + left;
 
-    if (file == NULL || fscanf(file, "%zu", &pages) != 1)
-        return false;
-    fclose(file);
-    size_t now = pages * sgc_os_page_size() + left;
     return setrlimit(RLIMIT_AS, &(struct rlimit){ now, now }) == 0;
 }
 

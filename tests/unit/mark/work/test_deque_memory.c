@@ -5,6 +5,7 @@
  */
 #include "tests/lib/child.h"
 #include "tests/lib/deque.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
 
 static void test_order(const struct deque_form *form)
@@ -103,12 +104,8 @@ static int no_address_space(void)
 
 static int little_address_space(void)
 {
-    size_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    size_t limit = proc_address_space() + (64 << 20);
 
-    if (file == NULL || fscanf(file, "%zu", &pages) != 1)
-        return 2;
-    size_t limit = pages * sgc_os_page_size() + (64 << 20);
     setrlimit(RLIMIT_AS, &(struct rlimit){ limit, limit });
     if (!sgc_deque_init(&deque, 0, child_form))
         return 3;
