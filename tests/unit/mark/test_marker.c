@@ -159,17 +159,11 @@ static void test_denied_commit(void)
 
 /* ---- giving up ---- */
 
-static int asked;
+static int asked, stop_at = 1;
 
-static int stop_at_once(void)
+static int stop(void)
 {
-    asked++;
-    return 1;
-}
-
-static int stop_at_second(void)
-{
-    return ++asked >= 2;
+    return ++asked >= stop_at;
 }
 
 static void test_abandon(void)
@@ -183,7 +177,7 @@ static void test_abandon(void)
     team = heap_alone(&config);
     sgc_team_begin(team, 1);
     sgc_mark_roots(heap_marker(), &wide, &wide + 1);
-    tap_ok(!sgc_team_mark(team, stop_at_once) && asked >= 1, "a mark gives up when it is asked to");
+    tap_ok(!sgc_team_mark(team, stop) && asked >= 1, "a mark gives up when it is asked to");
     sgc_team_abandon(team);
     sgc_team_check(team);
     tap_ok(sgc_marker_idle(heap_marker()) && !any_flag(), "and forgets its work");
@@ -192,7 +186,8 @@ static void test_abandon(void)
     sgc_mark_roots(heap_marker(), &wide, &wide + 1);
     sgc_team_mark(team, NULL);
     asked = 1;
-    tap_ok(heap_marker()->overflowed && !sgc_team_rescan(team, stop_at_second), "so does a rescan");
+    stop_at = 2;
+    tap_ok(heap_marker()->overflowed && !sgc_team_rescan(team, stop), "so does a rescan");
     sgc_team_abandon(team);
     tap_ok(!any_flag(), "and leaves no page flagged");
     heap_unmark();

@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/platform.h"
 #include "platform/report.h"
 #include "tests/lib/child.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/tap.h"
 
 enum { MS = 1000000 };
@@ -90,14 +89,6 @@ static void test_thread_signals(void)
 }
 
 /* ---- a full queue of real-time signals -------------------------------------------------------------------- */
-
-static void set_queue(rlim_t length)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_SIGPENDING, &limit);
-    limit.rlim_cur = length;
-    setrlimit(RLIMIT_SIGPENDING, &limit);
-}
 
 /* 0: it is said at once that there is no room, and, when there is, the signal is sent. */
 static int send_into_full_queue(void)
@@ -275,7 +266,6 @@ static void test_refused(void)
 
 int main(void)
 {
-    tap_plan(0);
     test_thread_signals();
     child_ok(send_into_full_queue, "a signal for which the queue has no room is not taken for sent, nor the thread for gone");
     test_masks();

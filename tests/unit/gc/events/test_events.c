@@ -17,50 +17,36 @@ struct calls {
     sgc_tid_t tid;
 };
 
-#define RECORD_CALLBACK(name, index)                                                \
-    static void name(void *context, const struct sgc_cycle_record *record)          \
-    {                                                                               \
-        struct calls *calls = context;                                              \
-        calls->count[index]++;                                                      \
-        calls->record = record;                                                     \
-    }
-#define BYTES_CALLBACK(name, index)                                                 \
-    static void name(void *context, size_t bytes)                                   \
-    {                                                                               \
-        struct calls *calls = context;                                              \
-        calls->count[index]++;                                                      \
-        calls->bytes += bytes;                                                      \
-    }
-#define TID_CALLBACK(name, index)                                                   \
-    static void name(void *context, sgc_tid_t tid)                                  \
-    {                                                                               \
-        struct calls *calls = context;                                              \
-        calls->count[index]++;                                                      \
-        calls->tid = tid;                                                           \
-    }
+typedef const struct sgc_cycle_record *record_t;
 
-/* Each event, its number and what it is fired with. */
+/* Each event, its number, what its callback is told and keeps, and with what it is fired. */
 #define EVENTS_ALL(EVENT) \
-    EVENT(cycle_start, 0, RECORD, record) \
-    EVENT(stop_requested, 1, RECORD, record) \
-    EVENT(stopped, 2, RECORD, record) \
-    EVENT(roots_done, 3, RECORD, record) \
-    EVENT(marked, 4, RECORD, record) \
-    EVENT(flipped, 5, RECORD, record) \
-    EVENT(resumed, 6, RECORD, record) \
-    EVENT(cycle_end, 7, RECORD, record) \
-    EVENT(heap_grown, 8, BYTES, (size_t)123) \
-    EVENT(heap_returned, 9, BYTES, (size_t)456) \
-    EVENT(thread_registered, 10, TID, 77) \
-    EVENT(thread_gone, 11, TID, 78) \
-    EVENT(stop_failed, 12, RECORD, record)
+    EVENT(cycle_start, 0, record_t, record, record) \
+    EVENT(stop_requested, 1, record_t, record, record) \
+    EVENT(stopped, 2, record_t, record, record) \
+    EVENT(roots_done, 3, record_t, record, record) \
+    EVENT(marked, 4, record_t, record, record) \
+    EVENT(flipped, 5, record_t, record, record) \
+    EVENT(resumed, 6, record_t, record, record) \
+    EVENT(cycle_end, 7, record_t, record, record) \
+    EVENT(heap_grown, 8, size_t, bytes, (size_t)123) \
+    EVENT(heap_returned, 9, size_t, bytes, (size_t)456) \
+    EVENT(thread_registered, 10, sgc_tid_t, tid, 77) \
+    EVENT(thread_gone, 11, sgc_tid_t, tid, 78) \
+    EVENT(stop_failed, 12, record_t, record, record)
 
-#define DEFINE_CALLBACK(name, index, type, argument) type##_CALLBACK(on_##name, index)
+#define DEFINE_CALLBACK(name, index, type, member, argument) \
+    static void on_##name(void *context, type value) \
+    { \
+        struct calls *calls = context; \
+        calls->count[index]++; \
+        calls->member = value; \
+    }
 EVENTS_ALL(DEFINE_CALLBACK)
 
 static struct sgc_listener full_listener(struct calls *calls)
 {
-#define SET_CALLBACK(name, index, type, argument) .name = on_##name,
+#define SET_CALLBACK(name, index, type, member, argument) .name = on_##name,
     struct sgc_listener listener = { .context = calls, EVENTS_ALL(SET_CALLBACK) };
     return listener;
 }
@@ -70,7 +56,7 @@ static struct sgc_listener full_listener(struct calls *calls)
 /* The n-th event. */
 static void fire(int n, const struct sgc_cycle_record *record)
 {
-#define FIRE(name, index, type, argument) case index: SGC_EVENT(name, argument); break;
+#define FIRE(name, index, type, member, argument) case index: SGC_EVENT(name, argument); break;
     switch (n) { EVENTS_ALL(FIRE) }
 }
 

@@ -3,17 +3,11 @@
  * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a
  * full queue of signals, a system that refuses to send them.
  */
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 
@@ -86,15 +80,6 @@ static int collect_with_deaf(void)
     white_collect();
     sgc_sleep_ns(100 * WHITE_MS);
     return 1;
-}
-
-static void set_queue(rlim_t length)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_SIGPENDING, &limit);
-    limit.rlim_cur = length;
-    setrlimit(RLIMIT_SIGPENDING, &limit);
 }
 
 /* It takes no other signals. */
@@ -179,20 +164,6 @@ static int wait_in_vain(void)
 
 /* ---- a system that refuses ---------------------------------------------------------------------------------------------- */
 
-/* From now on this call of the thread, and of those that it makes, fails with EPERM. */
-static bool refuse(uint32_t number)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static sgc_a32_t object_good;
 
 static void hold_object(WHITE_UNUSED void *unused)
@@ -216,7 +187,7 @@ static int lose_nothing(void)
     sgc_options.stop_warn_ms = 20;
     thread = white_start(hold_object, NULL);
     white_reached(&deaf_ready, 1);
-    if (!refuse(SYS_tgkill))
+    if (!refuse_call(SYS_tgkill))
         return CHILD_SKIPS;
     capture_begin();
     for (int i = 0; i < 3; i++) {
@@ -233,7 +204,7 @@ static int lose_nothing(void)
 
 static void *register_numberless(void *unused)
 {
-    return refuse(SYS_gettid) ? sgc_mutator_register(0) : unused;
+    return refuse_call(SYS_gettid) ? sgc_mutator_register(0) : unused;
 }
 
 /* 0: a thread whose number is not known is not registered, which is explained; the others can be stopped. */
