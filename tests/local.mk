@@ -69,7 +69,7 @@ script_tests += tests/check/check_wordindex
 unit_tests += tests/unit/gc/config/test_options tests/unit/gc/config/test_option_docs tests/unit/gc/events/test_events tests/unit/platform/test_text_line tests/unit/gc/events/test_stats tests/unit/gc/events/test_json_log
 thread_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats tests/unit/gc/events/test_json_log
 aarch64_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats
-test_headers += tests/lib/capture.h
+test_headers += tests/lib/capture.h tests/lib/folder.h tests/lib/proc.h tests/lib/refuse.h tests/lib/threads.h
 
 # The platform.  qemu-user is no Linux where memory limits and the last signals are concerned, so
 # those two do not run under it.
@@ -222,7 +222,6 @@ EXTRA_DIST += tests/check/check.sh tests/check/check_docs.awk
 # The heap and the marker, from inside, without the collector above them (tests/lib/heap.h).
 heap_port_tests = \
 	tests/unit/mark/test_follow \
-	tests/unit/alloc/small/test_claim_short \
 	tests/unit/mark/test_exact \
 	tests/unit/alloc/pages/test_page_lists \
 	tests/unit/mark/test_edge_span \
@@ -326,7 +325,7 @@ EXTRA_DIST += tests/check/check_instructions tests/check/check_valgrind
 # Markers working together.
 unit_tests += tests/unit/mark/test_team
 thread_tests += tests/unit/mark/test_team
-test_headers += tests/lib/child_says.h tests/lib/random_graph.h
+test_headers += tests/lib/random_graph.h
 
 # The mark deque.
 unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_memory tests/unit/mark/work/test_deque_order tests/unit/mark/work/test_deque_race
@@ -361,7 +360,7 @@ EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turn
 
 # System calls that are refused.
 unit_tests += tests/unit/gc/collect/test_refused
-test_headers += tests/lib/refused_filter.h tests/lib/refused_main.h tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
+test_headers += tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
 EXTRA_tests_unit_gc_collect_test_refused_DEPENDENCIES = tests/lib/module_large.la
 
 # Several threads at the heap's limit.

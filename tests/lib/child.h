@@ -11,6 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/lib/capture.h"
+#include "tests/lib/tap.h"
+
+enum { CHILD_SKIPS = 77 };      /* what a body returns that cannot be tried here */
+
 /* What body returned (0 to 127), or 128 and the number of the signal that killed the child. */
 __attribute__((unused)) static int run_in_child(int (*body)(void))
 {
@@ -25,6 +30,34 @@ __attribute__((unused)) static int run_in_child(int (*body)(void))
     if (child < 0 || waitpid(child, &status, 0) != child)
         return 127;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* One check: body returns 0. */
+TAP_PRINTF(2, 3) static void child_ok(int (*body)(void), const char *format, ...)
+{
+    int status = run_in_child(body);
+    char name[256];
+
+    tap_format(name, format);
+    if (status == CHILD_SKIPS)
+        tap_skip("%s: cannot be tried here", name);
+    else
+        tap_ok(status == 0, "%s (status %d)", name, status);
+}
+
+/* One check: body ends so, and the message was said once; NULL: nothing was said. */
+TAP_PRINTF(4, 5) static void child_says(int (*body)(void), int wanted, const char *message, const char *format, ...)
+{
+    char name[256];
+    const char *text;
+    int status;
+
+    tap_format(name, format);
+    capture_begin();
+    status = run_in_child(body);
+    text = capture_end();
+    if (!tap_ok(status == wanted && (message == NULL ? text[0] == '\0' : capture_count(text, message) == 1), "%s", name))
+        tap_diag("status %d, said: %.600s", status, text);
 }
 
 #endif

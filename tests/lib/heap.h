@@ -30,7 +30,7 @@
 #include "mark/mark_roots.h"
 #include "mark/team.h"
 #include "mark/uncollectable.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 #define HEAP_UNUSED __attribute__((unused))
 
@@ -128,6 +128,11 @@ HEAP_UNUSED static bool heap_allocated(const void *p)
     return sgc_object_find((uintptr_t)p, &object) && object.start == (uintptr_t)p;
 }
 
+HEAP_UNUSED static uint32_t heap_page(const void *p)
+{
+    return sgc_page_number((uintptr_t)p);
+}
+
 /* The word with the mark bit of the object that begins at p, and the bit. */
 static sgc_aw_t *heap_mark_word(const void *p, uintptr_t *bit)
 {
@@ -155,14 +160,19 @@ HEAP_UNUSED static bool heap_marked(const void *p)
     return (sgc_aw_load(word) & bit) != 0;
 }
 
-HEAP_UNUSED static bool heap_zero(const void *start, size_t bytes)
+HEAP_UNUSED static bool heap_filled(const void *start, size_t bytes, unsigned char with)
 {
     const unsigned char *p = start;
 
     for (size_t i = 0; i < bytes; i++)
-        if (p[i] != 0)
+        if (p[i] != with)
             return false;
     return true;
+}
+
+HEAP_UNUSED static bool heap_zero(const void *start, size_t bytes)
+{
+    return heap_filled(start, bytes, 0);
 }
 
 /* ---- a cycle, step by step ---- */
@@ -241,6 +251,23 @@ HEAP_UNUSED static void heap_sweep_all(void)
 {
     while (sgc_sweep_ahead(64, &sgc_self->section))
         continue;
+}
+
+/* Runs `n` threads, each with a cache of its own, to their ends. */
+HEAP_UNUSED static void heap_run_threads(int n, void *(*body)(void *cache))
+{
+    pthread_t thread[HEAP_CACHES];
+
+    for (int i = 0; i < n; i++)
+        thread[i] = thread_start(body, heap_cache());
+    threads_join(thread, n);
+}
+
+/* Nothing is allocated any more, and all that is free has been found. */
+HEAP_UNUSED static void heap_empty(void)
+{
+    heap_collect(NULL, 0);
+    heap_sweep_all();
 }
 
 /* ---- numbers that look random and are the same in every run ---- */

@@ -68,12 +68,17 @@ static void make_edges(struct node *n, bool interior)
     }
 }
 
-static void make_graph(uint64_t from, bool interior)
+static void free_uncollectable(void)
 {
-    heap_collect(NULL, 0);
     for (int i = 0; i < NODES; i++)
         if (node[i].uncollectable)
             sgc_object_free(sgc_self, node[i].object);
+}
+
+static void make_graph(uint64_t from, bool interior)
+{
+    heap_collect(NULL, 0);
+    free_uncollectable();
     heap_sweep_all();
     seed = from;
     for (int i = 0; i < NODES; i++)
@@ -130,13 +135,6 @@ static int differences(size_t marked_objects, size_t marked_bytes, size_t marked
         }
     }
     return wrong + (marked_objects != objects) + (marked_bytes != bytes) + (marked_pointer_free != pointer_free);
-}
-
-HEAP_UNUSED static void free_uncollectable(void)
-{
-    for (int i = 0; i < NODES; i++)
-        if (node[i].uncollectable)
-            sgc_object_free(sgc_self, node[i].object);
 }
 
 #endif

@@ -15,6 +15,7 @@ enum { REFUSED_START, REFUSED_REGISTER, REFUSED_COLLECT, REFUSED_MOMENTS, REFUSE
 
 /* What a process and who runs it tell each other, in memory of both. */
 struct refused_report {
+    int moment;                 /* the call is refused from this on */
     atomic_int armed;           /* from now on the call is refused */
     atomic_int asked;           /* so often it was made since, */
     atomic_int fired;           /* and so often refused */

@@ -10,4 +10,11 @@
 
 enum { TEST_SANITIZED = SGC_SANITIZED };
 
+/* Are they built in? */
+#ifdef SGC_ASSERTIONS
+enum { TEST_ASSERTIONS = 1 };
+#else
+enum { TEST_ASSERTIONS = 0 };
+#endif
+
 #endif

@@ -35,17 +35,19 @@ __attribute__((unused)) static void tap_plan(int checks)
     fflush(stdout);
 }
 
-/* A remark that is no result. */
-TAP_PRINTF(1, 2) static void tap_diag(const char *format, ...)
+TAP_PRINTF(2, 3) static void tap_line(const char *begin, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    printf("# ");
+    fputs(begin, stdout);
     vprintf(format, args);
     printf("\n");
     va_end(args);
     fflush(stdout);
 }
+
+/* A remark that is no result. */
+#define tap_diag(...) tap_line("# ", __VA_ARGS__)
 
 TAP_PRINTF(5, 6) static bool tap_check(bool passed, const char *condition, const char *file,
                                        int line, const char *format, ...)
@@ -69,40 +71,22 @@ TAP_PRINTF(5, 6) static bool tap_check(bool passed, const char *condition, const
     tap_check((condition) ? true : false, #condition, __FILE__, __LINE__, __VA_ARGS__)
 
 /* One check that cannot be made here, and why. */
-TAP_PRINTF(1, 2) static void tap_skip(const char *reason, ...)
-{
-    va_list args;
-    va_start(args, reason);
-    printf("ok %d # SKIP ", ++tap_state.run);
-    vprintf(reason, args);
-    printf("\n");
-    va_end(args);
-    fflush(stdout);
-}
+#define tap_skip(...) (printf("ok %d # SKIP ", ++tap_state.run), tap_line("", __VA_ARGS__))
 
 /* Instead of tap_plan: nothing of this program can be checked here.  Ends the program. */
-TAP_PRINTF(1, 2) static void tap_skip_all(const char *reason, ...)
-{
-    va_list args;
-    va_start(args, reason);
-    printf("1..0 # SKIP ");
-    vprintf(reason, args);
-    printf("\n");
-    va_end(args);
-    exit(0);
-}
+#define tap_skip_all(...) (tap_line("1..0 # SKIP ", __VA_ARGS__), exit(0))
 
 /* The rest makes no sense any more.  Ends the program. */
-TAP_PRINTF(1, 2) static void tap_bail(const char *reason, ...)
-{
-    va_list args;
-    va_start(args, reason);
-    printf("Bail out! ");
-    vprintf(reason, args);
-    printf("\n");
-    va_end(args);
-    exit(1);
-}
+#define tap_bail(...) (tap_line("Bail out! ", __VA_ARGS__), exit(1))
+
+/* What a function with a format and arguments was given; buffer is an array. */
+#define tap_format(buffer, format)                              \
+    do {                                                        \
+        va_list args;                                           \
+        va_start(args, format);                                 \
+        vsnprintf(buffer, sizeof(buffer), format, args);        \
+        va_end(args);                                           \
+    } while (0)
 
 /* The exit status: 0 if every planned check ran and passed. */
 __attribute__((unused)) static int tap_done(void)

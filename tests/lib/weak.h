@@ -237,4 +237,121 @@ static void weak_weaken(const struct weak_site *site, enum weak_order by)
     weak.weak_by = by;
 }
 
+/* ---- a test: every play is right, and each order is there for something ---- */
+
+struct weak_play {
+    const char *name;
+    int form;                               /* what it begins with: for run */
+    uintptr_t with[3];
+    void (*body[WEAK_THREADS])(void);
+    bool long_one;                          /* the others say all that it says about single accesses */
+    const char *script;                     /* for the bodies */
+};
+
+enum weak_result { MISSED, NOT_MISSED, RELAXED };
+
+/* An access to a variable that threads share, and what its order is for, or why none is needed. */
+struct weak_access {
+    const char *function, *operation;
+    unsigned order;                         /* taken away */
+    enum weak_result result;                /* whether some play misses it */
+    const char *why;
+};
+
+struct weak_test {
+    const char *(*run)(const struct weak_play *play, size_t *runs);
+    const struct weak_play *play;
+    const struct weak_access *access;       /* every one, or the test fails */
+    size_t plays, accesses;
+    size_t least;                           /* runs of a play */
+};
+
+static bool weak_is_at(const struct weak_access *access, const struct weak_site *site)
+{
+    return strcmp(access->function, site->function) == 0 && strcmp(access->operation, site->operation) == 0;
+}
+
+static const struct weak_access *weak_listed(const struct weak_test *t, const struct weak_site *site, unsigned order)
+{
+    for (size_t i = 0; i < t->accesses; i++)
+        if (weak_is_at(&t->access[i], site) && t->access[i].order == order)
+            return &t->access[i];
+    return NULL;
+}
+
+static void weak_test_right(const struct weak_test *t)
+{
+    for (size_t i = 0; i < t->plays; i++) {
+        size_t runs;
+        const char *complaint = t->run(&t->play[i], &runs);
+
+        tap_ok(complaint == NULL && runs > t->least, "%s: %zu runs, %s", t->play[i].name, runs,
+               complaint == NULL ? "all right" : complaint);
+    }
+}
+
+/* Does the code have what the table has? */
+static void weak_test_table(const struct weak_test *t)
+{
+    for (size_t i = 0; i < t->accesses; i++) {
+        const struct weak_access *access = &t->access[i];
+        bool made = false;
+
+        for (int k = 0; k < weak.sites; k++)
+            made = made || (weak_is_at(access, &weak.site[k]) && (access->order & weak.site[k].order) == access->order &&
+                            (access->order != WEAK_RELAXED || weak.site[k].order == WEAK_RELAXED));
+        tap_ok(made, "%s, %s: the plays make this access", access->function, access->operation);
+    }
+}
+
+/* What some play says to the site without this order, or NULL. */
+static const char *weak_without(const struct weak_test *t, const struct weak_site *site, unsigned order, const char **where)
+{
+    const char *complaint = NULL;
+
+    weak_weaken(site, (enum weak_order)order);
+    for (size_t i = 0; complaint == NULL && i < t->plays; i++) {
+        size_t runs;
+
+        if (t->play[i].long_one)
+            continue;
+        *where = t->play[i].name;
+        complaint = t->run(&t->play[i], &runs);
+    }
+    weak_weaken(NULL, WEAK_RELAXED);
+    return complaint;
+}
+
+static void weak_test_order(const struct weak_test *t, const struct weak_site *site, unsigned order, const char *name)
+{
+    const struct weak_access *access = weak_listed(t, site, order);
+    const char *where = "", *complaint;
+
+    tap_ok(access != NULL, "%s, %s: its %s is in the table", site->function, site->operation, name);
+    if (access == NULL || order == WEAK_RELAXED)
+        return;
+    complaint = weak_without(t, site, order, &where);
+    tap_ok((access->result == MISSED) == (complaint != NULL), "without it: %s (%s; %s)",
+           complaint != NULL ? complaint : "nothing happens", access->why, complaint != NULL ? where : "any play");
+}
+
+static int weak_test_all(const struct weak_test *t)
+{
+    weak_test_right(t);
+    weak_test_table(t);
+    for (int i = 0, sites = weak.sites; i < sites; i++) {
+        const struct weak_site *site = &weak.site[i];
+
+        if (site->order == WEAK_RELAXED)
+            weak_test_order(t, site, WEAK_RELAXED, "being relaxed");
+        if ((site->order & WEAK_ACQUIRE) != 0)
+            weak_test_order(t, site, WEAK_ACQUIRE, "acquire");
+        if ((site->order & WEAK_RELEASE) != 0)
+            weak_test_order(t, site, WEAK_RELEASE, "release");
+        if ((site->order & WEAK_SC) != 0)
+            weak_test_order(t, site, WEAK_SC, "place in the one order");
+    }
+    return tap_done();
+}
+
 #endif

@@ -16,8 +16,6 @@
 #pragma GCC diagnostic ignored "-Wunused-function"      /* not all is needed here */
 #include "tests/lib/weak.h"
 
-enum { WEAK_SC = 4 };                        /* one more bit of an order */
-
 static weak_view weak_one_order;             /* how far its accesses are along in each variable */
 
 /* ---- which variables are shared: others need no interruption ---- */

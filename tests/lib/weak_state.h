@@ -17,7 +17,7 @@ typedef struct { uintptr_t value; } sgc_aw_t;
 typedef struct { uint32_t value; } sgc_a32_t;
 typedef struct { uint8_t value; } sgc_a8_t;
 
-enum weak_order { WEAK_RELAXED, WEAK_ACQUIRE, WEAK_RELEASE, WEAK_BOTH };
+enum weak_order { WEAK_RELAXED, WEAK_ACQUIRE, WEAK_RELEASE, WEAK_BOTH, WEAK_SC = 4 };     /* the last with either */
 
 enum {
     WEAK_THREADS = 3,

@@ -6,7 +6,7 @@
 #ifndef TESTS_LIB_WHITE_H
 #define TESTS_LIB_WHITE_H
 
-#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "alloc/object.h"
@@ -21,7 +21,7 @@
 #include "platform/platform.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/scrub.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 #define WHITE_UNUSED __attribute__((unused))
 #define WHITE_NOINLINE __attribute__((noinline, unused))
@@ -74,13 +74,37 @@ WHITE_UNUSED static void white_join(pthread_t thread)
         pthread_join(thread, NULL);
 }
 
-WHITE_UNUSED static pthread_t white_start(void *(*body)(void *), void *arg)
+WHITE_UNUSED static void white_join_all(const pthread_t *thread, int n)
 {
-    pthread_t thread;
+    for (int i = 0; i < n; i++)
+        white_join(thread[i]);
+}
 
-    if (pthread_create(&thread, NULL, body, arg) != 0)
-        tap_bail("no thread can be had");
-    return thread;
+static void *white_registered(void *given)
+{
+    struct white_region region = *(struct white_region *)given;
+
+    free(given);
+    sgc_mutator_register(0);
+    region.fn(region.arg);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return NULL;
+}
+
+/* A thread that is registered while it runs fn(arg). */
+WHITE_UNUSED static pthread_t white_start(void (*fn)(void *arg), void *arg)
+{
+    struct white_region *region = malloc(sizeof *region);
+
+    *region = (struct white_region){ fn, arg };
+    return thread_start(white_registered, region);
+}
+
+/* Such threads for fn(0) to fn(n - 1). */
+WHITE_UNUSED static void white_start_all(pthread_t *thread, int n, void (*fn)(void *arg))
+{
+    for (intptr_t i = 0; i < n; i++)
+        thread[i] = white_start(fn, (void *)i);
 }
 
 /* ---- pages ------------------------------------------------------------------------------------- */
@@ -111,6 +135,37 @@ WHITE_UNUSED static bool white_alive(uintptr_t hidden)
     struct sgc_object object;
 
     return sgc_object_find(~hidden, &object) && object.start == ~hidden;
+}
+
+static void white_store_object(void *arg)
+{
+    uintptr_t *order = arg;
+    void **place = (void **)order[0];
+
+    *place = sgc_allocate(WHITE_BYTES, WHITE_KIND);
+    order[1] = white_hidden(*place);
+}
+
+/* By a thread of its own, as is the question below, so that the address itself never stands in our registers or frames. */
+WHITE_UNUSED static uintptr_t white_store(void **place)
+{
+    uintptr_t order[2] = { (uintptr_t)place, 0 };
+
+    white_join(white_start(white_store_object, order));
+    return order[1];
+}
+
+static void *white_answer(void *hidden)
+{
+    return white_alive(*(uintptr_t *)hidden) ? hidden : NULL;
+}
+
+WHITE_UNUSED static bool white_lives(uintptr_t hidden)
+{
+    void *lives = NULL;
+
+    pthread_join(thread_start(white_answer, &hidden), &lives);
+    return lives != NULL;
 }
 
 WHITE_UNUSED static enum sgc_collect_result white_collect(void)

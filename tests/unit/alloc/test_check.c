@@ -42,127 +42,68 @@ static struct sgc_bin *bin_of_freed(void)
     return &cache->bin[SGC_KIND_POINTER_FREE][sgc_class_for(4)];
 }
 
+/* Of its page. */
+static size_t last_granule(const void *p)
+{
+    return sgc_page_first_granule(heap_page(p)) + SGC_PAGE_GRANULES - 1;
+}
+
 static void nothing(void) { }
 
-/* ---- the pool ---- */
+/* A name, and what is done to the heap. */
+#define DAMAGES \
+    /* the pool */ \
+    DAMAGE(page_in_pool_in_use, arena_of(object)->free |= bit_of(object)) \
+    DAMAGE(dirty_not_free, arena_of(object)->dirty |= bit_of(object)) \
+    DAMAGE(dirty_count, sgc_aw_store(&sgc_pool.dirty, sgc_aw_load(&sgc_pool.dirty) + 1)) \
+    DAMAGE(lowest_too_high, sgc_pool.lowest = sgc_pool.committed) \
+    DAMAGE(tail_in_pool, arena_of(span)->free |= bit_of(span + SGC_PAGE)) \
+    DAMAGE(in_use_count, sgc_aw_add_relaxed(&sgc_pool.in_use, 1)) \
+    /* pages */ \
+    DAMAGE(uncollectable_unknown, sgc_aw_or(&arena_of(object)->uncollectable, bit_of(object))) \
+    DAMAGE(kind_unknown, page_of(object)->kind = SGC_KINDS_BUILT_IN) \
+    DAMAGE(class_unknown, page_of(object)->cls = (uint8_t)sgc_size_classes.count) \
+    DAMAGE(granules_of_another, page_of(object)->granules++) \
+    DAMAGE(zero_from_too_far, record_of(object)->zero_from = SGC_PAGE_GRANULES + 1) \
+    DAMAGE(bit_inside_object, sgc_alloc_bit_set(sgc_granule_number((uintptr_t)object) + 1)) \
+    DAMAGE(bit_in_unused_end, sgc_alloc_bit_set(last_granule(heap_small(cache, 112, SGC_KIND_CONSERVATIVE)))) \
+    /* spans */ \
+    DAMAGE(span_bit_astray, sgc_aw_or(sgc_span_word(0, sgc_heap.alloc_role), bit_of(span + SGC_PAGE))) \
+    DAMAGE(span_without_pages, record_of(span)->span_pages = 0) \
+    DAMAGE(span_too_long, sgc_aw_store(&page_of(span)->span_bytes, 4 * SGC_PAGE)) \
+    DAMAGE(tail_leads_elsewhere, page_of(span + SGC_PAGE)->back = 2) \
+    DAMAGE(tail_of_another_state, sgc_page_set_state(page_of(span + SGC_PAGE), SGC_PAGE_RESERVED)) \
+    DAMAGE(span_owned, sgc_aw_store(&page_of(span)->tag, sgc_tag(1, sgc_heap.epoch))) \
+    /* caches and lists */ \
+    DAMAGE(freed_but_allocated, sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed))) \
+    DAMAGE(freed_uncounted, bin_of_freed()->nfreed = SGC_BIN_OPEN) \
+    DAMAGE(freed_in_closed_bin, bin_of_freed()->nfreed = 1) \
+    DAMAGE(freed_link_astray, bin_of_freed()->freed->next = (struct sgc_freed *)(void *)&cache) \
+    DAMAGE(freed_place_wrong, bin_of_freed()->freed->place++) \
+    DAMAGE(claimed_not_allocated, sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur))) \
+    DAMAGE(run_backward, bin()->limit = bin()->cur - 64) \
+    DAMAGE(next_in_another_page, bin()->next += SGC_PAGE_GRANULES) \
+    DAMAGE(dirty_too_far, bin()->dirty += 2 * SGC_PAGE) \
+    DAMAGE(run_of_older_epoch, bin()->active_epoch--) \
+    DAMAGE(page_of_another, sgc_aw_store(&page_of(object)->tag, sgc_tag(7, sgc_heap.epoch))) \
+    DAMAGE(wrong_label, record_of(object)->list ^= 3) \
+    DAMAGE(wrong_link_back, record_of(object)->prev = 60) \
+    DAMAGE(wrong_tail, bin()->lists.tail[SGC_LIST_DONE] = 60) \
+    DAMAGE(orphan_owned, sgc_aw_store(&page_of(orphan)->tag, sgc_tag(1, sgc_heap.epoch))) \
+    /* size classes */ \
+    DAMAGE(wrong_reciprocal, sgc_size_classes.of[5].reciprocal--) \
+    DAMAGE(wrong_per_page, sgc_size_classes.of[5].per_page++)
 
-static void page_in_pool_in_use(void) { arena_of(object)->free |= bit_of(object); }
-static void dirty_not_free(void) { arena_of(object)->dirty |= bit_of(object); }
-static void dirty_count(void) { sgc_aw_store(&sgc_pool.dirty, sgc_aw_load(&sgc_pool.dirty) + 1); }
-static void lowest_too_high(void) { sgc_pool.lowest = sgc_pool.committed; }
-
-static void tail_in_pool(void)
-{
-    arena_of(span)->free |= bit_of(span + SGC_PAGE);
-}
-
-/* ---- pages ---- */
-
-static void uncollectable_unknown(void) { sgc_aw_or(&arena_of(object)->uncollectable, bit_of(object)); }
-static void in_use_count(void) { sgc_aw_add_relaxed(&sgc_pool.in_use, 1); }
-static void kind_unknown(void) { page_of(object)->kind = SGC_KINDS_BUILT_IN; }
-static void class_unknown(void) { page_of(object)->cls = (uint8_t)sgc_size_classes.count; }
-static void granules_of_another(void) { page_of(object)->granules++; }
-static void zero_from_too_far(void) { record_of(object)->zero_from = SGC_PAGE_GRANULES + 1; }
-static void bit_inside_object(void) { sgc_alloc_bit_set(sgc_granule_number((uintptr_t)object) + 1); }
-
-static void bit_in_unused_end(void)
-{
-    char *other = heap_small(cache, 112, SGC_KIND_CONSERVATIVE);
-    sgc_alloc_bit_set(sgc_granule_number(sgc_round_down((uintptr_t)other, SGC_PAGE) + SGC_PAGE - 1));
-}
-
-/* ---- spans ---- */
-
-static void span_without_pages(void) { record_of(span)->span_pages = 0; }
-static void span_too_long(void) { sgc_aw_store(&page_of(span)->span_bytes, 4 * SGC_PAGE); }
-static void tail_leads_elsewhere(void) { page_of(span + SGC_PAGE)->back = 2; }
-static void tail_of_another_state(void) { sgc_page_set_state(page_of(span + SGC_PAGE), SGC_PAGE_RESERVED); }
-static void span_bit_astray(void) { sgc_aw_or(sgc_span_word(0, sgc_heap.alloc_role), bit_of(span + SGC_PAGE)); }
-static void span_owned(void)
-{
-    sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)span)].tag, sgc_tag(1, sgc_heap.epoch));
-}
-
-/* ---- caches and lists ---- */
-
-static void freed_but_allocated(void) { sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed)); }
-static void freed_uncounted(void) { bin_of_freed()->nfreed = SGC_BIN_OPEN; }
-static void freed_in_closed_bin(void) { bin_of_freed()->nfreed = 1; }
-static void freed_link_astray(void) { bin_of_freed()->freed->next = (struct sgc_freed *)(void *)&cache; }
-static void freed_place_wrong(void) { bin_of_freed()->freed->place++; }
-static void claimed_not_allocated(void) { sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur)); }
-static void run_backward(void) { bin()->limit = bin()->cur - 64; }
-static void next_in_another_page(void) { bin()->next += SGC_PAGE_GRANULES; }
-static void dirty_too_far(void) { bin()->dirty += 2 * SGC_PAGE; }
-static void run_of_older_epoch(void) { bin()->active_epoch--; }
-static void page_of_another(void)
-{
-    sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].tag, sgc_tag(7, sgc_heap.epoch));
-}
-static void wrong_label(void) { record_of(object)->list ^= 3; }
-static void wrong_link_back(void) { record_of(object)->prev = 60; }
-static void wrong_tail(void) { bin()->lists.tail[SGC_LIST_DONE] = 60; }
-static void orphan_owned(void)
-{
-    sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)orphan)].tag, sgc_tag(1, sgc_heap.epoch));
-}
-
-/* ---- size classes: a check of their own ---- */
-
-static void wrong_reciprocal(void)
-{
-    sgc_size_classes.of[5].reciprocal--;
-    sgc_size_classes_check();
-}
-
-static void wrong_per_page(void)
-{
-    sgc_size_classes.of[5].per_page++;
-    sgc_size_classes_check();
-}
+#define DAMAGE(name, damage) static void name(void) { damage; }
+DAMAGES
+#undef DAMAGE
 
 static const struct {
     const char *name;
     void (*damage)(void);
 } damages[] = {
-#define DAMAGE(f) { #f, f }
-    DAMAGE(page_in_pool_in_use),
-    DAMAGE(dirty_not_free),
-    DAMAGE(dirty_count),
-    DAMAGE(lowest_too_high),
-    DAMAGE(tail_in_pool),
-    DAMAGE(in_use_count),
-    DAMAGE(uncollectable_unknown),
-    DAMAGE(span_bit_astray),
-    DAMAGE(kind_unknown),
-    DAMAGE(class_unknown),
-    DAMAGE(granules_of_another),
-    DAMAGE(zero_from_too_far),
-    DAMAGE(bit_inside_object),
-    DAMAGE(bit_in_unused_end),
-    DAMAGE(span_without_pages),
-    DAMAGE(span_too_long),
-    DAMAGE(tail_leads_elsewhere),
-    DAMAGE(tail_of_another_state),
-    DAMAGE(span_owned),
-    DAMAGE(freed_but_allocated),
-    DAMAGE(freed_uncounted),
-    DAMAGE(freed_in_closed_bin),
-    DAMAGE(freed_link_astray),
-    DAMAGE(freed_place_wrong),
-    DAMAGE(claimed_not_allocated),
-    DAMAGE(run_backward),
-    DAMAGE(next_in_another_page),
-    DAMAGE(dirty_too_far),
-    DAMAGE(run_of_older_epoch),
-    DAMAGE(page_of_another),
-    DAMAGE(wrong_label),
-    DAMAGE(wrong_link_back),
-    DAMAGE(wrong_tail),
-    DAMAGE(orphan_owned),
-    DAMAGE(wrong_reciprocal),
-    DAMAGE(wrong_per_page),
+#define DAMAGE(name, damage) { #name, name },
+    DAMAGES
 };
 
 static void (*current)(void);
@@ -171,6 +112,7 @@ static void (*current)(void);
 static int damaged(void)
 {
     current();
+    sgc_size_classes_check();
     sgc_heap_check();
     return 0;
 }

@@ -147,8 +147,7 @@ static void test_shared(void)
     pthread_t thread[2];
     int wrong = 0;
 
-    for (int i = 0; i < 2; i++)
-        pthread_create(&thread[i], NULL, help, NULL);
+    threads_start(thread, 2, help);
     for (int round = 0; round < 200; round++) {
         set_marks();
         sgc_clear_again();
@@ -156,8 +155,7 @@ static void test_shared(void)
         wrong += count_marks() != 0;
     }
     sgc_a32_store_rel(&stop, 1);
-    for (int i = 0; i < 2; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread, 2);
     tap_ok(wrong == 0 && all_allocated(), "200 times with two helpers: all clear when the clearing is said to be finished");
 }
 
@@ -212,6 +210,8 @@ static void next_cycle(void)
         sgc_clear_some(1);
 }
 
+/* A thread has seen that there is something to clear; until it goes on there has been a cycle, the heap has grown, and others
+ * clear again, and have come to what is new. */
 static int take_one_late(void)
 {
     alarm(5);
@@ -220,15 +220,6 @@ static int take_one_late(void)
     sgc_clear_some(1);
     sgc_clear_finish();
     return later != NULL && !heap_marked(later) ? 0 : 1;
-}
-
-/* A thread has seen that there is something to clear; until it goes on there has been a cycle, the heap has grown, and others
- * clear again, and have come to what is new. */
-static void test_late(void)
-{
-    int status = run_in_child(take_one_late);
-
-    tap_ok(status == 0, "who comes too late for one clearing takes part in the next (status %#x)", status);
 }
 
 int main(void)
@@ -242,7 +233,7 @@ int main(void)
     test_swept();
     test_shared();
     test_fork();
-    test_late();
+    child_ok(take_one_late, "who comes too late for one clearing takes part in the next");
     sgc_heap_check();
     return tap_done();
 }

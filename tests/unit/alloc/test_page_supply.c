@@ -44,8 +44,7 @@ static void test_fragments(void)
     static char *keep[LIMIT];
     int n;
 
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     n = fill(object, 4 * LIMIT);
     for (int i = 0; i < LIMIT / 2; i++)
         keep[i] = object[6 * i];
@@ -66,8 +65,7 @@ static void test_sweeps_first(void)
 {
     size_t heap;
 
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     sgc_pool_set_limit(0);
     for (int i = 0; i < 500; i++)
         heap_small(cache, 21840, SGC_KIND_CONSERVATIVE);

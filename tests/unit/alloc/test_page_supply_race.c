@@ -86,17 +86,13 @@ static void *play(void *arg)
 
 static int race(enum sgc_page_policy policy, size_t limit)
 {
-    pthread_t thread[THREADS];
     struct sgc_page_figures figures;
 
     heap_start((size_t)64 * SGC_ARENA, limit * SGC_PAGE, false);
     sgc_heap.config.page_rule = (struct sgc_page_rule){ policy, 2 };
     for (int i = 0; i < 20; i++)
         sgc_live_pages_count(SGC_NO_OWNER);
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, play, heap_cache());
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+    heap_run_threads(THREADS, play);
     sgc_heap_check();
     sgc_policy_figures(&figures);
     if (sgc_a32_load(&wrong) != 0)
@@ -115,20 +111,15 @@ static int race_lps(void) { return race(SGC_POLICY_LPS, 0); }
 static int race_limit(void) { return race(SGC_POLICY_LPS, 60); }
 static int race_al_limit(void) { return race(SGC_POLICY_AL, 60); }
 
-static void check(int (*body)(void), const char *name)
-{
-    int status = run_in_child(body);
-
-    tap_ok(status == 0, "%s: no page in two hands, every page accounted for (%d)", name, status);
-}
+#define EACH ": no page in two hands, every page accounted for"
 
 int main(void)
 {
-    check(race_as, "AS");
-    check(race_ps, "PS");
-    check(race_al, "AL");
-    check(race_lps, "LPS(2)");
-    check(race_limit, "LPS(2) at the limit");
-    check(race_al_limit, "AL at the limit");
+    child_ok(race_as, "AS" EACH);
+    child_ok(race_ps, "PS" EACH);
+    child_ok(race_al, "AL" EACH);
+    child_ok(race_lps, "LPS(2)" EACH);
+    child_ok(race_limit, "LPS(2) at the limit" EACH);
+    child_ok(race_al_limit, "AL at the limit" EACH);
     return tap_done();
 }

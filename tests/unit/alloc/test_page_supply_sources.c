@@ -100,47 +100,37 @@ static bool is(const char *got, const char *expected)
 
 /* ---- the order of each ---- */
 
-static int order_as(void)
+/* With the scattered pages, nine of which are in use or have contents, and so many live ones besides: where b gets its next. */
+static const struct order {
+    const char *name, *sources;
+    enum sgc_page_policy policy;
+    uint32_t k, live, limit;
+    uint64_t remote;
+} orders[] = {
+    { "AS: whatever has contents, the lowest address first, then fresh pages", "AAAAAAFF", SGC_POLICY_AS, 0, 0, 0, 3 },
+    { "PS: own, nobody's, other threads', then fresh pages", "ONNoooFF", SGC_POLICY_PS, 0, 1000, 0, 3 },
+    { "AL: own, nobody's, then fresh pages; another thread's list is left alone", "ONNFFFFF", SGC_POLICY_AL, 0, 0, 0, 0 },
+    { "LPS(3): own, nobody's, fresh ones up to 3 l, other threads', then fresh ones again", "ONNFFFoooFF", SGC_POLICY_LPS,
+      3, 4, 0, 3 },
+    { "LPS before anything is known of l: as PS", "ONNoooFF", SGC_POLICY_LPS, 3, 0, 0, 3 },
+    { "AL at the heap limit: other threads' pages before NULL", "ONNFFFooo-", SGC_POLICY_AL, 0, 0, 12, 3 },
+    { "LPS at the heap limit: the same", "ONNFFFooo-", SGC_POLICY_LPS, 100, 12, 12, 3 },
+};
+
+static const struct order *current;
+
+static int in_order(void)
 {
-    start(SGC_POLICY_AS, 0, 0);
+    start(current->policy, current->k, current->limit);
     scatter();
-    if (!is(sources(b, 8), "AAAAAAFF"))
+    make_live(current->live);
+    if (!is(sources(b, (int)strlen(current->sources)), current->sources))
         return 1;
-    return figures.remote == 3 ? 0 : 2;         /* its own and nobody's are not */
-}
-
-static int order_ps(void)
-{
-    start(SGC_POLICY_PS, 0, 0);
-    scatter();
-    make_live(1000);
-    return is(sources(b, 8), "ONNoooFF") && figures.remote == 3 ? 0 : 1;
-}
-
-static int order_al(void)
-{
-    start(SGC_POLICY_AL, 0, 0);
-    scatter();
-    if (!is(sources(b, 8), "ONNFFFFF") || figures.remote != 0)
-        return 1;
-    return sgc_free_list_count(a->id) == 3 ? 0 : 2;
-}
-
-/* 9 pages are in use or have contents: k * l = 12 allows three fresh ones. */
-static int order_lps(void)
-{
-    start(SGC_POLICY_LPS, 3, 0);
-    scatter();
-    make_live(4);
-    return is(sources(b, 11), "ONNFFFoooFF") && figures.remote == 3 && figures.max_live == 4 ? 0 : 1;
-}
-
-/* The first cycle has not been: nothing is known of l. */
-static int order_lps_at_first(void)
-{
-    start(SGC_POLICY_LPS, 3, 0);
-    scatter();
-    return is(sources(b, 8), "ONNoooFF") ? 0 : 1;
+    if (figures.remote != current->remote || figures.max_live != current->live)
+        return 2;                               /* its own and nobody's are not remote */
+    if (current->limit != 0 && figures.max_consumed != current->limit)
+        return 3;
+    return sgc_free_list_count(a->id) == (current->remote == 0 ? 3 : 0) ? 0 : 4;
 }
 
 /* What spans use is no thread's consumption. */
@@ -157,21 +147,6 @@ static int spans_apart(void)
 }
 
 /* ---- nobody is refused while somebody has free pages ---- */
-
-static int al_at_the_limit(void)
-{
-    start(SGC_POLICY_AL, 0, 12);
-    scatter();
-    return is(sources(b, 10), "ONNFFFooo-") && figures.max_consumed == 12 ? 0 : 1;
-}
-
-static int lps_at_the_limit(void)
-{
-    start(SGC_POLICY_LPS, 100, 12);
-    scatter();
-    make_live(12);
-    return is(sources(b, 10), "ONNFFFooo-") ? 0 : 1;
-}
 
 /* The only empty pages are the last that sweeping comes to. */
 static int unswept_at_the_limit(void)
@@ -439,37 +414,27 @@ static int maxima_in_turns(void)
     return figures.max_live == 6 && figures.max_live_of_owners == 12 ? 0 : 1;
 }
 
-static void check(int (*body)(void), const char *name)
-{
-    int status = run_in_child(body);
-
-    tap_ok(status == 0, "%s (%d)", name, status);
-}
-
 int main(void)
 {
-    check(order_as, "AS: whatever has contents, the lowest address first, then fresh pages");
-    check(order_ps, "PS: own, nobody's, other threads', then fresh pages");
-    check(order_al, "AL: own, nobody's, then fresh pages; another thread's list is left alone");
-    check(order_lps, "LPS(3): own, nobody's, fresh ones up to 3 l, other threads', then fresh ones again");
-    check(order_lps_at_first, "LPS before anything is known of l: as PS");
-    check(spans_apart, "pages of spans do not count toward k l");
-    check(al_at_the_limit, "AL at the heap limit: other threads' pages before NULL");
-    check(lps_at_the_limit, "LPS at the heap limit: the same");
-    check(unswept_at_the_limit, "at the heap limit all is swept before NULL");
-    check(span_at_the_limit, "a span finds the pages on the lists");
-    check(several_at_once, "several pages at once come from where they come one by one, as many as there are");
-    check(victims, "pages come from the end of the longest list, within a factor of two");
-    check(lowest_first, "of its own pages a thread gets the lowest first");
-    check(lowest_of_all, "and in order, while no other thread has any");
-    check(untouched, "a page that was made ready and never used goes back without contents");
-    check(span_over_lists, "a long run takes its pages off many lists");
-    check(owner_ends, "the free pages of an ended thread are nobody's");
-    check(decayed, "pages that went back to the system are on no list");
-    check(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
-    check(swept_orphans, "empty orphans are nobody's");
-    check(own_swept_first, "who needs a page sweeps its own pages first");
-    check(maxima, "l and the u_i: counted by sweeping, kept as maxima, anew when memory is given back");
-    check(maxima_in_turns, "threads in turns: the u_i add up to twice l");
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        current = &orders[i];
+        child_ok(in_order, "%s", current->name);
+    }
+    child_ok(spans_apart, "pages of spans do not count toward k l");
+    child_ok(unswept_at_the_limit, "at the heap limit all is swept before NULL");
+    child_ok(span_at_the_limit, "a span finds the pages on the lists");
+    child_ok(several_at_once, "several pages at once come from where they come one by one, as many as there are");
+    child_ok(victims, "pages come from the end of the longest list, within a factor of two");
+    child_ok(lowest_first, "of its own pages a thread gets the lowest first");
+    child_ok(lowest_of_all, "and in order, while no other thread has any");
+    child_ok(untouched, "a page that was made ready and never used goes back without contents");
+    child_ok(span_over_lists, "a long run takes its pages off many lists");
+    child_ok(owner_ends, "the free pages of an ended thread are nobody's");
+    child_ok(decayed, "pages that went back to the system are on no list");
+    child_ok(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
+    child_ok(swept_orphans, "empty orphans are nobody's");
+    child_ok(own_swept_first, "who needs a page sweeps its own pages first");
+    child_ok(maxima, "l and the u_i: counted by sweeping, kept as maxima, anew when memory is given back");
+    child_ok(maxima_in_turns, "threads in turns: the u_i add up to twice l");
     return tap_done();
 }

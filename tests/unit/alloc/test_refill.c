@@ -73,8 +73,7 @@ static void test_forgotten(void)
     before = in_use();
     heap_collect(NULL, 0);
     tap_ok(one() != NULL && in_use() <= before, "after a cycle the pages that were ready are found by sweeping");
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     tap_ok(in_use() == 0, "if nothing lives, all go back");
     sgc_heap_check();
 }
@@ -95,8 +94,7 @@ static void test_near_limit(void)
         wrong += one() == NULL;
     tap_ok(before >= 32 && wrong == 0 && one() == NULL, "near the limit all pages are to be had, and no more");
     sgc_pool_set_limit(0);
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
 }
 
 /* ---- pages of a thread that has ended ---- */
@@ -138,8 +136,7 @@ static void test_adopted(void)
     found += sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SGC_READY_MAX - 4);
     tap_ok(found == orphans && orphans >= ORPHANS, "and no more than there are (%zu of %zu)", found, orphans);
     sgc_heap_check();
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
 }
 
 /* A bin in great demand that has four pages of its own. */
@@ -157,8 +154,7 @@ static void test_own_and_adopted(void)
     tap_ok(ready() == SGC_READY_MAX - 1 && bin()->taken == GREAT + SGC_READY_MAX,
            "what its own pages lack those of ended threads make up for (%zu)", ready());
     sgc_heap_check();
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
 }
 
 static void free_first_of_each(void)

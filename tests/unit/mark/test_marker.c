@@ -86,6 +86,14 @@ static void make_wide(void)
     }
 }
 
+static bool any_flag(void)
+{
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        if (sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0)
+            return true;
+    return false;
+}
+
 static int wide_unmarked(void)
 {
     int wrong = !heap_marked(wide);
@@ -100,8 +108,7 @@ static void test_small_stack(void)
     struct sgc_mark_config config = HEAP_MARK;
 
     config.split_bytes = 0;         /* else the array is scanned in parts, and a small stack suffices */
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     make_wide();
     heap_retire();
     heap_marker_end();
@@ -116,10 +123,7 @@ static void test_small_stack(void)
     tap_ok(wrong == 0 && heap_marker()->rescans > 0,
            "with 64 KB pages are scanned again (%zu) and the same set is marked (%d wrong)",
            heap_marker()->rescans, wrong);
-    bool flags = false;
-    for (uint32_t a = 0; a < sgc_pool.committed; a++)
-        flags = flags || sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0;
-    tap_ok(!flags, "no page is flagged afterwards");
+    tap_ok(!any_flag(), "no page is flagged afterwards");
     heap_unmark();
 }
 
@@ -155,25 +159,11 @@ static void test_denied_commit(void)
 
 /* ---- giving up ---- */
 
-static int asked;
+static int asked, stop_at = 1;
 
-static int stop_at_once(void)
+static int stop(void)
 {
-    asked++;
-    return 1;
-}
-
-static int stop_at_second(void)
-{
-    return ++asked >= 2;
-}
-
-static bool any_flag(void)
-{
-    for (uint32_t a = 0; a < sgc_pool.committed; a++)
-        if (sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0)
-            return true;
-    return false;
+    return ++asked >= stop_at;
 }
 
 static void test_abandon(void)
@@ -187,7 +177,7 @@ static void test_abandon(void)
     team = heap_alone(&config);
     sgc_team_begin(team, 1);
     sgc_mark_roots(heap_marker(), &wide, &wide + 1);
-    tap_ok(!sgc_team_mark(team, stop_at_once) && asked >= 1, "a mark gives up when it is asked to");
+    tap_ok(!sgc_team_mark(team, stop) && asked >= 1, "a mark gives up when it is asked to");
     sgc_team_abandon(team);
     sgc_team_check(team);
     tap_ok(sgc_marker_idle(heap_marker()) && !any_flag(), "and forgets its work");
@@ -196,7 +186,8 @@ static void test_abandon(void)
     sgc_mark_roots(heap_marker(), &wide, &wide + 1);
     sgc_team_mark(team, NULL);
     asked = 1;
-    tap_ok(heap_marker()->overflowed && !sgc_team_rescan(team, stop_at_second), "so does a rescan");
+    stop_at = 2;
+    tap_ok(heap_marker()->overflowed && !sgc_team_rescan(team, stop), "so does a rescan");
     sgc_team_abandon(team);
     tap_ok(!any_flag(), "and leaves no page flagged");
     heap_unmark();

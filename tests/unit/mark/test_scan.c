@@ -89,8 +89,7 @@ static void test_end_word(char *object, size_t bytes, char *next)
 
 static void test_words(void)
 {
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     char *a = heap_alloc(sgc_self, 96, SGC_KIND_CONSERVATIVE), *b = heap_alloc(sgc_self, 96, SGC_KIND_CONSERVATIVE);
     char *span = heap_alloc(sgc_self, 3 * SGC_PAGE, SGC_KIND_CONSERVATIVE);
 

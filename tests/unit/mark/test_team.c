@@ -334,6 +334,6 @@ int main(void)
     if (TEST_SANITIZED)
         tap_skip("a sanitizer may start no threads in the child of a fork");
     else
-        tap_ok(run_in_child(mark_in_child) == 0, "the child of a fork marks, alone and with a new helper");
+        child_ok(mark_in_child, "the child of a fork marks, alone and with a new helper");
     return tap_done();
 }

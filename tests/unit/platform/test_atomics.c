@@ -3,12 +3,11 @@
  * platform/atomics.h, whichever implementation is built: what each operation returns and leaves
  * behind, that no update is lost, and the orders that code above relies on.
  */
-#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "platform/platform.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 /* ---- one thread ------------------------------------------------------------------------------------ */
 
@@ -94,13 +93,12 @@ static void test_updates(void)
 {
     pthread_t thread[THREADS];
     uintptr_t in = 0, bits = 0;
+    threads_start(thread, THREADS, update_all);
     for (uintptr_t i = 0; i < THREADS; i++) {
-        pthread_create(&thread[i], NULL, update_all, (void *)i);
         in += (i + 1) * ROUNDS;
         bits |= (uintptr_t)2 << (i * 8);
     }
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread, THREADS);
     unsigned total = THREADS * ROUNDS;
     tap_ok(sgc_aw_load(&word_sum) == 3 * (uintptr_t)total, "no addition to a word is lost");
     tap_ok(sgc_a32_load(&short_sum) == total, "nor to 32 bits");
@@ -204,7 +202,6 @@ static void test_store_buffering(void)
 
 int main(void)
 {
-    tap_plan(0);
     tap_diag("implementation: %s", SGC_ATOMICS_NAME);
     test_single_aw(UINTPTR_MAX);
     test_single_a32(UINT32_MAX);

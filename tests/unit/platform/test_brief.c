@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <signal.h>
 
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
@@ -16,14 +15,11 @@ static sgc_a32_t in_section, collected;
 
 /* ---- a stop that is asked for while the thread is where `ask` is called from ----------------------------------------- */
 
-static void *collect_once(void *unused)
+static void collect_once(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     white_reached(&in_section, 1);
     sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
     sgc_a32_store_rel(&collected, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* Waits until the world has been stopped, or for some time; was it? */
@@ -80,13 +76,6 @@ static int stop_between_frames(void)
     stopped = sgc_a32_load_acq(&collected) != 0;
     white_join(thread);
     return stopped ? 0 : 1;
-}
-
-static void test_between_frames(void)
-{
-    int status = run_in_child(stop_between_frames);
-
-    tap_ok(status == 0, "stopped after a common path's frame is gone, before the slow path's is there (%d)", status);
 }
 
 #if defined(__x86_64__)
@@ -152,13 +141,6 @@ static int allocate_over_full(void)
     return object == NULL ? 2 : !tried ? 3 : stopped_inside ? 4 : sgc_self->section.sp != 0 ? 5 : 0;
 }
 
-static void test_over_full(void)
-{
-    int status = run_in_child(allocate_over_full);
-
-    tap_ok(status == 0, "a brief section is not cut because a full one was left before, which is repaired (%d)", status);
-}
-
 /* ---- a handler's brief section that the handler itself leaves by a jump ------------------------------------------------- */
 
 WHITE_NOINLINE static void leave_brief_section(void)
@@ -193,24 +175,14 @@ static int meddled_full(void)
     return 0;
 }
 
-static void check_told(int (*run)(void), const char *where)
-{
-    int status;
-
-    tried = false;
-    capture_begin();
-    status = run_in_child(run);
-    const char *text = capture_end();
-    if (!tap_ok(status == 128 + SIGABRT && strstr(text, "a signal handler called the collector") != NULL,
-                "a handler used the collector in the middle of %s and jumped: told", where))
-        tap_diag("status %d: %s", status, text);
-}
-
 static void test_steps(void)
 {
-    test_over_full();
-    check_told(meddled_brief, "a brief section");
-    check_told(meddled_full, "a full section");
+    static const char message[] = "a signal handler called the collector";
+
+    child_ok(allocate_over_full, "a brief section is not cut because a full one was left before, which is repaired");
+    tried = false;
+    child_says(meddled_brief, 128 + SIGABRT, message, "a handler uses the collector in a brief section and jumps: told");
+    child_says(meddled_full, 128 + SIGABRT, message, "and in a full section");
 }
 
 #else
@@ -231,9 +203,9 @@ int main(void)
 {
     white_init();
     (void)sgc_allocate(24, SGC_KIND_POINTER_FREE);
-    tap_ok(run_in_child(is_inside) == 0, "no section is recorded in the child of a fork");
+    child_ok(is_inside, "no section is recorded in the child of a fork");
     test_bit_left_behind();
-    test_between_frames();
+    child_ok(stop_between_frames, "stopped after a common path's frame is gone, before the slow path's is there");
     if (TEST_SANITIZED)
         tap_skip("a sanitizer traces through single steps");
     else

@@ -7,64 +7,35 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
+#include "tests/lib/folder.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 /* ---- made-up trees ------------------------------------------------------------------------------------ */
 
-static char root[256], self_file[300];
+static char root[300], self_file[320];
 
+/* Anew, with the file that names this process's groups. */
 static void new_tree(const char *self_text)
 {
-    static int number;
-    const char *temporary = getenv("TMPDIR");
-    if (!number) {
-        snprintf(root, sizeof root - 16, "%s/sgc-limits-XXXXXX", temporary ? temporary : "/tmp");
-        if (!mkdtemp(root))
-            tap_bail("no temporary folder at %s", root);
-    } else {
-        *strrchr(root, '/') = '\0';
-    }
-    sprintf(root + strlen(root), "/%d", number++);
-    mkdir(root, 0700);
+    if (root[0] != '\0')
+        folder_remove();
+    folder_make();
+    folder_put("tree/self", self_text);
+    snprintf(root, sizeof root, "%s/tree", folder);
     snprintf(self_file, sizeof self_file, "%s/self", root);
-    FILE *file = fopen(self_file, "w");
-    fputs(self_text, file);
-    fclose(file);
 }
 
-/* Writes root/path, making its folders. */
 static void put_file(const char *path, const char *text)
 {
-    char name[1024];
-    snprintf(name, sizeof name, "%s/%s", root, path);
-    for (char *at = strchr(name + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(name, 0700);
-        *at = '/';
-    }
-    FILE *file = fopen(name, "w");
-    if (!file)
-        tap_bail("cannot write %s", name);
-    fputs(text, file);
-    fclose(file);
-}
+    char name[200];
 
-static void remove_trees(void)
-{
-    char command[400];
-    *strrchr(root, '/') = '\0';
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command) != 0)
-        tap_diag("%s stays", root);
+    snprintf(name, sizeof name, "tree/%s", path);
+    folder_put(name, text);
 }
 
 static void check_memory(size_t expected, const char *what)
@@ -85,111 +56,80 @@ static void check_cpus(int expected, const char *what)
     tap_ok(got == expected, "processors: %s (%d)", what, got);
 }
 
-/* ---- version 2 -------------------------------------------------------------------------------------------- */
+/* ---- either version, and both ---------------------------------------------------------------------------------- */
 
-static void test_v2(void)
+static const struct step {
+    const char *path, *text;    /* a file that is written first; without path: a new tree, for a process of these groups */
+    enum { NOTHING, MEMORY, LEFT, CPUS } asked;
+    size_t expected;
+    const char *what;
+} steps[] = {
+    { NULL, "0::/user/app\n", MEMORY, SIZE_MAX, "no files, no limit" },
+    { NULL, NULL, CPUS, INT_MAX, "no files, no limit" },
+    { "user/app/memory.max", "max\n", NOTHING, 0, NULL },
+    { "user/app/cpu.max", "max 100000\n", MEMORY, SIZE_MAX, "\"max\" is no limit" },
+    { NULL, NULL, CPUS, INT_MAX, "\"max\" is no limit" },
+    { "user/app/memory.max", "500000000\n", MEMORY, 500000000, "the group's own limit" },
+    { "user/memory.max", "400000000\n", MEMORY, 400000000, "the parent's is tighter" },
+    { "memory.max", "300000000\n", MEMORY, 300000000, "the root's is the tightest" },
+    { "user/app/memory.high", "200000000\n", MEMORY, 200000000, "memory.high counts as a limit" },
+    { "user/app/deeper/memory.max", "1000\n", NOTHING, 0, NULL },
+    { "other/memory.max", "1000\n", NOTHING, 0, NULL },
+    { "user/application/memory.max", "1000\n", MEMORY, 200000000, "groups below and beside do not count" },
+    { NULL, "0::/user/app\n", NOTHING, 0, NULL },
+    { "user/app/memory.current", "1000\n", LEFT, SIZE_MAX, "without a limit, however much is used" },
+    { "user/app/memory.max", "50000\n", LEFT, 49000, "the limit less what is used" },
+    { "user/app/memory.stat", "anon 600\nfile 300\ninactive_anon 5\nactive_file 100\ninactive_file 200\nslab 9\n", LEFT, 49200,
+      "files that nobody has used lately do not count" },
+    { "user/app/memory.stat", "inactive_file 2000\n", LEFT, 50000, "more of them than are used is nonsense" },
+    { "user/app/memory.current", "70000\n", LEFT, 0, "nothing above the limit" },
+    { "user/app/memory.current", "3000\n", NOTHING, 0, NULL },
+    { "user/memory.max", "90000\n", NOTHING, 0, NULL },
+    { "user/memory.current", "88000\n", LEFT, 2000, "the parent has less" },
+    { "user/memory.current", "soon\n", LEFT, 49000, "one that does not say sets no limit" },
+    { NULL, "5:memory:/docker/abc\n", NOTHING, 0, NULL },
+    { "memory/docker/abc/memory.limit_in_bytes", "67108864\n", LEFT, SIZE_MAX, "version 1, nothing is said of use" },
+    { "memory/docker/abc/memory.usage_in_bytes", "7108864\n", LEFT, 60000000, "version 1" },
+    { "memory/docker/abc/memory.stat", "inactive_file 5\ntotal_inactive_file 1000\n", LEFT, 60001000,
+      "version 1, groups below included" },
+    { NULL, "0::/a/b\n", NOTHING, 0, NULL },
+    { "a/b/cpu.max", "200000 100000\n", CPUS, 2, "a whole quota" },
+    { "a/b/cpu.max", "200001 100000\n", CPUS, 3, "a quota is rounded up" },
+    { "a/b/cpu.max", "1000 100000\n", CPUS, 1, "never below one" },
+    { "a/b/cpu.max", "1600000 100000\n", NOTHING, 0, NULL },
+    { "a/cpu.max", "450000 100000\n", CPUS, 5, "the parent's is tighter" },
+    { "a/cpu.max", "18446744073709551614 1\n", CPUS, 16, "a huge quota is none" },
+    { NULL, "12:pids:/x\n5:memory:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/x\n", MEMORY, SIZE_MAX,
+      "version 1 without files" },
+    { "memory/docker/abc/memory.limit_in_bytes", "9223372036854771712\n", MEMORY, SIZE_MAX, "version 1's number for none" },
+    { "memory/docker/abc/memory.limit_in_bytes", "67108864\n", MEMORY, 67108864, "version 1" },
+    { "memory/memory.limit_in_bytes", "33554432\n", MEMORY, 33554432, "version 1, the mounted root" },
+    { "pids/x/memory.limit_in_bytes", "5\n", MEMORY, 33554432, "another controller's folder does not count" },
+    { "cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "-1\n", NOTHING, 0, NULL },
+    { "cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n", CPUS, INT_MAX, "version 1 without quota" },
+    { "cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "150000\n", CPUS, 2, "version 1, rounded up" },
+    { "cpu/docker/cpu.cfs_quota_us", "50000\n", NOTHING, 0, NULL },
+    { "cpu/docker/cpu.cfs_period_us", "100000\n", CPUS, 1, "version 1, mounted by the controller's own name" },
+    { NULL, "5:memory:/a\n0::/b\n", NOTHING, 0, NULL },
+    { "memory/a/memory.limit_in_bytes", "70000000\n", NOTHING, 0, NULL },
+    { "unified/b/memory.max", "60000000\n", MEMORY, 60000000, "both versions, version 2 tighter" },
+    { "memory/a/memory.limit_in_bytes", "50000000\n", MEMORY, 50000000, "both versions, version 1 tighter" },
+};
+
+static void test_steps(void)
 {
-    new_tree("0::/user/app\n");
-    check_memory(SIZE_MAX, "no files, no limit");
-    check_cpus(INT_MAX, "no files, no limit");
-    put_file("user/app/memory.max", "max\n");
-    put_file("user/app/cpu.max", "max 100000\n");
-    check_memory(SIZE_MAX, "\"max\" is no limit");
-    check_cpus(INT_MAX, "\"max\" is no limit");
-    put_file("user/app/memory.max", "500000000\n");
-    check_memory(500000000, "the group's own limit");
-    put_file("user/memory.max", "400000000\n");
-    check_memory(400000000, "the parent's is tighter");
-    put_file("memory.max", "300000000\n");
-    check_memory(300000000, "the root's is the tightest");
-    put_file("user/app/memory.high", "200000000\n");
-    check_memory(200000000, "memory.high counts as a limit");
-    put_file("user/app/deeper/memory.max", "1000\n");
-    put_file("other/memory.max", "1000\n");
-    put_file("user/application/memory.max", "1000\n");
-    check_memory(200000000, "groups below and beside do not count");
-}
-
-static void test_v2_left(void)
-{
-    new_tree("0::/user/app\n");
-    put_file("user/app/memory.current", "1000\n");
-    check_left(SIZE_MAX, "without a limit, however much is used");
-    put_file("user/app/memory.max", "50000\n");
-    check_left(49000, "the limit less what is used");
-    put_file("user/app/memory.stat", "anon 600\nfile 300\ninactive_anon 5\nactive_file 100\ninactive_file 200\nslab 9\n");
-    check_left(49200, "files that nobody has used lately do not count");
-    put_file("user/app/memory.stat", "inactive_file 2000\n");
-    check_left(50000, "more of them than are used is nonsense");
-    put_file("user/app/memory.current", "70000\n");
-    check_left(0, "nothing above the limit");
-    put_file("user/app/memory.current", "3000\n");
-    put_file("user/memory.max", "90000\n");
-    put_file("user/memory.current", "88000\n");
-    check_left(2000, "the parent has less");
-    put_file("user/memory.current", "soon\n");
-    check_left(49000, "one that does not say sets no limit");
-}
-
-static void test_v1_left(void)
-{
-    new_tree("5:memory:/docker/abc\n");
-    put_file("memory/docker/abc/memory.limit_in_bytes", "67108864\n");
-    check_left(SIZE_MAX, "version 1, nothing is said of use");
-    put_file("memory/docker/abc/memory.usage_in_bytes", "7108864\n");
-    check_left(60000000, "version 1");
-    put_file("memory/docker/abc/memory.stat", "inactive_file 5\ntotal_inactive_file 1000\n");
-    check_left(60001000, "version 1, groups below included");
-}
-
-static void test_v2_cpus(void)
-{
-    new_tree("0::/a/b\n");
-    put_file("a/b/cpu.max", "200000 100000\n");
-    check_cpus(2, "a whole quota");
-    put_file("a/b/cpu.max", "200001 100000\n");
-    check_cpus(3, "a quota is rounded up");
-    put_file("a/b/cpu.max", "1000 100000\n");
-    check_cpus(1, "never below one");
-    put_file("a/b/cpu.max", "1600000 100000\n");
-    put_file("a/cpu.max", "450000 100000\n");
-    check_cpus(5, "the parent's is tighter");
-    put_file("a/cpu.max", "18446744073709551614 1\n");
-    check_cpus(16, "a huge quota is none");
-}
-
-/* ---- version 1 and both --------------------------------------------------------------------------------------- */
-
-static void test_v1(void)
-{
-    new_tree("12:pids:/x\n5:memory:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/x\n");
-    check_memory(SIZE_MAX, "version 1 without files");
-    put_file("memory/docker/abc/memory.limit_in_bytes", "9223372036854771712\n");
-    check_memory(SIZE_MAX, "version 1's number for none");
-    put_file("memory/docker/abc/memory.limit_in_bytes", "67108864\n");
-    check_memory(67108864, "version 1");
-    put_file("memory/memory.limit_in_bytes", "33554432\n");
-    check_memory(33554432, "version 1, the mounted root");
-    put_file("pids/x/memory.limit_in_bytes", "5\n");
-    check_memory(33554432, "another controller's folder does not count");
-    put_file("cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "-1\n");
-    put_file("cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n");
-    check_cpus(INT_MAX, "version 1 without quota");
-    put_file("cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "150000\n");
-    check_cpus(2, "version 1, rounded up");
-    put_file("cpu/docker/cpu.cfs_quota_us", "50000\n");
-    put_file("cpu/docker/cpu.cfs_period_us", "100000\n");
-    check_cpus(1, "version 1, mounted by the controller's own name");
-}
-
-static void test_hybrid(void)
-{
-    new_tree("5:memory:/a\n0::/b\n");
-    put_file("memory/a/memory.limit_in_bytes", "70000000\n");
-    put_file("unified/b/memory.max", "60000000\n");
-    check_memory(60000000, "both versions, version 2 tighter");
-    put_file("memory/a/memory.limit_in_bytes", "50000000\n");
-    check_memory(50000000, "both versions, version 1 tighter");
+    for (const struct step *s = steps; s < steps + sizeof steps / sizeof *steps; s++) {
+        if (s->path != NULL)
+            put_file(s->path, s->text);
+        else if (s->text != NULL)
+            new_tree(s->text);
+        if (s->asked == MEMORY)
+            check_memory(s->expected, s->what);
+        else if (s->asked == LEFT)
+            check_left(s->expected, s->what);
+        else if (s->asked == CPUS)
+            check_cpus((int)s->expected, s->what);
+    }
 }
 
 /* ---- nonsense -------------------------------------------------------------------------------------------------- */
@@ -281,7 +221,7 @@ static void test_machine(void)
     int cpus = sgc_limit_cpus(), quota = sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
     int expected = CPU_COUNT(&all) < quota ? CPU_COUNT(&all) : quota;
     tap_ok(cpus == expected, "processors of this process: %d", cpus);
-    tap_ok(run_in_child(one_cpu) == 0, "one in the affinity mask");
+    child_ok(one_cpu, "one in the affinity mask");
     size_t physical = sgc_limit_physical_memory();
     size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     tap_ok(physical == pages, "physical memory: %zu MB", physical >> 20);
@@ -289,8 +229,8 @@ static void test_machine(void)
     if (TEST_SANITIZED)
         tap_skip("a sanitizer uses more address space than this sets as the limit");
     else
-        tap_ok(run_in_child(address_space) == 0, "RLIMIT_AS minus what is used");
-    tap_ok(run_in_child(address_space_used_up) == 0, "RLIMIT_AS used up is 0");
+        child_ok(address_space, "RLIMIT_AS minus what is used");
+    child_ok(address_space_used_up, "RLIMIT_AS used up is 0");
     errno = EDOM;
     (void)sgc_limit_address_space();
     tap_ok(errno == EDOM, "errno is as before");
@@ -298,16 +238,10 @@ static void test_machine(void)
 
 int main(void)
 {
-    tap_plan(0);
-    test_v2();
-    test_v2_left();
-    test_v1_left();
-    test_v2_cpus();
-    test_v1();
-    test_hybrid();
+    test_steps();
     test_garbage_values();
     test_garbage_groups();
     test_machine();
-    remove_trees();
+    folder_remove();
     return tap_done();
 }

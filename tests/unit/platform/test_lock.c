@@ -6,7 +6,6 @@
 #include <signal.h>
 
 #include "platform/lock.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
 
@@ -21,9 +20,9 @@ enum { THREADS = 4, ROUNDS = 20000 };
 static long counter, inner_counter;
 static sgc_a32_t finished;
 
-static void *count_up(void *unused)
+static void count_up(WHITE_UNUSED void *unused)
 {
-    struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
+    struct sgc_section *self = sgc_section_of(sgc_mutator_self());
 
     for (int i = 0; i < ROUNDS; i++) {
         sgc_lock(&first, self);
@@ -35,20 +34,16 @@ static void *count_up(void *unused)
         sgc_unlock(&first, self);
     }
     sgc_a32_add(&finished, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void test_contention(void)
 {
     pthread_t thread[THREADS];
 
-    for (int i = 0; i < THREADS; i++)
-        thread[i] = white_start(count_up, NULL);
+    white_start_all(thread, THREADS, count_up);
     if (!tap_ok(white_reached(&finished, THREADS), "%d threads take two locks %d times each", THREADS, ROUNDS))
         tap_bail("threads hang");
-    for (int i = 0; i < THREADS; i++)
-        white_join(thread[i]);
+    white_join_all(thread, THREADS);
     tap_ok(counter == 2L * THREADS * ROUNDS && inner_counter == (long)THREADS * ROUNDS, "nobody's step is lost");
 }
 
@@ -58,16 +53,14 @@ enum { WAITERS = 3 };
 
 static sgc_a32_t waiting, served;
 
-static void *wait_once(void *unused)
+static void wait_once(WHITE_UNUSED void *unused)
 {
-    struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
+    struct sgc_section *self = sgc_section_of(sgc_mutator_self());
 
     sgc_a32_add(&waiting, 1);
     sgc_lock(&first, self);
     sgc_a32_add(&served, 1);
     sgc_unlock(&first, self);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* All of them sleep when the lock is freed.  Only one is woken; it must wake the next. */
@@ -77,8 +70,7 @@ static void test_sleepers(void)
     pthread_t thread[WAITERS];
 
     sgc_lock(&first, self);
-    for (int i = 0; i < WAITERS; i++)
-        thread[i] = white_start(wait_once, NULL);
+    white_start_all(thread, WAITERS, wait_once);
     white_reached(&waiting, WAITERS);
     sgc_sleep_ns(100 * WHITE_MS);
     tap_ok(sgc_a32_load(&served) == 0, "%d threads wait for a lock that is held", WAITERS);
@@ -87,8 +79,7 @@ static void test_sleepers(void)
         sgc_sleep_ns(WHITE_MS);
     if (!tap_ok(sgc_a32_load_acq(&served) == WAITERS, "each gets it after the other (%u)", sgc_a32_load(&served)))
         tap_bail("a thread sleeps for ever");
-    for (int i = 0; i < WAITERS; i++)
-        white_join(thread[i]);
+    white_join_all(thread, WAITERS);
 }
 
 /* ---- signals ---------------------------------------------------------------------------------------- */
@@ -145,21 +136,19 @@ static void *hold_long(void *unused)
     return unused;
 }
 
-static void *wait_for_second(void *unused)
+static void wait_for_second(WHITE_UNUSED void *unused)
 {
-    struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
+    struct sgc_section *self = sgc_section_of(sgc_mutator_self());
 
     sgc_a32_store_rel(&waiter_began, 1);
     sgc_lock(&second, self);
     sgc_unlock(&second, self);
     sgc_a32_store_rel(&waiter_done, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void test_stop_while_waiting(void)
 {
-    pthread_t holder = white_start(hold_long, NULL), waiter;
+    pthread_t holder = thread_start(hold_long, NULL), waiter;
 
     white_reached(&holder_has_it, 1);
     waiter = white_start(wait_for_second, NULL);
@@ -199,34 +188,21 @@ static int take_without_section_after_reset(void)
     return sgc_lock_held(&first, NULL) ? 0 : 1;
 }
 
-#ifdef SGC_ASSERTIONS
-enum { ASSERTIONS = 1 };
-#else
-enum { ASSERTIONS = 0 };
-#endif
-
 static void test_ranks(void)
 {
     struct sgc_section *self = sgc_section_of(sgc_mutator_self());
-    int status;
 
     sgc_lock(&first, self);
     tap_ok(sgc_lock_held(&first, self) && !sgc_lock_held(&second, self), "a thread knows what it holds");
     sgc_unlock(&first, self);
     tap_ok(!sgc_lock_held(&first, self), "and what it gave back");
-    tap_ok(run_in_child(take_without_section_after_reset) == 0, "a reset lock is free");
-    if (!ASSERTIONS) {
+    child_ok(take_without_section_after_reset, "a reset lock is free");
+    if (!TEST_ASSERTIONS) {
         tap_skip("ranks are checked in builds with assertions");
         return;
     }
-    capture_begin();
-    status = run_in_child(take_in_wrong_order);
-    tap_ok(status == 128 + SIGABRT && strstr(capture_end(), "platform/lock.c") != NULL,
-           "taking locks against their ranks is caught (status %d)", status);
-    capture_begin();
-    status = run_in_child(free_what_is_free);
-    tap_ok(status == 128 + SIGABRT && strstr(capture_end(), "assertion") != NULL,
-           "so is freeing a free lock (status %d)", status);
+    child_says(take_in_wrong_order, 128 + SIGABRT, "platform/lock.c", "taking locks against their ranks is caught");
+    child_says(free_what_is_free, 128 + SIGABRT, "assertion", "so is freeing a free lock");
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/tap.h"
 
@@ -42,28 +43,17 @@ static void test_alignment(void)
     tap_ok(held, "and mapped throughout");
 }
 
-static size_t address_space_used(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%lu", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return pages * page;
-}
-
 /* What the kernel gives is rarely aligned to 1 GB, so this goes through the trimming of both ends. */
 static void test_no_excess(void)
 {
-    size_t before = address_space_used(), bytes = 4 * MB;
+    size_t before = proc_address_space(), bytes = 4 * MB;
     char *first = sgc_mem_reserve(bytes, (size_t)1 << 30), *second = sgc_mem_reserve(bytes, (size_t)1 << 30);
-    tap_ok(first && second && address_space_used() - before == 2 * bytes,
+    tap_ok(first && second && proc_address_space() - before == 2 * bytes,
            "what was mapped too much for the alignment is given back (%zu left)",
-           address_space_used() - before - 2 * bytes);
+           proc_address_space() - before - 2 * bytes);
     sgc_mem_release(first, bytes);
     sgc_mem_release(second, bytes - 1);
-    tap_ok(address_space_used() == before, "a released reservation is unmapped");
+    tap_ok(proc_address_space() == before, "a released reservation is unmapped");
 }
 
 /* The kernel sees to it by itself; tests/check/check_valgrind runs this where it does not. */
@@ -135,36 +125,16 @@ static void test_populate(void)
     sgc_mem_release(start, 16 * page);
 }
 
-/* ---- core dumps ---------------------------------------------------------------------------------------- */
-
-/* The flag "dd" in /proc/self/smaps is MADV_DONTDUMP: 1 set, 0 not, -1 unknown. */
-static int left_out_of_dumps(const void *address)
-{
-    FILE *file = fopen("/proc/self/smaps", "r");
-    char line[512];
-    unsigned long from, to, lo = 0, hi = 0;
-    int answer = -1;
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
-            lo = from;
-            hi = to;
-        }
-        if (strncmp(line, "VmFlags:", 8) == 0 && (unsigned long)address - lo < hi - lo)
-            answer = strstr(line, " dd") != NULL;
-    }
-    if (file)
-        fclose(file);
-    return answer;
-}
+/* ---- core dumps: " dd" is MADV_DONTDUMP ------------------------------------------------------------------- */
 
 static void test_dumps(void)
 {
     char *start = sgc_mem_reserve(16 * page, page);
-    if (left_out_of_dumps(start) < 0) {
+    if (proc_flag(start, " dd") < 0) {
         tap_skip("this kernel does not say what it dumps");
     } else {
         sgc_mem_commit(start, 4 * page);
-        tap_ok(left_out_of_dumps(start + 8 * page) == 1 && left_out_of_dumps(start) == 0,
+        tap_ok(proc_flag(start + 8 * page, " dd") == 1 && proc_flag(start, " dd") == 0,
                "core dumps leave out what is only reserved, not what is committed");
     }
     sgc_mem_release(start, 16 * page);
@@ -203,8 +173,8 @@ static bool limit_to(int resource, size_t bytes)
 
 static int reserve_under_address_space_limit(void)
 {
-    if (!limit_to(RLIMIT_AS, address_space_used() + 64 * MB))
-        return 10;
+    if (!limit_to(RLIMIT_AS, proc_address_space() + 64 * MB))
+        return CHILD_SKIPS;
     if (sgc_mem_reserve(256 * MB, 4 * MB))
         return 1;               /* more than the limit */
     char *start = sgc_mem_reserve(32 * MB, 4 * MB);
@@ -225,7 +195,7 @@ static int commit_beyond_data_limit(void)
 {
     char *start = sgc_mem_reserve(256 * MB, page);
     if (!start || !limit_to(RLIMIT_DATA, 64 * MB))
-        return 10;
+        return CHILD_SKIPS;
     if (sgc_mem_commit(start, 256 * MB))
         return 1;
     no_access = start;
@@ -241,9 +211,9 @@ static int commit_beyond_data_limit(void)
 static int reserve_under_lock_limit(void)
 {
     if (!limit_to(RLIMIT_MEMLOCK, 8 * MB) || (geteuid() == 0 && setuid(65534) != 0))
-        return 10;
+        return CHILD_SKIPS;
     if (mlockall(MCL_FUTURE) != 0)
-        return 11;
+        return CHILD_SKIPS;
     if (sgc_mem_reserve(1024 * (size_t)MB, page))
         return 1;
     char *start = sgc_mem_reserve(2 * MB, page);
@@ -260,24 +230,16 @@ static int reserve_under_lock_limit(void)
 static int reserve_with_future_locked(void)
 {
     if (mlockall(MCL_FUTURE) != 0)
-        return 11;
+        return CHILD_SKIPS;
     char *start = sgc_mem_reserve(4096 * (size_t)MB, page);
     if (!start)
-        return 12;              /* no privilege: the other case */
+        return CHILD_SKIPS;     /* no privilege: the other case */
     if (sgc_mem_resident(start, 4096 * (size_t)MB) != 0)
         return 1;
     if (!sgc_mem_commit(start, 4 * MB))
         return 2;
     memset(start, 1, 4 * MB);
     return sgc_mem_resident(start, 4096 * (size_t)MB) == 4 * MB ? 0 : 3;
-}
-
-static void check_child(int status, const char *what)
-{
-    if (status >= 10 && status < 20)
-        tap_skip("%s: cannot be set up here (%d)", what, status);
-    else
-        tap_ok(status == 0, "%s (status %d)", what, status);
 }
 
 /* Only where the machine is set so already: it is set for everybody. */
@@ -304,16 +266,15 @@ static void test_limits(void)
         tap_skip("limits on memory do not go with a sanitizer's own reservations");
         return;
     }
-    check_child(run_in_child(reserve_under_address_space_limit), "RLIMIT_AS: smaller reservations succeed");
-    check_child(run_in_child(commit_beyond_data_limit), "a refused commit leaves the range reserved");
-    check_child(run_in_child(reserve_under_lock_limit), "mlockall with a limit on locked memory");
-    check_child(run_in_child(reserve_with_future_locked), "mlockall populates no reservation");
+    child_ok(reserve_under_address_space_limit, "RLIMIT_AS: smaller reservations succeed");
+    child_ok(commit_beyond_data_limit, "a refused commit leaves the range reserved");
+    child_ok(reserve_under_lock_limit, "mlockall with a limit on locked memory");
+    child_ok(reserve_with_future_locked, "mlockall populates no reservation");
 }
 
 int main(void)
 {
     page = sgc_os_page_size();
-    tap_plan(0);
     tap_ok(page == (size_t)sysconf(_SC_PAGESIZE), "the OS page has %zu bytes", page);
     test_alignment();
     test_no_excess();

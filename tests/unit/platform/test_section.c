@@ -14,7 +14,6 @@
 
 #include "alloc/small/claim_short.h"
 #include "alloc/free.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
@@ -183,11 +182,10 @@ static void prepare(const struct operation *o, size_t bytes)
 static sgc_a32_t asked, answered, ending;
 
 /* Another thread collects: the suspend handler finds it. */
-static void *collect_when_asked(void *unused)
+static void collect_when_asked(WHITE_UNUSED void *unused)
 {
     uint32_t seen = 0;
 
-    sgc_mutator_register(0);
     while (!sgc_a32_load_acq(&ending)) {
         if (sgc_a32_load_acq(&asked) == seen) {
             sgc_wait(&asked, seen, WHITE_MS);
@@ -197,8 +195,6 @@ static void *collect_when_asked(void *unused)
         sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
         sgc_a32_store_rel(&answered, seen);
     }
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void ask(void)
@@ -339,14 +335,8 @@ static int allocate_in_handler(void)
 
 static void check_fatal(const char *where)
 {
-    int status;
-
-    capture_begin();
-    status = run_in_child(allocate_in_handler);
-    const char *text = capture_end();
-    if (!tap_ok(status == 128 + SIGABRT && strstr(text, "a signal handler called the collector") != NULL,
-                "a handler that interrupted a section and allocates ends the program with a message, %s", where))
-        tap_diag("status %d: %s", status, text);
+    child_says(allocate_in_handler, 128 + SIGABRT, "a signal handler called the collector",
+               "a handler that interrupted a section and allocates ends the program with a message, %s", where);
 }
 
 /* ---- alternate stacks, wherever they lie ----------------------------------------------------------------------- */
@@ -400,27 +390,18 @@ static int handler_after_jump(void)
 
 static void check_after_jump(const char *where)
 {
-    int status = run_in_child(handler_after_jump);
-
-    tap_ok(status == 0, "after a section that was left by a jump a handler may allocate, %s (%d)", where, status);
+    child_ok(handler_after_jump, "after a section that was left by a jump a handler may allocate, %s", where);
 }
 
-static void *on_low_stack(void *unused)
+/* A thread whose stack is the lower half of a mapping and whose alternate stack is the upper one. */
+static void *on_low_stack(void *high)
 {
+    set_altstack(high);
     sgc_mutator_register(0);
     check_fatal("with the alternate stack above its own");
     check_after_jump("on an alternate stack above its own");
     sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
-}
-
-/* A thread whose stack is the lower half of a mapping and whose alternate stack is the upper one. */
-static void *high_altstack;
-
-static void *low_stack_body(void *arg)
-{
-    set_altstack(high_altstack);
-    return on_low_stack(arg);
+    return NULL;
 }
 
 static void test_fatal(void)
@@ -435,10 +416,9 @@ static void test_fatal(void)
     check_fatal("on an alternate stack below");
     with_altstack_in_own_stack(check_fatal);
     with_altstack_in_own_stack(check_after_jump);
-    high_altstack = memory + (1 << 19);
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, memory, 1 << 19);
-    pthread_create(&thread, &attributes, low_stack_body, NULL);
+    pthread_create(&thread, &attributes, on_low_stack, memory + (1 << 19));
     white_join(thread);
     pthread_attr_destroy(&attributes);
 }
@@ -472,37 +452,27 @@ WHITE_NOINLINE static void interrupted_allocation(const char *where)
     trap_off();
 }
 
-static void *collect_beside_handler(void *unused)
+static void collect_beside_handler(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     white_reached(&in_handler, 1);
     sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
     sgc_a32_store_rel(&handler_may_end, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
-static void check_not_repaired(void (*interrupt)(void), const char *where)
+static void check_not_repaired(bool inside, const char *where)
 {
     pthread_t thread;
 
     sgc_a32_store(&in_handler, 0);
     sgc_a32_store(&handler_may_end, 0);
     thread = white_start(collect_beside_handler, NULL);
-    interrupt();
+    if (inside)
+        with_altstack_in_own_stack(interrupted_allocation);
+    else
+        interrupted_allocation(where);
     white_join(thread);
     tap_ok(sgc_a32_load(&wrongly_parked) == 0 && kept_intact(),
            "a handler that is still in a section is not parked, %s", where);
-}
-
-static void interrupt_plain(void)
-{
-    interrupted_allocation("");
-}
-
-static void interrupt_inside(void)
-{
-    with_altstack_in_own_stack(interrupted_allocation);
 }
 
 static void test_steps(void)
@@ -510,8 +480,8 @@ static void test_steps(void)
     static char altstack[ALT_BYTES];
 
     set_altstack(altstack);
-    check_not_repaired(interrupt_plain, "alternate stack elsewhere");
-    check_not_repaired(interrupt_inside, "alternate stack inside its own");
+    check_not_repaired(false, "alternate stack elsewhere");
+    check_not_repaired(true, "alternate stack inside its own");
     set_altstack(altstack);
     test_fatal();
     set_altstack(altstack);
@@ -576,13 +546,10 @@ static int run_plain(void)
 
 int main(void)
 {
-    int status;
-
     white_init();
     memset(kept_bytes, 0, sizeof kept_bytes);
     tap_ok(kept_intact(), "objects are intact");
-    status = run_in_child(run_plain);
-    tap_ok(status == 0, "entering, leaving, parking on the way out, and repairing (%d)", status);
+    child_ok(run_plain, "entering, leaving, parking on the way out, and repairing");
     if (TEST_SANITIZED)
         tap_skip("a sanitizer traces through single steps");
     else

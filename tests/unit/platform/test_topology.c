@@ -3,14 +3,10 @@
  * platform/topology_*.c: this machine, machines that hwloc makes up (each in a child, as hwloc reads
  * the environment), and made-up trees like /sys.
  */
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "platform/platform.h"
 #include "platform/topology_sysfs.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/folder.h"
 
 static void test_machine(void)
 {
@@ -72,46 +68,18 @@ static void test_synthetic(void)
         tap_skip("built without hwloc");
         return;
     }
-    tap_ok(run_in_child(four_nodes) == 0, "hwloc: 4 nodes with 2 processors each");
-    tap_ok(run_in_child(eighty_nodes) == 0, "hwloc: 80 nodes, of which 64 are kept");
-    tap_ok(run_in_child(odd_indexes) == 0, "hwloc: nodes with other numbers");
-    tap_ok(run_in_child(nonsense) == 0, "hwloc: nonsense");
+    child_ok(four_nodes, "hwloc: 4 nodes with 2 processors each");
+    child_ok(eighty_nodes, "hwloc: 80 nodes, of which 64 are kept");
+    child_ok(odd_indexes, "hwloc: nodes with other numbers");
+    child_ok(nonsense, "hwloc: nonsense");
 }
 
 /* ---- /sys ------------------------------------------------------------------------------------------------- */
 
-static char root[256];
-
-static void put_file(const char *name, const char *text)
-{
-    char path[400];
-    snprintf(path, sizeof path, "%s/devices/system/%s", root, name);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        tap_bail("cannot write %s", path);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void make_root(void)
-{
-    static const char *const folders[] = { "", "/devices", "/devices/system", "/devices/system/cpu",
-                                           "/devices/system/node" };
-    char path[400];
-    const char *temporary = getenv("TMPDIR");
-    snprintf(root, sizeof root, "%s/sgc-topology-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(root))
-        tap_bail("no temporary folder at %s", root);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s%s", root, folders[i]);
-        mkdir(path, 0700);
-    }
-}
-
 static void check_sysfs(int nodes, int last_index, int cpus, const char *what)
 {
     struct sgc_topology topology;
-    sgc_topology_read_sysfs(&topology, root);
+    sgc_topology_read_sysfs(&topology, folder);
     tap_ok(topology.nodes == nodes && topology.cpus == cpus && topology.os_index[nodes - 1] == last_index
            && strcmp(topology.source, "sysfs") == 0 && !topology.synthetic,
            "/sys: %s (%d nodes, %d processors)", what, topology.nodes, topology.cpus);
@@ -119,32 +87,28 @@ static void check_sysfs(int nodes, int last_index, int cpus, const char *what)
 
 static void test_sysfs(void)
 {
-    char command[400];
-    make_root();
+    folder_make();
     check_sysfs(1, 0, 1, "empty");
-    put_file("cpu/online", "0-3\n");
-    put_file("node/online", "0-2\n");
+    folder_put("devices/system/cpu/online", "0-3\n");
+    folder_put("devices/system/node/online", "0-2\n");
     check_sysfs(3, 2, 4, "without has_memory");
-    put_file("node/has_memory", "0,2\n");
+    folder_put("devices/system/node/has_memory", "0,2\n");
     check_sysfs(2, 2, 4, "a node without memory");
-    put_file("cpu/online", "0,2-5,9\n");
+    folder_put("devices/system/cpu/online", "0,2-5,9\n");
     check_sysfs(2, 2, 6, "processors that are off");
-    put_file("node/has_memory", "1-200\n");
+    folder_put("devices/system/node/has_memory", "1-200\n");
     check_sysfs(64, 64, 6, "more nodes than are kept");
-    put_file("node/has_memory", "3-1\n");
-    put_file("node/online", "-\n");
-    put_file("cpu/online", "0-\n");
+    folder_put("devices/system/node/has_memory", "3-1\n");
+    folder_put("devices/system/node/online", "-\n");
+    folder_put("devices/system/cpu/online", "0-\n");
     check_sysfs(1, 0, 1, "nonsense");
-    put_file("cpu/online", "0-4294967295\n");
+    folder_put("devices/system/cpu/online", "0-4294967295\n");
     check_sysfs(1, 0, 1, "absurd numbers");
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command) != 0)
-        tap_diag("%s stays", root);
+    folder_remove();
 }
 
 int main(void)
 {
-    tap_plan(0);
     test_machine();
     test_synthetic();
     test_sysfs();

@@ -4,11 +4,10 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 
 #include "platform/platform.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { MS = 1000000 };
 
@@ -50,16 +49,14 @@ static void test_wake_all(void)
 {
     enum { SLEEPERS = 4 };
     pthread_t thread[SLEEPERS];
-    for (int i = 0; i < SLEEPERS; i++)
-        pthread_create(&thread[i], NULL, wait_at_gate, NULL);
+    threads_start(thread, SLEEPERS, wait_at_gate);
     sgc_sleep_ns(20 * MS);
     tap_ok(sgc_a32_load(&through) == 0, "sleepers sleep while the value is the expected one");
     sgc_a32_store_rel(&gate, 1);
     errno = EDOM;
     sgc_wake(&gate, INT_MAX);
     tap_ok(errno == EDOM, "sgc_wake leaves errno alone");
-    for (int i = 0; i < SLEEPERS; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread, SLEEPERS);
     tap_ok(sgc_a32_load(&through) == SLEEPERS, "all are woken");
 }
 
@@ -89,16 +86,14 @@ static unsigned wake_until(uint32_t target)
 static void test_wake_one(void)
 {
     pthread_t thread[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&thread[i], NULL, sleep_once, NULL);
+    threads_start(thread, 2, sleep_once);
     sgc_sleep_ns(20 * MS);
     unsigned calls = wake_until(1);
     sgc_sleep_ns(50 * MS);
     uint32_t awake = sgc_a32_load(&woken);
     tap_ok(awake >= 1 && awake <= calls, "sgc_wake(1) wakes at most one (%u after %u)", (unsigned)awake, calls);
     wake_until(2);
-    for (int i = 0; i < 2; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread, 2);
     tap_ok(sgc_a32_load(&woken) == 2, "and the other afterwards");
 }
 
@@ -163,7 +158,6 @@ static void test_clocks(void)
 
 int main(void)
 {
-    tap_plan(0);
     test_no_sleep();
     test_timeout();
     test_wake_all();

@@ -19,11 +19,6 @@ static char *alloc(size_t bytes, uint32_t kind)
     return object;
 }
 
-static uint32_t page_of(const void *object)
-{
-    return sgc_page_number((uintptr_t)object);
-}
-
 static uint8_t state_of(uint32_t page)
 {
     return sgc_page_state(&sgc_heap.pages[page]);
@@ -37,7 +32,7 @@ static void test_lookup(void)
 
     for (int i = 0; i < 4; i++) {
         char *object = alloc(sizes[i], SGC_KIND_POINTER_FREE);
-        uint32_t first = page_of(object), count = (uint32_t)((sizes[i] + SGC_PAGE - 1) / SGC_PAGE);
+        uint32_t first = heap_page(object), count = (uint32_t)((sizes[i] + SGC_PAGE - 1) / SGC_PAGE);
         struct sgc_object o;
 
         wrong += state_of(first) != SGC_PAGE_SPAN || (uintptr_t)object % SGC_PAGE != 0;
@@ -58,14 +53,14 @@ static void test_zero(void)
 
     tap_ok(heap_zero(object, 4 * SGC_PAGE), "a new span is zero");
     memset(object, 0xa5, 4 * SGC_PAGE);
-    sgc_span_free(self, page_of(object));
+    sgc_span_free(self, heap_page(object));
     char *again = alloc(3 * SGC_PAGE + 32, SGC_KIND_CONSERVATIVE);
     tap_ok(again == object && heap_zero(again, 3 * SGC_PAGE + 32), "so is one whose pages had contents");
     memset(again, 0xa5, 3 * SGC_PAGE + 32);
-    sgc_span_free(self, page_of(again));
+    sgc_span_free(self, heap_page(again));
     char *plain = alloc(2 * SGC_PAGE, SGC_KIND_POINTER_FREE);
     tap_ok(plain == object && plain[100] == (char)0xa5, "a pointer-free one is left as it is");
-    sgc_span_free(self, page_of(plain));
+    sgc_span_free(self, heap_page(plain));
 }
 
 static void test_align(void)
@@ -95,7 +90,7 @@ static void test_align(void)
 static void test_resize(void)
 {
     char *object = alloc(6 * SGC_PAGE, SGC_KIND_CONSERVATIVE);
-    uint32_t first = page_of(object);
+    uint32_t first = heap_page(object);
     struct sgc_object o;
 
     memset(object, 0xa5, 6 * SGC_PAGE);
@@ -122,7 +117,7 @@ static void test_free(void)
 {
     size_t in_use = sgc_pool_in_use_bytes();
     char *object = alloc(200000, SGC_KIND_CONSERVATIVE);
-    uint32_t first = page_of(object);
+    uint32_t first = heap_page(object);
 
     tap_ok(!sgc_span_free(self, first + 1), "a tail is no span to free");
     tap_ok(sgc_span_free(self, first) && state_of(first) == SGC_PAGE_FREE && state_of(first + 3) == SGC_PAGE_FREE,
@@ -132,7 +127,7 @@ static void test_free(void)
     sgc_span_take_allocated();
     sgc_span_take_freed();
     object = alloc(70000, SGC_KIND_CONSERVATIVE);
-    sgc_span_free(self, page_of(object));
+    sgc_span_free(self, heap_page(object));
     tap_ok(sgc_span_take_allocated() == sgc_span_take_freed(), "what is freed counts as much as what was allocated");
     sgc_heap_check();
 }
@@ -156,16 +151,16 @@ static void test_sweep(void)
         wrong += heap_allocated(all[i]) != (i % 2 == 1);
     tap_ok(wrong == 0, "dead spans are unallocated from the flip on");
     tap_ok(sgc_pool_in_use_bytes() == before, "their pages come back by sweeping only");
-    tap_ok(!sgc_span_free(self, page_of(all[0])), "a dead one cannot be freed");
+    tap_ok(!sgc_span_free(self, heap_page(all[0])), "a dead one cannot be freed");
     sgc_heap_check();
     tap_ok(sgc_span_sweep(5, self) && sgc_pool_in_use_bytes() < before, "sweeping goes in steps");
     while (sgc_span_sweep(5, self))
         continue;
     for (int i = 0; i < N; i++)
-        wrong += (state_of(page_of(all[i])) == SGC_PAGE_SPAN) != (i % 2 == 1) || (i % 2 == 1 && all[i][SGC_PAGE - 1] != i);
+        wrong += (state_of(heap_page(all[i])) == SGC_PAGE_SPAN) != (i % 2 == 1) || (i % 2 == 1 && all[i][SGC_PAGE - 1] != i);
     tap_ok(wrong == 0, "dead spans' pages are free then, live ones keep their contents");
     for (int i = 1; i < N; i += 2)
-        wrong += !sgc_span_free(self, page_of(all[i]));
+        wrong += !sgc_span_free(self, heap_page(all[i]));
     tap_ok(wrong == 0 && sgc_pool_in_use_bytes() == in_use, "and can be freed");
     sgc_heap_check();
 }
@@ -173,12 +168,11 @@ static void test_sweep(void)
 static void test_uncollectable(void)
 {
     char *object = alloc(100000, SGC_KIND_UNCOLLECTABLE);
-    uint32_t first = page_of(object);
+    uint32_t first = heap_page(object);
     char **inside = (char **)(void *)object;
 
     inside[5] = heap_small(cache, 40, SGC_KIND_CONSERVATIVE);
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     tap_ok(heap_allocated(object) && heap_allocated(inside[5]), "an uncollectable span and what it points at stay");
     sgc_span_free(self, first);
     tap_ok((sgc_aw_load(&sgc_arena_of_page(first)->uncollectable) & sgc_arena_bit(first)) == 0, "until it is freed");
@@ -199,11 +193,11 @@ static void test_random(void)
         size_t bytes = 1 + heap_random(&seed, 600000);
         if (model[i].object != NULL) {
             wrong += model[i].object[0] != model[i].fill || model[i].object[model[i].bytes - 1] != model[i].fill;
-            if (heap_random(&seed, 2) && sgc_span_resize(self, page_of(model[i].object), bytes)) {
+            if (heap_random(&seed, 2) && sgc_span_resize(self, heap_page(model[i].object), bytes)) {
                 model[i].bytes = bytes < model[i].bytes ? bytes : model[i].bytes;
                 continue;
             }
-            wrong += !sgc_span_free(self, page_of(model[i].object));
+            wrong += !sgc_span_free(self, heap_page(model[i].object));
         }
         model[i].object = sgc_span_alloc(self, bytes, SGC_KIND_CONSERVATIVE, (size_t)16 << heap_random(&seed, 16));
         if (model[i].object == NULL)

@@ -3,8 +3,6 @@
  * alloc/large/span_cache.c, alloc/large/span.c, alloc/large/span_sweep.c: dead spans that a thread keeps for its next requests,
  * and the zeroing of spans.
  */
-#include <pthread.h>
-
 #include "alloc/page_supply.h"
 #include "alloc/large/span_cache.h"
 #include "tests/lib/heap.h"
@@ -34,21 +32,6 @@ static uint32_t kept(void)
     return sgc_cached_span_pages(cache->id);
 }
 
-static bool holds(const char *object, size_t bytes, char fill)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (object[i] != fill)
-            return false;
-    return true;
-}
-
-/* Nothing is allocated, nothing is kept. */
-static void start_anew(void)
-{
-    heap_collect(NULL, 0);
-    heap_sweep_all();
-}
-
 static void test_again(void)
 {
     char *object = alloc(3, SGC_KIND_POINTER_FREE);
@@ -63,13 +46,13 @@ static void test_again(void)
     tap_ok(alloc(2, SGC_KIND_POINTER_FREE) != object, "a request for other pages does not get it");
     tap_ok(sgc_span_alloc(self, 3 * SGC_PAGE, SGC_KIND_POINTER_FREE, 2 * SGC_ARENA) != object, "nor one for an alignment");
     tap_ok(alloc(3, SGC_KIND_UNCOLLECTABLE) != object, "nor one for the uncollectable");
-    tap_ok(alloc(3, SGC_KIND_POINTER_FREE) == object && kept() == 0 && holds(object, 3 * SGC_PAGE, 0x5a),
+    tap_ok(alloc(3, SGC_KIND_POINTER_FREE) == object && kept() == 0 && heap_filled(object, 3 * SGC_PAGE, 0x5a),
            "one for as many does, pointer-free as it was");
     tap_ok(heap_allocated(object) && alloc(3, SGC_KIND_POINTER_FREE) != object, "once");
     freed(object);
     tap_ok(alloc(3, SGC_KIND_CONSERVATIVE) == object && heap_zero(object, 3 * SGC_PAGE), "or zeroed");
     sgc_heap_check();
-    start_anew();
+    heap_empty();
 }
 
 /* The kind and the size are those of the new request. */
@@ -87,7 +70,7 @@ static void test_contents(void)
     object += 5000;                     /* beyond the reach that the one before had */
     heap_collect(&object, 1);
     tap_ok(heap_allocated(object - 5000) && heap_allocated(inside), "and its kind, and no reach");
-    start_anew();
+    heap_empty();
 }
 
 /* A page may die and become a spare span while it is still in the inbox of the thread that had it: its place there is
@@ -122,7 +105,7 @@ static void test_inbox(void)
     tap_ok(sgc_aw_load(&owner->inbox) == kept_page, "and the owner hears of it again");
     sgc_heap_check();
     heap_cache_end(owner);
-    start_anew();
+    heap_empty();
 }
 
 static char *seen_at_seam;
@@ -150,7 +133,7 @@ static void test_cycle_between(void)
     tap_ok(heap_allocated(object) && heap_zero(object, 3 * SGC_PAGE), "it lives");
     tap_ok(!heap_allocated(stale), "and what was in it keeps nothing");
     sgc_heap_check();
-    start_anew();
+    heap_empty();
 }
 
 static void test_bounds(void)
@@ -194,7 +177,7 @@ static void test_epochs(void)
     sgc_cached_span_pop(cache->id, 4);                        /* and lost: a jump out of the section */
     sgc_section_leave(self);
     sgc_heap_check();
-    start_anew();
+    heap_empty();
     tap_ok(sgc_pool_in_use_bytes() == in_use, "even what was lost");
     object = alloc(4, SGC_KIND_POINTER_FREE);
     other = object;
@@ -206,7 +189,7 @@ static void test_epochs(void)
     heap_collect(&other, 1);
     heap_sweep_all();
     tap_ok(freed(object) && kept() == 4, "what is swept is");
-    start_anew();
+    heap_empty();
 }
 
 static void test_sweep_for(void)
@@ -233,7 +216,7 @@ static void test_sweep_for(void)
         wrong += !heap_allocated(all[i]);
     tap_ok(wrong == 0, "those alive are left alone");
     sgc_heap_check();
-    start_anew();
+    heap_empty();
 }
 
 /* Memory that is kept is not missing elsewhere. */
@@ -249,11 +232,11 @@ static void test_limit(void)
     tap_ok(sgc_span_alloc(self, most - in_use, SGC_KIND_POINTER_FREE, SGC_GRANULE) != NULL && kept() == 0,
            "and given up when the limit is reached");
     sgc_pool_set_limit(4 * SGC_PAGE);
-    start_anew();
+    heap_empty();
     freed(alloc(1, SGC_KIND_POINTER_FREE));
     tap_ok(kept() == 0, "a small heap keeps nothing");
     sgc_pool_set_limit(0);
-    start_anew();
+    heap_empty();
 }
 
 /* ---- zeroing ---- */
@@ -272,8 +255,8 @@ static void test_cold(void)
         freed(object);
         sgc_span_give_cached(cache->id, self);
         char *again = sgc_span_alloc(self, sizes[i], SGC_KIND_CONSERVATIVE, SGC_GRANULE);
-        wrong += again != object || !heap_zero(again, end) || !holds(again + end, all - end, 0x77);
-        start_anew();
+        wrong += again != object || !heap_zero(again, end) || !heap_filled(again + end, all - end, 0x77);
+        heap_empty();
     }
     tap_ok(wrong == 0, "cold spans are zero to their last byte and not beyond (%d are not)", wrong);
     sgc_heap.config.cache_bytes = 0;
@@ -306,7 +289,7 @@ static void test_race(void)
 
     pthread_barrier_init(&barrier, NULL, 3);
     for (int i = 0; i < 2; i++)
-        pthread_create(&thread[i], NULL, race, heap_cache());
+        thread[i] = thread_start(race, heap_cache());
     for (int i = 0; i < RACES; i++) {
         raced = alloc(2, SGC_KIND_POINTER_FREE);
         if (i % 16 == 15) {
@@ -381,7 +364,7 @@ static void test_held(size_t pages, uint32_t kind, const char *name)
 
 static void test_stops(void)
 {
-    start_anew();
+    heap_empty();
     sgc_section_hooks.park = stand;
     test_held(3, SGC_KIND_POINTER_FREE, "spare");
     test_held(3, SGC_KIND_CONSERVATIVE, "spare, to be zeroed");

@@ -3,11 +3,10 @@
  * alloc/pages/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what
  * it is told when memory goes back.
  */
-#include <stdio.h>
-#include <sys/stat.h>
-
 #include "tests/lib/child.h"
+#include "tests/lib/folder.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/proc.h"
 
 enum { LARGE_SPAN = 3, AFTER = 10 };     /* arenas */
 
@@ -15,24 +14,9 @@ static struct sgc_section *self;
 
 /* ---- what the system says ---- */
 
-/* A range begins with "lo-hi rwxp", and its flags are below. */
 static bool flagged(uint32_t arena, const char *flag)
 {
-    uintptr_t at = sgc_page_start(arena * SGC_ARENA_PAGES), lo, hi;
-    FILE *file = fopen("/proc/self/smaps", "r");
-    bool inside = false, found = false;
-    char line[512];
-
-    if (file == NULL)
-        tap_bail("no smaps");
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%lx-%lx ", &lo, &hi) == 2)
-            inside = lo <= at && at < hi;
-        else if (inside && strncmp(line, "VmFlags:", 8) == 0)
-            found = strstr(line, flag) != NULL;
-    }
-    fclose(file);
-    return found;
+    return proc_flag((void *)sgc_page_start(arena * SGC_ARENA_PAGES), flag) == 1;
 }
 
 static bool asked(uint32_t arena)
@@ -42,58 +26,26 @@ static bool asked(uint32_t arena)
 
 /* ---- made-up systems ---- */
 
-static char root[256];
-
-static void put_file(const char *name, const char *text)
-{
-    char path[600];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/kernel/mm/transparent_hugepage/%s", root, name);
-    file = fopen(path, "w");
-    if (file == NULL)
-        tap_bail("cannot write %s", path);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void make_tree(void)
-{
-    static const char *const folders[] = { "kernel", "kernel/mm", "kernel/mm/transparent_hugepage" };
-    const char *temporary = getenv("TMPDIR");
-    char path[600];
-
-    snprintf(root, sizeof root, "%s/sgc-huge-XXXXXX", temporary != NULL ? temporary : "/tmp");
-    if (mkdtemp(root) == NULL)
-        tap_bail("no temporary folder at %s", root);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
-        mkdir(path, 0700);
-    }
-}
+#define SETTINGS "kernel/mm/transparent_hugepage/"
 
 static void test_systems(void)
 {
-    char command[300];
-
-    make_tree();
-    tap_ok(sgc_mem_huge_page(root) == 0, "a system that says nothing makes none");
-    put_file("enabled", "always [madvise] never\n");
-    tap_ok(sgc_mem_huge_page(root) == 0, "nor one that does not say how large they are");
-    put_file("hpage_pmd_size", "2097152\n");
-    tap_ok(sgc_mem_huge_page(root) == 2 << 20, "asked, it makes some of 2 MB");
-    put_file("enabled", "[always] madvise never\n");
-    tap_ok(sgc_mem_huge_page(root) == 2 << 20, "or it makes them anyway");
-    put_file("enabled", "always madvise [never]\n");
-    tap_ok(sgc_mem_huge_page(root) == 0, "or never");
-    put_file("enabled", "always [madvise] never\n");
-    put_file("hpage_pmd_size", "2000000\n");
-    tap_ok(sgc_mem_huge_page(root) == 0, "a size that is no power of two is none");
-    put_file("hpage_pmd_size", "many\n");
-    tap_ok(sgc_mem_huge_page(root) == 0, "nor is a word");
-    snprintf(command, sizeof command, "rm -r '%s'", root);
-    if (system(command) != 0)
-        tap_diag("left behind: %s", root);
+    folder_make();
+    tap_ok(sgc_mem_huge_page(folder) == 0, "a system that says nothing makes none");
+    folder_put(SETTINGS "enabled", "always [madvise] never\n");
+    tap_ok(sgc_mem_huge_page(folder) == 0, "nor one that does not say how large they are");
+    folder_put(SETTINGS "hpage_pmd_size", "2097152\n");
+    tap_ok(sgc_mem_huge_page(folder) == 2 << 20, "asked, it makes some of 2 MB");
+    folder_put(SETTINGS "enabled", "[always] madvise never\n");
+    tap_ok(sgc_mem_huge_page(folder) == 2 << 20, "or it makes them anyway");
+    folder_put(SETTINGS "enabled", "always madvise [never]\n");
+    tap_ok(sgc_mem_huge_page(folder) == 0, "or never");
+    folder_put(SETTINGS "enabled", "always [madvise] never\n");
+    folder_put(SETTINGS "hpage_pmd_size", "2000000\n");
+    tap_ok(sgc_mem_huge_page(folder) == 0, "a size that is no power of two is none");
+    folder_put(SETTINGS "hpage_pmd_size", "many\n");
+    tap_ok(sgc_mem_huge_page(folder) == 0, "nor is a word");
+    folder_remove();
 }
 
 /* ---- heaps, each in a process of its own ---- */

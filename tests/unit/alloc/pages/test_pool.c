@@ -261,11 +261,11 @@ static int refused_commit(void)
 
 static void test_refusals(void)
 {
-    tap_ok(run_in_child(expand) == 0, "expanding: as much as asked for, within the reserve and the limit, or not");
+    child_ok(expand, "expanding: as much as asked for, within the reserve and the limit, or not");
     if (TEST_SANITIZED)
         tap_skip("a sanitizer needs data memory of its own");
     else
-        tap_ok(run_in_child(refused_commit) == 0, "when the system refuses a commit, what is there still serves");
+        child_ok(refused_commit, "when the system refuses a commit, what is there still serves");
 }
 
 /* ---- several threads: growing, waiting for who grows, never the same page twice ---- */
@@ -309,13 +309,8 @@ static void *take_and_give(void *arg)
 
 static int concurrent(void)
 {
-    pthread_t thread[TAKERS];
-
     heap_start((size_t)64 * SGC_ARENA, 0, false);
-    for (int i = 0; i < TAKERS; i++)
-        pthread_create(&thread[i], NULL, take_and_give, heap_cache());
-    for (int i = 0; i < TAKERS; i++)
-        pthread_join(thread[i], NULL);
+    heap_run_threads(TAKERS, take_and_give);
     sgc_pool_check();
     if (sgc_a32_load(&shared_pages) != 0)
         return 1;
@@ -324,7 +319,7 @@ static int concurrent(void)
 
 int main(void)
 {
-    tap_ok(run_in_child(concurrent) == 0, "three threads that take, grow and give never hold the same page");
+    child_ok(concurrent, "three threads that take, grow and give never hold the same page");
     test_refusals();
     heap_start((size_t)ARENAS * SGC_ARENA, 0, false);
     self = &sgc_self->section;

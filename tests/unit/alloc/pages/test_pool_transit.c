@@ -110,11 +110,6 @@ static bool served_after(int sleeps, void (*what)(struct sgc_section *self), siz
     return object != NULL && slept == sleeps;
 }
 
-static bool served_by(void (*what)(struct sgc_section *self), size_t pages)
-{
-    return served_after(1, what, pages);
-}
-
 static void start(size_t arenas, size_t limit)
 {
     alarm(SECONDS);
@@ -137,33 +132,13 @@ static void start_with_dead_span(void)
     heap_collect(NULL, 0);
 }
 
-static int span_for_span(void)
-{
-    start_with_dead_span();
-    return served_by(sweep_spans, 20) ? 0 : 1;
-}
-
-static int span_for_small(void)
-{
-    start_with_dead_span();
-    return served_by(sweep_spans, 0) ? 0 : 1;
-}
-
-static int page_for_span(void)
+static void start_with_dead_pages(void)
 {
     start(16, SGC_SWEEP_STEP);
     fill_and_collect(mine);
-    return served_by(sweep_my_pages, 5) ? 0 : 1;
 }
 
-static int page_for_small(void)
-{
-    start(16, SGC_SWEEP_STEP);
-    fill_and_collect(mine);
-    return served_by(sweep_my_pages, 0) ? 0 : 1;
-}
-
-static int orphan_for_span(void)
+static void start_with_orphans(void)
 {
     struct sgc_cache *ended;
 
@@ -171,7 +146,6 @@ static int orphan_for_span(void)
     ended = heap_cache();
     fill_and_collect(ended);
     heap_cache_end(ended);
-    return served_by(sweep_orphans, 5) ? 0 : 1;
 }
 
 static void start_with_free_arenas(void)
@@ -184,25 +158,39 @@ static void start_with_free_arenas(void)
         tap_bail("no span");
 }
 
-static int given_back_for_span(void)
-{
-    start_with_free_arenas();
-    return served_by(give_back_an_arena, 3 * SGC_ARENA_PAGES + 1) ? 0 : 1;
-}
+static const struct wait {
+    const char *name;
+    void (*start)(void);
+    void (*what)(struct sgc_section *self);
+    size_t pages;
+    int sleeps;
+} waits[] = {
+    { "a dead span that another thread sweeps is waited for by a span", start_with_dead_span, sweep_spans, 20, 1 },
+    { "and by a small object", start_with_dead_span, sweep_spans, 0, 1 },
+    { "so are empty pages, by a span", start_with_dead_pages, sweep_my_pages, 5, 1 },
+    { "by a small object", start_with_dead_pages, sweep_my_pages, 0, 1 },
+    { "those of a thread that has ended", start_with_orphans, sweep_orphans, 5, 1 },
+    { "and pages that are being given back to the system", start_with_free_arenas, give_back_an_arena,
+      3 * SGC_ARENA_PAGES + 1, 1 },
+    /* The second arena is taken while the one that asks gives back another, having waited for the first. */
+    { "also by another thread while the one that asks gives some back itself", start_with_free_arenas, give_back_two_arenas,
+      3 * SGC_ARENA_PAGES + 1, 2 },
+};
 
-/* The second arena is taken while the one that asks gives back another, having waited for the first. */
-static int given_back_by_both(void)
+static const struct wait *current;
+
+static int is_waited_for(void)
 {
-    start_with_free_arenas();
-    mine_asks = true;
-    return served_after(2, give_back_two_arenas, 3 * SGC_ARENA_PAGES + 1) ? 0 : 1;
+    current->start();
+    mine_asks = current->sleeps > 1;
+    return served_after(current->sleeps, current->what, current->pages) ? 0 : 1;
 }
 
 /* It is waited for once, and when it does not suffice, no more. */
 static int too_little(void)
 {
     start_with_dead_span();
-    if (served_by(sweep_spans, 33) || slept != 1)
+    if (served_after(1, sweep_spans, 33) || slept != 1)
         return 1;
     return heap_alloc(mine, 33 * SGC_PAGE, SGC_KIND_CONSERVATIVE) == NULL && slept == 1 ? 0 : 2;
 }
@@ -221,23 +209,13 @@ static int nobody_there(void)
            heap_alloc(mine, 33 * SGC_PAGE, SGC_KIND_CONSERVATIVE) == NULL ? 0 : 1;
 }
 
-static void check(int (*body)(void), const char *name)
-{
-    int status = run_in_child(body);
-
-    tap_ok(status == 0, "%s (%d)", name, status);
-}
-
 int main(void)
 {
-    check(span_for_span, "a dead span that another thread sweeps is waited for by a span");
-    check(span_for_small, "and by a small object");
-    check(page_for_span, "so are empty pages, by a span");
-    check(page_for_small, "by a small object");
-    check(orphan_for_span, "those of a thread that has ended");
-    check(given_back_for_span, "and pages that are being given back to the system");
-    check(given_back_by_both, "also by another thread while the one that asks gives some back itself");
-    check(too_little, "what does not suffice is waited for once");
-    check(nobody_there, "nobody waits for a thread that a fork has lost");
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        current = &waits[i];
+        child_ok(is_waited_for, "%s", current->name);
+    }
+    child_ok(too_little, "what does not suffice is waited for once");
+    child_ok(nobody_there, "nobody waits for a thread that a fork has lost");
     return tap_done();
 }

@@ -10,6 +10,7 @@
 
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
 
 enum { ARENAS = 8 };
@@ -96,8 +97,8 @@ static int touch_uncommitted(void)
 
 static void test_commit(void)
 {
-    tap_ok(run_in_child(touch_second) == 0, "the second arena and its slices of the tables can be written");
-    tap_ok(run_in_child(touch_last) == 0, "the last arena and the ends of the tables, too");
+    child_ok(touch_second, "the second arena and its slices of the tables can be written");
+    child_ok(touch_last, "the last arena and the ends of the tables, too");
     if (TEST_SANITIZED)
         tap_skip("the sanitizer turns the fault into a report");
     else
@@ -108,13 +109,8 @@ static void test_commit(void)
 
 static bool limit_address_space(size_t left)
 {
-    size_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    size_t now = proc_address_space() + left;
 
-    if (file == NULL || fscanf(file, "%zu", &pages) != 1)
-        return false;
-    fclose(file);
-    size_t now = pages * sgc_os_page_size() + left;
     return setrlimit(RLIMIT_AS, &(struct rlimit){ now, now }) == 0;
 }
 
@@ -186,7 +182,7 @@ static int locked(void)
     bool zero;
 
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
-        return 77;
+        return CHILD_SKIPS;
     memset(&sgc_heap, 0, sizeof sgc_heap);
     return sgc_heap_init(&config) && sgc_pool_take(3, NULL, &zero) != SGC_NO_PAGE ? 0 : 1;
 }
@@ -197,16 +193,12 @@ static void test_limits(void)
         tap_skip("a sanitizer has taken the address space");
         return;
     }
-    tap_ok(run_in_child(quarter) == 0, "under RLIMIT_AS the heap takes a quarter of what is left");
-    tap_ok(run_in_child(small_is_enough) == 0, "with 24 MB left there is a heap of 16 MB");
+    child_ok(quarter, "under RLIMIT_AS the heap takes a quarter of what is left");
+    child_ok(small_is_enough, "with 24 MB left there is a heap of 16 MB");
     tap_ok(run_in_child(too_small) == 1, "with 2 MB left there is none, and no crash");
-    tap_ok(run_in_child(more_than_there_is) == 0, "more than the address space: halved until it fits");
-    tap_ok(run_in_child(down_to_the_least) == 0, "down to the least");
-    int result = run_in_child(locked);
-    if (result == 77)
-        tap_skip("mlockall is not allowed here");
-    else
-        tap_ok(result == 0, "under mlockall");
+    child_ok(more_than_there_is, "more than the address space: halved until it fits");
+    child_ok(down_to_the_least, "down to the least");
+    child_ok(locked, "under mlockall");
 }
 
 int main(void)

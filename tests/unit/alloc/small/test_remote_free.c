@@ -12,16 +12,10 @@ enum { BYTES = 128, KIND = SGC_KIND_CONSERVATIVE };
 
 static struct sgc_cache *main_cache;
 
-static uint32_t page_of(const void *p)
-{
-    return sgc_page_number((uintptr_t)p);
-}
-
 /* Everything dies and goes back: what is left in use is lost. */
 static size_t left_over(void)
 {
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     sgc_heap_check();
     return sgc_pool_in_use_bytes();
 }
@@ -32,7 +26,7 @@ static void test_free(void)
 {
     struct sgc_cache *other = heap_cache();
     char *a = heap_small(main_cache, BYTES, KIND), *b = heap_small(main_cache, BYTES, KIND);
-    const struct sgc_page *d = &sgc_heap.pages[page_of(a)];
+    const struct sgc_page *d = &sgc_heap.pages[heap_page(a)];
 
     tap_ok(sgc_object_free(other, a + 16) == SGC_FREE_INTERIOR, "a remote free of the inside of an object is told");
     tap_ok(sgc_object_free(other, a) == SGC_FREE_DONE && !heap_allocated(a) && heap_allocated(b),
@@ -40,10 +34,10 @@ static void test_free(void)
     tap_ok(sgc_aw_load(&other->freed_bytes) == BYTES, "who freed it counts it");
     tap_ok(sgc_object_free(other, a) == SGC_FREE_NOT_ALLOCATED && sgc_object_free(main_cache, a) == SGC_FREE_NOT_ALLOCATED,
            "a second free is told, by whichever thread");
-    tap_ok(sgc_a8_load(&d->remote) == 1 && sgc_a32_load(&sgc_heap.records[page_of(a)].queued) == 1 &&
-           sgc_aw_load(&main_cache->inbox) == page_of(a), "its page waits in the owner's inbox");
-    tap_ok(sgc_object_free(other, b) == SGC_FREE_DONE && sgc_aw_load(&main_cache->inbox) == page_of(a) &&
-           sgc_heap.records[page_of(a)].inbox_next == 0, "once, however many of its objects are freed");
+    tap_ok(sgc_a8_load(&d->remote) == 1 && sgc_a32_load(&sgc_heap.records[heap_page(a)].queued) == 1 &&
+           sgc_aw_load(&main_cache->inbox) == heap_page(a), "its page waits in the owner's inbox");
+    tap_ok(sgc_object_free(other, b) == SGC_FREE_DONE && sgc_aw_load(&main_cache->inbox) == heap_page(a) &&
+           sgc_heap.records[heap_page(a)].inbox_next == 0, "once, however many of its objects are freed");
     tap_ok(sgc_object_free(main_cache, b) == SGC_FREE_NOT_ALLOCATED, "the owner knows");
     sgc_heap_check();
 }
@@ -93,7 +87,7 @@ static void test_orphans(void)
     sgc_object_free(ending, object[6]);
     heap_cache_end(ending);
     for (int i = 0; i < N; i++)
-        wrong += sgc_page_owner(page_of(object[i])) != SGC_NO_OWNER || heap_allocated(object[i]) == (i == 5 || i == 6);
+        wrong += sgc_page_owner(heap_page(object[i])) != SGC_NO_OWNER || heap_allocated(object[i]) == (i == 5 || i == 6);
     tap_ok(wrong == 0, "an ended thread's pages have no owner, its objects stay");
     tap_ok(claimed == NULL || !sgc_alloc_bit(sgc_granule_number((uintptr_t)claimed)), "its claims are given up");
     sgc_heap_check();
@@ -104,7 +98,7 @@ static void test_orphans(void)
     for (int i = 0; i < 3; i++) {
         char *got = heap_small(other, BYTES, KIND);
         of_ours += got == object[5] || got == object[6] || got == object[7];
-        adopted = adopted || sgc_page_owner(page_of(object[5])) == other->id;
+        adopted = adopted || sgc_page_owner(heap_page(object[5])) == other->id;
     }
     tap_ok(adopted && of_ours > 0, "a thread in need adopts a page with room, and uses it (%d)", of_ours);
     sgc_heap_check();
@@ -121,7 +115,7 @@ static void test_orphans_swept(void)
     heap_collect(&object, 1);
     size_t before = sgc_pool_in_use_bytes();
     heap_sweep_all();
-    tap_ok(sgc_pool_in_use_bytes() < before && heap_allocated(object) && sgc_page_owner(page_of(object)) == SGC_NO_OWNER,
+    tap_ok(sgc_pool_in_use_bytes() < before && heap_allocated(object) && sgc_page_owner(heap_page(object)) == SGC_NO_OWNER,
            "orphans are swept: empty ones go back, the others wait");
     tap_ok(left_over() == 0, "nothing is left when all has died");
 }
@@ -151,13 +145,6 @@ static int sweep_while_pool_is_locked(void)
     return waited ? 0 : 1;
 }
 
-static void test_orphans_counted(void)
-{
-    int result = run_in_child(sweep_while_pool_is_locked);
-
-    tap_ok(result == 0, "orphans are counted as they come and go (%d)", result);
-}
-
 /* A page that is in its owner's inbox when that ends. */
 static void test_inbox_of_ended(void)
 {
@@ -166,7 +153,7 @@ static void test_inbox_of_ended(void)
 
     sgc_object_free(other, object);
     heap_cache_end(ending);
-    tap_ok(sgc_a32_load(&sgc_heap.records[page_of(object)].queued) == 0, "an inbox is emptied when its owner ends");
+    tap_ok(sgc_a32_load(&sgc_heap.records[heap_page(object)].queued) == 0, "an inbox is emptied when its owner ends");
     heap_collect(NULL, 0);
     tap_ok(!heap_allocated(object), "and nothing comes back to life");
     tap_ok(sgc_cache_open(ending, false), "the record serves another thread");
@@ -174,7 +161,7 @@ static void test_inbox_of_ended(void)
         if (heap_test.cache[i] == ending)
             heap_test.open[i] = true;
     char *next = heap_small(ending, BYTES, KIND);
-    tap_ok(next != NULL && sgc_object_free(other, next) == SGC_FREE_DONE && sgc_aw_load(&ending->inbox) == page_of(next),
+    tap_ok(next != NULL && sgc_object_free(other, next) == SGC_FREE_DONE && sgc_aw_load(&ending->inbox) == heap_page(next),
            "whose inbox works");
     sgc_heap_check();
 }
@@ -188,7 +175,7 @@ static enum sgc_free_result result[2][RACES];
 
 static void *race(void *arg)
 {
-    int me = *(const int *)arg;
+    intptr_t me = (intptr_t)arg;
 
     sgc_self = heap_test.cache[1 + me];
     pthread_barrier_wait(&barrier);
@@ -204,15 +191,13 @@ static void *race(void *arg)
 static void test_double_free(void)
 {
     pthread_t thread[2];
-    int me[2] = { 0, 1 }, once = 0;
+    int once = 0;
 
     pthread_barrier_init(&barrier, NULL, 2);
     for (int i = 0; i < RACES; i++)
         raced[i] = heap_small(main_cache, BYTES, KIND);
-    for (int i = 0; i < 2; i++)
-        pthread_create(&thread[i], NULL, race, &me[i]);
-    for (int i = 0; i < 2; i++)
-        pthread_join(thread[i], NULL);
+    threads_start(thread, 2, race);
+    threads_join(thread, 2);
     for (int i = 0; i < RACES; i++)
         once += (result[0][i] == SGC_FREE_DONE) != (result[1][i] == SGC_FREE_DONE) &&
                 (result[0][i] == SGC_FREE_NOT_ALLOCATED) != (result[1][i] == SGC_FREE_NOT_ALLOCATED);
@@ -297,10 +282,9 @@ static void travel_once(struct sgc_cache *const *cache)
 
     sgc_a32_store(&travelled, 0);
     for (int i = 0; i < TRAVELLERS; i++)
-        pthread_create(&thread[i], NULL, travel, cache[i]);
-    pthread_create(&thread[TRAVELLERS], NULL, serve, cache[TRAVELLERS]);
-    for (int i = 0; i < TRAVELLERS; i++)
-        pthread_join(thread[i], NULL);
+        thread[i] = thread_start(travel, cache[i]);
+    thread[TRAVELLERS] = thread_start(serve, cache[TRAVELLERS]);
+    threads_join(thread, TRAVELLERS);
     sgc_a32_store_rel(&travelled, 1);
     pthread_join(thread[TRAVELLERS], NULL);
     sgc_heap_check();
@@ -341,7 +325,7 @@ int main(void)
     test_drain();
     test_orphans();
     test_orphans_swept();
-    test_orphans_counted();
+    child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
     test_inbox_of_ended();
     test_double_free();
     test_travel();

@@ -111,8 +111,7 @@ static char *kept[IN_A_PAGE];
 /* Every third object lives. */
 static void make_holes(void)
 {
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     for (int i = 0; i < IN_A_PAGE; i++) {
         char *object = heap_small(cache, 48, SGC_KIND_CONSERVATIVE);
 

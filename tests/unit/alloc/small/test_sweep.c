@@ -15,11 +15,6 @@ static struct sgc_bin *bin(void)
     return &cache->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(BYTES / SGC_GRANULE)];
 }
 
-static uint32_t page_of(const void *p)
-{
-    return sgc_page_number((uintptr_t)p);
-}
-
 static bool swept(uint32_t page)
 {
     return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) == sgc_heap.epoch;
@@ -28,8 +23,7 @@ static bool swept(uint32_t page)
 /* PAGES full pages of objects, after whatever was there before died. */
 static void fill(void)
 {
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     for (int i = 0; i < N; i++) {
         object[i] = heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
         memset(object[i], 0, BYTES);
@@ -65,7 +59,7 @@ static void test_lazy(void)
     tap_ok(count_allocated() == PER_PAGE + PER_PAGE / 2, "after the flip exactly what was reached is allocated");
     int unswept = 0;
     for (int i = 0; i < PAGES; i++)
-        unswept += !swept(page_of(object[i * PER_PAGE]));
+        unswept += !swept(heap_page(object[i * PER_PAGE]));
     tap_ok(unswept == PAGES && sgc_pool_in_use_bytes() == in_use, "though no page is swept and none has gone back");
     keep_some();
     tap_ok(count_allocated() == PER_PAGE + PER_PAGE / 2, "a second cycle on unswept pages changes nothing");
@@ -79,17 +73,17 @@ static void test_ahead(void)
     tap_ok(sgc_sweep_ahead(3, &cache->section), "three pages swept ahead leave more");
     int done = 0;
     for (int i = 0; i < PAGES; i++)
-        done += sgc_page_state(&sgc_heap.pages[page_of(object[i * PER_PAGE])]) == SGC_PAGE_FREE ||
-                swept(page_of(object[i * PER_PAGE]));
+        done += sgc_page_state(&sgc_heap.pages[heap_page(object[i * PER_PAGE])]) == SGC_PAGE_FREE ||
+                swept(heap_page(object[i * PER_PAGE]));
     tap_ok(done == 3, "three it was (%d)", done);
     heap_sweep_all();
     tap_ok(!sgc_sweep_ahead(1, &cache->section), "then nothing is left in this epoch");
     tap_ok(sgc_pool_in_use_bytes() == in_use - (PAGES - 2) * SGC_PAGE, "empty pages are back in the pool");
-    tap_ok(swept(page_of(object[0])) && swept(page_of(object[PER_PAGE])), "the others are swept");
-    tap_ok(sgc_list_of(&bin()->lists, page_of(object[0])) == SGC_LIST_DONE &&
-           sgc_list_of(&bin()->lists, page_of(object[PER_PAGE])) == SGC_LIST_USABLE,
+    tap_ok(swept(heap_page(object[0])) && swept(heap_page(object[PER_PAGE])), "the others are swept");
+    tap_ok(sgc_list_of(&bin()->lists, heap_page(object[0])) == SGC_LIST_DONE &&
+           sgc_list_of(&bin()->lists, heap_page(object[PER_PAGE])) == SGC_LIST_USABLE,
            "a full page is done, one with room is usable");
-    tap_ok(page_of(heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) == page_of(object[PER_PAGE]),
+    tap_ok(heap_page(heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) == heap_page(object[PER_PAGE]),
            "and is used first");
     sgc_heap_check();
 }
@@ -124,7 +118,7 @@ static void test_stale_run(void)
     tap_ok(bin()->active_epoch == epoch && epoch != sgc_heap.epoch && bin()->cur == NULL,
            "after a cycle the active page is of an older epoch, its run is given up");
     char *after = heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
-    tap_ok(bin()->active_epoch == sgc_heap.epoch && swept(page_of(after)) && after != before,
+    tap_ok(bin()->active_epoch == sgc_heap.epoch && swept(heap_page(after)) && after != before,
            "the next allocation comes from a page of this epoch");
     sgc_heap_check();
 }
@@ -146,8 +140,7 @@ static void test_skipped_epochs(void)
     wrong = 0;
     for (int i = 0; i < 3; i++)
         wrong += sgc_object_free(cache, keep[i]) != SGC_FREE_DONE;
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     tap_ok(wrong == 0 && sgc_pool_in_use_bytes() == 0, "freed, nothing is left of them");
     sgc_heap_check();
 }
@@ -156,17 +149,15 @@ static void test_uncollectable(void)
 {
     char **object_u = heap_small(cache, BYTES, SGC_KIND_UNCOLLECTABLE);
     char *plain = heap_small(cache, BYTES, SGC_KIND_POINTER_FREE_UNCOLLECTABLE);
-    uint32_t page = page_of(object_u);
+    uint32_t page = heap_page(object_u);
 
     object_u[3] = heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
     memcpy(plain, &object_u, sizeof object_u);
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     tap_ok(heap_allocated(object_u) && heap_allocated(object_u[3]) && heap_allocated(plain),
            "uncollectable objects live, so does what those with pointers point at");
     tap_ok(sgc_object_free(cache, object_u) == SGC_FREE_DONE && sgc_object_free(cache, plain) == SGC_FREE_DONE, "freed");
-    heap_collect(NULL, 0);
-    heap_sweep_all();
+    heap_empty();
     tap_ok(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE && sgc_pool_in_use_bytes() == 0 &&
            sgc_aw_load(&sgc_arena_of_page(page)->uncollectable) == 0, "their pages go back");
     sgc_heap_check();

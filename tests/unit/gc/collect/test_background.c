@@ -12,22 +12,19 @@
 #include "gc/api/internal.h"
 #include "gc/javaxfc.h"
 #include "gc/collect/background.h"
-#include "tests/lib/child_says.h"
+#include "tests/lib/child.h"
 #include "tests/lib/white.h"
 
 enum { PIECES = 40, PIECE = 1 << 20 };
 
 static void *volatile pieces[PIECES];     /* static data */
 
-static void *fill(void *unused)
+static void fill(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     for (int i = 0; i < PIECES; i++) {
         pieces[i] = sgc_allocate(PIECE, WHITE_KIND);
         memset(pieces[i], 1, PIECE);
     }
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* 40 MB come and go. */
@@ -225,13 +222,10 @@ static int create_and_ask(pthread_t *thread, const pthread_attr_t *attributes, v
 
 static sgc_a32_t there, leaves;
 
-static void *waits(void *unused)
+static void waits(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     sgc_a32_store_rel(&there, 1);
     white_reached(&leaves, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* A suspended thread may have the locks that making a thread takes: those of malloc, say.  However small the heap is when it is
@@ -288,16 +282,16 @@ static int is_left(void)
 
 int main(void)
 {
-    check_child(starts_late, NULL, "one service thread, after a collection of a large heap");
-    check_child(starts_at_once, NULL, "SGC_BACKGROUND_THREAD=eager: after the first collection");
-    check_child(starts_alone, NULL, "it is started while nobody else can stop the world");
-    check_child(starts_before_suspensions, NULL, "not while a thread is suspended: before");
-    check_child(gives_back, NULL, "40 MB of garbage go back after the decay");
-    check_child(busy, NULL, "while one cycle follows the other it waits, but not for ever");
-    check_child(eager, NULL, "SGC_BACKGROUND_THREAD=eager: it does not wait");
-    check_child(keeps_for_ever, NULL, "without decay they stay, until somebody asks");
-    check_child(is_off, NULL, "SGC_BACKGROUND_THREAD=off: no thread; the work is done on request");
-    check_child(is_left, NULL, "who leaves it half way by a jump loses no page");
-    check_child(is_refused, "refuses a service thread", "a thread is refused: said once, and collections go on");
+    child_says(starts_late, 0, NULL, "one service thread, after a collection of a large heap");
+    child_says(starts_at_once, 0, NULL, "SGC_BACKGROUND_THREAD=eager: after the first collection");
+    child_says(starts_alone, 0, NULL, "it is started while nobody else can stop the world");
+    child_says(starts_before_suspensions, 0, NULL, "not while a thread is suspended: before");
+    child_says(gives_back, 0, NULL, "40 MB of garbage go back after the decay");
+    child_says(busy, 0, NULL, "while one cycle follows the other it waits, but not for ever");
+    child_says(eager, 0, NULL, "SGC_BACKGROUND_THREAD=eager: it does not wait");
+    child_says(keeps_for_ever, 0, NULL, "without decay they stay, until somebody asks");
+    child_says(is_off, 0, NULL, "SGC_BACKGROUND_THREAD=off: no thread; the work is done on request");
+    child_says(is_left, 0, NULL, "who leaves it half way by a jump loses no page");
+    child_says(is_refused, 0, "refuses a service thread", "a thread is refused: said once, and collections go on");
     return tap_done();
 }

@@ -16,29 +16,20 @@
 static struct sgc_cycle_record last;
 static int ends, wrong_sums, wrong_order, stage;
 
-static void at_start(void *unused, const struct sgc_cycle_record *r)
+static void at_start(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
 {
-    (void)unused, (void)r;
     stage = 1;
 }
 
-static void at_stopped(void *unused, const struct sgc_cycle_record *r)
-{
-    (void)unused, (void)r;
-    wrong_order += stage++ != 1 || !sgc_world_stopped();
-}
+#define DEFINE_STAGE(name, number) \
+    static void name(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r) \
+    { \
+        wrong_order += stage++ != number || !sgc_world_stopped(); \
+    }
 
-static void at_marked(void *unused, const struct sgc_cycle_record *r)
-{
-    (void)unused, (void)r;
-    wrong_order += stage++ != 2 || !sgc_world_stopped();
-}
-
-static void at_flipped(void *unused, const struct sgc_cycle_record *r)
-{
-    (void)unused, (void)r;
-    wrong_order += stage++ != 3 || !sgc_world_stopped();
-}
+DEFINE_STAGE(at_stopped, 1)
+DEFINE_STAGE(at_marked, 2)
+DEFINE_STAGE(at_flipped, 3)
 
 static void at_end(void *unused, const struct sgc_cycle_record *r)
 {
@@ -192,25 +183,21 @@ static void test_marks_given_up(void)
 
 static sgc_a32_t through;
 
-static void *go_through(void *unused)
+static void go_through(WHITE_UNUSED void *unused)
 {
-    struct sgc_mutator *self = sgc_mutator_register(0);
+    struct sgc_mutator *self = sgc_mutator_self();
 
     sgc_gc_lock_acquire(self);
     sgc_a32_add(&through, 1);
     sgc_gc_lock_release();
-    sgc_mutator_unregister(self);
-    return unused;
 }
 
-static void *collect_limit(void *unused)
+static void collect_limit(WHITE_UNUSED void *unused)
 {
-    struct sgc_mutator *self = sgc_mutator_register(0);
+    struct sgc_mutator *self = sgc_mutator_self();
 
     if (sgc_collect(self, SGC_REASON_LIMIT, NULL) == SGC_COLLECTED)
         sgc_a32_add(&through, 1);
-    sgc_mutator_unregister(self);
-    return unused;
 }
 
 static void test_gate(void)
@@ -218,19 +205,15 @@ static void test_gate(void)
     pthread_t thread[4];
 
     sgc_gc_lock_acquire(sgc_mutator_self());
-    for (int i = 0; i < 4; i++)
-        thread[i] = white_start(go_through, NULL);
+    white_start_all(thread, 4, go_through);
     sgc_sleep_ns(50 * WHITE_MS);
     tap_ok(sgc_gc_lock_held() && sgc_a32_load(&through) == 0, "one at a time has the gate");
     sgc_gc_lock_release();
     tap_ok(white_reached(&through, 4), "then each of the others");
-    for (int i = 0; i < 4; i++)
-        white_join(thread[i]);
+    white_join_all(thread, 4);
     sgc_a32_store(&through, 0);
-    for (int i = 0; i < 4; i++)
-        thread[i] = white_start(collect_limit, NULL);
-    for (int i = 0; i < 4; i++)
-        white_join(thread[i]);
+    white_start_all(thread, 4, collect_limit);
+    white_join_all(thread, 4);
     tap_ok(sgc_a32_load(&through) == 4, "several threads that run out of memory at once all get a collection");
 }
 

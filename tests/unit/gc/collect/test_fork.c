@@ -16,7 +16,6 @@
 #include "alloc/cache_close.h"
 #include "gc/collect/fork.h"
 #include "gc/collect/background.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
@@ -55,15 +54,12 @@ static bool chain_intact(const struct link *l)
 
 static sgc_a32_t thread_good;
 
-static void *chain_in_thread(void *unused)
+static void chain_in_thread(WHITE_UNUSED void *unused)
 {
     struct link *volatile own;
 
-    sgc_mutator_register(0);
     own = make_chain();
     sgc_a32_store_rel(&thread_good, white_collect() == SGC_COLLECTED && chain_intact(own));
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static bool thread_works(void)
@@ -133,9 +129,8 @@ enum { BUSY = 3, STORM = 60 };
 
 static sgc_a32_t storm_over;
 
-static void *be_busy(void *collects)
+static void be_busy(void *collects)
 {
-    sgc_mutator_register(0);
     for (unsigned turn = 0; !sgc_a32_load_acq(&storm_over); turn++) {
         void *object = sgc_allocate(turn % 64 == 0 ? 200000 : turn % 3000, WHITE_KIND);
 
@@ -144,8 +139,6 @@ static void *be_busy(void *collects)
         if (collects != NULL && turn % 500 == 0)
             sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
     }
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 /* Registering and unregistering all the time. */
@@ -169,15 +162,12 @@ static void *fork_unregistered(void *unused)
     return unused;
 }
 
-static void *fork_registered(void *unused)
+static void fork_registered(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     struct link *volatile own = make_chain();
     result_of_fork = fork_and(use_heap);
     if (!chain_intact(own))
         result_of_fork = 99;
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* The child returns into the blocked region and leaves it before it uses the heap. */
@@ -194,7 +184,7 @@ static void fork_in_blocked_region(void *result)
 
 static void test_forking_threads(void)
 {
-    pthread_t thread = white_start(fork_unregistered, NULL);
+    pthread_t thread = thread_start(fork_unregistered, NULL);
 
     white_join(thread);
     tap_ok(result_of_fork == 0, "a thread that is not registered forks (%d)", result_of_fork);
@@ -213,14 +203,35 @@ static void test_forking_threads(void)
     tap_ok(use_heap() == 0, "which goes on after it");
 }
 
-/* ---- pages in the hands of another thread ------------------------------------------------------------------ */
+/* ---- another thread in the middle of something -------------------------------------------------------------- */
 
-static sgc_a32_t pages_held, pages_wanted_back;
+static sgc_a32_t there, may_go_on;
+
+static void stand_there(void)
+{
+    sgc_a32_store_rel(&there, 1);
+    white_reached(&may_go_on, 1);
+}
+
+static void check_beside(void (*body)(void *), const char *what)
+{
+    pthread_t thread;
+    int result;
+
+    sgc_a32_store(&there, 0);
+    sgc_a32_store(&may_go_on, 0);
+    thread = white_start(body, NULL);
+    white_reached(&there, 1);
+    result = fork_and(use_heap);
+    tap_ok(result == 0, "%s (%d)", what, result);
+    sgc_a32_store_rel(&may_go_on, 1);
+    white_join(thread);
+}
 
 /* As while a large object is being zeroed, a page set up, free pages given back to the system. */
-static void *hold_pages(void *unused)
+static void hold_pages(WHITE_UNUSED void *unused)
 {
-    struct sgc_section *self = sgc_section_of(sgc_mutator_register(0));
+    struct sgc_section *self = sgc_section_of(sgc_mutator_self());
     struct sgc_taken one;
     uint32_t many;
     bool zero;
@@ -229,55 +240,21 @@ static void *hold_pages(void *unused)
     many = sgc_pool_take(100, self, &zero);
     sgc_pool_take_singles(sgc_self->id, 1, &one, self);
     sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_RESERVED);
-    sgc_a32_store_rel(&pages_held, 1);
-    white_reached(&pages_wanted_back, 1);
+    stand_there();
     sgc_page_set_state(&sgc_heap.pages[many], SGC_PAGE_FREE);
     sgc_pool_give(many, 100, self);
     sgc_pool_give_singles(&one.page, 1, sgc_self->id, self);
     sgc_guard_leave(self);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
-
-static void test_pages_held(void)
-{
-    pthread_t thread = white_start(hold_pages, NULL);
-    int result;
-
-    white_reached(&pages_held, 1);
-    result = fork_and(use_heap);
-    tap_ok(result == 0, "another thread has pages in its hands, which the child gets back (%d)", result);
-    sgc_a32_store_rel(&pages_wanted_back, 1);
-    white_join(thread);
-}
-
-/* ---- threads that end ----------------------------------------------------------------------------------------- */
-
-static sgc_a32_t closed, may_leave;
 
 /* Its cache is closed, its record still in the registry. */
-static void *end_halfway(void *unused)
+static void end_halfway(WHITE_UNUSED void *unused)
 {
-    struct sgc_mutator *self = sgc_mutator_register(0);
+    struct sgc_mutator *self = sgc_mutator_self();
 
     chain_intact(make_chain());
     sgc_cache_close(&self->cache, sgc_section_of(self));
-    sgc_a32_store_rel(&closed, 1);
-    white_reached(&may_leave, 1);
-    sgc_mutator_unregister(self);
-    return unused;
-}
-
-static void test_ending_thread(void)
-{
-    pthread_t thread = white_start(end_halfway, NULL);
-    int result;
-
-    white_reached(&closed, 1);
-    result = fork_and(use_heap);
-    tap_ok(result == 0, "a thread is half way through its end (%d)", result);
-    sgc_a32_store_rel(&may_leave, 1);
-    white_join(thread);
+    stand_there();
 }
 
 /* ---- the service thread at work --------------------------------------------------------------------------------- */
@@ -317,7 +294,7 @@ static void test_storm(void)
     sgc_a32_store(&storm_over, 0);
     for (int i = 0; i < BUSY; i++)
         thread[i] = white_start(be_busy, i == 0 ? &chain : NULL);
-    thread[BUSY] = white_start(come_and_go, NULL);
+    thread[BUSY] = thread_start(come_and_go, NULL);
     for (int i = 0; i < STORM && result == 0; i++) {
         result = fork_and(i % 8 == 0 ? fork_again : use_heap);
         good += result == 0;
@@ -349,13 +326,12 @@ static void on_trap(int signal, siginfo_t *info, void *context)
         sgc_sleep_ns(100000);
 }
 
-static void *allocate_stepwise(void *unused)
+static void allocate_stepwise(WHITE_UNUSED void *unused)
 {
     struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
     void *victim;
 
     sigaction(SIGTRAP, &action, NULL);
-    sgc_mutator_register(0);
     victim = sgc_allocate(100, WHITE_KIND);
     step = 0;
     trap_on();
@@ -363,8 +339,6 @@ static void *allocate_stepwise(void *unused)
     sgc_object_free(sgc_self, victim);
     trap_off();
     sgc_a32_store_rel(&halted, 2);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static int fork_beside_halted(long at, bool *end)
@@ -435,16 +409,6 @@ static int fork_within_collection(void)
     return use_heap();
 }
 
-static void test_within_collection(void)
-{
-    int status;
-
-    capture_begin();
-    status = run_in_child(fork_within_collection);
-    tap_ok(status == 0 && strstr(capture_end(), "fork from within a collection") != NULL,
-           "forking from a callback of a collection is reported, and the parent goes on (%d)", status);
-}
-
 /* ---- a thread that registers while another is about to fork -------------------------------------------- */
 
 static void *fork_once(void *status)
@@ -485,18 +449,16 @@ int main(void)
         tap_bail("no memory");
     test_simple();
     test_forking_threads();
-    test_pages_held();
-    test_ending_thread();
+    check_beside(hold_pages, "another thread has pages in its hands, which the child gets back");
+    check_beside(end_halfway, "a thread is half way through its end");
     test_service_at_work();
     if (TEST_SANITIZED)
         tap_skip("a sanitizer's own locks do not survive a fork beside threads that allocate");
     else
         test_storm();
-    if (TEST_SANITIZED)
-        tap_skip("a sanitizer traces through single steps");
-    else
-        test_every_instruction();
+    test_every_instruction();
     test_registering_meanwhile();
-    test_within_collection();
+    child_says(fork_within_collection, 0, "fork from within a collection",
+               "forking from a callback of a collection is reported, and the parent goes on");
     return tap_done();
 }

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "gc/gc.h"
-#include "tests/lib/child_says.h"
+#include "tests/lib/child.h"
 #include "tests/lib/white.h"
 
 static int threads(void)
@@ -107,14 +107,14 @@ static int useless(void)
 
 int main(void)
 {
-    check_child(are_started, NULL, "helpers are started on request, each once, and not for an empty heap");
-    check_child(are_refused, "the system refuses marker thread 3 of 7; the collector marks with 3",
-                "refused: said once, the others mark");
-    check_child(simple, NULL, "SGC_PRESET=simple");
-    check_child(no_slo, NULL, "SGC_PRESET=no-slo");
-    check_child(no_nsb, NULL, "SGC_PRESET=no-nsb");
-    check_child(contradicts, "SGC_STEAL=half contradicts SGC_PRESET=no-opt, which means one; half is used",
-                "a contradiction is named");
-    check_child(useless, "SGC_STEAL has no effect", "a switch without effect is named");
+    child_says(are_started, 0, NULL, "helpers are started on request, each once, and not for an empty heap");
+    child_says(are_refused, 0, "the system refuses marker thread 3 of 7; the collector marks with 3",
+               "refused: said once, the others mark");
+    child_says(simple, 0, NULL, "SGC_PRESET=simple");
+    child_says(no_slo, 0, NULL, "SGC_PRESET=no-slo");
+    child_says(no_nsb, 0, NULL, "SGC_PRESET=no-nsb");
+    child_says(contradicts, 0, "SGC_STEAL=half contradicts SGC_PRESET=no-opt, which means one; half is used",
+               "a contradiction is named");
+    child_says(useless, 0, "SGC_STEAL has no effect", "a switch without effect is named");
     return tap_done();
 }

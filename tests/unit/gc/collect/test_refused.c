@@ -2,7 +2,7 @@
 /*
  * System calls that are refused.  Each that the library makes when it starts, when a thread registers, when the world stops
  * and when it collects fails in turn, as the kernel or a sandbox's filter makes it fail, in a process of its own
- * (tests/lib/refused_filter.h), from each of up to three moments on:
+ * (tests/lib/refused_run.h), from each of up to three moments on:
  *
  *   s   before the library starts
  *   r   before threads register
@@ -112,26 +112,6 @@ struct tally {
     bool hung;
 };
 
-static const char *moment_name(int moment)
-{
-    static const char *const names[] = { "before the start", "before threads register", "before a collection" };
-
-    return names[moment];
-}
-
-static const char *error_name(int error)
-{
-    static const struct { int error; const char *name; } names[] = {
-        { EPERM, "EPERM" }, { EACCES, "EACCES" }, { ENOSYS, "ENOSYS" }, { EMFILE, "EMFILE" }, { EIO, "EIO" },
-        { EINTR, "EINTR" }, { EAGAIN, "EAGAIN" }, { ENOMEM, "ENOMEM" }, { EINVAL, "EINVAL" }, { EFAULT, "EFAULT" },
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].error == error)
-            return names[i].name;
-    return strerror(error);
-}
-
 /* Where only collections meet refusals they are made under torture: then both markers mark, however small the heap is.  Under
  * it no memory is populated, so that the other runs are without. */
 static void run_at(const struct refused_run *run)
@@ -155,7 +135,7 @@ static void one_run(const struct row *row, int error, int moment, struct tally *
     if (why == NULL)
         return;
     tally->bad++;
-    tap_diag("%s, %s %s: %s", row->name, error_name(error), moment_name(moment), why);
+    tap_diag("%s, %s at %c: %s", row->name, strerror(error), "src"[moment], why);
     describe(&outcome);
 }
 
@@ -163,15 +143,15 @@ static void one_run(const struct row *row, int error, int moment, struct tally *
 static void check_row(const struct row *row)
 {
     struct tally tally = { 0, 0, 0, false };
-    char errors[64] = "";
+    char errors[160] = "";
 
     for (const int *error = row->errors; *error != 0; error++) {
-        strcat(strcat(errors, " "), error_name(*error));
+        strcat(strcat(errors, ", "), strerror(*error));
         for (int moment = 0; moment < REFUSED_MOMENTS && !tally.hung; moment++)
             if (strchr(row->moments, "src"[moment]) != NULL)
                 one_run(row, *error, moment, &tally);
     }
-    tap_ok(tally.bad == 0, "%s:%s at %s: of %d runs %d are right, %d are told of what is refused", row->name, errors,
+    tap_ok(tally.bad == 0, "%s%s at %s: of %d runs %d are right, %d are told of what is refused", row->name, errors,
            row->moments, tally.runs, tally.right, tally.runs - tally.right - tally.bad);
 }
 
@@ -195,9 +175,8 @@ static void check_planted(void)
     tap_ok(atomic_load(&report->wrong) > 0, "a chain that the collector cannot see is found lost");
 }
 
-static void nothing(int moment)
+static void nothing(void)
 {
-    (void)moment;
 }
 
 static bool is_possible(void)

@@ -37,16 +37,13 @@ static long count(const struct tree *t, long depth)
 
 static sgc_a32_t good;
 
-static void *work(void *unused)
+static void work(WHITE_UNUSED void *unused)
 {
     struct tree *volatile t;
 
-    sgc_mutator_register(0);
     t = grow(DEPTH - 2);
     if (count(t, DEPTH - 2) == (1 << (DEPTH - 1)) - 1)
         sgc_a32_add(&good, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void test_rate(void)
@@ -97,16 +94,14 @@ int main(void)
 {
     pthread_t thread[THREADS];
 
-    tap_ok(run_in_child(nothing_due) == 0, "off: nothing is due");
+    child_ok(nothing_due, "off: nothing is due");
     setenv("SGC_TORTURE", "7", 1);
     white_init();
     test_rate();
     test_poison();
     test_random();
-    for (int i = 0; i < THREADS; i++)
-        thread[i] = white_start(work, NULL);
-    for (int i = 0; i < THREADS; i++)
-        white_join(thread[i]);
+    white_start_all(thread, THREADS, work);
+    white_join_all(thread, THREADS);
     tap_ok(sgc_a32_load(&good) == THREADS, "so are those of %d threads at once", THREADS);
     sgc_check_everything(sgc_mutator_self());
     return tap_done();

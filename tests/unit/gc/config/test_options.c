@@ -9,17 +9,13 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <fcntl.h>
 
 #include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "platform/report.h"
-#include "tests/lib/capture.h"
-#include "tests/lib/tap.h"
-
-extern char **environ;
+#include "tests/lib/child.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/sanitized.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------------ */
 
@@ -407,72 +403,49 @@ static void check_listing(void)
 static int child_main(void)
 {
     sgc_options_read();
-    printf("secure=%d processors=%d\n", getauxval(AT_SECURE) != 0, sgc_options.processors);
+    fprintf(stderr, "secure=%d processors=%d\n", getauxval(AT_SECURE) != 0, sgc_options.processors);
     return 0;
 }
 
-static void run_child(const char *program, char *const *environment, int out)
+static const char *program;
+
+static int run_program(void)
 {
     char *const arguments[] = { "test_options", "child", NULL };
+    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_MARK_BATCH=99", NULL };
 
-    dup2(out, 1);
-    dup2(out, 2);
-    execve(program, arguments, environment);
-    _exit(127);
+    return execve(program, arguments, environment);
 }
 
-static const char *output_of(const char *program, char *const *environment)
+static const char *said_by(const char *name)
 {
-    static char text[4096];
-    FILE *out = tmpfile();
-    pid_t pid = out != NULL ? fork() : -1;
-
-    text[0] = '\0';
-    if (pid == 0)
-        run_child(program, environment, fileno(out));
-    if (pid < 0 || waitpid(pid, NULL, 0) != pid)
-        return text;
-    rewind(out);
-    text[fread(text, 1, sizeof text - 1, out)] = '\0';
-    fclose(out);
-    return text;
-}
-
-static bool copy_file(const char *from, const char *to)
-{
-    char block[65536];
-    ssize_t n = -1;
-    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
-
-    while (in >= 0 && out >= 0 && (n = read(in, block, sizeof block)) > 0)
-        if (write(out, block, (size_t)n) != n)
-            return false;
-    close(in);
-    close(out);
-    return n == 0;
+    program = name;
+    capture_begin();
+    run_in_child(run_program);
+    return capture_end();
 }
 
 static void check_processes(void)
 {
-    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_MARK_BATCH=99", NULL };
-    char copy[] = "/tmp/sgc-options-XXXXXX";
-    const char *said = output_of("/proc/self/exe", environment);
+    char command[400], copy[300];
+    const char *said = said_by("/proc/self/exe");
 
     tap_ok(strstr(said, "secure=0 processors=6\n") != NULL && strstr(said, "SGC_NO_SUCH: no such option") &&
            strstr(said, "SGC_MARK_BATCH=99: out of range"), "a program reads its own environment");
-    int fd = geteuid() == 0 ? mkstemp(copy) : -1;
-    if (fd < 0) {
+    if (geteuid() != 0) {
         tap_skip("only root can make a setuid program of somebody else's");
         return;
     }
-    close(fd);
-    bool made = copy_file("/proc/self/exe", copy) && chown(copy, 65534, 65534) == 0 && chmod(copy, 04755) == 0;
-    said = made ? output_of(copy, environment) : "";
+    folder_make();
+    snprintf(copy, sizeof copy, "%s/program", folder);
+    snprintf(command, sizeof command, "cp /proc/%d/exe '%s'", (int)getpid(), copy);
+    bool made = chmod(folder, 0711) == 0 && system(command) == 0 && chown(copy, 65534, 65534) == 0 && chmod(copy, 04755) == 0;
+    said = made ? said_by(copy) : "";
     if (strstr(said, "secure=1") == NULL)
-        tap_skip("the system does not run setuid programs in /tmp: %s", said);
+        tap_skip("the system does not run setuid programs there: %s", said);
     else
         tap_ok(strcmp(said, "secure=1 processors=0\n") == 0, "a setuid program ignores it and says nothing");
-    unlink(copy);
+    folder_remove();
 }
 
 static void check_secure(void)
@@ -485,10 +458,9 @@ static void check_secure(void)
 
 static void check_no_malloc(void)
 {
-    const char *sanitizer = getenv("SGC_SANITIZER");
     char *const environment[] = { "GC_NPROCS=x", "SGC_NO_SUCH=1", "GC_FIND_LEAK=1", "SGC_LOG_JSON=f", "GC_MARKERS=9", NULL };
 
-    if (sanitizer != NULL && sanitizer[0] != '\0' && strcmp(sanitizer, "no") != 0 && strcmp(sanitizer, "none") != 0) {
+    if (TEST_SANITIZED) {
         tap_skip("a sanitizer's malloc does not count");
         return;
     }
@@ -510,7 +482,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "child") == 0)
         return child_main();
-    tap_plan(0);
     check_fields();
     for (int i = 0; i < SGC_OPTIONS; i++)
         check_row(&sgc_option_table[i]);

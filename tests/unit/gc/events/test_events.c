@@ -3,11 +3,10 @@
  * Events: who is called and with what, registering and removing (beside running events, too), and the
  * record of a cycle, whose parts must sum up to the pause.
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "gc/events/events.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { CALLBACKS = 13 };
 
@@ -18,52 +17,37 @@ struct calls {
     sgc_tid_t tid;
 };
 
-#define RECORD_CALLBACK(name, index)                                                \
-    static void name(void *context, const struct sgc_cycle_record *record)          \
-    {                                                                               \
-        struct calls *calls = context;                                              \
-        calls->count[index]++;                                                      \
-        calls->record = record;                                                     \
-    }
-#define BYTES_CALLBACK(name, index)                                                 \
-    static void name(void *context, size_t bytes)                                   \
-    {                                                                               \
-        struct calls *calls = context;                                              \
-        calls->count[index]++;                                                      \
-        calls->bytes += bytes;                                                      \
-    }
-#define TID_CALLBACK(name, index)                                                   \
-    static void name(void *context, sgc_tid_t tid)                                  \
-    {                                                                               \
-        struct calls *calls = context;                                              \
-        calls->count[index]++;                                                      \
-        calls->tid = tid;                                                           \
-    }
+typedef const struct sgc_cycle_record *record_t;
 
-RECORD_CALLBACK(on_cycle_start, 0)
-RECORD_CALLBACK(on_stop_requested, 1)
-RECORD_CALLBACK(on_stopped, 2)
-RECORD_CALLBACK(on_roots_done, 3)
-RECORD_CALLBACK(on_marked, 4)
-RECORD_CALLBACK(on_flipped, 5)
-RECORD_CALLBACK(on_resumed, 6)
-RECORD_CALLBACK(on_cycle_end, 7)
-BYTES_CALLBACK(on_heap_grown, 8)
-BYTES_CALLBACK(on_heap_returned, 9)
-TID_CALLBACK(on_thread_registered, 10)
-TID_CALLBACK(on_thread_gone, 11)
-RECORD_CALLBACK(on_stop_failed, 12)
+/* Each event, its number, what its callback is told and keeps, and with what it is fired. */
+#define EVENTS_ALL(EVENT) \
+    EVENT(cycle_start, 0, record_t, record, record) \
+    EVENT(stop_requested, 1, record_t, record, record) \
+    EVENT(stopped, 2, record_t, record, record) \
+    EVENT(roots_done, 3, record_t, record, record) \
+    EVENT(marked, 4, record_t, record, record) \
+    EVENT(flipped, 5, record_t, record, record) \
+    EVENT(resumed, 6, record_t, record, record) \
+    EVENT(cycle_end, 7, record_t, record, record) \
+    EVENT(heap_grown, 8, size_t, bytes, (size_t)123) \
+    EVENT(heap_returned, 9, size_t, bytes, (size_t)456) \
+    EVENT(thread_registered, 10, sgc_tid_t, tid, 77) \
+    EVENT(thread_gone, 11, sgc_tid_t, tid, 78) \
+    EVENT(stop_failed, 12, record_t, record, record)
+
+#define DEFINE_CALLBACK(name, index, type, member, argument) \
+    static void on_##name(void *context, type value) \
+    { \
+        struct calls *calls = context; \
+        calls->count[index]++; \
+        calls->member = value; \
+    }
+EVENTS_ALL(DEFINE_CALLBACK)
 
 static struct sgc_listener full_listener(struct calls *calls)
 {
-    struct sgc_listener listener = {
-        .context = calls,
-        .cycle_start = on_cycle_start, .stop_requested = on_stop_requested, .stopped = on_stopped,
-        .roots_done = on_roots_done, .marked = on_marked, .flipped = on_flipped, .resumed = on_resumed,
-        .cycle_end = on_cycle_end, .heap_grown = on_heap_grown, .heap_returned = on_heap_returned,
-        .thread_registered = on_thread_registered, .thread_gone = on_thread_gone,
-        .stop_failed = on_stop_failed,
-    };
+#define SET_CALLBACK(name, index, type, member, argument) .name = on_##name,
+    struct sgc_listener listener = { .context = calls, EVENTS_ALL(SET_CALLBACK) };
     return listener;
 }
 
@@ -72,21 +56,8 @@ static struct sgc_listener full_listener(struct calls *calls)
 /* The n-th event. */
 static void fire(int n, const struct sgc_cycle_record *record)
 {
-    switch (n) {
-    case 0: SGC_EVENT(cycle_start, record); break;
-    case 1: SGC_EVENT(stop_requested, record); break;
-    case 2: SGC_EVENT(stopped, record); break;
-    case 3: SGC_EVENT(roots_done, record); break;
-    case 4: SGC_EVENT(marked, record); break;
-    case 5: SGC_EVENT(flipped, record); break;
-    case 6: SGC_EVENT(resumed, record); break;
-    case 7: SGC_EVENT(cycle_end, record); break;
-    case 8: SGC_EVENT(heap_grown, (size_t)123); break;
-    case 9: SGC_EVENT(heap_returned, (size_t)456); break;
-    case 10: SGC_EVENT(thread_registered, 77); break;
-    case 11: SGC_EVENT(thread_gone, 78); break;
-    case 12: SGC_EVENT(stop_failed, record); break;
-    }
+#define FIRE(name, index, type, member, argument) case index: SGC_EVENT(name, argument); break;
+    switch (n) { EVENTS_ALL(FIRE) }
 }
 
 static bool only_called(const struct calls *calls, int n, int times)
@@ -201,8 +172,7 @@ static void check_threads(void)
     for (int i = 0; i < 4; i++)
         if (pthread_create(&threads[i], NULL, i < 2 ? fire_events : change_listeners, &changing[i & 1]) != 0)
             tap_bail("no threads");
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
+    threads_join(threads, 4);
     tap_ok(sgc_aw_load(&seen[0]) == 2 * EVENTS, "a listener misses no event while others come and go");
     tap_ok(sgc_aw_load(&seen[1]) <= 4 * (uintptr_t)EVENTS, "those see no event more than once each");
     sgc_listener_remove(&stays);

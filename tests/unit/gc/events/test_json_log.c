@@ -9,36 +9,21 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "gc/events/json_log.h"
 #include "gc/events/log_file.h"
 #include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "gc/events/stats.h"
-#include "tests/lib/capture.h"
-#include "tests/lib/tap.h"
-
-static char folder[] = "/tmp/sgc-log-XXXXXX";
+#include "tests/lib/child.h"
+#include "tests/lib/folder.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------------ */
-
-static const char *path(const char *name)
-{
-    static char text[4][256];
-    static int next;
-
-    next = (next + 1) % 4;
-    snprintf(text[next], sizeof text[0], "%s/%s", folder, name);
-    return text[next];
-}
 
 static const char *contents(const char *name)
 {
     static char text[65536];
-    FILE *file = fopen(name, "r");
+    FILE *file = fopen(folder_path(name), "r");
 
     text[0] = '\0';
     if (file != NULL) {
@@ -86,19 +71,6 @@ static const char *say(const char *words)
     return capture_end();
 }
 
-/* Runs in a child of a fork and waits for it. */
-static bool in_child(void (*work)(void))
-{
-    int status;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        work();
-        _exit(0);
-    }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
-}
-
 /* ---- the format --------------------------------------------------------------------------------------- */
 
 /* Reads the log (argv[1]) and the document (argv[2]) and prints what does not fit. */
@@ -133,11 +105,9 @@ static const char *run_checker(const char *log)
     static char said[4096];
     const char *top = getenv("SGC_SRCDIR");
     char command[2048];
-    FILE *script = fopen(path("check.py"), "w");
 
-    fputs(checker, script);
-    fclose(script);
-    snprintf(command, sizeof command, "python3 %s %s %s/doc/log-format.md %ld 2>&1", path("check.py"), log,
+    folder_put("check.py", checker);
+    snprintf(command, sizeof command, "python3 %s %s %s/doc/log-format.md %ld 2>&1", folder_path("check.py"), log,
              top != NULL ? top : ".", (long)getpid());
     FILE *pipe = popen(command, "r");
     said[fread(said, 1, sizeof said - 1, pipe)] = '\0';
@@ -147,9 +117,9 @@ static const char *run_checker(const char *log)
 
 static void check_format(void)
 {
-    char log[256];
+    char log[512];
 
-    snprintf(log, sizeof log, "%s/format.json", folder);
+    snprintf(log, sizeof log, "%s", folder_path("format.json"));
     tap_ok(start(log, NULL)[0] == '\0', "a log is opened silently");
     for (uint64_t cycle = 1; cycle <= 12; cycle++)
         end_cycle(cycle);
@@ -198,47 +168,49 @@ static void check_names(void)
         sgc_log_file_name("abc%p", 1234, buffer, sizeof buffer) && !sgc_log_file_name("abcd%p", 1234, buffer, sizeof buffer) &&
             !sgc_log_file_name("abcdefgh", 1, buffer, sizeof buffer) && sgc_log_file_name("abcdefg", 1, buffer, sizeof buffer),
         "a name must fit");
-    start(path("n-%p.json"), NULL);
+    start(folder_path("n-%p.json"), NULL);
     end_cycle(1);
     snprintf(wanted, sizeof wanted, "n-%ld.json", (long)getpid());
-    tap_ok(capture_count(contents(path(wanted)), "\n") == 1, "and so does the log's name");
-    start(path(wanted), NULL);
+    tap_ok(capture_count(contents(wanted), "\n") == 1, "and so does the log's name");
+    start(folder_path(wanted), NULL);
     end_cycle(2);
     snprintf(old, sizeof old, "\"cycle\":1,");
-    tap_ok(capture_count(contents(path(wanted)), "\n") == 2 && strstr(contents(path(wanted)), old) != NULL,
+    tap_ok(capture_count(contents(wanted), "\n") == 2 && strstr(contents(wanted), old) != NULL,
            "a log that is there is appended to");
 }
 
 /* ---- forks -------------------------------------------------------------------------------------------- */
 
-static void log_once(void)
+static int log_once(void)
 {
     end_cycle(77);
+    return 0;
 }
 
-static void say_child(void)
+static int say_child(void)
 {
     say("from the child");
     sgc_warn("after it");
+    return 0;
 }
 
 static void check_forks(void)
 {
     char own[64];
 
-    start(path("fork.json"), path("fork.txt"));
+    start(folder_path("fork.json"), folder_path("fork.txt"));
     end_cycle(1);
     say("before the fork");
-    tap_ok(in_child(log_once) && capture_count(contents(path("fork.json")), "\n") == 1,
+    tap_ok(run_in_child(log_once) == 0 && capture_count(contents("fork.json"), "\n") == 1,
            "the child of a fork does not write to its parent's log");
     end_cycle(2);
-    tap_ok(capture_count(contents(path("fork.json")), "\n") == 2, "the parent goes on");
-    tap_ok(in_child(say_child) && strstr(contents(path("fork.txt")), "SGC: from the child\nSGC: warning: after it\n") != NULL,
+    tap_ok(capture_count(contents("fork.json"), "\n") == 2, "the parent goes on");
+    tap_ok(run_in_child(say_child) == 0 && strstr(contents("fork.txt"), "SGC: from the child\nSGC: warning: after it\n"),
            "text is shared with the child");
     say("after the fork");
-    tap_ok(strstr(contents(path("fork.txt")), "SGC: after the fork\n") != NULL, "and the parent's goes on");
+    tap_ok(strstr(contents("fork.txt"), "SGC: after the fork\n") != NULL, "and the parent's goes on");
 
-    start(path("fork-%p.json"), path("fork-%p.txt"));
+    start(folder_path("fork-%p.json"), folder_path("fork-%p.txt"));
     pid_t pid = fork();
     if (pid == 0) {
         end_cycle(5);
@@ -247,11 +219,11 @@ static void check_forks(void)
     }
     waitpid(pid, NULL, 0);
     snprintf(own, sizeof own, "fork-%ld.json", (long)pid);
-    tap_ok(capture_count(contents(path(own)), "\"cycle\":5,") == 1, "with %%p the child has a log of its own");
+    tap_ok(capture_count(contents(own), "\"cycle\":5,") == 1, "with %%p the child has a log of its own");
     snprintf(own, sizeof own, "fork-%ld.txt", (long)pid);
-    tap_ok(strcmp(contents(path(own)), "SGC: from the child\nSGC: warning: after it\n") == 0, "and a text of its own");
+    tap_ok(strcmp(contents(own), "SGC: from the child\nSGC: warning: after it\n") == 0, "and a text of its own");
     snprintf(own, sizeof own, "fork-%ld.json", (long)getpid());
-    tap_ok(contents(path(own))[0] == '\0', "and leaves the parent's alone");
+    tap_ok(contents(own)[0] == '\0', "and leaves the parent's alone");
 }
 
 /* ---- what goes wrong ---------------------------------------------------------------------------------- */
@@ -273,10 +245,10 @@ static void check_open_failures(void)
 {
     static char long_name[SGC_OPTION_TEXT];
 
-    tap_ok(open_fails(path("no/such/folder"), "no such directory, errno 2"), "a folder that is not there");
+    tap_ok(open_fails(folder_path("no/such/folder"), "no such directory, errno 2"), "a folder that is not there");
     tap_ok(open_fails(folder, "it is a directory"), "a folder");
-    mkfifo(path("pipe"), 0600);
-    tap_ok(open_fails(path("pipe"), "nobody reads the pipe"), "a pipe that nobody reads, without waiting");
+    mkfifo(folder_path("pipe"), 0600);
+    tap_ok(open_fails(folder_path("pipe"), "nobody reads the pipe"), "a pipe that nobody reads, without waiting");
     memset(long_name, 'n', sizeof long_name - 1);
     tap_ok(open_fails(long_name, "the name is too long"), "a name that is too long");
     tap_ok(open_fails("/proc/version/x", "not a directory"), "a file taken for a folder");
@@ -305,16 +277,16 @@ static void check_taken_descriptor(void)
 {
     int taken = -1;
 
-    start(path("taken.json"), path("taken.txt"));
+    start(folder_path("taken.json"), folder_path("taken.txt"));
     end_cycle(1);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
     for (int i = 0; i < 300; i++)
-        taken = open(path("victim"), O_RDWR | O_CREAT | O_APPEND, 0600);
+        taken = open(folder_path("victim"), O_RDWR | O_CREAT | O_APPEND, 0600);
     end_cycle(2);
     const char *said = say("hello");
-    tap_ok(taken > 200 && contents(path("victim"))[0] == '\0', "a descriptor that the program took is not written to");
-    tap_ok(strcmp(said, "SGC: hello\n") == 0 && capture_count(contents(path("taken.json")), "\n") == 1,
+    tap_ok(taken > 200 && contents("victim")[0] == '\0', "a descriptor that the program took is not written to");
+    tap_ok(strcmp(said, "SGC: hello\n") == 0 && capture_count(contents("taken.json"), "\n") == 1,
            "the log ends, text goes to standard error again");
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
@@ -337,11 +309,11 @@ static void check_cancelled(void)
     pthread_t thread;
     void *result = NULL;
 
-    start(path("cancelled.json"), NULL);
+    start(folder_path("cancelled.json"), NULL);
     if (pthread_create(&thread, NULL, log_cancelled, &reached) != 0)
         tap_bail("no threads");
     pthread_join(thread, &result);
-    tap_ok(reached && result == PTHREAD_CANCELED && capture_count(contents(path("cancelled.json")), "\n") == 1,
+    tap_ok(reached && result == PTHREAD_CANCELED && capture_count(contents("cancelled.json"), "\n") == 1,
            "a cancelled thread finishes its line and ends later");
 }
 
@@ -353,7 +325,7 @@ static void check_no_place(void)
     sgc_log_stop();
     while (added < SGC_LISTENERS_MAX && sgc_listener_add(&others[added]))
         added++;
-    tap_ok(strstr(start(path("late.json"), NULL), "listeners are registered already") != NULL,
+    tap_ok(strstr(start(folder_path("late.json"), NULL), "listeners are registered already") != NULL,
            "no place among the listeners is reported");
     for (int i = 0; i < added; i++)
         sgc_listener_remove(&others[i]);
@@ -364,12 +336,12 @@ static void check_no_place(void)
 static void check_text(void)
 {
     tap_ok(strcmp(say("nothing open"), "SGC: nothing open\n") == 0, "without GC_LOG_FILE text goes to standard error");
-    start(NULL, path("a.txt"));
+    start(NULL, folder_path("a.txt"));
     bool silent = say("a line")[0] == '\0';
     capture_begin();
     sgc_warn("a warning");
     silent &= capture_end()[0] == '\0';
-    tap_ok(silent && strcmp(contents(path("a.txt")), "SGC: a line\nSGC: warning: a warning\n") == 0,
+    tap_ok(silent && strcmp(contents("a.txt"), "SGC: a line\nSGC: warning: a warning\n") == 0,
            "with it, messages and statistics go there");
     sgc_log_stop();
     capture_begin();
@@ -377,24 +349,21 @@ static void check_text(void)
     tap_ok(strcmp(capture_end(), "SGC: warning: another\n") == 0, "and back to standard error afterwards");
 
     sgc_options_reset();
-    sgc_option_set("GC_LOG_FILE", path("b.txt"));
+    sgc_option_set("GC_LOG_FILE", folder_path("b.txt"));
     sgc_option_set("GC_ONLY_LOG_TO_FILE", "1");
     sgc_log_start();
     silent = say("statistics")[0] == '\0';
     capture_begin();
     sgc_warn("a message");
     tap_ok(silent && strcmp(capture_end(), "SGC: warning: a message\n") == 0 &&
-           strcmp(contents(path("b.txt")), "SGC: statistics\n") == 0, "GC_ONLY_LOG_TO_FILE leaves messages where they were");
+           strcmp(contents("b.txt"), "SGC: statistics\n") == 0, "GC_ONLY_LOG_TO_FILE leaves messages where they were");
     sgc_log_stop();
 }
 
 int main(void)
 {
-    char command[64];
-
     tap_plan(30);
-    if (mkdtemp(folder) == NULL)
-        tap_bail("no folder for files can be made in /tmp");
+    folder_make();
     check_text();
     check_format();
     check_longest();
@@ -406,8 +375,6 @@ int main(void)
     check_no_place();
     check_taken_descriptor();
     sgc_log_stop();
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (system(command) != 0)
-        tap_diag("%s is left over", folder);
+    folder_remove();
     return tap_done();
 }

@@ -3,7 +3,6 @@
  * Statistics: percentiles against sorting, sums against the records they were made of, reading
  * beside writing, and what is printed.
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "gc/events/histogram.h"
@@ -11,7 +10,7 @@
 #include "gc/config/option_table.h"
 #include "gc/events/stats.h"
 #include "tests/lib/capture.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 /* ---- the histogram ------------------------------------------------------------------------------------ */
 
@@ -229,8 +228,7 @@ static void check_threads(void)
         right &= consistent(&totals.cycle, &before.cycle);
         sgc_a32_add(&reads, 1);
     }
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+    threads_join(threads, 3);
     sgc_stats_get(&totals);
     tap_ok(right && sgc_a32_load(&reads) > 0 && totals.cycle.cycles == before.cycle.cycles + written,
            "a reader sees sums of one cycle (%u reads beside %lu cycles)", sgc_a32_load(&reads), (unsigned long)written);
@@ -332,7 +330,6 @@ static void check_summary(void)
 
 int main(void)
 {
-    tap_plan(0);
     check_buckets();
     check_percentiles();
     sgc_stats_start();

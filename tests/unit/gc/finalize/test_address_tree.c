@@ -7,11 +7,10 @@
  */
 #include "gc/finalize/address_tree.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "platform/platform.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { THREADS = 4, EACH = 20000 };
 
@@ -93,7 +92,6 @@ static void check_ranges(void)
 /* ---- threads ---- */
 
 static struct {
-    pthread_t thread;
     struct sgc_node_pool pool;
     struct sgc_section section;
 } worker[THREADS];
@@ -110,11 +108,10 @@ static void *store(void *arg)
 
 static void run(void)
 {
-    for (long i = 0; i < THREADS; i++)
-        if (pthread_create(&worker[i].thread, NULL, store, (void *)i) != 0)
-            tap_bail("no thread");
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(worker[i].thread, NULL);
+    pthread_t thread[THREADS];
+
+    threads_start(thread, THREADS, store);
+    threads_join(thread, THREADS);
 }
 
 static void check_threads(void)

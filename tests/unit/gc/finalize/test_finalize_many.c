@@ -9,13 +9,11 @@
 #define GC_NO_THREAD_REDIRECTS
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "gc.h"
 
 #include "gc/finalize/finalize.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/child.h"
 
 struct node {
     struct node *next;
@@ -258,41 +256,41 @@ static int spared(void)
     return leaves_left() ? 4 : 0;
 }
 
-static int in_child(int (*run)(void), const char *name, const char *value, const char *markers, long count)
-{
-    int status = -1;
-    pid_t child = fork();
+static const char *option, *value, *markers;
+static int (*work)(void);
 
-    if (child == 0) {
-        alarm(100);
-        setenv("GC_MARKERS", markers, 1);
-        setenv(name, value, 1);
-        nodes = count;
-        _exit(run());
-    }
-    waitpid(child, &status, 0);
-    return status;
+static int with_options(void)
+{
+    alarm(100);
+    setenv("GC_MARKERS", markers, 1);
+    setenv(option, value, 1);
+    return work();
+}
+
+static void check(int (*run)(void), const char *name, const char *setting, long count, const char *what)
+{
+    work = run;
+    option = name;
+    value = setting;
+    nodes = count;
+    child_ok(with_options, "%s, with %s markers", what, markers);
 }
 
 int main(void)
 {
-    static const char *const markers[] = { "1", "2", "8" };
-    int status;
+    static const char *const numbers[] = { "1", "2", "8" };
 
     tap_plan(11);
     for (int i = 0; i < 3; i++) {
-        status = in_child(scenario, "SGC_TORTURE", "0", markers[i], 60000);
-        tap_ok(status == 0, "60000 objects with %s markers (status %#x)", markers[i], status);
-        status = in_child(scenario, "SGC_TORTURE", "300", markers[i], 1200);
-        tap_ok(status == 0, "1200 objects with %s markers under torture (status %#x)", markers[i], status);
-    }
-    status = in_child(scenario, "SGC_STEALING", "off", "2", 20000);
-    tap_ok(status == 0, "markers that do not steal (status %#x)", status);
-    for (int i = 0; i < 2; i++) {
-        status = in_child(leaves, "SGC_TORTURE", "0", markers[i], 0);
-        tap_ok(status == 0, "leaves of links, with %s markers (status %#x)", markers[i], status);
-        status = in_child(spared, "SGC_TORTURE", "0", markers[i], 0);
-        tap_ok(status == 0, "links to what lives, with %s markers (status %#x)", markers[i], status);
+        markers = numbers[i];
+        check(scenario, "SGC_TORTURE", "0", 60000, "60000 objects");
+        check(scenario, "SGC_TORTURE", "300", 1200, "1200 objects under torture");
+        if (i == 1)
+            check(scenario, "SGC_STEALING", "off", 20000, "no stealing");
+        if (i < 2) {
+            check(leaves, "SGC_TORTURE", "0", 0, "leaves of links");
+            check(spared, "SGC_TORTURE", "0", 0, "links to what lives");
+        }
     }
     return tap_done();
 }

@@ -235,11 +235,8 @@ static struct {
     sgc_a32_t over, ready;
 } ring;
 
-static void *free_all(void *unused)
+static void free_all(WHITE_UNUSED void *unused)
 {
-    struct sgc_mutator *self = sgc_mutator_register(0);
-
-    (void)unused;
     sgc_a32_store_rel(&ring.ready, 1);
     while (sgc_a32_load_acq(&ring.over) == 0)
         for (int i = 0; i < RING; i++) {
@@ -250,8 +247,6 @@ static void *free_all(void *unused)
                 sgc_aw_store_rel(&ring.slot[i], 0);
             }
         }
-    sgc_mutator_unregister(self);
-    return NULL;
 }
 
 static void test_freed_elsewhere(void)

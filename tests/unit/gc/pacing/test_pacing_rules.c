@@ -272,7 +272,6 @@ static void test_limit(void)
 
 int main(void)
 {
-    tap_plan(0);
     test_properties();
     test_simulated();
     test_limit();

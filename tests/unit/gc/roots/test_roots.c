@@ -14,58 +14,10 @@
 #include "tests/lib/module.h"
 #include "tests/lib/white.h"
 
-/* ---- storing an object somewhere without leaving it on the main thread's stack ------------------------------ */
-
-struct order {
-    void **place;
-    uintptr_t hidden;
-};
-
-static void *store_in_thread(void *arg)
-{
-    struct order *order = arg;
-
-    sgc_mutator_register(0);
-    *order->place = sgc_allocate(WHITE_BYTES, WHITE_KIND);
-    order->hidden = white_hidden(*order->place);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
-}
-
-static uintptr_t store(void **place)
-{
-    struct order order = { place, 0 };
-
-    white_join(white_start(store_in_thread, &order));
-    return order.hidden;
-}
-
-/* Asked on a thread of its own, so that the address itself never stands in our registers or frames. */
-struct question {
-    uintptr_t hidden;
-    bool alive;
-};
-
-static void *answer(void *arg)
-{
-    struct question *q = arg;
-
-    q->alive = white_alive(q->hidden);
-    return NULL;
-}
-
-static bool alive(uintptr_t hidden)
-{
-    struct question q = { hidden, false };
-
-    white_join(white_start(answer, &q));
-    return q.alive;
-}
-
 static bool survives(uintptr_t hidden)
 {
     white_collect();
-    return alive(hidden);
+    return white_lives(hidden);
 }
 
 /* ---- static data and ranges ----------------------------------------------------------------------------------- */
@@ -81,24 +33,24 @@ static int leave_all_out(const char *module, void *start, size_t bytes)
 
 static void test_static(void)
 {
-    uintptr_t a = store(&in_bss), b = store(&in_data), c;
+    uintptr_t a = white_store(&in_bss), b = white_store(&in_data), c;
 
     tap_ok(survives(a) && survives(b), "static data keep objects");
     in_bss = in_data = NULL;
-    white_exact_ok(!survives(a) && !alive(b), "which die when they are overwritten");
-    a = store(&in_bss);
+    white_exact_ok(!survives(a) && !white_lives(b), "which die when they are overwritten");
+    a = white_store(&in_bss);
     sgc_a32_store(&sgc_client_no_dls, 1);
     tap_ok(!survives(a), "not when no module's data count");
     sgc_a32_store(&sgc_client_no_dls, 0);
-    a = store(&in_bss);
+    a = white_store(&in_bss);
     tap_ok(survives(a), "again when they do");
     sgc_roots_set_filter(leave_all_out);
     white_exact_ok(!survives(a), "a filter may leave the program itself out");
     sgc_roots_set_filter(NULL);
-    a = store(&in_bss);
+    a = white_store(&in_bss);
     tap_ok(survives(a), "until it is taken back");
     in_bss = NULL;
-    c = store(&excluded[8]);
+    c = white_store(&excluded[8]);
     tap_ok(survives(c), "static data before it is excluded");
     sgc_roots_exclude((uintptr_t)excluded, (uintptr_t)(excluded + 64), sgc_section_of(sgc_mutator_self()));
     white_exact_ok(!survives(c), "and after");
@@ -109,17 +61,17 @@ static void test_ranges(void)
 {
     struct sgc_section *self = sgc_section_of(sgc_mutator_self());
     void **outside = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    uintptr_t lo = (uintptr_t)outside, a = store(outside + 10);
+    uintptr_t lo = (uintptr_t)outside, a = white_store(outside + 10);
 
     tap_ok(!survives(a), "memory of the system is no root");
     tap_ok(sgc_roots_add(lo, lo + 4096, self) && sgc_roots_contain(lo) && !sgc_roots_contain(lo + 4096),
            "a range is added");
-    a = store(outside + 511);
+    a = white_store(outside + 511);
     tap_ok(survives(a), "its last word keeps an object");
     tap_ok(sgc_roots_remove(lo + 8, lo + 8192, self) && survives(a), "it is not removed by a range that covers a part");
     tap_ok(sgc_roots_remove(lo, lo + 4096, self) && !survives(a), "but by one that covers it");
     sgc_roots_add(lo + 3, lo + 4093, self);
-    a = store(outside + 1);
+    a = white_store(outside + 1);
     tap_ok(survives(a), "bounds need no alignment");
     sgc_roots_clear(self);
     tap_ok(!survives(a), "all are forgotten at once");
@@ -136,13 +88,13 @@ static void test_module(const char *name)
     void **data = module_symbol(module, "module_bss");
     void *(*tls_address)(void) = (void *(*)(void))(uintptr_t)module_symbol(module, "module_tls_address");
     void **tls = (void **)((char *)tls_address() + 4096);
-    uintptr_t a = store(data), b = store(tls);
+    uintptr_t a = white_store(data), b = white_store(tls);
 
     tap_ok(survives(a), "%s: static data of a module that was loaded late", name);
-    tap_ok(alive(b), "%s: its thread-local variables", name);
+    tap_ok(white_lives(b), "%s: its thread-local variables", name);
     *data = *tls = NULL;
-    white_exact_ok(!survives(a) && !alive(b), "%s: which die when they are overwritten", name);
-    a = store(data);
+    white_exact_ok(!survives(a) && !white_lives(b), "%s: which die when they are overwritten", name);
+    a = white_store(data);
     dlclose(module);
     tap_ok(!survives(a), "%s: and when it is unloaded", name);
 }
@@ -251,9 +203,9 @@ WHITE_NOINLINE static void hold_stack(void)
 
 enum { ALT_BYTES = 65536 };
 
-static void set_altstack(int flags)
+static void set_altstack(void)
 {
-    stack_t stack = { .ss_size = ALT_BYTES, .ss_flags = flags };
+    stack_t stack = { .ss_size = ALT_BYTES };
 
     stack.ss_sp = mmap(NULL, ALT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     sigaltstack(&stack, NULL);
@@ -283,7 +235,6 @@ static void hold_below_handler(void)
 {
     void *volatile place = fresh();
 
-    set_altstack(0);
     scrub_stack();
     raise_on_altstack(on_usr2);
     place = NULL;
@@ -292,20 +243,12 @@ static void hold_below_handler(void)
 
 static void hold_on_altstack(void)
 {
-    set_altstack(0);
     raise_on_altstack(on_usr2_with_object);
-}
-
-static void hold_own_with_altstack(void)
-{
-    set_altstack(0);
-    hold_stack();
 }
 
 /* ---- a coroutine ----------------------------------------------------------------------------------------------------- */
 
 enum { COROUTINE_BYTES = 1 << 18 };
-
 
 static ucontext_t caller_context, coroutine_context;
 static void (*coroutine_body)(void);
@@ -335,44 +278,6 @@ static void on_coroutine(void (*body)(void), bool told)
     munmap(stack, COROUTINE_BYTES);
 }
 
-static void hold_on_told_coroutine(void)
-{
-    on_coroutine(hold_stack, true);
-}
-
-static void hold_on_unknown_coroutine(void)
-{
-    on_coroutine(hold_stack, false);
-}
-
-static void hold_on_coroutine_with_altstack(void)
-{
-    set_altstack(0);
-    on_coroutine(hold_stack, true);
-}
-
-static void hold_on_unknown_coroutine_with_altstack(void)
-{
-    set_altstack(0);
-    on_coroutine(hold_stack, false);
-}
-
-static void raise_in_coroutine(void)
-{
-    void *volatile place = fresh();
-
-    scrub_stack();
-    raise_on_altstack(on_usr2);
-    place = NULL;
-    (void)place;
-}
-
-static void hold_on_coroutine_below_handler(void)
-{
-    set_altstack(0);
-    on_coroutine(raise_in_coroutine, true);
-}
-
 static void hold_own_below_coroutine(void)
 {
     void *volatile place = fresh();
@@ -383,54 +288,50 @@ static void hold_own_below_coroutine(void)
     (void)place;
 }
 
-#if defined(__x86_64__)
-
-static void hold_red_zone_with_altstack(void)
-{
-    set_altstack(0);
-    hold_red_zone();
-}
-
-#endif
-
 /* ---- each place ------------------------------------------------------------------------------------------------------ */
 
+/* On which stack it is held, with or without an alternate stack set up. */
 struct place {
     const char *name;
     void (*hold)(void);
-    bool keeps;
+    bool keeps, altstack;
+    enum { OWN, TOLD, UNTOLD } coroutine;
 };
 
 static const struct place places[] = {
-    { "nothing", hold_hidden, false },
-    { "a local variable", hold_stack, true },
-    { "a thread-local variable", hold_thread_local, true },
-    { "a thread-specific value", hold_specific, true },
-    { "its own stack, with an alternate stack set up", hold_own_with_altstack, true },
-    { "its own stack, below a handler on the alternate stack", hold_below_handler, true },
-    { "the alternate stack", hold_on_altstack, true },
-    { "a coroutine's stack whose bottom was told", hold_on_told_coroutine, true },
-    { "a coroutine's stack nobody told of", hold_on_unknown_coroutine, true },
-    { "its own stack, while it stands on a coroutine's", hold_own_below_coroutine, true },
-    { "a coroutine's stack, with an alternate stack set up", hold_on_coroutine_with_altstack, true },
-    { "an untold coroutine's stack, with an alternate stack", hold_on_unknown_coroutine_with_altstack, true },
-    { "a coroutine's stack, below a handler on the alternate stack", hold_on_coroutine_below_handler, true },
+    { "nothing", hold_hidden, false, false, OWN },
+    { "a local variable", hold_stack, true, false, OWN },
+    { "a thread-local variable", hold_thread_local, true, false, OWN },
+    { "a thread-specific value", hold_specific, true, false, OWN },
+    { "its own stack, with an alternate stack set up", hold_stack, true, true, OWN },
+    { "its own stack, below a handler on the alternate stack", hold_below_handler, true, true, OWN },
+    { "the alternate stack", hold_on_altstack, true, true, OWN },
+    { "a coroutine's stack whose bottom was told", hold_stack, true, false, TOLD },
+    { "a coroutine's stack nobody told of", hold_stack, true, false, UNTOLD },
+    { "its own stack, while it stands on a coroutine's", hold_own_below_coroutine, true, false, OWN },
+    { "a coroutine's stack, with an alternate stack set up", hold_stack, true, true, TOLD },
+    { "an untold coroutine's stack, with an alternate stack", hold_stack, true, true, UNTOLD },
+    { "a coroutine's stack, below a handler on the alternate stack", hold_below_handler, true, true, TOLD },
 #if defined(__x86_64__)
-    { "a general register", hold_general, true },
-    { "a vector register", hold_xmm, true },
-    { "the red zone", hold_red_zone, true },
-    { "the red zone, with an alternate stack set up", hold_red_zone_with_altstack, true },
-    { "the upper half of a vector register", hold_ymm, true },
+    { "a general register", hold_general, true, false, OWN },
+    { "a vector register", hold_xmm, true, false, OWN },
+    { "the red zone", hold_red_zone, true, false, OWN },
+    { "the red zone, with an alternate stack set up", hold_red_zone, true, true, OWN },
+    { "the upper half of a vector register", hold_ymm, true, false, OWN },
 #endif
 };
 
-static void *hold(void *place)
+static void hold(void *place)
 {
-    sgc_mutator_register(0);
-    ((const struct place *)place)->hold();
+    const struct place *p = place;
+
+    if (p->altstack)
+        set_altstack();
+    if (p->coroutine == OWN)
+        p->hold();
+    else
+        on_coroutine(p->hold, p->coroutine == TOLD);
     scrub_stack();
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 #if defined(__x86_64__)

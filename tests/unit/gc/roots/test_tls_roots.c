@@ -37,11 +37,10 @@ WHITE_NOINLINE static uintptr_t put(void)
     return white_hidden(object);
 }
 
-static void *hold(void *arg)
+static void hold(void *arg)
 {
     struct holder *h = arg;
 
-    sgc_mutator_register(0);
     await(&loaded);
     if (h->uses)
         h->held = put();
@@ -50,47 +49,11 @@ static void *hold(void *arg)
     await(&let_go);
     if (h->uses)
         *place() = NULL;
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
 }
 
 static void start(struct holder *h)
 {
     h->thread = white_start(hold, h);
-}
-
-/* Asked on a thread of its own, so that the address never stands in our registers or frames. */
-static void *answer(void *held)
-{
-    return white_alive(*(uintptr_t *)held) ? held : NULL;
-}
-
-static bool alive(uintptr_t held)
-{
-    void *lives = NULL;
-
-    pthread_join(white_start(answer, &held), &lives);
-    return lives != NULL;
-}
-
-static void *put_elsewhere(void *arg)
-{
-    void **there = ((void **)arg)[0];
-
-    sgc_mutator_register(0);
-    *there = sgc_allocate(WHITE_BYTES, WHITE_KIND);
-    ((uintptr_t *)arg)[1] = white_hidden(*there);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return NULL;
-}
-
-/* This thread's own, stored by another so that nothing but the place holds it. */
-static uintptr_t put_here(void)
-{
-    uintptr_t order[2] = { (uintptr_t)place(), 0 };
-
-    white_join(white_start(put_elsewhere, order));
-    return order[1];
 }
 
 static void begin(void)
@@ -116,8 +79,8 @@ static void check(const char *module, const struct holder *h, int holders, uintp
         white_collect();
     for (int i = 0; i < holders; i++)
         if (h[i].uses)
-            tap_ok(alive(h[i].held), "%s: an object of a thread %s", module, h[i].name);
-    tap_ok(alive(mine), "%s: one of the first thread", module);
+            tap_ok(white_lives(h[i].held), "%s: an object of a thread %s", module, h[i].name);
+    tap_ok(white_lives(mine), "%s: one of the first thread", module);
 }
 
 static void finish(struct holder *h, int holders)
@@ -141,7 +104,7 @@ static void test_module(const char *name)
     start(&h[1]);
     start(&h[2]);
     white_reached(&holding, 3);
-    check(name, h, 3, put_here());
+    check(name, h, 3, white_store(place()));
     finish(h, 3);
     dlclose(module);
 }
@@ -161,7 +124,7 @@ static void test_number_used_again(void)
     module = load("module_small");
     start(&h[1]);
     white_reached(&holding, 2);
-    check("after a module with a fixed place", h, 2, put_here());
+    check("after a module with a fixed place", h, 2, white_store(place()));
     finish(h, 2);
     dlclose(module);
 }

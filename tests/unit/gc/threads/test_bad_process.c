@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "gc/config/public_vars.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
 
@@ -42,15 +41,24 @@ static int run_case(int (*body)(void))
     return status;
 }
 
-static void expect(bool good, int status, const char *name)
-{
-    if (!tap_ok(good, "%s", name))
-        tap_diag("status %d, said: %.600s", status, last_text);
-}
-
 static bool said(const char *part)
 {
     return strstr(last_text, part) != NULL;
+}
+
+/* One check: it works, and says `part`, if any; or, if it may, it refuses and says so. */
+TAP_PRINTF(4, 5) static int check(int (*body)(void), const char *part, bool may_refuse, const char *format, ...)
+{
+    int status = run_case(body);
+    char name[128];
+
+    tap_format(name, format);
+    if (status == CHILD_SKIPS)
+        tap_skip("%s: cannot be tried here", name);
+    else if (!tap_ok((status == 0 && (part == NULL || said(part))) || (may_refuse && status == REFUSED && said("SGC: ")),
+                     "%s%s", name, !may_refuse ? "" : status == 0 ? ": works" : ": says so"))
+        tap_diag("status %d, said: %.600s", status, last_text);
+    return status;
 }
 
 /* ---- using the heap in whatever there is --------------------------------------------------------------------- */
@@ -96,63 +104,34 @@ static void limit(int resource, rlim_t bytes)
     setrlimit((__rlimit_resource_t)resource, &l);
 }
 
-/* ---- ulimit -v ------------------------------------------------------------------------------------------------- */
+/* ---- ulimit -v, and -d, which is as if overcommit were off ---------------------------------------------------- */
 
-static int limit_mb;
+static int limited, limit_mb;
 
-static int under_address_space(void)
+static int under_limit(void)
 {
-    limit(RLIMIT_AS, (rlim_t)limit_mb * MB);
+    limit(limited, (rlim_t)limit_mb * MB);
     return start_and_use();
 }
 
-static void test_address_space(void)
+static void test_sizes(int resource, const char *what, const int *sizes, int enough)
 {
-    static const int sizes[] = { 4000, 1000, 400, 200, 100, 50, 30, 20, 10, 5 };
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char name[64];
+    for (limited = resource; *sizes != 0; sizes++) {
         int status;
 
-        limit_mb = sizes[i];
-        status = run_case(under_address_space);
-        snprintf(name, sizeof name, "ulimit -v of %d MB: %s", limit_mb, status == 0 ? "works" : "says so");
-        expect(status == 0 || (status == REFUSED && said("SGC: ")), status, name);
-        if (limit_mb >= 200)
+        limit_mb = *sizes;
+        status = check(under_limit, NULL, true, "%s of %d MB", what, limit_mb);
+        if (limit_mb >= enough)
             tap_ok(status == 0, "%d MB are enough", limit_mb);
-    }
-}
-
-static int under_data(void)
-{
-    limit(RLIMIT_DATA, (rlim_t)limit_mb * MB);
-    return start_and_use();
-}
-
-static void test_data(void)
-{
-    static const int sizes[] = { 200, 20, 5, 1 };
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char name[64];
-        int status;
-
-        limit_mb = sizes[i];
-        status = run_case(under_data);
-        snprintf(name, sizeof name, "ulimit -d of %d MB, as if overcommit were off: %s", limit_mb,
-                 status == 0 ? "works" : "says so");
-        expect(status == 0 || (status == REFUSED && said("SGC: ")), status, name);
     }
 }
 
 /* ---- locked memory ------------------------------------------------------------------------------------------------- */
 
-enum { SKIPPED = 77 };
-
 static int lock_and_use(void)
 {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
-        return SKIPPED;
+        return CHILD_SKIPS;
     return start_and_use();
 }
 
@@ -160,23 +139,8 @@ static int lock_with_little(void)
 {
     limit(RLIMIT_MEMLOCK, 64 * MB);
     if (geteuid() == 0 && setuid(NOBODY) != 0)
-        return SKIPPED;
+        return CHILD_SKIPS;
     return lock_and_use();
-}
-
-static void test_locked(void)
-{
-    int status = run_case(lock_and_use);
-
-    if (status == SKIPPED)
-        tap_skip("memory may not be locked here");
-    else
-        expect(status == 0, status, "mlockall without a limit works");
-    status = run_case(lock_with_little);
-    if (status == SKIPPED)
-        tap_skip("memory may not be locked here");
-    else
-        expect(status == 0 || (status == REFUSED && said("SGC: ")), status, "mlockall with 64 MB works or says so");
 }
 
 /* ---- the heap limit ------------------------------------------------------------------------------------------------ */
@@ -214,19 +178,12 @@ static int reach_limit(void)
     return use_heap();
 }
 
-static void test_limit(void)
-{
-    int status = run_case(reach_limit);
-
-    expect(status == 0, status, "the heap's limit is reached: the hook's NULL is returned, and the program goes on");
-}
-
 /* ---- threads refused ------------------------------------------------------------------------------------------------ */
 
 static int refuse_threads(void)
 {
     if (geteuid() == 0 && setuid(NOBODY) != 0)
-        return SKIPPED;
+        return CHILD_SKIPS;
     limit(RLIMIT_NPROC, 0);
     setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     if (!sgc_init_now())
@@ -237,12 +194,7 @@ static int refuse_threads(void)
 
 static void test_no_threads(void)
 {
-    int status = run_case(refuse_threads);
-
-    if (status == SKIPPED)
-        tap_skip("this user may not become another one");
-    else
-        expect(status == 0 && said("refuses a service thread"), status, "no thread can be created: said, and it works");
+    check(refuse_threads, "refuses a service thread", false, "no thread can be created: said, and it works");
     tap_ok(capture_count(last_text, "refuses a service thread") <= 1, "said once");
 }
 
@@ -267,14 +219,9 @@ static void test_options(void)
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char name[96];
-        int status;
-
         option_name = bad[i][0];
         option_value = bad[i][1];
-        status = run_case(with_option);
-        snprintf(name, sizeof name, "%s=\"%s\" is reported by name, and the program runs", option_name, option_value);
-        expect(status == 0 && said(option_name), status, name);
+        check(with_option, option_name, false, "%s=\"%s\" is reported, and the program runs", option_name, option_value);
     }
 }
 
@@ -294,10 +241,8 @@ static int unregistered_threads(void)
 
     if (!sgc_init_now())
         return REFUSED;
-    for (int i = 0; i < 4; i++)
-        thread[i] = white_start(allocate_unregistered, NULL);
-    for (int i = 0; i < 4; i++)
-        white_join(thread[i]);
+    threads_start(thread, 4, allocate_unregistered);
+    white_join_all(thread, 4);
     return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
 }
 
@@ -306,10 +251,8 @@ static int unregistered_first(void)
 {
     pthread_t thread[4];
 
-    for (int i = 0; i < 4; i++)
-        thread[i] = white_start(allocate_unregistered, NULL);
-    for (int i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
+    threads_start(thread, 4, allocate_unregistered);
+    threads_join(thread, 4);
     return sgc_a32_load(&thread_results) == 4 ? 0 : 1;
 }
 
@@ -326,30 +269,27 @@ static int two_without_cache(void)
 
 static void test_unregistered(void)
 {
-    int status = run_case(unregistered_threads), good = 0;
+    int good = 0;
 
-    expect(status == 0 && capture_count(last_text, "without being registered") == 1, status,
-           "threads that are not registered allocate: it works and is said once");
+    check(unregistered_threads, "without being registered", false, "threads that are not registered allocate: it works");
+    tap_ok(capture_count(last_text, "without being registered") == 1 && said("GC_register_my_thread"),
+           "and is said once, with advice");
     for (int i = 0; i < 20; i++)
         good += run_case(unregistered_first) == 0;
-    status = run_case(two_without_cache);
-    expect(status == 0, status, "before it is started, what one of them leaves behind means nothing to another");
-    expect(good == 20, good, "several start the collector at once by their first allocations");
+    tap_ok(good == 20, "several start the collector at once by their first allocations (%d of 20)", good);
+    check(two_without_cache, NULL, false, "before it is started, what one of them leaves behind means nothing to another");
 }
 
 /* ---- clients' system calls --------------------------------------------------------------------------------------------- */
 
 static sgc_a32_t calls_over;
 
-static void *collect_all_the_time(void *unused)
+static void collect_all_the_time(WHITE_UNUSED void *unused)
 {
-    sgc_mutator_register(0);
     while (!sgc_a32_load_acq(&calls_over)) {
         sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
         sgc_sleep_ns(WHITE_MS);
     }
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static int pipe_ends[2];
@@ -374,7 +314,7 @@ static int restarted_calls(void)
     if (!sgc_init_now() || pipe(pipe_ends) != 0 || sem_init(&semaphore, 0, 0) != 0)
         return REFUSED;
     collector = white_start(collect_all_the_time, NULL);
-    releaser = white_start(release_later, NULL);
+    releaser = thread_start(release_later, NULL);
     if (sem_wait(&semaphore) != 0)
         result = 3;
     if (read(pipe_ends[0], &byte, 1) != 1)
@@ -440,13 +380,9 @@ static int blocked_calls(void)
 
 static void test_calls(void)
 {
-    int status = run_case(restarted_calls);
-
-    expect(status == 0, status, "read and sem_wait under constant collections do not end early");
-    status = run_case(sleeping_calls);
-    expect(status == 0, status, "nanosleep, poll and select end with EINTR at worst");
-    status = run_case(blocked_calls);
-    expect(status == 0, status, "in a blocked region they are not interrupted at all");
+    check(restarted_calls, NULL, false, "read and sem_wait under constant collections do not end early");
+    check(sleeping_calls, NULL, false, "nanosleep, poll and select end with EINTR at worst");
+    check(blocked_calls, NULL, false, "in a blocked region they are not interrupted at all");
 }
 
 int main(void)
@@ -454,12 +390,13 @@ int main(void)
     if (TEST_SANITIZED) {
         tap_skip("a sanitizer needs the address space that these tests take away");
     } else {
-        test_address_space();
-        test_data();
-        test_locked();
+        test_sizes(RLIMIT_AS, "ulimit -v", (const int[]){ 4000, 1000, 400, 200, 100, 50, 30, 20, 10, 5, 0 }, 200);
+        test_sizes(RLIMIT_DATA, "ulimit -d", (const int[]){ 200, 20, 5, 1, 0 }, 4000);
+        check(lock_and_use, NULL, false, "mlockall without a limit works");
+        check(lock_with_little, NULL, true, "mlockall with 64 MB");
         test_no_threads();
     }
-    test_limit();
+    check(reach_limit, NULL, false, "the heap's limit is reached: the hook's NULL is returned, and the program goes on");
     test_options();
     test_unregistered();
     test_calls();

@@ -5,11 +5,9 @@
  * Also: gc/collect/attach.c.
  */
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "gc/events/events.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 
@@ -60,12 +58,12 @@ static void test_one(void)
 {
     struct sgc_mutator *first;
 
-    white_join(white_start(register_thrice, NULL));
+    white_join(thread_start(register_thrice, NULL));
     tap_ok(records[0] != NULL && records[1] == records[0] && records[2] == records[0],
            "registering twice gives the same record");
     tap_ok(sgc_a32_load(&came) == 1 && sgc_a32_load(&went) == 1, "and is one event, as is the end");
     first = records[0];
-    white_join(white_start(register_thrice, NULL));
+    white_join(thread_start(register_thrice, NULL));
     tap_ok(records[0] == first, "the next thread gets the record of the one that ended");
 }
 
@@ -124,7 +122,7 @@ static void test_cancelled(uint32_t before)
         tap_skip("cancelling in a blocked region: sanitizers lose track of a cancelled thread");
         return;
     }
-    thread = white_start(be_cancelled, NULL);
+    thread = thread_start(be_cancelled, NULL);
     white_reached(&blocked_now, 1);
     white_collect();
     pthread_cancel(thread);
@@ -139,12 +137,12 @@ static void test_ends(void)
     white_collect();
     sgc_sleep_ns(100 * WHITE_MS);       /* for the service thread to be there */
     before = registered();
-    white_join(white_start(end_without_word, NULL));
+    white_join(thread_start(end_without_word, NULL));
     tap_ok(registered() == before, "a thread that ends without a word is unregistered");
-    white_join(white_start(end_by_exit, NULL));
+    white_join(thread_start(end_by_exit, NULL));
     tap_ok(registered() == before, "so is one that ends by pthread_exit");
     pthread_key_create(&key, allocate_late);
-    white_join(white_start(end_with_destructor, NULL));
+    white_join(thread_start(end_with_destructor, NULL));
     tap_ok(registered() == before, "and one whose destructors still allocate");
     test_cancelled(before);
     tap_ok(white_collect() == SGC_COLLECTED, "the world stops without them");
@@ -180,37 +178,13 @@ static void test_storm(void)
     pthread_t thread[THREADS];
     uint32_t before = registered(), caches;
 
-    for (int i = 0; i < THREADS; i++)
-        thread[i] = white_start(come_and_go, NULL);
-    for (int i = 0; i < THREADS; i++)
-        white_join(thread[i]);
+    threads_start(thread, THREADS, come_and_go);
+    white_join_all(thread, THREADS);
     caches = sgc_a32_load(&sgc_cache_count);
     tap_ok(sgc_a32_load(&wrong) == 0, "%d threads register and unregister %d times each", THREADS, ROUNDS);
     tap_ok(registered() == before, "nobody is left over");
     tap_ok(caches < 32, "and records were used again (%u)", caches);
     sgc_check_everything(sgc_mutator_self());
-}
-
-/* ---- threads that did not register --------------------------------------------------------------------------------- */
-
-static void *allocate_unregistered(void *unused)
-{
-    if (sgc_allocate(100, WHITE_KIND) == NULL || sgc_self == NULL)
-        sgc_a32_add(&wrong, 1);
-    return unused;
-}
-
-static void test_adoption(void)
-{
-    const char *text;
-
-    capture_begin();
-    for (int i = 0; i < 3; i++)
-        white_join(white_start(allocate_unregistered, NULL));
-    text = capture_end();
-    tap_ok(sgc_a32_load(&wrong) == 0, "threads that never registered allocate");
-    tap_ok(capture_count(text, "allocates without being registered") == 1
-           && strstr(text, "GC_register_my_thread") != NULL, "which is said once, with advice");
 }
 
 /* ---- where its stack ends -------------------------------------------------------------------------------------------- */
@@ -231,32 +205,8 @@ static void test_bottom(void)
 {
     bool good = false;
 
-    white_join(white_start(check_bottom, &good));
+    white_join(thread_start(check_bottom, &good));
     tap_ok(good, "a bottom inside the thread's stack widens to all of it; one elsewhere is believed");
-}
-
-/* ---- a thread that vanished ------------------------------------------------------------------------------------------ */
-
-/* The kernel ends it without a destructor: its record stays, and nobody will acknowledge. */
-static void *vanish(void *unused)
-{
-    sgc_mutator_register(0);
-    syscall(SYS_exit, 0);
-    return unused;
-}
-
-static void test_vanished(void)
-{
-    pthread_t thread = white_start(vanish, NULL);
-    enum sgc_collect_result result;
-
-    white_join(thread);
-    sgc_options.stop_warn_ms = 100;
-    capture_begin();
-    result = white_collect();
-    capture_end();
-    tap_ok(result == SGC_COLLECTED, "a registered thread that the kernel ended does not keep the world from stopping");
-    sgc_options.stop_warn_ms = 2000;
 }
 
 int main(void)
@@ -265,13 +215,8 @@ int main(void)
     white_init();
     sgc_listener_add(&listener);
     test_one();
-    test_adoption();
     test_ends();
     test_storm();
     test_bottom();
-    if (TEST_SANITIZED)
-        tap_skip("a sanitizer must see how threads end");
-    else
-        test_vanished();
     return tap_done();
 }

@@ -118,7 +118,7 @@ static void check_many(void *(*body)(void *), const char *how)
     for (int round = 0; round < 2; round++) {
         caches = sgc_a32_load(&sgc_cache_count);
         for (int i = 0; i < MANY; i++)
-            white_join(white_start(body, NULL));
+            white_join(thread_start(body, NULL));
         tap_ok(collects() && registered() == before, "%d threads %s: none is left after a collection", MANY, how);
     }
     caches = sgc_a32_load(&sgc_cache_count) - caches;
@@ -144,7 +144,7 @@ static void check_memory(void)
 {
     bool good = true;
 
-    white_join(white_start(leave_objects, NULL));
+    white_join(thread_start(leave_objects, NULL));
     for (int round = 0; round < 3; round++) {
         good = good && collects();
         for (int i = 0; i < MANY; i++) {
@@ -200,9 +200,9 @@ static void check_number_taken(bool registers, const char *by)
     for (int i = 0; i < STRANGERS; i++)
         sgc_a32_store(&other_tid[i], 0);
     for (int i = 0; i < STRANGERS; i++)
-        white_join(white_start(vanish, NULL));
+        white_join(thread_start(vanish, NULL));
     for (int i = 0; i < STRANGERS; i++)
-        thread[i] = white_start(be_other, registers ? thread : NULL);
+        thread[i] = thread_start(be_other, registers ? thread : NULL);
     for (int i = 0; i < STRANGERS; i++)
         good = good && white_reached(&other_tid[i], 1);
     give_numbers_out();
@@ -210,8 +210,7 @@ static void check_number_taken(bool registers, const char *by)
            "the numbers of vanished threads are those of %s: nobody waits for them", by);
     tap_ok(collects(), "nor later");
     sgc_a32_store_rel(&end_others, 1);
-    for (int i = 0; i < STRANGERS; i++)
-        white_join(thread[i]);
+    white_join_all(thread, STRANGERS);
     tap_ok(collects() && registered() == before, "and the others end as usual");
 }
 
@@ -247,10 +246,10 @@ static void check_number_given_out(void)
 
         sgc_a32_store(&end_others, 0);
         sgc_a32_store(&number, 0);
-        white_join(white_start(vanish, NULL));
+        white_join(thread_start(vanish, NULL));
         if (!set_next_number((sgc_tid_t)sgc_a32_load_acq(&vanished_tid)))
             break;
-        thread = white_start(tell_number, &number);
+        thread = thread_start(tell_number, &number);
         white_reached(&number, 1);
         same = sgc_a32_load(&number) == sgc_a32_load(&vanished_tid);
         good = collects() && registered() == before;
@@ -277,19 +276,16 @@ static void *go_on_alone(void *unused)
 static int first_thread_vanishes(void)
 {
     white_init();
-    white_start(go_on_alone, NULL);
+    thread_start(go_on_alone, NULL);
     syscall(SYS_exit, 0);
     return 2;
 }
 
 int main(void)
 {
-    int status;
-
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer must see how threads end");
-    status = run_in_child(first_thread_vanishes);
-    tap_ok(status == 0, "the first thread vanishes, which the system remembers: nobody waits for it (status %d)", status);
+    child_ok(first_thread_vanishes, "the first thread vanishes, which the system remembers: nobody waits for it");
     white_init();
     sgc_listener_add(&listener);
     pthread_key_create(&key, allocate_late);

@@ -3,17 +3,11 @@
  * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a
  * full queue of signals, a system that refuses to send them.
  */
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 
@@ -23,11 +17,10 @@ static const uint64_t SOON_NS = UINT64_C(8000000000);       /* a stop that waits
 
 static sgc_a32_t deaf_ready, deaf_may_hear, deaf_may_end;
 
-static void *be_deaf(void *unused)
+static void be_deaf(WHITE_UNUSED void *unused)
 {
     sigset_t all, saved;
 
-    sgc_mutator_register(0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved);
     sgc_a32_store_rel(&deaf_ready, 1);
@@ -35,8 +28,6 @@ static void *be_deaf(void *unused)
     sigdelset(&all, sgc_options.suspend_signal);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     white_reached(&deaf_may_end, 1);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void *hear_later(void *unused)
@@ -72,7 +63,7 @@ static pthread_t start_aside(void *(*body)(void *), void *arg)
     pthread_t thread;
 
     sgc_signals_block(&saved);
-    thread = white_start(body, arg);
+    thread = thread_start(body, arg);
     sgc_signals_restore(&saved);
     return thread;
 }
@@ -91,28 +82,16 @@ static int collect_with_deaf(void)
     return 1;
 }
 
-static void set_queue(rlim_t length)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_SIGPENDING, &limit);
-    limit.rlim_cur = length;
-    setrlimit(RLIMIT_SIGPENDING, &limit);
-}
-
 /* It takes no other signals. */
-static void *wait_registered(void *unused)
+static void wait_registered(WHITE_UNUSED void *unused)
 {
     sigset_t others;
 
     sgc_signals_all_but(sgc_options.suspend_signal, &others);
     pthread_sigmask(SIG_BLOCK, &others, NULL);
-    sgc_mutator_register(0);
     sgc_a32_store_rel(&deaf_ready, 1);
     while (!sgc_a32_load_acq(&deaf_may_end))
         sgc_sleep_ns(WHITE_MS);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 static void use_queue(void)
@@ -185,36 +164,17 @@ static int wait_in_vain(void)
 
 /* ---- a system that refuses ---------------------------------------------------------------------------------------------- */
 
-/* From now on this call of the thread, and of those that it makes, fails with EPERM. */
-static bool refuse(uint32_t number)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-enum { CANNOT_REFUSE = 77 };
-
 static sgc_a32_t object_good;
 
-static void *hold_object(void *unused)
+static void hold_object(WHITE_UNUSED void *unused)
 {
     char *volatile object;
 
-    sgc_mutator_register(0);
     object = memset(sgc_allocate(WHITE_BYTES, WHITE_KIND), 7, WHITE_BYTES);
     sgc_a32_store_rel(&deaf_ready, 1);
     while (!sgc_a32_load_acq(&deaf_may_end))
         sgc_sleep_ns(WHITE_MS);
     sgc_a32_store_rel(&object_good, object[0] == 7 && object[WHITE_BYTES - 1] == 7 ? 1 : 2);
-    sgc_mutator_unregister(sgc_mutator_self());
-    return unused;
 }
 
 /* 0: no collection was made, that was explained once, and a thread that could not be stopped lost nothing. */
@@ -227,8 +187,8 @@ static int lose_nothing(void)
     sgc_options.stop_warn_ms = 20;
     thread = white_start(hold_object, NULL);
     white_reached(&deaf_ready, 1);
-    if (!refuse(SYS_tgkill))
-        return CANNOT_REFUSE;
+    if (!refuse_call(SYS_tgkill))
+        return CHILD_SKIPS;
     capture_begin();
     for (int i = 0; i < 3; i++) {
         given_up = white_collect() == SGC_COLLECT_GIVEN_UP && given_up;
@@ -244,7 +204,7 @@ static int lose_nothing(void)
 
 static void *register_numberless(void *unused)
 {
-    return refuse(SYS_gettid) ? sgc_mutator_register(0) : unused;
+    return refuse_call(SYS_gettid) ? sgc_mutator_register(0) : unused;
 }
 
 /* 0: a thread whose number is not known is not registered, which is explained; the others can be stopped. */
@@ -256,23 +216,13 @@ static int stay_out(void)
 
     white_init();
     capture_begin();
-    thread = white_start(register_numberless, &dummy);
+    thread = thread_start(register_numberless, &dummy);
     pthread_join(thread, &result);
     if (result == &dummy)
-        return CANNOT_REFUSE;
+        return CHILD_SKIPS;
     if (strstr(capture_end(), "gettid") == NULL || result != NULL)
         return 1;
     return white_collect() == SGC_COLLECTED ? 0 : 2;
-}
-
-static void check_child(int (*body)(void), const char *what)
-{
-    int status = run_in_child(body);
-
-    if (status == CANNOT_REFUSE)
-        tap_skip("this system has no filters of system calls");
-    else
-        tap_ok(status == 0, "%s (status %d)", what, status);
 }
 
 /* ---- a signal that the program handles -------------------------------------------------- */
@@ -361,10 +311,10 @@ int main(void)
     check_ends(SIGTERM, collect_with_deaf, "a collection waits for a thread that blocks all signals");
     check_ends(SIGINT, collect_with_deaf, "a collection waits for a thread that blocks all signals");
     check_ends(SIGTERM, collect_with_full_queue, "a collection waits for room in the queue of signals");
-    check_child(wait_for_room, "a full queue is waited for");
-    check_child(wait_in_vain, "not for ever, and that is explained once");
-    check_child(lose_nothing, "a system that refuses to send the signal keeps collections away, and costs no object");
-    check_child(stay_out, "a thread that does not learn its number is not registered");
+    child_ok(wait_for_room, "a full queue is waited for");
+    child_ok(wait_in_vain, "not for ever, and that is explained once");
+    child_ok(lose_nothing, "a system that refuses to send the signal keeps collections away, and costs no object");
+    child_ok(stay_out, "a thread that does not learn its number is not registered");
     white_init();
     check_handler();
     check_external();

@@ -160,16 +160,11 @@ static void test_drift(const struct deque_form *form, size_t depth)
     end();
 }
 
-static void restore(const struct sgc_deque *good)
-{
-    memcpy(&deque, good, sizeof deque);
-}
-
 #define damaged(what, ...)                                                                          \
     do {                                                                                            \
         what;                                                                                       \
         tap_ok(!sgc_deque_sound(&deque), __VA_ARGS__);                                              \
-        restore(&good);                                                                             \
+        memcpy(&deque, &good, sizeof deque);                                                        \
     } while (0)
 
 static void test_check(const struct deque_form *form)

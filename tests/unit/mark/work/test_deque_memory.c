@@ -5,6 +5,7 @@
  */
 #include "tests/lib/child.h"
 #include "tests/lib/deque.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
 
 static void test_order(const struct deque_form *form)
@@ -103,12 +104,8 @@ static int no_address_space(void)
 
 static int little_address_space(void)
 {
-    size_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    size_t limit = proc_address_space() + (64 << 20);
 
-    if (file == NULL || fscanf(file, "%zu", &pages) != 1)
-        return 2;
-    size_t limit = pages * sgc_os_page_size() + (64 << 20);
     setrlimit(RLIMIT_AS, &(struct rlimit){ limit, limit });
     if (!sgc_deque_init(&deque, 0, child_form))
         return 3;
@@ -143,9 +140,9 @@ static void test_refusals(const struct deque_form *form)
         return;
     }
     child_form = form->form;
-    tap_ok(run_in_child(no_address_space) == 0, "%s: without address space there is no deque", form->name);
-    tap_ok(run_in_child(little_address_space) == 0, "with little of it, it takes a sixteenth");
-    tap_ok(run_in_child(no_memory) == 0, "commits that are refused lose no piece");
+    child_ok(no_address_space, "%s: without address space there is no deque", form->name);
+    child_ok(little_address_space, "with little of it, it takes a sixteenth");
+    child_ok(no_memory, "commits that are refused lose no piece");
 }
 
 int main(void)

@@ -33,8 +33,7 @@ static void wait_on(const sgc_a32_t *word, uint32_t expected)
 
 enum { OWNER, THIEF, THIRD, PLACES = 8 };
 
-static enum sgc_stack_form form;
-static size_t places;                   /* a deque has memory for */
+static const struct weak_play *now;
 static struct sgc_deque deques[WEAK_THREADS];
 static struct sgc_deque_entry memory[WEAK_THREADS][PLACES];
 
@@ -48,8 +47,8 @@ static void before(void)
     memset(memory, 0, sizeof memory);
     for (size_t i = 0; i < WEAK_THREADS; i++)
         deques[i] = (struct sgc_deque){
-            .memory = { memory[i], places, places },
-            .form = form,
+            .memory = { memory[i], now->with[0], now->with[0] },
+            .form = (enum sgc_stack_form)now->form,
             .entries = memory[i],
         };
     pushed = 0;
@@ -108,17 +107,6 @@ static bool pop(void)
     return true;
 }
 
-static void pop_all(void)
-{
-    while (pop())
-        continue;
-}
-
-static void share(void)
-{
-    sgc_deque_share(&deques[OWNER]);
-}
-
 /* Looks at what it got only in the end, so that nothing but the theft itself orders the loads. */
 static void steal(int self, enum sgc_steal how, int times)
 {
@@ -134,134 +122,58 @@ static void twice(void) { steal(THIEF, SGC_STEAL_HALF, 2); }
 static void once(void) { steal(THIEF, SGC_STEAL_HALF, 1); }
 static void third(void) { steal(THIRD, SGC_STEAL_ONE, 1); }
 
-/* ---- the owner's plays ---- */
-
-static void take_back_and_share_again(void)
+/* The owner's script: so many pieces are pushed, s: it shares, -: it pops one, *: all, r: it resets. */
+static void owner(void)
 {
-    push(1, 4);
-    share();
-    pop(), pop(), pop();
-    push(5, 6);
-    share();
-    pop_all();
+    size_t next = 1;
+
+    for (const char *step = now->script; *step != '\0'; step++)
+        switch (*step) {
+        case 's':
+            sgc_deque_share(&deques[OWNER]);
+            break;
+        case '-':
+            pop();
+            break;
+        case '*':
+            while (pop())
+                continue;
+            break;
+        case 'r':
+            sgc_deque_reset(&deques[OWNER]);
+            forgot = true;
+            break;
+        default:
+            push(next, next + (size_t)(*step - '1'));
+            next += (size_t)(*step - '0');
+        }
 }
 
-static void begin_anew_below(void)
-{
-    push(1, 2);
-    share();
-    pop(), pop();
-    push(3, 4);
-    share();
-    pop(), pop();
-    push(5, 6);
-    share();
-    pop_all();
-}
+/* ---- plays ---- */
 
-/* What is shared the second time looks like the first. */
-static void begin_anew_once(void)
-{
-    push(1, 2);
-    share();
-    pop(), pop();
-    push(3, 4);
-    share();
-    pop_all();
-}
-
-static void slide_for_room(void)
-{
-    push(1, 4);
-    share();
-    push(5, 6);
-    share();
-    pop_all();
-}
-
-static void share_and_take_back(void)
-{
-    push(1, 2);
-    share();
-    pop_all();
-}
-
-static void share_only(void)
-{
-    push(1, 2);
-    share();
-    pop();
-}
-
-static void share_once(void)
-{
-    push(1, 4);
-    share();
-    pop_all();
-}
-
-static void reset_and_fill(void)
-{
-    push(1, 4);
-    share();
-    sgc_deque_reset(&deques[OWNER]);
-    forgot = true;
-    push(5, 8);
-    share();
-    pop_all();
-}
-
-static const struct play {
-    const char *name;
-    enum sgc_stack_form form;
-    size_t places;
-    void (*body[WEAK_THREADS])(void);
-    bool long_one;                      /* the others say all that it says about single accesses */
-} plays[] = {
-    { "split, take back and share again", SGC_STACK_SPLIT, PLACES, { take_back_and_share_again, twice }, false },
-    { "split, begin anew below", SGC_STACK_SPLIT, PLACES, { begin_anew_below, twice }, false },
-    { "split, move down for room", SGC_STACK_SPLIT, 4, { slide_for_room, twice }, false },
-    { "split, begin anew, two thieves", SGC_STACK_SPLIT, PLACES, { begin_anew_once, once, third }, true },
-    { "split, move down, two thieves", SGC_STACK_SPLIT, 4, { slide_for_room, twice, third }, true },
-    { "split, reset and fill", SGC_STACK_SPLIT, PLACES, { reset_and_fill, twice }, false },
-    { "split, two thieves", SGC_STACK_SPLIT, PLACES, { share_once, once, third }, false },
-    { "locked, take back", SGC_STACK_LOCKED, PLACES, { share_and_take_back, once }, false },
-    { "locked, two thieves", SGC_STACK_LOCKED, PLACES, { share_only, once, third }, true },
+/* Those of a deque that has memory for so many pieces. */
+static const struct weak_play plays[] = {
+    { "split, take back and share again", SGC_STACK_SPLIT, { PLACES }, { owner, twice }, false, "4s---2s*" },
+    { "split, begin anew below", SGC_STACK_SPLIT, { PLACES }, { owner, twice }, false, "2s--2s--2s*" },
+    { "split, move down for room", SGC_STACK_SPLIT, { 4 }, { owner, twice }, false, "4s2s*" },
+    /* What is shared the second time looks like the first. */
+    { "split, begin anew, two thieves", SGC_STACK_SPLIT, { PLACES }, { owner, once, third }, true, "2s--2s*" },
+    { "split, move down, two thieves", SGC_STACK_SPLIT, { 4 }, { owner, twice, third }, true, "4s2s*" },
+    { "split, reset and fill", SGC_STACK_SPLIT, { PLACES }, { owner, twice }, false, "4sr4s*" },
+    { "split, two thieves", SGC_STACK_SPLIT, { PLACES }, { owner, once, third }, false, "4s*" },
+    { "locked, take back", SGC_STACK_LOCKED, { PLACES }, { owner, once }, false, "2s*" },
+    { "locked, two thieves", SGC_STACK_LOCKED, { PLACES }, { owner, once, third }, true, "2s-" },
 };
 
-enum { PLAYS = sizeof plays / sizeof *plays };
-
-static const char *run_play(const struct play *play, size_t *runs)
+static const char *run_play(const struct weak_play *play, size_t *runs)
 {
-    form = play->form;
-    places = play->places;
+    now = play;
     return weak_explore(before, play->body, after, runs);
 }
 
-static void test_right(void)
-{
-    for (size_t i = 0; i < PLAYS; i++) {
-        size_t runs;
-        const char *complaint = run_play(&plays[i], &runs);
-
-        tap_ok(complaint == NULL && runs > 100, "%s: %zu runs, %s", plays[i].name, runs,
-               complaint == NULL ? "all right" : complaint);
-    }
-}
-
-/* ---- weaker ---- */
-
-enum result { MISSED, NOT_MISSED, RELAXED };
-
-/* Every access to a variable that markers share: what its order is for, or why none is needed here, and whether some
- * play misses it.  "By a branch": a write that depends on a load by a branch comes after it on every processor and is
+/* "By a branch": a write that depends on a load by a branch comes after it on every processor and is
  * not explored otherwise; C11 alone would not promise that, so the acquire stays. */
-static const struct access {
-    const char *function, *operation;
-    enum weak_order order;              /* taken away */
-    enum result result;
-    const char *why;
-} accesses[] = {
+static const struct weak_access accesses[] = {
     /* pieces */
     { "sgc_deque_entry_set", "store", 0, RELAXED, "the word publishes it" },
     { "sgc_deque_entry_get", "load", 0, RELAXED, "between a thief's acquire of the word and its release of it" },
@@ -286,78 +198,13 @@ static const struct access {
     { "sgc_futex_unlock", "swap", WEAK_RELEASE, MISSED, "what this holder did" },
 };
 
-static const struct access *listed(const struct weak_site *site, enum weak_order order)
-{
-    for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
-        if (strcmp(accesses[i].function, site->function) == 0 && strcmp(accesses[i].operation, site->operation) == 0 &&
-            accesses[i].order == order)
-            return &accesses[i];
-    return NULL;
-}
-
-/* What some play says to the site without this order, or NULL. */
-static const char *weaker(const struct weak_site *site, enum weak_order order, const char **where)
-{
-    const char *complaint = NULL;
-
-    weak_weaken(site, order);
-    for (size_t i = 0; complaint == NULL && i < PLAYS; i++) {
-        size_t runs;
-
-        if (plays[i].long_one)
-            continue;
-        *where = plays[i].name;
-        complaint = run_play(&plays[i], &runs);
-    }
-    weak_weaken(NULL, 0);
-    return complaint;
-}
-
-static void test_weaker(const struct weak_site *site, enum weak_order order)
-{
-    const char *name = order == WEAK_ACQUIRE ? "acquire" : "release", *where = "", *complaint;
-    const struct access *access = listed(site, order);
-
-    if (!tap_ok(access != NULL, "%s, %s: its %s is in the table", site->function, site->operation, name))
-        return;
-    complaint = weaker(site, order, &where);
-    tap_ok((access->result == MISSED) == (complaint != NULL), "without it: %s (%s; %s)",
-           complaint != NULL ? complaint : "nothing happens", access->why, complaint != NULL ? where : "any play");
-}
-
-static void test_site(const struct weak_site *site)
-{
-    if (site->order == WEAK_RELAXED)
-        tap_ok(listed(site, WEAK_RELAXED) != NULL, "%s, %s: is in the table, relaxed", site->function,
-               site->operation);
-    if ((site->order & WEAK_ACQUIRE) != 0)
-        test_weaker(site, WEAK_ACQUIRE);
-    if ((site->order & WEAK_RELEASE) != 0)
-        test_weaker(site, WEAK_RELEASE);
-}
-
-/* Is the line of the table about an access that was made? */
-static bool was_made(const struct access *access)
-{
-    for (int i = 0; i < weak.sites; i++)
-        if (strcmp(weak.site[i].function, access->function) == 0 &&
-            strcmp(weak.site[i].operation, access->operation) == 0)
-            return access->order == 0 ? weak.site[i].order == WEAK_RELAXED
-                                      : (weak.site[i].order & access->order) != 0;
-    return false;
-}
-
 int main(void)
 {
-    size_t made = 0, lines = sizeof accesses / sizeof *accesses;
+    static const struct weak_test test = {
+        run_play, plays, accesses, sizeof plays / sizeof *plays, sizeof accesses / sizeof *accesses, 100,
+    };
 
     if (TEST_SANITIZED)
         tap_skip_all("coroutines that are left behind confuse a sanitizer; orders are the same in every build");
-    test_right();
-    for (size_t i = 0; i < lines; i++)
-        made += was_made(&accesses[i]);
-    tap_ok(made == lines, "the plays make every access of the table (%zu of %zu)", made, lines);
-    for (int i = 0; i < weak.sites; i++)
-        test_site(&weak.site[i]);
-    return tap_done();
+    return weak_test_all(&test);
 }

@@ -9,11 +9,10 @@
  */
 #include "mark/work/deque.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "platform/platform.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { THREADS = 4, PIECES = 20000, KEY = 0x5A5A5 };
 
@@ -188,11 +187,8 @@ static void run_round(void *(*play)(void *))
     pthread_t thread[THREADS];
 
     begin_round();
-    for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, play, (void *)i) != 0)
-            tap_bail("no thread can be had");
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+    threads_start(thread, THREADS, play);
+    threads_join(thread, THREADS);
     for (size_t i = 0; i < PIECES; i++)
         if (sgc_a8_load(&times_done[i]) == 0)
             sgc_aw_add_relaxed(&dropped, 1);

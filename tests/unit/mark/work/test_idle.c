@@ -2,7 +2,6 @@
 /*
  * mark/work/idle.h: the numbers, who spins and who sleeps, and who is woken.
  */
-#include <pthread.h>
 
 #include "platform/platform.h"
 
@@ -10,7 +9,7 @@ static int yields;
 
 #define sgc_yield() ((void)yields++)
 #include "mark/work/idle.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { MS = 1000000, LAST_LOOK = SGC_BACKOFF_SPINS + SGC_BACKOFF_YIELDS };
 
@@ -125,8 +124,7 @@ static void start_sleepers(pthread_t *thread, struct sgc_rest *spinner)
     sgc_idle_look(&idle, spinner);
     sgc_idle_spin(&idle, spinner);
     sgc_a32_store(&idle.sleepers, 30000);
-    for (int i = 0; i < SLEEPERS; i++)
-        pthread_create(&thread[i], NULL, sleep_once, NULL);
+    threads_start(thread, SLEEPERS, sleep_once);
     while (sgc_a32_load(&idle.sleepers) < 30000 + SLEEPERS)
         sgc_sleep_ns(MS);
     sgc_sleep_ns(20 * MS);
@@ -136,12 +134,6 @@ static void wait_until_awake(uint32_t target)
 {
     for (int i = 0; i < 5000 && sgc_a32_load(&awake) < target; i++)
         sgc_sleep_ns(MS);
-}
-
-static void join_sleepers(pthread_t *thread)
-{
-    for (int i = 0; i < SLEEPERS; i++)
-        pthread_join(thread[i], NULL);
 }
 
 static void test_wake(void)
@@ -160,7 +152,7 @@ static void test_wake(void)
     sgc_sleep_ns(20 * MS);
     tap_ok(sgc_a32_load(&awake) == 2, "a spinner that finds work wakes one to take its place");
     sgc_idle_wake_all(&idle);
-    join_sleepers(thread);
+    threads_join(thread, SLEEPERS);
     tap_ok(sgc_a32_load(&awake) == SLEEPERS && sgc_a32_load(&idle.sleepers) == 30000, "the end wakes all");
 }
 
@@ -175,7 +167,7 @@ static void test_wake_all(void)
     tap_ok(sgc_a32_load(&awake) == 0, "a spinner that leaves at the end wakes nobody");
     uint64_t begin = sgc_clock_ns();
     sgc_idle_wake_all(&idle);
-    join_sleepers(thread);
+    threads_join(thread, SLEEPERS);
     tap_ok(sgc_clock_ns() - begin < 5000ULL * MS, "all are woken at once");
 }
 
@@ -191,7 +183,6 @@ static void test_nobody(void)
 
 int main(void)
 {
-    tap_plan(0);
     test_policy();
     test_spinner();
     test_sleep();

@@ -19,10 +19,7 @@
 
 /* ---- plays ---- */
 
-static enum sgc_termination_form form;
-static uint32_t busy_at_first;              /* markers, a bit each */
-static uint32_t markers;
-static uintptr_t first_ticket;
+static const struct weak_play *now;
 static struct sgc_termination t;
 static struct sgc_termination_slot slots[WEAK_THREADS];
 static sgc_aw_t public;                     /* pieces that may be stolen */
@@ -32,11 +29,13 @@ static bool in_hand, told, unseen, must_end;
 static void before(void)
 {
     memset(slots, 0, sizeof slots);
-    t = (struct sgc_termination){ .slot = slots, .most = WEAK_THREADS, .form = form, .markers = markers };
-    t.ticket.value = first_ticket;
+    t = (struct sgc_termination){
+        .slot = slots, .most = WEAK_THREADS, .form = (enum sgc_termination_form)now->form, .markers = (uint32_t)now->with[0],
+    };
+    t.ticket.value = now->with[2];
     for (uint32_t i = 0; i < WEAK_THREADS; i++) {
-        slots[i].busy.value = busy_at_first >> i & 1;
-        t.busy.value += busy_at_first >> i & 1;
+        slots[i].busy.value = now->with[1] >> i & 1;
+        t.busy.value += now->with[1] >> i & 1;
     }
     public.value = 1;
     marked.value = 0;
@@ -142,61 +141,29 @@ static void second_look(void)
     told = all_flags_idle(&t, 1) || told;
 }
 
-static const struct play {
-    const char *name;
-    enum sgc_termination_form form;
-    uint32_t markers, busy;
-    uintptr_t ticket;
-    void (*body[WEAK_THREADS])(void);
-    bool long_one;                          /* the others say all that it says about single accesses */
-} plays[] = {
-    { "flags, what was marked is seen", SGC_TERMINATION_FLAGS, 2, 1, 0, { worker, asker, late_one }, false },
-    { "counter, what was marked is seen", SGC_TERMINATION_COUNTER, 2, 1, 0, { worker, asker, late_one }, false },
-    { "flags, two out at once", SGC_TERMINATION_FLAGS, 2, 3, 0, { first_out, second_out }, true },
-    { "flags, two look at once", SGC_TERMINATION_FLAGS, 2, 3, 0, { first_look, second_look }, false },
-    { "counter, two out at once", SGC_TERMINATION_COUNTER, 2, 3, 0, { first_out, second_out }, false },
-    { "counter, a theft", SGC_TERMINATION_COUNTER, 3, 2, 0, { thief, victim, detector }, false },
-    { "flags, a theft", SGC_TERMINATION_FLAGS, 3, 2, 0, { thief, victim, detector }, false },
-    { "flags, a theft, a detection begun", SGC_TERMINATION_FLAGS, 3, 2, SGC_TERMINATION_MARKERS,
-        { thief, victim, detector }, false },
-    { "flags, a theft, no look around", SGC_TERMINATION_FLAGS, 3, 2, 0, { thief, victim, quick_detector }, false },
-    { "flags, a theft, a detection begun, no look around", SGC_TERMINATION_FLAGS, 3, 2, SGC_TERMINATION_MARKERS,
-        { thief, victim, quick_detector }, false },
+/* With so many markers, of which these are busy at first, a bit each, and a ticket. */
+static const struct weak_play plays[] = {
+    { "flags, what was marked is seen", SGC_TERMINATION_FLAGS, { 2, 1, 0 }, { worker, asker, late_one }, false, NULL },
+    { "counter, what was marked is seen", SGC_TERMINATION_COUNTER, { 2, 1, 0 }, { worker, asker, late_one }, false, NULL },
+    { "flags, two out at once", SGC_TERMINATION_FLAGS, { 2, 3, 0 }, { first_out, second_out }, true, NULL },
+    { "flags, two look at once", SGC_TERMINATION_FLAGS, { 2, 3, 0 }, { first_look, second_look }, false, NULL },
+    { "counter, two out at once", SGC_TERMINATION_COUNTER, { 2, 3, 0 }, { first_out, second_out }, false, NULL },
+    { "counter, a theft", SGC_TERMINATION_COUNTER, { 3, 2, 0 }, { thief, victim, detector }, false, NULL },
+    { "flags, a theft", SGC_TERMINATION_FLAGS, { 3, 2, 0 }, { thief, victim, detector }, false, NULL },
+    { "flags, a theft, a detection begun", SGC_TERMINATION_FLAGS, { 3, 2, SGC_TERMINATION_MARKERS },
+        { thief, victim, detector }, false, NULL },
+    { "flags, a theft, no look around", SGC_TERMINATION_FLAGS, { 3, 2, 0 }, { thief, victim, quick_detector }, false, NULL },
+    { "flags, a theft, a detection begun, no look around", SGC_TERMINATION_FLAGS, { 3, 2, SGC_TERMINATION_MARKERS },
+        { thief, victim, quick_detector }, false, NULL },
 };
 
-enum { PLAYS = sizeof plays / sizeof *plays };
-
-static const char *run_play(const struct play *play, size_t *runs)
+static const char *run_play(const struct weak_play *play, size_t *runs)
 {
-    form = play->form;
-    markers = play->markers;
-    busy_at_first = play->busy;
-    first_ticket = play->ticket;
+    now = play;
     return weak_explore_sc(before, play->body, after, runs);
 }
 
-static void test_right(void)
-{
-    for (size_t i = 0; i < PLAYS; i++) {
-        size_t runs;
-        const char *complaint = run_play(&plays[i], &runs);
-
-        tap_ok(complaint == NULL && runs > 10, "%s: %zu runs, %s", plays[i].name, runs,
-               complaint == NULL ? "all right" : complaint);
-    }
-}
-
-/* ---- weaker ---- */
-
-enum result { MISSED, NOT_MISSED, RELAXED };
-
-/* Every access to a variable that markers share, and what happens when its order is weaker. */
-static const struct access {
-    const char *function, *operation;
-    unsigned order;                     /* taken away */
-    enum result result;
-    const char *why;
-} accesses[] = {
+static const struct weak_access accesses[] = {
     /* becoming busy and idle, flags */
     { "flag_busy", "store_sc", WEAK_SC, MISSED, "F: before I for everybody" },
     { "flag_busy", "store_sc", WEAK_RELEASE, NOT_MISSED, "F: who becomes busy has nothing to hand over" },
@@ -237,89 +204,13 @@ static const struct access {
     { "late_one", "load", 0, RELAXED, "a mark" },
 };
 
-enum { ACCESSES = sizeof accesses / sizeof *accesses };
-
-static bool same(const struct access *access, const struct weak_site *site)
-{
-    return strcmp(access->function, site->function) == 0 && strcmp(access->operation, site->operation) == 0;
-}
-
-static const struct access *listed(const struct weak_site *site, unsigned order)
-{
-    for (size_t i = 0; i < ACCESSES; i++)
-        if (same(&accesses[i], site) && accesses[i].order == order)
-            return &accesses[i];
-    return NULL;
-}
-
-/* What some play says to the site without this order, or NULL. */
-static const char *weaker(const struct weak_site *site, unsigned order, const char **where)
-{
-    const char *complaint = NULL;
-
-    weak_weaken(site, (enum weak_order)order);
-    for (size_t i = 0; complaint == NULL && i < PLAYS; i++) {
-        size_t runs;
-
-        if (plays[i].long_one)
-            continue;
-        *where = plays[i].name;
-        complaint = run_play(&plays[i], &runs);
-    }
-    weak_weaken(NULL, WEAK_RELAXED);
-    return complaint;
-}
-
-static void test_weaker(const struct weak_site *site, unsigned order, const char *name)
-{
-    const struct access *access = listed(site, order);
-    const char *where = "", *complaint;
-
-    if (!tap_ok(access != NULL, "%s, %s: its %s is in the table", site->function, site->operation, name))
-        return;
-    complaint = weaker(site, order, &where);
-    if (access->result == MISSED)
-        tap_ok(complaint != NULL, "without it: %s (%s; it is for %s)",
-               complaint != NULL ? complaint : "nothing happens", where, access->why);
-    else
-        tap_ok(complaint == NULL, "without it: %s (%s)", complaint != NULL ? complaint : "nothing happens",
-               access->why);
-}
-
-static void test_site(const struct weak_site *site)
-{
-    static const struct { unsigned order; const char *name; } orders[] = {
-        { WEAK_ACQUIRE, "acquire" }, { WEAK_RELEASE, "release" }, { WEAK_SC, "place in the one order" },
-    };
-
-    if (site->order == WEAK_RELAXED)
-        tap_ok(listed(site, WEAK_RELAXED) != NULL, "%s, %s: is in the table, relaxed", site->function, site->operation);
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if ((site->order & orders[i].order) != 0)
-            test_weaker(site, orders[i].order, orders[i].name);
-}
-
-static void test_table(void)
-{
-    for (size_t i = 0; i < ACCESSES; i++) {
-        bool made = false;
-
-        for (int k = 0; k < weak.sites; k++)
-            made = made || (same(&accesses[i], &weak.site[k]) &&
-                            (accesses[i].order == 0 || (weak.site[k].order & accesses[i].order) != 0));
-        if (!made)
-            tap_ok(made, "%s, %s: the table has what the code has not", accesses[i].function, accesses[i].operation);
-    }
-}
-
 int main(void)
 {
+    static const struct weak_test test = {
+        run_play, plays, accesses, sizeof plays / sizeof *plays, sizeof accesses / sizeof *accesses, 10,
+    };
+
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer does not follow coroutines");
-    tap_plan(0);
-    test_right();
-    for (int i = 0, sites = weak.sites; i < sites; i++)
-        test_site(&weak.site[i]);
-    test_table();
-    return tap_done();
+    return weak_test_all(&test);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the system says of this process's memory. */
+#ifndef TESTS_LIB_PROC_H
+#define TESTS_LIB_PROC_H
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/tap.h"
+
+/* Bytes of address space. */
+__attribute__((unused)) static size_t proc_address_space(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL || fscanf(file, "%zu", &pages) != 1)
+        tap_bail("no /proc/self/statm");
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Has the mapping with this address that flag?  -1: the system does not say. */
+__attribute__((unused)) static int proc_flag(const void *address, const char *flag)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    char line[512];
+    unsigned long from, to, lo = 0, hi = 0;
+    int answer = -1;
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+            lo = from;
+            hi = to;
+        }
+        if (strncmp(line, "VmFlags:", 8) == 0 && (unsigned long)address - lo < hi - lo)
+            answer = strstr(line, flag) != NULL;
+    }
+    if (file != NULL)
+        fclose(file);
+    return answer;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* A process that gets less of its system: fewer calls, lower limits. */
+#ifndef TESTS_LIB_REFUSE_H
+#define TESTS_LIB_REFUSE_H
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+/* From now on these calls of the thread, and of those that it makes, fail with EPERM.  False if there are no filters. */
+__attribute__((unused)) static bool refuse_calls(long first, long second, long third)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)first, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)second, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)third, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+__attribute__((unused)) static bool refuse_call(long number)
+{
+    return refuse_calls(number, number, number);
+}
+
+/* How many real-time signals may wait; may be raised again. */
+__attribute__((unused)) static void set_queue(rlim_t length)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_SIGPENDING, &limit);
+    limit.rlim_cur = length;
+    setrlimit(RLIMIT_SIGPENDING, &limit);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads of a test, one or several at a time; without threads the test ends. */
+#ifndef TESTS_LIB_THREADS_H
+#define TESTS_LIB_THREADS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "tests/lib/tap.h"
+
+#define THREADS_UNUSED __attribute__((unused))
+
+THREADS_UNUSED static pthread_t thread_start(void *(*body)(void *), void *arg)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, body, arg) != 0)
+        tap_bail("no thread can be had");
+    return thread;
+}
+
+/* body(0) to body(n - 1), each in a thread of its own. */
+THREADS_UNUSED static void threads_start(pthread_t *thread, int n, void *(*body)(void *))
+{
+    for (intptr_t i = 0; i < n; i++)
+        thread[i] = thread_start(body, (void *)i);
+}
+
+THREADS_UNUSED static void threads_join(const pthread_t *thread, int n)
+{
+    for (int i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+}
+
+#endif
