@@ -7,8 +7,6 @@
 #include "mark/displacements.h"
 #include "mark/edge_bits.h"
 #include "mark/edge_loops.h"
-#include "mark/edge_span.h"
-#include "mark/push.h"
 
 enum { DROP_SHARE = 4 };        /* where one edge in so many leads to what is marked, these are sifted out first */
 
@@ -31,6 +29,24 @@ SGC_INLINE void prefetch_descriptors(const uintptr_t *edge, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
+}
+
+__attribute__((noinline))
+bool sgc_edge_remote_bit(uintptr_t edge)
+{
+    sgc_assert(sgc_heap_contains(sgc_heap.base + edge));
+    return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;
+}
+
+/* Objects for which there was no room on the stack. */
+void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
+{
+    uint32_t page = sgc_page_number(address);
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(address));
+    /* who takes the flag in a round of rescans must see the mark that was set before */
+    sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
+    marker->overflowed = true;
 }
 
 size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)

@@ -4,7 +4,6 @@
 
 #include "mark/descriptor.h"
 #include "mark/edge.h"
-#include "mark/push.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
 

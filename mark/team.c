@@ -6,7 +6,6 @@
 
 #include "alloc/pages/pool.h"
 #include "mark/drain.h"
-#include "mark/rescan.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

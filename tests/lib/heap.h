@@ -27,9 +27,9 @@
 #include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
+#include "mark/drain.h"
 #include "mark/mark_roots.h"
 #include "mark/team.h"
-#include "mark/uncollectable.h"
 #include "tests/lib/tap.h"
 
 #define HEAP_UNUSED __attribute__((unused))
