@@ -62,6 +62,15 @@ size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)
     return objects;
 }
 
+/* By compare-and-swap or under a lock (mark/markbit.c): ways that are there to be compared. */
+__attribute__((noinline))
+static void mark_study(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
+                       struct sgc_found *found)
+{
+    sgc_assert(marker->how == SGC_MARKBIT_CAS || marker->how == SGC_MARKBIT_LOCK);
+    sgc_mark_found(marker, edge, end, near, found, marker->how);
+}
+
 /* Nearly all programs have interior pointers on. */
 static void mark_plain(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
                        struct sgc_found *found)
@@ -78,7 +87,7 @@ static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const 
     if (marker->how == SGC_MARKBIT_OR)
         sgc_mark_found(marker, edge, end, near, found, SGC_MARKBIT_OR);
     else
-        sgc_mark_found_study(marker, edge, end, near, found);
+        mark_study(marker, edge, end, near, found);
 }
 
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule)

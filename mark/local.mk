@@ -13,7 +13,6 @@ mark_sources = \
 	mark/edge_bits.h \
 	mark/edge_loops.h \
 	mark/edge_span.c \
-	mark/edge_study.c \
 	mark/follow.c \
 	mark/follow.h \
 	mark/layouts.c \

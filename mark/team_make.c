@@ -108,7 +108,7 @@ void sgc_team_check(const struct sgc_team *team)
     sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
     for (uint32_t i = 0; i < team->made; i++) {
         sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
-        sgc_deque_check(&team->marker[i]->stack);
+        sgc_assert(sgc_deque_sound(&team->marker[i]->stack));
     }
 }
 
