@@ -2,10 +2,6 @@
 # The heap.
 
 alloc_sources = \
-	alloc/background_work.c \
-	alloc/background_work.h \
-	alloc/cache_close.c \
-	alloc/cache_close.h \
 	alloc/check.c \
 	alloc/check.h \
 	alloc/free.c \

@@ -9,7 +9,7 @@
 #include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
-#include "alloc/background_work.h"
+#include "alloc/page_supply.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/collect/start_state.h"

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc/background_work.h"
-#include "alloc/cache_close.h"
+#include "alloc/page_supply.h"
 #include "alloc/check.h"
 #include "alloc/free.h"
 #include "alloc/large_object.h"
