@@ -2,8 +2,6 @@
 # The heap.
 
 alloc_sources = \
-	alloc/check.c \
-	alloc/check.h \
 	alloc/free.c \
 	alloc/free.h \
 	alloc/large/span.c \
@@ -67,7 +65,5 @@ alloc_sources = \
 	alloc/small/small.h \
 	alloc/small/sweep.c \
 	alloc/small/sweep.h \
-	alloc/start.c \
-	alloc/start.h \
-	alloc/walk.c \
-	alloc/walk.h
+	alloc/whole_heap.c \
+	alloc/whole_heap.h

@@ -85,7 +85,7 @@ SGC_INNER struct sgc_heap sgc_heap;
 SGC_INNER sgc_aw_t *sgc_alloc_words;
 
 /* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once: by sgc_heap_init
- * (alloc/start.h). */
+ * (alloc/whole_heap.h). */
 bool sgc_heap_reserve(const struct sgc_heap_config *config);
 
 /* Commits arenas and their part of the tables.  False if the system refuses; the arenas themselves are

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "alloc/start.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"

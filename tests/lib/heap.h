@@ -13,12 +13,11 @@
 #include <string.h>
 
 #include "alloc/page_supply.h"
-#include "alloc/check.h"
+#include "alloc/whole_heap.h"
 #include "alloc/free.h"
 #include "alloc/large_object.h"
 #include "alloc/object.h"
 #include "alloc/refill.h"
-#include "alloc/start.h"
 #include "alloc/large/span.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/check.c and the checks it calls: each really ends the process when what it checks is damaged, whether
+ * alloc/whole_heap.c and the checks it calls: each really ends the process when what it checks is damaged, whether
  * assertions are built in or not.  Each damage is done to a sound heap in a child process.
  */
 #include <fcntl.h>
