@@ -8,7 +8,6 @@ alloc_sources = \
 	alloc/large/span.h \
 	alloc/large/span_cache.c \
 	alloc/large/span_cache.h \
-	alloc/large/span_parts.h \
 	alloc/large/span_sweep.c \
 	alloc/large_object.c \
 	alloc/large_object.h \
