@@ -15,14 +15,11 @@ alloc_sources = \
 	alloc/object.h \
 	alloc/page_supply.c \
 	alloc/page_supply.h \
-	alloc/pages/arena.h \
-	alloc/pages/bits.h \
 	alloc/pages/decay.c \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \
 	alloc/pages/heap.h \
-	alloc/pages/huge_page_rules.h \
 	alloc/pages/huge_pages.c \
 	alloc/pages/huge_pages.h \
 	alloc/pages/kind.c \
@@ -39,10 +36,8 @@ alloc_sources = \
 	alloc/pages/pool.c \
 	alloc/pages/pool.h \
 	alloc/pages/pool_grow.c \
-	alloc/pages/pool_parts.h \
 	alloc/pages/pool_single.c \
 	alloc/pages/pool_state.c \
-	alloc/pages/pool_transit.c \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \

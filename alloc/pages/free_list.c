@@ -4,7 +4,6 @@
  */
 #include "alloc/pages/free_list.h"
 
-#include "alloc/pages/arena.h"
 #include "alloc/pages/page.h"
 #include "platform/report.h"
 

@@ -5,7 +5,6 @@
  */
 #include "alloc/pages/heap.h"
 
-#include "alloc/pages/arena.h"
 #include "alloc/pages/page.h"
 
 SGC_STATE struct sgc_heap sgc_heap;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "alloc/pages/huge_pages.h"
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 
