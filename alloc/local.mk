@@ -50,7 +50,6 @@ alloc_sources = \
 	alloc/small/claim_short.h \
 	alloc/small/orphan.c \
 	alloc/small/orphan.h \
-	alloc/small/prefetch.h \
 	alloc/small/remote_free.c \
 	alloc/small/remote_free.h \
 	alloc/small/slots.c \

@@ -74,13 +74,12 @@ static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct 
     sgc_assert(theirs->epoch == sgc_heap.epoch && bin->lists.epoch == sgc_heap.epoch);
     *more = true;
     for (uint32_t i = 0; i < ADOPT_STEP && found < most && *more; i++) {
-        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), 1, more);
+        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), more);
 
         if (page == SGC_NO_PAGE)
             continue;
         adopt_one(cache, bin, theirs, page);
         found++;
-        *more = true;
     }
     return found;
 }
