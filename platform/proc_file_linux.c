@@ -58,10 +58,15 @@ bool sgc_reader_line(struct sgc_reader *reader, char *line, size_t size)
     return any;
 }
 
-bool sgc_read_line_of(const char *path, char *line, size_t size)
+bool sgc_read_line_of(char *line, size_t size, const char *path, ...)
 {
     struct sgc_reader reader;
-    if (!sgc_reader_open(&reader, path))
+    char whole[SGC_PATH];
+    va_list args;
+    va_start(args, path);
+    size_t length = sgc_vformat(whole, sizeof whole, path, args);
+    va_end(args);
+    if (length >= sizeof whole || !sgc_reader_open(&reader, whole))
         return false;
     bool any = sgc_reader_line(&reader, line, size);
     sgc_reader_close(&reader);

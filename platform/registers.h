@@ -2,7 +2,6 @@
 /*
  * What only the processor's own file can know.  Each registers_<arch>.h gives
  *
- *   SGC_ARCH_NAME                 as `uname -m` spells it
  *   sgc_stack_pointer()           the stack pointer within the caller's frame; always inlined
  *   sgc_arch_thread_pointer()     the register that thread-local variables are found by
  *   sgc_arch_dtv(tp)              where glibc keeps the dynamic thread vector's address

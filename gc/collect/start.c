@@ -24,7 +24,6 @@
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
-#include "platform/caches.h"
 
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */

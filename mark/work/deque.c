@@ -6,7 +6,6 @@
 #include "mark/work/deque.h"
 
 #include "platform/platform.h"
-#include "platform/round.h"
 
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form)
 {

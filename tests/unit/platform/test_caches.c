@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "platform/caches.h"
+#include "platform/platform.h"
 #include "tests/lib/tap.h"
 
 static char root[256];

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "platform/platform.h"
-#include "platform/topology_sysfs.h"
 #include "tests/lib/child.h"
 #include "tests/lib/tap.h"
 
