@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 #include "platform/proc_file_linux.h"
 #include "platform/registers.h"
+#include "platform/sanitizers.h"
 #include "platform/syscall_linux.h"
 
 /* Of a stack that the program has given it, the C library says that it has no guard. */
@@ -156,15 +157,7 @@ bool sgc_altstack_self(struct sgc_stack_bounds *bounds)
  * Under TSan a handler runs when the thread next calls into the C library, not where the signal met
  * it, and its context is from then: only where the handler itself stands is true.
  */
-#if defined(__SANITIZE_THREAD__)
-#define SGC_DEFERS_SIGNALS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SGC_DEFERS_SIGNALS 1
-#endif
-#endif
-
-#ifdef SGC_DEFERS_SIGNALS
+#if SGC_TSAN
 uintptr_t sgc_interrupted_sp(const void *context)
 {
     (void)context;

@@ -53,15 +53,7 @@ void sgc_pool_transit_end(uint32_t count)
         sgc_wake(&sgc_pool.coming, INT_MAX);
 }
 
-/* Counting as stopped, since who has them may be stopped before the pool has them. */
-static void sleep_once(uint32_t seen, struct sgc_section *self)
-{
-    if (self != NULL && sgc_section_hooks.sleep != NULL)
-        sgc_section_hooks.sleep(self, &sgc_pool.coming, seen);
-    else
-        sgc_wait(&sgc_pool.coming, seen, -1);
-}
-
+/* The sleep counts as stopped, since who has them may be stopped before the pool has them. */
 void sgc_pool_transit_wait(struct sgc_section *self)
 {
     sgc_assert(self == NULL || !sgc_section_inside(self));
@@ -71,7 +63,7 @@ void sgc_pool_transit_wait(struct sgc_section *self)
         if (seen < ONE_PAGE)
             return;
         if ((seen & AWAITED) || sgc_a32_cas(&sgc_pool.coming, seen, seen | AWAITED))
-            sleep_once(seen | AWAITED, self);
+            sgc_section_sleep(self, &sgc_pool.coming, seen | AWAITED);
     }
 }
 
