@@ -278,14 +278,19 @@ int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
 SGC_STATE static sgc_aw_t known_memory;         /* 0: not read yet; nobody has a limit of 0 */
 SGC_STATE static sgc_aw_t known_cpus;
 
-size_t sgc_limit_cgroup_memory(void)
+static uint64_t read_once(sgc_aw_t *known, const struct question *question)
 {
-    size_t limit = sgc_aw_load(&known_memory);
+    uint64_t limit = sgc_aw_load(known);
     if (limit == 0) {
-        limit = sgc_limit_cgroup_memory_at("/sys/fs/cgroup", "/proc/self/cgroup");
-        sgc_aw_store(&known_memory, limit);
+        limit = tightest_of_process("/sys/fs/cgroup", "/proc/self/cgroup", question);
+        sgc_aw_store(known, limit);
     }
     return limit;
+}
+
+size_t sgc_limit_cgroup_memory(void)
+{
+    return read_once(&known_memory, &memory_question);
 }
 
 size_t sgc_limit_cgroup_left(void)
@@ -293,19 +298,7 @@ size_t sgc_limit_cgroup_left(void)
     return sgc_limit_cgroup_left_at("/sys/fs/cgroup", "/proc/self/cgroup");
 }
 
-static int cgroup_cpus(void)
-{
-    size_t cpus = sgc_aw_load(&known_cpus);
-    if (cpus == 0) {
-        cpus = (size_t)sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
-        sgc_aw_store(&known_cpus, cpus);
-    }
-    return (int)cpus;
-}
-
 int sgc_limit_cpus(void)
 {
-    int mask = affinity_cpus();
-    int quota = cgroup_cpus();
-    return mask < quota ? mask : quota;
+    return (int)min_number((uint64_t)affinity_cpus(), read_once(&known_cpus, &cpu_question));
 }

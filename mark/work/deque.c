@@ -161,10 +161,8 @@ void sgc_deque_trim(struct sgc_deque *d)
 
 size_t sgc_deque_resident(const struct sgc_deque *d)
 {
-    size_t bytes = d->memory.committed * sizeof(struct sgc_work);
-
     sgc_assert(sgc_deque_ok(d));
-    return sgc_mem_resident(d->memory.base, sgc_round_up(bytes, sgc_os_page_size()));
+    return sgc_mem_resident(d->memory.base, d->memory.committed * sizeof(struct sgc_work));
 }
 
 /* A word with an older tag is one that was left at length 0. */

@@ -108,20 +108,6 @@ static void orphan_owned(void)
     sgc_aw_store(&sgc_heap.pages[sgc_page_number((uintptr_t)orphan)].tag, sgc_tag(1, sgc_heap.epoch));
 }
 
-/* ---- size classes: a check of their own ---- */
-
-static void wrong_reciprocal(void)
-{
-    sgc_size_classes.of[5].reciprocal--;
-    sgc_size_classes_check();
-}
-
-static void wrong_per_page(void)
-{
-    sgc_size_classes.of[5].per_page++;
-    sgc_size_classes_check();
-}
-
 static const struct {
     const char *name;
     void (*damage)(void);
@@ -161,8 +147,6 @@ static const struct {
     DAMAGE(wrong_link_back),
     DAMAGE(wrong_tail),
     DAMAGE(orphan_owned),
-    DAMAGE(wrong_reciprocal),
-    DAMAGE(wrong_per_page),
 };
 
 static void (*current)(void);
