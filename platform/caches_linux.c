@@ -13,7 +13,7 @@ enum { SGC_CACHES = 16 };           /* more than any processor has */
 
 static bool read_attribute(const char *root, int index, const char *name, char *line, size_t size)
 {
-    return sgc_read_line_of(line, size, "%s/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
+    return sgc_read_line_at(line, size, "%s/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
 }
 
 /* "Data", "Instruction" or "Unified". */

@@ -20,6 +20,8 @@
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
+enum { SGC_PATH = 4096 + 512 };
+
 /* ---- the process and the machine ------------------------------------------------------------------ */
 
 size_t sgc_limit_address_space(void)
@@ -30,7 +32,7 @@ size_t sgc_limit_address_space(void)
     uint64_t pages;
     if (sgc_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    if (!sgc_read_line_of(line, sizeof line, "/proc/self/statm") || !sgc_parse_number(&at, 10, &pages))
+    if (!sgc_read_line_of("/proc/self/statm", line, sizeof line) || !sgc_parse_number(&at, 10, &pages))
         return limit.rlim_cur;
     uint64_t used = pages * sgc_os_page_size();
     return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
@@ -55,6 +57,12 @@ static int affinity_cpus(void)
 
 /* ---- the files of a cgroup ------------------------------------------------------------------------- */
 
+static bool read_in(const char *directory, const char *name, char *line, size_t size)
+{
+    char path[SGC_PATH + 64];
+    return sgc_format(path, sizeof path, "%s/%s", directory, name) < sizeof path && sgc_read_line_of(path, line, size);
+}
+
 static bool at_end(const char *text)
 {
     return *text == '\0' || *text == ' ' || *text == '\t';
@@ -75,7 +83,7 @@ static uint64_t read_number(const char *directory, const char *name)
 {
     char line[64];
     const char *at = line;
-    return sgc_read_line_of(line, sizeof line, "%s/%s", directory, name) ? number_or_none(&at) : UINT64_MAX;
+    return read_in(directory, name, line, sizeof line) ? number_or_none(&at) : UINT64_MAX;
 }
 
 static uint64_t min_number(uint64_t a, uint64_t b)
@@ -149,7 +157,7 @@ static uint64_t cpus_of_group(const char *directory)
 {
     char line[64];
     const char *at = line;
-    if (!sgc_read_line_of(line, sizeof line, "%s/cpu.max", directory))
+    if (!read_in(directory, "cpu.max", line, sizeof line))
         return UINT64_MAX;
     uint64_t quota = number_or_none(&at);
     return whole_cpus(quota, quota == UINT64_MAX ? UINT64_MAX : number_or_none(&at));

@@ -165,9 +165,9 @@ size_t sgc_mem_huge_page(const char *root)
     const char *at = line;
     uint64_t bytes;
 
-    if (!sgc_read_line_of(line, sizeof line, HUGE_FILE "enabled", root) || strstr(line, "[never]") != NULL)
+    if (!sgc_read_line_at(line, sizeof line, HUGE_FILE "enabled", root) || strstr(line, "[never]") != NULL)
         return 0;
-    if (!sgc_read_line_of(line, sizeof line, HUGE_FILE "hpage_pmd_size", root) || !sgc_parse_number(&at, 10, &bytes))
+    if (!sgc_read_line_at(line, sizeof line, HUGE_FILE "hpage_pmd_size", root) || !sgc_parse_number(&at, 10, &bytes))
         return 0;
     return (bytes & (bytes - 1)) == 0 ? (size_t)bytes : 0;
 }

@@ -58,19 +58,24 @@ bool sgc_reader_line(struct sgc_reader *reader, char *line, size_t size)
     return any;
 }
 
-bool sgc_read_line_of(char *line, size_t size, const char *path, ...)
+bool sgc_read_line_of(const char *path, char *line, size_t size)
 {
     struct sgc_reader reader;
-    char whole[SGC_PATH];
-    va_list args;
-    va_start(args, path);
-    size_t length = sgc_vformat(whole, sizeof whole, path, args);
-    va_end(args);
-    if (length >= sizeof whole || !sgc_reader_open(&reader, whole))
+    if (!sgc_reader_open(&reader, path))
         return false;
     bool any = sgc_reader_line(&reader, line, size);
     sgc_reader_close(&reader);
     return any;
+}
+
+bool sgc_read_line_at(char *line, size_t size, const char *format, ...)
+{
+    char path[256];
+    va_list args;
+    va_start(args, format);
+    size_t length = sgc_vformat(path, sizeof path, format, args);
+    va_end(args);
+    return length < sizeof path && sgc_read_line_of(path, line, size);
 }
 
 static unsigned digit_value(char c)

@@ -34,7 +34,7 @@ static int read_list(const char *root, const char *name, int *member, int capaci
     const char *at = line;
     uint64_t first, last;
     int count = 0;
-    if (!sgc_read_line_of(line, sizeof line, "%s/devices/system/%s", root, name))
+    if (!sgc_read_line_at(line, sizeof line, "%s/devices/system/%s", root, name))
         return 0;
     while (next_range(&at, &first, &last)) {
         for (uint64_t i = first; i <= last && count < capacity; i++)
