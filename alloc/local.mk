@@ -2,19 +2,12 @@
 # The heap.
 
 alloc_sources = \
-	alloc/background_work.c \
-	alloc/background_work.h \
-	alloc/cache_close.c \
-	alloc/cache_close.h \
-	alloc/check.c \
-	alloc/check.h \
 	alloc/free.c \
 	alloc/free.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_cache.c \
 	alloc/large/span_cache.h \
-	alloc/large/span_parts.h \
 	alloc/large/span_sweep.c \
 	alloc/large_object.c \
 	alloc/large_object.h \
@@ -22,14 +15,11 @@ alloc_sources = \
 	alloc/object.h \
 	alloc/page_supply.c \
 	alloc/page_supply.h \
-	alloc/pages/arena.h \
-	alloc/pages/bits.h \
 	alloc/pages/decay.c \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \
 	alloc/pages/heap.h \
-	alloc/pages/huge_page_rules.h \
 	alloc/pages/huge_pages.c \
 	alloc/pages/huge_pages.h \
 	alloc/pages/kind.c \
@@ -46,10 +36,8 @@ alloc_sources = \
 	alloc/pages/pool.c \
 	alloc/pages/pool.h \
 	alloc/pages/pool_grow.c \
-	alloc/pages/pool_parts.h \
 	alloc/pages/pool_single.c \
 	alloc/pages/pool_state.c \
-	alloc/pages/pool_transit.c \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \
@@ -62,7 +50,6 @@ alloc_sources = \
 	alloc/small/claim_short.h \
 	alloc/small/orphan.c \
 	alloc/small/orphan.h \
-	alloc/small/prefetch.h \
 	alloc/small/remote_free.c \
 	alloc/small/remote_free.h \
 	alloc/small/slots.c \
@@ -71,7 +58,5 @@ alloc_sources = \
 	alloc/small/small.h \
 	alloc/small/sweep.c \
 	alloc/small/sweep.h \
-	alloc/start.c \
-	alloc/start.h \
-	alloc/walk.c \
-	alloc/walk.h
+	alloc/whole_heap.c \
+	alloc/whole_heap.h

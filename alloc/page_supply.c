@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages for mutators: sweep, then take what the page rule says.  On any mutator; locks are the pool's, and those of
- * the lists that are swept.
+ * Pages for mutators: sweep, then take what the page rule says; and what becomes of a mutator's pages when it ends.  On any
+ * mutator, sweeping ahead of need on the service thread, too; locks are the pool's, and those of the lists that are swept.
  *
  * While pages of the last cycle are still unswept, a thread that asks for pages sweeps some first, so that the
  * heap does not grow past memory that is free already; the service thread has done it if the program left it time.
@@ -11,14 +11,95 @@
  */
 #include "alloc/page_supply.h"
 
-#include "alloc/background_work.h"
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/large/span.h"
+#include "alloc/small/orphan.h"
+#include "alloc/small/remote_free.h"
+#include "alloc/small/sweep.h"
 
 SGC_STATE static sgc_a32_t swept_epoch;
 
-enum { SWEEP_FOR_PAGE = 16, SWEEP_FOR_SPAN = 256, FORGET_STEP = 64 };
+enum {
+    SWEEP_FOR_PAGE = 16, SWEEP_FOR_SPAN = 256,
+    FORGET_STEP = 64,
+    LEAVE_STEP = 32,            /* pages left behind at a time under the locks */
+};
+
+/* ---- sweeping ahead of need: every page of the last cycle ---- */
+
+static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t *most,
+                        struct sgc_section *self)
+{
+    struct sgc_page_lists *lists = &cache->bin[kind][cls].lists;
+    struct sgc_sweep_step step = { .swept = 1 };
+
+    while (step.swept != 0 && *most > 0) {
+        sgc_lock(&cache->lock, self);
+        sgc_lists_sweep(lists, sgc_tag(cache->id, sgc_heap.epoch), *most, &step);
+        sgc_unlock(&cache->lock, self);
+        sgc_sweep_give(&step, cache->id, self);
+        *most -= step.swept;
+    }
+    return step.swept != 0;
+}
+
+/* Sizes that were never used have no pages. */
+static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t half,
+                             struct sgc_section *self)
+{
+    uint64_t used = 0;
+
+    sgc_assert(half < 2 && sgc_kind_ok(kind));
+    sgc_lock(&cache->lock, self);
+    for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
+        for (int list = 0; list < SGC_LISTS; list++)
+            if (cache->bin[kind][cls].lists.head[list] != SGC_NO_PAGE)
+                used |= UINT64_C(1) << (cls % 64);
+    sgc_unlock(&cache->lock, self);
+    return used;
+}
+
+static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *most, struct sgc_section *self)
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        uint64_t used = used_classes(cache, kind, half, self);
+
+        for (; used != 0; used &= used - 1)
+            if (sweep_class(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(used), most, self))
+                return true;
+    }
+    return false;
+}
+
+/* Nothing becomes unswept within an epoch, so a cache found done is done until the next. */
+bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self)
+{
+    uint32_t epoch = sgc_heap.epoch;
+
+    sgc_assert(sgc_cache_ok(cache) && *most != 0);
+    if (sgc_a32_load_acq(&cache->swept) == epoch)
+        return false;
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        if (sweep_classes(cache, kind, most, self))
+            return true;
+    sgc_a32_store_rel(&cache->swept, epoch);
+    return false;
+}
+
+bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
+{
+    uint32_t count = sgc_a32_load_acq(&sgc_cache_count);
+
+    if (sgc_span_sweep(most, self))
+        return true;
+    for (uint32_t id = 1; id < count; id++)
+        if (sgc_sweep_cache(sgc_cache_of(id), &most, self))
+            return true;
+    return sgc_orphan_sweep(most, self);
+}
+
+/* ---- taking pages ---- */
 
 static void sweep_first(uint32_t most, struct sgc_section *self)
 {
@@ -41,9 +122,11 @@ static void sweep_all(struct sgc_section *self)
 /* Our own pages come first in sweeping, too: what is empty of them stays with us. */
 static void sweep_for_page(struct sgc_cache *cache)
 {
+    uint32_t most = SWEEP_FOR_PAGE;
+
     if (sgc_free_list_count(cache->id) != 0 || sgc_a32_load(&swept_epoch) == sgc_heap.epoch)
         return;
-    sgc_sweep_cache(cache, SWEEP_FOR_PAGE, &cache->section);
+    sgc_sweep_cache(cache, &most, &cache->section);
     if (sgc_free_list_count(cache->id) == 0)
         sweep_first(SWEEP_FOR_PAGE, &cache->section);
 }
@@ -102,16 +185,6 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
     return sgc_pool_used_bytes();
 }
 
-/* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
- * number, or for a thread that finds nothing elsewhere. */
-void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
-{
-    sgc_assert(owner != SGC_NO_OWNER);
-    sgc_span_give_cached(owner, self);
-    while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
-        continue;
-}
-
 /* Each figure is right by itself; together they may be of different moments. */
 void sgc_policy_figures(struct sgc_page_figures *figures)
 {
@@ -123,4 +196,58 @@ void sgc_policy_figures(struct sgc_page_figures *figures)
     figures->remote = sgc_aw_load(&sgc_pool.remote);
     figures->max_live = sgc_live_pages_max();
     figures->max_live_of_owners = sgc_live_pages_max_of_owners(sgc_a32_load_acq(&sgc_cache_count));
+}
+
+/* ---- the end of a cache ---- */
+
+static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    bool more;
+
+    sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        sgc_lists_renew(&cache->bin[kind][cls].lists);
+        more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
+        if (!more)
+            cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (more);
+}
+
+static void close_inbox(struct sgc_cache *cache)
+{
+    bool more;
+
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        cache->tag = 0;
+        more = sgc_inbox_close_step(cache);
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (more);
+}
+
+/* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
+ * number, or for a thread that finds nothing elsewhere. */
+void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
+{
+    sgc_assert(owner != SGC_NO_OWNER);
+    sgc_span_give_cached(owner, self);
+    while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
+        continue;
+}
+
+void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    sgc_assert(self == &cache->section || !sgc_section_inside(&cache->section));
+    sgc_lock(&cache->lock, &cache->section);
+    sgc_cache_retire(cache);
+    sgc_unlock(&cache->lock, &cache->section);
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            if (cache->bin[kind][cls].size != 0)
+                leave_bin(cache, kind, cls);
+    close_inbox(cache);
+    sgc_policy_owner_ends(cache->id, self);
 }

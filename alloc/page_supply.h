@@ -22,7 +22,17 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 /* Bytes of free pages with contents, once all is swept: what can be allocated without new memory.  Outside sections. */
 size_t sgc_policy_free_touched(struct sgc_section *self);
 
-/* The owner's thread ends: its free pages become nobody's.  Outside sections. */
+/* Sweeps ahead of need: up to `most` pages of all caches, orphans and spans, giving empty ones back.
+ * False when nothing is left to do for this epoch.  By the service thread, or a thread that needs
+ * pages; outside sections.  Under a guard: an empty page is in our hands only until the pool has it. */
+bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
+
+/* The same for the pages of one cache; *most becomes less by as many as are swept. */
+bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self);
+
+/* The cache's thread ends: slots go back, pages to the orphans, free pages become nobody's.  By its thread, outside sections,
+ * or by the only thread in the child of a fork.  The second does the last of it. */
+void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self);
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);
 
 /* The counters of [Endo] 2.4, in pages. */

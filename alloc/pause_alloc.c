@@ -2,7 +2,6 @@
 /* See alloc/pause_alloc.h. */
 #include "alloc/pause_alloc.h"
 
-#include "alloc/pages/bits.h"
 #include "alloc/page_supply.h"
 #include "alloc/refill.h"
 #include "alloc/small/small.h"

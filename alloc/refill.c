@@ -29,13 +29,12 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
     arriving = sgc_cache_drain(cache);
     *more = true;
     for (uint32_t i = 0; i < SWEEP_STEP && found < most && *more; i++) {
-        uint32_t page = sgc_lists_next_usable(&bin->lists, cache->tag, 1, more);
+        uint32_t page = sgc_lists_next_usable(&bin->lists, cache->tag, more);
 
         if (page == SGC_NO_PAGE)
             continue;
         sgc_bin_make_ready(bin, page);
         found++;
-        *more = true;
     }
     *more = *more || arriving;
     sgc_unlock(&cache->lock, &cache->section);

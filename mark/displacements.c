@@ -14,12 +14,13 @@ static sgc_a8_t *displacement_table(void)
     return (sgc_a8_t *)sgc_aw_load_acq(&displacements);
 }
 
-static sgc_a8_t *make_displacement_table(void)
+/* NULL: there is no memory for it. */
+static sgc_a8_t *made_table(void)
 {
-    sgc_a8_t *table = sgc_mem_obtain(SGC_PAGE);
+    sgc_a8_t *table = displacement_table();
 
-    if (table == NULL)
-        return NULL;
+    if (table != NULL || (table = sgc_mem_obtain(SGC_PAGE)) == NULL)
+        return table;
     sgc_a8_store(&table[0], 1);
     if (!sgc_aw_cas(&displacements, 0, (uintptr_t)table))
         sgc_mem_release(table, SGC_PAGE);
@@ -28,12 +29,11 @@ static sgc_a8_t *make_displacement_table(void)
 
 void sgc_mark_displacement(size_t distance)
 {
-    sgc_a8_t *table = displacement_table();
+    sgc_a8_t *table;
 
     if (distance == 0 || distance >= SGC_PAGE)
         return;
-    if (table == NULL)
-        table = make_displacement_table();
+    table = made_table();
     if (table == NULL)
         sgc_warn("no memory to register the displacement %zu; pointers that far inside an object do "
                  "not keep it. Free memory and register it again", distance);
@@ -43,9 +43,7 @@ void sgc_mark_displacement(size_t distance)
 
 const sgc_a8_t *sgc_mark_displacements(void)
 {
-    const sgc_a8_t *table = displacement_table();
-
-    return table != NULL ? table : make_displacement_table();
+    return made_table();
 }
 
 bool sgc_mark_displacement_valid(size_t distance)

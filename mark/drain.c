@@ -1,18 +1,115 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The marker's loop.  World stopped.
+ * The marker's loop, and objects that are found page by page.  World stopped.
  */
 #include "mark/drain.h"
 
+#include "alloc/large/span.h"
 #include "mark/descriptor.h"
 #include "mark/edge.h"
 #include "mark/edge_bits.h"
 #include "mark/follow.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
-#include "mark/uncollectable.h"
 
-enum { PIECES = 16 };           /* that are no small objects, scanned before others may take work */
+enum {
+    PIECES = 16,                /* that are no small objects, scanned before others may take work */
+    ARENAS_A_PIECE = 4,         /* what one marker looks through before others may take the rest */
+};
+
+/* ---- page by page ---- */
+
+/* Objects by their first granule, and their page. */
+typedef void (*slot_fn)(struct sgc_marker *marker, size_t granule, const struct sgc_page *d);
+
+/* Calls fn for each object whose bit is set in the bitmap of that role, of a page of small objects. */
+SGC_INLINE void each_slot(struct sgc_marker *marker, uint32_t page, uint32_t role, slot_fn fn)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    size_t first = (size_t)page * SGC_PAGE_WORDS;
+
+    for (size_t w = first; w < first + SGC_PAGE_WORDS; w++) {
+        uintptr_t bits = sgc_aw_load(sgc_bits_word(w, role));
+
+        for (; bits != 0; bits &= bits - 1)
+            fn(marker, w * 64 + (size_t)__builtin_ctzll(bits), d);
+    }
+}
+
+/* The same for the objects of every page whose bit is set in `pages`.  Inline: what is done with each is called directly. */
+SGC_INLINE void each_object(struct sgc_marker *marker, uint32_t arena, uint64_t pages, uint32_t role, slot_fn fn)
+{
+    for (; pages != 0; pages &= pages - 1) {
+        uint32_t page = arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(pages);
+        const struct sgc_page *d = &sgc_heap.pages[page];
+
+        if (sgc_page_state(d) == SGC_PAGE_SMALL)
+            each_slot(marker, page, role, fn);
+        else if (sgc_page_state(d) == SGC_PAGE_SPAN && (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) != 0)
+            fn(marker, sgc_page_first_granule(page), d);
+    }
+}
+
+static void mark_slot(struct sgc_marker *marker, size_t granule, const struct sgc_page *d)
+{
+    if (sgc_page_state(d) == SGC_PAGE_SPAN)
+        sgc_mark_span(marker, (uint32_t)(granule / SGC_PAGE_GRANULES));
+    else
+        sgc_granule_mark(marker, granule);
+}
+
+/* Marks the uncollectable objects of some arenas: a piece of kind SGC_WORK_PAGES, whose `bytes` counts arenas. */
+static void mark_uncollectable(struct sgc_marker *marker, struct sgc_work work)
+{
+    uint32_t a = (uint32_t)(work.start / (SGC_WORK_KINDS + 1));
+
+    sgc_assert(sgc_marker_marks(marker) && (work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES);
+    if (work.bytes > ARENAS_A_PIECE &&
+        sgc_deque_push(&marker->stack, work.start + ARENAS_A_PIECE * (SGC_WORK_KINDS + 1), work.bytes - ARENAS_A_PIECE))
+        work.bytes = ARENAS_A_PIECE;
+    sgc_assert(a + work.bytes <= sgc_pool.committed);
+    for (uint32_t end = a + (uint32_t)work.bytes; a < end; a++)
+        each_object(marker, a, sgc_aw_load_acq(&sgc_heap.arenas[a].uncollectable), marker->alloc_role, mark_slot);
+}
+
+void sgc_mark_uncollectable(struct sgc_marker *marker)
+{
+    struct sgc_work all = { SGC_WORK_PAGES, sgc_pool.committed };
+
+    sgc_assert(sgc_marker_marks(marker));
+    if (marker->team == NULL || !sgc_team_give_roots(marker, all.start, all.bytes))
+        mark_uncollectable(marker, all);
+}
+
+/* The object is scanned whole, since the stack may still have no room; what it finds is drained
+ * at once, so the little room there is goes a long way. */
+static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct sgc_page *d)
+{
+    bool span = sgc_page_state(d) == SGC_PAGE_SPAN;
+    size_t bytes = span ? sgc_aw_load(&d->span_bytes) : (size_t)d->granules * SGC_GRANULE;
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL || sgc_page_state(d) == SGC_PAGE_SPAN);
+    sgc_scan_object(marker, marker->base + granule * SGC_GRANULE, bytes);
+    sgc_mark_drain(marker);
+}
+
+bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena)
+{
+    uint64_t pages = sgc_aw_swap(&sgc_heap.arenas[arena].rescan, 0);
+
+    sgc_assert(sgc_marker_marks(marker) && arena < sgc_pool.committed);
+    marker->rescans += (size_t)__builtin_popcountll(pages);
+    each_object(marker, arena, pages, marker->alloc_role ^ 1, rescan_slot);
+    return pages != 0;
+}
+
+void sgc_pages_forget_rescans(void)
+{
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        sgc_aw_store(&sgc_heap.arenas[a].rescan, 0);
+}
+
+/* ---- the loop ---- */
 
 SGC_INLINE bool is_small(uintptr_t start, size_t bytes)
 {
@@ -36,7 +133,7 @@ static void scan_one(struct sgc_marker *marker, struct sgc_work work)
     if ((work.start & SGC_WORK_KINDS) <= SGC_WORK_ROOTS)
         sgc_mark_words(marker, work.start, work.bytes);
     else if ((work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES)
-        sgc_pages_uncollectable(marker, work);
+        mark_uncollectable(marker, work);
     else
         sgc_scan_described(marker, work);
 }

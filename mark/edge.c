@@ -7,8 +7,6 @@
 #include "mark/displacements.h"
 #include "mark/edge_bits.h"
 #include "mark/edge_loops.h"
-#include "mark/edge_span.h"
-#include "mark/push.h"
 
 enum { DROP_SHARE = 4 };        /* where one edge in so many leads to what is marked, these are sifted out first */
 
@@ -33,6 +31,24 @@ SGC_INLINE void prefetch_descriptors(const uintptr_t *edge, size_t count)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
 }
 
+__attribute__((noinline))
+bool sgc_edge_remote_bit(uintptr_t edge)
+{
+    sgc_assert(sgc_heap_contains(sgc_heap.base + edge));
+    return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;
+}
+
+/* Objects for which there was no room on the stack. */
+void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
+{
+    uint32_t page = sgc_page_number(address);
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(address));
+    /* who takes the flag in a round of rescans must see the mark that was set before */
+    sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
+    marker->overflowed = true;
+}
+
 size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)
 {
     uint64_t most = ((uint64_t)1 << SGC_TALLY_GRANULES) - 1;
@@ -44,6 +60,15 @@ size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)
     marker->bytes += (weight >> SGC_TALLY_GRANULES & most) * SGC_GRANULE + pointer_free;
     marker->pointer_free += pointer_free;
     return objects;
+}
+
+/* By compare-and-swap or under a lock (mark/markbit.c): ways that are there to be compared. */
+__attribute__((noinline))
+static void mark_study(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
+                       struct sgc_found *found)
+{
+    sgc_assert(marker->how == SGC_MARKBIT_CAS || marker->how == SGC_MARKBIT_LOCK);
+    sgc_mark_found(marker, edge, end, near, found, marker->how);
 }
 
 /* Nearly all programs have interior pointers on. */
@@ -62,7 +87,7 @@ static void mark_shared(struct sgc_marker *marker, const uintptr_t *edge, const 
     if (marker->how == SGC_MARKBIT_OR)
         sgc_mark_found(marker, edge, end, near, found, SGC_MARKBIT_OR);
     else
-        sgc_mark_found_study(marker, edge, end, near, found);
+        mark_study(marker, edge, end, near, found);
 }
 
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule)

@@ -11,6 +11,7 @@
 #ifndef SGC_MARK_EDGE_H
 #define SGC_MARK_EDGE_H
 
+#include "alloc/pages/kind.h"
 #include "alloc/pages/pool.h"
 #include "mark/marker.h"
 
@@ -31,20 +32,56 @@ size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight);
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
 
-/* ---- slots ---- */
+/* ---- what comes after an object was marked ---- */
 
-/* The first granule, in its page, of the slot of a page of small objects in which the page's granule `g` lies.  In the
- * page's unused end the result is a slot whose allocation bit is never set. */
-SGC_INLINE size_t sgc_slot_start(const struct sgc_page *d, uint32_t g)
+/* The page of the object in which the address lies must be looked at again: its words could not be remembered. */
+void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address);
+
+/* The kind of work that an object with pointers is. */
+SGC_INLINE uintptr_t sgc_piece_of(uint32_t scan)
 {
-    return (size_t)sgc_slot_of(g, d->reciprocal) * d->granules;
+    return scan == SGC_SCAN_DESCRIBED ? SGC_WORK_OBJECT : SGC_WORK_HEAP;
 }
 
-/* The first granule of the slot in which byte `offset` of the heap lies. */
+/* A marked object, as a piece of work; or its page is to be looked at again. */
+SGC_INLINE void sgc_push_piece(struct sgc_marker *marker, uintptr_t piece, size_t bytes)
+{
+    if (__builtin_expect(!sgc_deque_push(&marker->stack, piece, bytes), 0))
+        sgc_mark_overflow(marker, piece);
+}
+
+/* It is counted, and pushed if it has words to scan. */
+SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t kind)
+{
+    uint32_t scan = sgc_kinds.of[kind].scan;
+
+    sgc_count_marked(marker, 1, bytes, scan == SGC_SCAN_NOTHING);
+    if (scan != SGC_SCAN_NOTHING)
+        sgc_push_piece(marker, start | sgc_piece_of(scan), bytes);
+}
+
+/* ---- large objects ---- */
+
+/* Marks the span that byte `offset` of the heap lies in, if it does, at once: what that needs is rarely cold.
+ * `distances`: as above. */
+void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances);
+
+/* Marks the span that begins with the page. */
+void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
+
+enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object, which make it worth while */
+
+/* Leaves out edges into the first pages of spans that are marked, and sees whether that was worth it.  How many are left. */
+size_t sgc_drop_marked_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count);
+
+/* ---- slots ---- */
+
+/* The first granule of the slot, of a page of small objects, in which byte `offset` of the heap lies.  In the page's unused end
+ * the result is a slot whose allocation bit is never set. */
 SGC_INLINE size_t sgc_slot_granule(const struct sgc_page *d, size_t offset)
 {
     return (offset >> SGC_PAGE_LOG) * SGC_PAGE_GRANULES +
-           sgc_slot_start(d, (uint32_t)offset % SGC_PAGE >> SGC_GRANULE_LOG);
+           (size_t)sgc_slot_of((uint32_t)offset % SGC_PAGE >> SGC_GRANULE_LOG, d->reciprocal) * d->granules;
 }
 
 /* ---- words ---- */

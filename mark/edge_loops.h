@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only marker and for one of
- * several, mark/edge_study.c for the ways that are there to be compared.  On any marker, world stopped.
+ * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only marker, for one of
+ * several, and for the ways that are there to be compared.  On any marker, world stopped.
  */
 #ifndef SGC_MARK_EDGE_LOOPS_H
 #define SGC_MARK_EDGE_LOOPS_H
@@ -200,9 +200,5 @@ SGC_INLINE void sgc_mark_found(struct sgc_marker *marker, const uintptr_t *edge,
             edge = sgc_mark_apart(marker, edge, some, near, found, how);
     }
 }
-
-/* The same where bits are set by marker->how, which is a way for studies: mark/edge_study.c. */
-void sgc_mark_found_study(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end, uint32_t near,
-                          struct sgc_found *found);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Marking large objects.  On any marker, world stopped. */
-#include "mark/edge_span.h"
+#include "mark/edge.h"
 
 #include "alloc/large/span.h"
 #include "mark/displacements.h"
-#include "mark/push.h"
 
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
 {

@@ -3,7 +3,6 @@
 
 #include "mark/edge.h"
 #include "mark/edge_bits.h"
-#include "mark/push.h"
 
 enum {
     DEEP = 8,                   /* so many pieces left on the stack are worth a batch */

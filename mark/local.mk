@@ -8,15 +8,11 @@ mark_sources = \
 	mark/displacements.h \
 	mark/drain.c \
 	mark/drain.h \
-	mark/each_object.h \
 	mark/edge.c \
 	mark/edge.h \
-	mark/edge_bits.c \
 	mark/edge_bits.h \
 	mark/edge_loops.h \
 	mark/edge_span.c \
-	mark/edge_span.h \
-	mark/edge_study.c \
 	mark/follow.c \
 	mark/follow.h \
 	mark/layouts.c \
@@ -29,10 +25,6 @@ mark_sources = \
 	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
-	mark/push.c \
-	mark/push.h \
-	mark/rescan.c \
-	mark/rescan.h \
 	mark/scan.c \
 	mark/scan.h \
 	mark/team.c \
@@ -40,8 +32,6 @@ mark_sources = \
 	mark/team_make.c \
 	mark/team_state.c \
 	mark/team_state.h \
-	mark/uncollectable.c \
-	mark/uncollectable.h \
 	mark/visit_words.c \
 	mark/work/deque.c \
 	mark/work/deque.h \

@@ -4,7 +4,6 @@
 
 #include "mark/descriptor.h"
 #include "mark/edge.h"
-#include "mark/push.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
 
@@ -16,7 +15,8 @@ static bool leave_to_team(struct sgc_marker *marker, uintptr_t start, size_t byt
     return marker->team != NULL && sgc_team_wants_roots(marker, bytes) && sgc_team_give_roots(marker, start, bytes);
 }
 
-static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi, bool now)
+/* like_heap: its words count as those of the heap do. */
+static void mark_range(struct sgc_marker *marker, const void *lo, const void *hi, bool like_heap, bool now)
 {
     uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof start);
     uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof end);
@@ -25,34 +25,28 @@ static void mark_roots(struct sgc_marker *marker, const void *lo, const void *hi
     if (start >= end)
         return;
     marker->root_bytes += end - start;
-    if (now || !leave_to_team(marker, start | SGC_WORK_ROOTS, end - start))
+    if (!now && leave_to_team(marker, start | (like_heap ? SGC_WORK_HEAP : SGC_WORK_ROOTS), end - start))
+        return;
+    if (like_heap)
+        sgc_scan_heap(marker, start, end - start);
+    else
         sgc_scan_roots(marker, start, end - start);
 }
 
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi)
 {
-    mark_roots(marker, lo, hi, false);
+    mark_range(marker, lo, hi, false, false);
 }
 
 void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi)
 {
-    mark_roots(marker, lo, hi, true);
+    mark_range(marker, lo, hi, false, true);
 }
 
 /* Static data is looked at like the heap, where interior pointers matter less than on stacks. */
 void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi)
 {
-    uintptr_t start = sgc_round_up((uintptr_t)lo, sizeof(uintptr_t));
-    uintptr_t end = sgc_round_down((uintptr_t)hi, sizeof(uintptr_t));
-
-    sgc_assert(sgc_marker_marks(marker));
-    if (marker->distances == NULL) {
-        sgc_mark_roots(marker, lo, hi);
-    } else if (start < end) {
-        marker->root_bytes += end - start;
-        if (!leave_to_team(marker, start, end - start))
-            sgc_scan_heap(marker, start, end - start);
-    }
+    mark_range(marker, lo, hi, marker->distances != NULL, false);
 }
 
 /* ---- contents ---- */

@@ -38,8 +38,10 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
 
 /* Without the end byte a word that equals an object's start may also mean the end of the one
  * before. */
-SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end)
+SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
 {
+    size_t n = 0;
+
     sgc_assert(marker->end_word);
     for (; p < end; p++) {
         uintptr_t word = *p;
@@ -50,11 +52,6 @@ SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, size_t n, const 
         n = sgc_edges_full(marker, n, NULL);
     }
     return n;
-}
-
-static void scan_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
-{
-    finish(marker, collect_ends(marker, 0, p, end), NULL);
 }
 
 /* ---- pieces ---- */
@@ -106,42 +103,28 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 
     sgc_assert(sgc_marker_marks(marker) && start % sizeof *p == 0);
     if (marker->end_word)
-        scan_ends(marker, p, end);
+        finish(marker, collect_ends(marker, p, end), NULL);
     else
         scan_any(marker, start, bytes, NULL);
 }
 
 /* ---- large pieces ---- */
 
-/* Pushes what comes after the first `first` bytes of the piece.  If there is no room for it, the piece stays whole. */
-static void put_back_rest(struct sgc_marker *marker, struct sgc_work *work, size_t first)
-{
-    sgc_assert(first > 0 && first < work->bytes && first % sizeof(uintptr_t) == 0);
-    if (sgc_deque_push(&marker->stack, work->start + first, work->bytes - first))
-        work->bytes = first;
-}
-
 /* Large pieces are halved until they are small enough; the halves that come later wait on the stack, where they can be
- * stolen: one half of an array goes to each of two markers, in one theft. */
+ * stolen: one half of an array goes to each of two markers, in one theft.  If there is no room for a half, what is left stays
+ * whole. */
 static void split(struct sgc_marker *marker, struct sgc_work *work)
 {
     size_t most = marker->split_bytes;
 
     while (most != 0 && work->bytes > most) {
-        size_t bytes = work->bytes;
+        size_t first = sgc_round_up(work->bytes / 2, SGC_GRANULE);
 
-        put_back_rest(marker, work, sgc_round_up(bytes / 2, SGC_GRANULE));
-        if (work->bytes == bytes)
+        sgc_assert(first > 0 && first < work->bytes);
+        if (!sgc_deque_push(&marker->stack, work->start + first, work->bytes - first))
             return;
+        work->bytes = first;
     }
-}
-
-static void scan_piece(struct sgc_marker *marker, struct sgc_work work)
-{
-    if ((work.start & SGC_WORK_ROOTS) != 0)
-        sgc_scan_roots(marker, work.start - SGC_WORK_ROOTS, work.bytes);
-    else
-        sgc_scan_heap(marker, work.start, work.bytes);
 }
 
 /* What a part of a large object points at is scanned before the next part: so the stack stays shallow, and what has
@@ -166,18 +149,17 @@ static void scan_parts(struct sgc_marker *marker, struct sgc_work work)
     sgc_scan_heap(marker, work.start, work.bytes);
 }
 
-static void scan_large(struct sgc_marker *marker, struct sgc_work work)
-{
-    split(marker, &work);
-    if (marker->split_bytes != 0 && (work.start & SGC_WORK_KINDS) == 0)
-        scan_parts(marker, work);
-    else
-        scan_piece(marker, work);
-}
-
 /* Without a way round by the stack, if it is small. */
 void sgc_mark_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
+    struct sgc_work work = { start, bytes };
+
     sgc_assert(sgc_marker_marks(marker) && (start & SGC_WORK_KINDS) <= SGC_WORK_ROOTS);
-    scan_large(marker, (struct sgc_work){ start, bytes });
+    split(marker, &work);
+    if ((start & SGC_WORK_ROOTS) != 0)
+        sgc_scan_roots(marker, start - SGC_WORK_ROOTS, work.bytes);
+    else if (marker->split_bytes != 0)
+        scan_parts(marker, work);
+    else
+        sgc_scan_heap(marker, start, work.bytes);
 }

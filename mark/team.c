@@ -6,7 +6,6 @@
 
 #include "alloc/pages/pool.h"
 #include "mark/drain.h"
-#include "mark/rescan.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -148,14 +147,6 @@ static void work(struct sgc_team *team, struct sgc_marker *m)
     } while (find_work(team, m));
 }
 
-/* Of a helper, which is idle unless roots were dealt to it. */
-static void help(struct sgc_team *team, struct sgc_marker *m)
-{
-    sgc_assert(sgc_team_has(team, m) && m->index != 0);
-    if (find_work(team, m))
-        work(team, m);
-}
-
 /* ---- a mark: the collecting thread ---- */
 
 static void begin_round(struct sgc_team *team)
@@ -295,7 +286,7 @@ void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals
     }
 }
 
-/* ---- helpers ---- */
+/* ---- helpers: idle when they come in, unless roots were dealt to them ---- */
 
 void sgc_team_serve(struct sgc_team *team, uint32_t i)
 {
@@ -306,7 +297,8 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
         uint32_t seen = sgc_a32_load_acq(&team->call);
 
         if (sgc_team_enter(team, m)) {
-            help(team, m);
+            if (find_work(team, m))
+                work(team, m);
             if (m->inside)
                 sgc_team_leave(team, m);
         }

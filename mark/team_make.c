@@ -5,25 +5,15 @@
 #include "platform/platform.h"
 #include "platform/report.h"
 
-static size_t marker_bytes(void)
-{
-    return sgc_round_up(sizeof(struct sgc_marker), sgc_os_page_size());
-}
-
-static size_t array_bytes(uint32_t markers)
-{
-    return sgc_round_up(markers * sizeof(struct sgc_marker *), sgc_os_page_size());
-}
-
 static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
 {
-    struct sgc_marker *m = sgc_mem_obtain(marker_bytes());
+    struct sgc_marker *m = sgc_mem_obtain(sizeof *m);
 
     sgc_assert(i < team->config.most);
     if (m == NULL)
         return NULL;
     if (!sgc_marker_init(m, &team->config.mark)) {
-        sgc_mem_release(m, marker_bytes());
+        sgc_mem_release(m, sizeof *m);
         return NULL;
     }
     m->team = team;
@@ -36,7 +26,7 @@ bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
 {
     sgc_assert(config->most > 0);
     *team = (struct sgc_team){ .config = *config };
-    team->marker = sgc_mem_obtain(array_bytes(config->most));
+    team->marker = sgc_mem_obtain(config->most * sizeof(struct sgc_marker *));
     if (team->marker == NULL || !sgc_termination_init(&team->termination, config->most))
         return false;
     sgc_idle_init(&team->idle);
@@ -50,10 +40,10 @@ void sgc_team_release(struct sgc_team *team)
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++) {
         sgc_deque_release(&team->marker[i]->stack);
-        sgc_mem_release(team->marker[i], marker_bytes());
+        sgc_mem_release(team->marker[i], sizeof(struct sgc_marker));
     }
     sgc_termination_release(&team->termination);
-    sgc_mem_release(team->marker, array_bytes(team->config.most));
+    sgc_mem_release(team->marker, team->config.most * sizeof(struct sgc_marker *));
     team->marker = NULL;
 }
 
@@ -108,7 +98,7 @@ void sgc_team_check(const struct sgc_team *team)
     sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
     for (uint32_t i = 0; i < team->made; i++) {
         sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
-        sgc_deque_check(&team->marker[i]->stack);
+        sgc_assert(sgc_deque_sound(&team->marker[i]->stack));
     }
 }
 

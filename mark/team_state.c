@@ -41,18 +41,12 @@ void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
 /* ---- opening and closing: the collecting thread ---- */
 
 /* From the first call on marker 0 is one of several. */
-static void choose_markbit(struct sgc_team *team)
-{
-    sgc_assert(team->config.markbit != SGC_MARKBIT_PLAIN);
-    for (uint32_t i = 0; i < team->markers; i++)
-        team->marker[i]->how = team->config.markbit;
-}
-
 void sgc_team_open(struct sgc_team *team, uint32_t helpers)
 {
     sgc_assert(sgc_team_ok(team) && helpers >= 1 && helpers < team->markers);
-    if (!team->called)
-        choose_markbit(team);
+    sgc_assert(team->config.markbit != SGC_MARKBIT_PLAIN);
+    for (uint32_t i = 0; !team->called && i < team->markers; i++)
+        team->marker[i]->how = team->config.markbit;
     team->called = true;
     sgc_a32_or(&team->state, OPEN);
     sgc_a32_add(&team->call, 1);

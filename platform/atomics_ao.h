@@ -14,14 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define SGC_ATOMICS_AO_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SGC_ATOMICS_AO_TSAN 1
-#endif
-#endif
-#ifdef SGC_ATOMICS_AO_TSAN
+#include "platform/sanitizers.h"
+
+#if SGC_TSAN
 #error "ThreadSanitizer does not understand the barriers of libatomic_ops: configure without --with-libatomic-ops"
 #endif
 
@@ -82,25 +77,13 @@ static inline uintptr_t sgc_aw_add_relaxed(sgc_aw_t *p, uintptr_t v)
     return AO_fetch_and_add(&p->value, v);
 }
 
-static inline uintptr_t sgc_aw_swap_sc(sgc_aw_t *p, uintptr_t v)
+static inline bool sgc_aw_cas_sc(sgc_aw_t *p, uintptr_t expected, uintptr_t desired)
 {
     AO_nop_full();
-    uintptr_t old = sgc_aw_swap(p, v);
+    bool exchanged = sgc_aw_cas(p, expected, desired);
     AO_nop_full();
-    return old;
+    return exchanged;
 }
-
-#define SGC_DEFINE_CAS_SC(T, V) \
-    static inline bool sgc_##T##_cas_sc(sgc_##T##_t *p, V expected, V desired) \
-    { \
-        AO_nop_full(); \
-        bool exchanged = sgc_##T##_cas(p, expected, desired); \
-        AO_nop_full(); \
-        return exchanged; \
-    }
-
-SGC_DEFINE_CAS_SC(aw, uintptr_t)
-SGC_DEFINE_CAS_SC(a8, uint8_t)
 
 static inline void sgc_compiler_barrier(void)
 {
@@ -110,7 +93,6 @@ static inline void sgc_compiler_barrier(void)
 #undef SGC_DEFINE_LOAD
 #undef SGC_DEFINE_STORE
 #undef SGC_DEFINE_CAS
-#undef SGC_DEFINE_CAS_SC
 #undef SGC_DEFINE_LOOP
 #undef SGC_DEFINE_ATOMIC
 

@@ -5,18 +5,15 @@
  * Not sysconf: it knows no sizes on some architectures and C libraries, and in virtual machines it has been seen to
  * add up third-level caches of the whole host.
  */
-#include "platform/caches.h"
+#include "platform/platform.h"
 
 #include "platform/proc_file_linux.h"
-#include "platform/report.h"
 
 enum { SGC_CACHES = 16 };           /* more than any processor has */
 
 static bool read_attribute(const char *root, int index, const char *name, char *line, size_t size)
 {
-    char path[256];
-    size_t length = sgc_format(path, sizeof path, "%s/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
-    return length < sizeof path && sgc_read_line_of(path, line, size);
+    return sgc_read_line_at(line, size, "%s/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
 }
 
 /* "Data", "Instruction" or "Unified". */

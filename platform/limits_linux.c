@@ -60,8 +60,7 @@ static int affinity_cpus(void)
 static bool read_in(const char *directory, const char *name, char *line, size_t size)
 {
     char path[SGC_PATH + 64];
-    return sgc_format(path, sizeof path, "%s/%s", directory, name) < sizeof path
-        && sgc_read_line_of(path, line, size);
+    return sgc_format(path, sizeof path, "%s/%s", directory, name) < sizeof path && sgc_read_line_of(path, line, size);
 }
 
 static bool at_end(const char *text)
@@ -129,20 +128,22 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* File pages that nobody has used lately are given up by the kernel before anything else. */
-static uint64_t left_in_group(const char *directory)
+static uint64_t left_of(uint64_t limit, const char *directory, const char *usage, const char *inactive)
 {
-    uint64_t limit = memory_of_group(directory), used = read_number(directory, "memory.current");
+    uint64_t used = read_number(directory, usage);
     if (limit == UINT64_MAX || used == UINT64_MAX)
         return UINT64_MAX;
-    return less(limit, less(used, read_field(directory, "memory.stat", "inactive_file")));
+    return less(limit, less(used, read_field(directory, "memory.stat", inactive)));
+}
+
+static uint64_t left_in_group(const char *directory)
+{
+    return left_of(memory_of_group(directory), directory, "memory.current", "inactive_file");
 }
 
 static uint64_t left_in_old_group(const char *directory)
 {
-    uint64_t limit = memory_of_old_group(directory), used = read_number(directory, "memory.usage_in_bytes");
-    if (limit == UINT64_MAX || used == UINT64_MAX)
-        return UINT64_MAX;
-    return less(limit, less(used, read_field(directory, "memory.stat", "total_inactive_file")));
+    return left_of(memory_of_old_group(directory), directory, "memory.usage_in_bytes", "total_inactive_file");
 }
 
 static uint64_t whole_cpus(uint64_t quota, uint64_t period)
@@ -285,14 +286,19 @@ int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
 SGC_STATE static sgc_aw_t known_memory;         /* 0: not read yet; nobody has a limit of 0 */
 SGC_STATE static sgc_aw_t known_cpus;
 
-size_t sgc_limit_cgroup_memory(void)
+static uint64_t read_once(sgc_aw_t *known, const struct question *question)
 {
-    size_t limit = sgc_aw_load(&known_memory);
+    uint64_t limit = sgc_aw_load(known);
     if (limit == 0) {
-        limit = sgc_limit_cgroup_memory_at("/sys/fs/cgroup", "/proc/self/cgroup");
-        sgc_aw_store(&known_memory, limit);
+        limit = tightest_of_process("/sys/fs/cgroup", "/proc/self/cgroup", question);
+        sgc_aw_store(known, limit);
     }
     return limit;
+}
+
+size_t sgc_limit_cgroup_memory(void)
+{
+    return read_once(&known_memory, &memory_question);
 }
 
 size_t sgc_limit_cgroup_left(void)
@@ -300,19 +306,7 @@ size_t sgc_limit_cgroup_left(void)
     return sgc_limit_cgroup_left_at("/sys/fs/cgroup", "/proc/self/cgroup");
 }
 
-static int cgroup_cpus(void)
-{
-    size_t cpus = sgc_aw_load(&known_cpus);
-    if (cpus == 0) {
-        cpus = (size_t)sgc_limit_cgroup_cpus_at("/sys/fs/cgroup", "/proc/self/cgroup");
-        sgc_aw_store(&known_cpus, cpus);
-    }
-    return (int)cpus;
-}
-
 int sgc_limit_cpus(void)
 {
-    int mask = affinity_cpus();
-    int quota = cgroup_cpus();
-    return mask < quota ? mask : quota;
+    return (int)min_number((uint64_t)affinity_cpus(), read_once(&known_cpus, &cpu_question));
 }

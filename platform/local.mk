@@ -13,20 +13,17 @@ platform_sources = \
 	platform/registers.h \
 	platform/report.c \
 	platform/report.h \
-	platform/round.h \
 	platform/sanitizers.h \
 	platform/section.c \
 	platform/section.h \
 	platform/single_writer.h \
 	platform/stack_clear.c \
-	platform/start.c \
 	platform/visibility.h
 
 if SGC_OS_LINUX
 platform_sources += \
+	platform/caches_linux.c \
 	platform/clock_posix.c \
-	platform/other_gc.h \
-	platform/other_gc_linux.c \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \
@@ -38,7 +35,6 @@ platform_sources += \
 	platform/threads_linux.c \
 	platform/tls_linux.c \
 	platform/topology_sysfs.c \
-	platform/topology_sysfs.h \
 	platform/unwind_gcc.c \
 	platform/wait_linux.c
 endif
@@ -63,8 +59,3 @@ endif
 # Which words are addresses.
 platform_sources += platform/find_pointers.h platform/find_pointers_any.c
 
-# The sizes of caches.
-platform_sources += platform/caches.h
-if SGC_OS_LINUX
-platform_sources += platform/caches_linux.c
-endif

@@ -27,29 +27,13 @@ static bool try_spinning(struct sgc_lock *lock)
     return false;
 }
 
-/* Announces a sleeper and sleeps once.  True when the lock was taken instead: it then stays marked
- * as contended, which costs at most one wake too many. */
-static bool take_or_sleep(struct sgc_lock *lock)
-{
-    if (sgc_a32_swap(&lock->word, CONTENDED) == FREE)
-        return true;
-    sgc_wait(&lock->word, CONTENDED, -1);
-    return false;
-}
-
-static void check_rank(const struct sgc_lock *lock, const struct sgc_section *self)
-{
-    (void)lock, (void)self;
-    sgc_assert(lock->rank < SGC_RANK_COUNT);
-    sgc_assert((self->held >> lock->rank) == 0);
-}
-
+/* Taken in the end it may stay marked as contended, which costs at most one wake too many. */
 static void lock_inner(struct sgc_lock *lock)
 {
     if (try_once(lock) || try_spinning(lock))
         return;
-    while (!take_or_sleep(lock))
-        continue;
+    while (sgc_a32_swap(&lock->word, CONTENDED) != FREE)
+        sgc_wait(&lock->word, CONTENDED, -1);
 }
 
 /* Once a thread has slept it takes the lock as contended only: others may sleep still, and a thread that frees a
@@ -61,14 +45,6 @@ static bool try_first(struct sgc_lock *lock, bool slept)
     return sgc_a32_swap(&lock->word, CONTENDED) == FREE;
 }
 
-static void sleep_outside(struct sgc_lock *lock, struct sgc_section *self)
-{
-    if (sgc_section_hooks.sleep != NULL)
-        sgc_section_hooks.sleep(self, &lock->word, CONTENDED);
-    else
-        sgc_wait(&lock->word, CONTENDED, -1);
-}
-
 /* Each round is a section of its own; the sleep lies outside, where the thread can be stopped. */
 static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
 {
@@ -78,7 +54,7 @@ static void lock_first(struct sgc_lock *lock, struct sgc_section *self)
         if (try_first(lock, slept))
             return;
         sgc_section_leave(self);
-        sleep_outside(lock, self);
+        sgc_section_sleep(self, &lock->word, CONTENDED);
     }
 }
 
@@ -88,7 +64,8 @@ void sgc_lock(struct sgc_lock *lock, struct sgc_section *self)
         lock_inner(lock);
         return;
     }
-    check_rank(lock, self);
+    sgc_assert(lock->rank < SGC_RANK_COUNT);
+    sgc_assert((self->held >> lock->rank) == 0);
     if (self->held != 0)
         lock_inner(lock);
     else

@@ -8,7 +8,6 @@
  * world stopped or not.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -30,6 +29,18 @@ size_t sgc_os_page_size(void)
         sgc_aw_store(&os_page_size, size);
     }
     return size;
+}
+
+/* What is read once is kept by the file that uses it. */
+void sgc_platform_init(void)
+{
+    (void)sgc_os_page_size();
+    (void)sgc_tls_layout_verified();
+}
+
+static bool advise(void *start, size_t bytes, int advice)
+{
+    return sgc_syscall(SYS_madvise, (long)start, (long)bytes, advice, 0) == 0;
 }
 
 /* ---- reservations ---------------------------------------------------------------------------- */
@@ -95,7 +106,7 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
     bytes = (bytes + page - 1) & ~(page - 1);
     char *start = bytes ? map_aligned(bytes, align < page ? page : align) : NULL;
     if (start)
-        madvise(start, bytes, MADV_DONTDUMP);
+        advise(start, bytes, MADV_DONTDUMP);
     errno = saved;
     return start;
 }
@@ -103,11 +114,9 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
 /* Committed memory belongs into a core dump: it is the client's data. */
 bool sgc_mem_commit(void *start, size_t bytes)
 {
-    int saved = errno;
-    bool done = mprotect(start, bytes, PROT_READ | PROT_WRITE) == 0;
+    bool done = sgc_syscall(SYS_mprotect, (long)start, (long)bytes, PROT_READ | PROT_WRITE, 0) == 0;
     if (done)
-        madvise(start, bytes, MADV_DODUMP);
-    errno = saved;
+        advise(start, bytes, MADV_DODUMP);
     return done;
 }
 
@@ -115,10 +124,7 @@ bool sgc_mem_commit(void *start, size_t bytes)
  * asked for them never to fault again. */
 bool sgc_mem_discard(void *start, size_t bytes)
 {
-    int saved = errno;
-    bool done = madvise(start, bytes, MADV_DONTNEED) == 0;
-    errno = saved;
-    return done;
+    return advise(start, bytes, MADV_DONTNEED);
 }
 
 #ifndef MADV_POPULATE_WRITE
@@ -130,14 +136,14 @@ static SGC_STATE sgc_a32_t cannot_populate;     /* relaxed: a thread that does n
 void sgc_mem_populate(void *start, void *end)
 {
     size_t page = sgc_os_page_size();
-    uintptr_t from = (uintptr_t)start & ~(page - 1), to = ((uintptr_t)end + page - 1) & ~(page - 1);
-    int saved = errno;
+    uintptr_t from = sgc_round_down((uintptr_t)start, page), to = sgc_round_up((uintptr_t)end, page);
+    long result;
 
     if (sgc_a32_load(&cannot_populate) != 0)
         return;
-    if (madvise((void *)from, to - from, MADV_POPULATE_WRITE) != 0 && (errno == EINVAL || errno == EPERM || errno == ENOSYS))
+    result = sgc_syscall(SYS_madvise, (long)from, (long)(to - from), MADV_POPULATE_WRITE, 0);
+    if (result == -EINVAL || result == -EPERM || result == -ENOSYS)
         sgc_a32_store(&cannot_populate, 1);
-    errno = saved;
 }
 
 void sgc_mem_release(void *start, size_t bytes)
@@ -150,13 +156,7 @@ void sgc_mem_release(void *start, size_t bytes)
 
 /* ---- huge pages ------------------------------------------------------------------------------- */
 
-static bool read_huge(const char *root, const char *name, char *line, size_t size)
-{
-    char path[256];
-    int length = snprintf(path, sizeof path, "%s/kernel/mm/transparent_hugepage/%s", root, name);
-
-    return length > 0 && (size_t)length < sizeof path && sgc_read_line_of(path, line, size);
-}
+#define HUGE_FILE "%s/kernel/mm/transparent_hugepage/"
 
 /* Of "always madvise [never]" the word in brackets holds. */
 size_t sgc_mem_huge_page(const char *root)
@@ -165,19 +165,16 @@ size_t sgc_mem_huge_page(const char *root)
     const char *at = line;
     uint64_t bytes;
 
-    if (!read_huge(root, "enabled", line, sizeof line) || strstr(line, "[never]") != NULL)
+    if (!sgc_read_line_at(line, sizeof line, HUGE_FILE "enabled", root) || strstr(line, "[never]") != NULL)
         return 0;
-    if (!read_huge(root, "hpage_pmd_size", line, sizeof line) || !sgc_parse_number(&at, 10, &bytes))
+    if (!sgc_read_line_at(line, sizeof line, HUGE_FILE "hpage_pmd_size", root) || !sgc_parse_number(&at, 10, &bytes))
         return 0;
     return (bytes & (bytes - 1)) == 0 ? (size_t)bytes : 0;
 }
 
 void sgc_mem_use_huge(void *start, size_t bytes, bool wanted)
 {
-    int saved = errno;
-
-    madvise(start, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    errno = saved;
+    advise(start, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 /* ---- what is mapped --------------------------------------------------------------------------- */

@@ -17,11 +17,17 @@
  * thread that the stop catches waiting for the lock sleeps in the kernel and takes the signal there.
  *
  * Only the namespace that SGC was loaded into is listed: modules from dlmopen are no roots.
+ *
+ * Is there a second collector in this process?  A library that calls itself libgc.so or libsgc.so (its DT_SONAME) is
+ * one if this code is not in it; but the drop-in next to libsgc is no other: its DT_FILTER leads all look-ups to
+ * libsgc (a filter for anything else is not the drop-in).  A collector that is linked statically into something cannot
+ * be told from other code.
  */
 #include <link.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "platform/other_gc.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -54,6 +60,102 @@ struct sgc_range sgc_own_large(size_t i)
     uintptr_t start = i < count ? (uintptr_t)__start_sgc_large[i].start : 0;
 
     return (struct sgc_range){ start, start + (i < count ? __start_sgc_large[i].bytes : 0) };
+}
+
+/* ---- which modules are collectors ---------------------------------------------------------------- */
+
+/* What a module says of itself. */
+struct identity {
+    const char *soname;         /* "" if it has none */
+    bool filter;                /* its symbols are looked up in libsgc */
+};
+
+struct search {
+    bool beside_libsgc;         /* this code is in libsgc.so */
+    bool found;
+    char *path;
+    size_t bytes;
+};
+
+static const ElfW(Phdr) *segment_of(const struct dl_phdr_info *info, uint32_t type)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == type)
+            return &info->dlpi_phdr[i];
+    return NULL;
+}
+
+static bool contains(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+        if (segment->p_type == PT_LOAD && address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* The loader adds the module's address to such an entry in place, where it may write. */
+static uintptr_t relocated(const struct dl_phdr_info *info, uintptr_t value)
+{
+    return value < info->dlpi_addr ? value + info->dlpi_addr : value;
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static struct identity identify(const struct dl_phdr_info *info)
+{
+    const ElfW(Phdr) *segment = segment_of(info, PT_DYNAMIC);
+    struct identity is = { "", false };
+    const char *strings = NULL;
+    size_t soname = 0, filter = 0;
+
+    if (segment == NULL)
+        return is;
+    for (const ElfW(Dyn) *d = (const void *)(info->dlpi_addr + segment->p_vaddr); d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_STRTAB)
+            strings = (const char *)relocated(info, d->d_un.d_ptr);
+        else if (d->d_tag == DT_SONAME)
+            soname = d->d_un.d_val;
+        else if (d->d_tag == DT_FILTER)
+            filter = d->d_un.d_val;
+    }
+    if (strings != NULL) {
+        is.soname = strings + soname;       /* the table begins with an empty string */
+        is.filter = starts(strings + filter, "libsgc.so");
+    }
+    return is;
+}
+
+static int look_at_own(struct dl_phdr_info *info, size_t size, void *raw)
+{
+    struct search *search = raw;
+
+    (void)size;
+    if (!contains(info, (uintptr_t)&look_at_own))
+        return 0;
+    search->beside_libsgc = starts(identify(info).soname, "libsgc.so");
+    return 1;
+}
+
+static bool is_drop_in(struct identity is)
+{
+    return is.filter && starts(is.soname, "libgc.so");
+}
+
+/* Is the module the drop-in while this code is in the libsgc next to it?  Then nobody calls what is in it. */
+static bool module_is_idle(const struct dl_phdr_info *info)
+{
+    struct search search = { .beside_libsgc = false };
+
+    if (!is_drop_in(identify(info)))
+        return false;
+    dl_iterate_phdr(look_at_own, &search);
+    return search.beside_libsgc;
 }
 
 /* ---- collecting ---------------------------------------------------------------------------------- */
@@ -109,13 +211,9 @@ static void add_without(struct sgc_modules *modules, struct sgc_range whole, str
  * part of the segment may stay writable. */
 static struct sgc_range relro_of(const struct dl_phdr_info *info)
 {
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_GNU_RELRO)
-            return (struct sgc_range){ lo, (lo + segment->p_memsz) & ~(sgc_os_page_size() - 1) };
-    }
-    return (struct sgc_range){ 0, 0 };
+    const ElfW(Phdr) *segment = segment_of(info, PT_GNU_RELRO);
+    uintptr_t lo = segment != NULL ? info->dlpi_addr + segment->p_vaddr : 0;
+    return (struct sgc_range){ lo, segment != NULL ? (lo + segment->p_memsz) & ~(sgc_os_page_size() - 1) : 0 };
 }
 
 static void add_data(const struct collection *collection, const struct dl_phdr_info *info,
@@ -150,7 +248,7 @@ static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
 {
     const struct collection *collection = raw;
     struct sgc_range relro = relro_of(info);
-    if (sgc_module_is_idle(info))
+    if (module_is_idle(info))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -221,4 +319,30 @@ void sgc_modules_count(int *ranges, int *tlses)
     if (sgc_modules_snapshot(&counted, NULL, NULL, NULL))
         counted.overflow = 0;
     *ranges = *tlses = counted.overflow;
+}
+
+/* ---- another collector ------------------------------------------------------------------------------- */
+
+static int look_for_other(struct dl_phdr_info *info, size_t size, void *raw)
+{
+    struct search *search = raw;
+    struct identity is = identify(info);
+
+    (void)size;
+    if (!starts(is.soname, "libgc.so") && !starts(is.soname, "libsgc.so"))
+        return 0;
+    if (contains(info, (uintptr_t)&look_for_other) || (is.filter && search->beside_libsgc))
+        return 0;
+    snprintf(search->path, search->bytes, "%s", info->dlpi_name);
+    search->found = true;
+    return 1;
+}
+
+bool sgc_modules_other_collector(char *path, size_t bytes)
+{
+    struct search search = { .path = path, .bytes = bytes };
+
+    dl_iterate_phdr(look_at_own, &search);
+    dl_iterate_phdr(look_for_other, &search);
+    return search.found;
 }

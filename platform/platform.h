@@ -23,6 +23,18 @@
 
 #include "platform/atomics.h"
 
+/* ---- rounding to multiples of a power of two ----------------------------------------------- */
+
+static inline size_t sgc_round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) & ~(unit - 1);
+}
+
+static inline size_t sgc_round_down(size_t n, size_t unit)
+{
+    return n & ~(unit - 1);
+}
+
 /* ---- memory (memory_linux.c) ---------------------------------------------------------------- */
 
 /* The size of an OS page, bytes.  [any] after the first call, which sgc_platform_init makes. */
@@ -125,6 +137,13 @@ struct sgc_topology {
 
 /* Reads the machine's topology.  With hwloc this calls malloc some hundred times.  [outside] */
 void sgc_topology_read(struct sgc_topology *topology);
+
+/* As /sys tells it: without hwloc, and where hwloc fails.  `root`: "/sys", or a made-up tree in tests.  [any] */
+void sgc_topology_read_sysfs(struct sgc_topology *topology, const char *root);
+
+/* Bytes of the first processor's data (or unified) cache of that level; 0 if the system does not say.  `root`: likewise.
+ * (caches_linux.c)  [any] */
+size_t sgc_cache_bytes(const char *root, int level);
 
 /* ---- time (clock_posix.c) ---------------------------------------------------------------------- */
 
@@ -307,7 +326,7 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
 void sgc_modules_count(int *ranges, int *tlses);
 
 /* Is another collector's library in this process (libgc.so or libsgc.so by DT_SONAME, and not where this code is)?  Then
- * its path, cut to `bytes`.  (collectors_linux.c)  [outside] */
+ * its path, cut to `bytes`.  [outside] */
 bool sgc_modules_other_collector(char *path, size_t bytes);
 
 /* Linkers may take out sections that nobody names. */
@@ -348,12 +367,9 @@ bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct s
 void sgc_tls_learn(struct sgc_module_tls *tls, uintptr_t thread_pointer, struct sgc_stack_bounds stack,
                    struct sgc_range block);
 
-/* ---- start --------------------------------------------------------------------------------------------------- */
+/* ---- start (memory_linux.c) ----------------------------------------------------------------------------------- */
 
-/* Reads what the functions above need once.  Idempotent.  [outside] */
+/* Reads what the functions above need once: early, before there is a second thread of ours.  Idempotent.  [outside] */
 void sgc_platform_init(void);
-
-/* The name of this system and architecture, for reports: "linux x86_64". */
-const char *sgc_platform_name(void);
 
 #endif

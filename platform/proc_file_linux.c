@@ -68,6 +68,16 @@ bool sgc_read_line_of(const char *path, char *line, size_t size)
     return any;
 }
 
+bool sgc_read_line_at(char *line, size_t size, const char *format, ...)
+{
+    char path[256];
+    va_list args;
+    va_start(args, format);
+    size_t length = sgc_vformat(path, sizeof path, format, args);
+    va_end(args);
+    return length < sizeof path && sgc_read_line_of(path, line, size);
+}
+
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')

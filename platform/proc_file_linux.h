@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/report.h"
+
 struct sgc_reader {
     int fd;
     int pos, len;           /* the unread part of the buffer */
@@ -26,8 +28,9 @@ void sgc_reader_close(struct sgc_reader *reader);
  * the end of the file or on an error. */
 bool sgc_reader_line(struct sgc_reader *reader, char *line, size_t size);
 
-/* The first line of a file; false if there is none. */
+/* The first line of a file; false if there is none.  The second makes the path, a short one. */
 bool sgc_read_line_of(const char *path, char *line, size_t size);
+bool sgc_read_line_at(char *line, size_t size, const char *format, ...) SGC_PRINTF(3, 4);
 
 /* Reads an unsigned number at *text in base 10 or 16 and moves *text behind it.  False (and *text
  * as before) if no digit stands there or the number needs more than 64 bits. */

@@ -2,12 +2,15 @@
 /*
  * What only the processor's own file can know.  Each registers_<arch>.h gives
  *
- *   SGC_ARCH_NAME                 as `uname -m` spells it
  *   sgc_stack_pointer()           the stack pointer within the caller's frame; always inlined
  *   sgc_arch_thread_pointer()     the register that thread-local variables are found by
  *   sgc_arch_dtv(tp)              where glibc keeps the dynamic thread vector's address
  *   sgc_arch_pause()              tells the processor that we spin
  *   sgc_arch_forget_argument()    overwrites the register of a first argument, unless results have the same
+ *
+ * Each registers_<arch>.c has sgc_with_registers.  A caller's value is either still in its register, and then in `saved`, or
+ * the compiler has spilled it into this frame to use the register itself.  Both lie above the stack pointer read there.  No
+ * setjmp: glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move `saved` off the stack.
  */
 #ifndef SGC_PLATFORM_REGISTERS_H
 #define SGC_PLATFORM_REGISTERS_H

@@ -13,12 +13,7 @@
 #error "registers_aarch64.c is for aarch64: choose the file of this architecture in platform/local.mk"
 #endif
 
-/*
- * A caller's value is either still in its register, and then in `saved`, or the compiler has spilled
- * it into this frame to use the register itself.  Both lie above the stack pointer read here.  No
- * setjmp: glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move `saved`
- * off the stack.
- */
+/* Why so: platform/registers.h. */
 __attribute__((noinline, no_sanitize("address")))
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg)
 {

@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#define SGC_ARCH_NAME "aarch64"
-
 /* The procedure call standard has no red zone. */
 #define SGC_RED_ZONE 0
 

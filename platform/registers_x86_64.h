@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#define SGC_ARCH_NAME "x86_64"
-
 /* Bytes below its stack pointer that a leaf function may use. */
 #define SGC_RED_ZONE 128
 

@@ -65,48 +65,36 @@ static void put_signed(struct sink *sink, int64_t value)
     put_unsigned(sink, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }
 
-static void put_pointer(struct sink *sink, const void *pointer)
-{
-    put_string(sink, "0x");
-    put_unsigned(sink, (uintptr_t)pointer, 16);
-}
-
-/* The numbers: `wide` is an `l` or `z` before the letter; long and size_t have the same width here. */
-static bool put_number(struct sink *sink, char letter, bool wide, va_list *args)
-{
-    switch (letter) {
-    case 'd':
-        put_signed(sink, wide ? va_arg(*args, long) : va_arg(*args, int));
-        return true;
-    case 'u':
-    case 'x':
-        put_unsigned(sink, wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned),
-                     letter == 'x' ? 16 : 10);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* One directive, `at` being behind its percent sign; returns what follows it.  An unknown one is
- * shown as it stands: what comes after it could be read wrongly, but never out of bounds. */
+/* One directive, `at` being behind its percent sign; returns what follows it.  `wide`: an `l` or `z` before the letter; long
+ * and size_t have the same width here.  An unknown one is shown as it stands: what comes after it could be read wrongly, but
+ * never out of bounds. */
 static const char *put_directive(struct sink *sink, const char *at, va_list *args)
 {
     bool wide = *at == 'l' || *at == 'z';
     const char *letter = at + wide;
-    if (put_number(sink, *letter, wide, args))
-        return letter + 1;
-    if (*at == 's')
+    switch (*letter) {
+    case 'd':
+        put_signed(sink, wide ? va_arg(*args, long) : va_arg(*args, int));
+        break;
+    case 'p':
+        put_string(sink, "0x");
+        put_unsigned(sink, (uintptr_t)va_arg(*args, const void *), 16);
+        break;
+    case 'u':
+    case 'x':
+        put_unsigned(sink, wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), *letter == 'x' ? 16 : 10);
+        break;
+    case 's':
         put_string(sink, va_arg(*args, const char *));
-    else if (*at == 'c')
+        break;
+    case 'c':
         put(sink, (char)va_arg(*args, int));
-    else if (*at == 'p')
-        put_pointer(sink, va_arg(*args, const void *));
-    else {
+        break;
+    default:
         put(sink, '%');
         return *at == '%' ? at + 1 : at;
     }
-    return at + 1;
+    return letter + 1;
 }
 
 size_t sgc_vformat(char *buffer, size_t size, const char *format, va_list args)

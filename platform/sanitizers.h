@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SGC_SANITIZED: 1 when a sanitizer watches every access of this build, so that none may be hidden in an instruction
- * it does not see.
+ * it does not see.  SGC_TSAN: ThreadSanitizer does.
  */
 #ifndef SGC_PLATFORM_SANITIZERS_H
 #define SGC_PLATFORM_SANITIZERS_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SGC_SANITIZED 1
-#elif !defined(__has_feature)
-#define SGC_SANITIZED 0
-#elif __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#ifdef __has_feature
+#define SGC_HAS_FEATURE(name) __has_feature(name)
+#else
+#define SGC_HAS_FEATURE(name) 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || SGC_HAS_FEATURE(thread_sanitizer)
+#define SGC_TSAN 1
+#else
+#define SGC_TSAN 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || SGC_TSAN || SGC_HAS_FEATURE(address_sanitizer) || SGC_HAS_FEATURE(memory_sanitizer)
 #define SGC_SANITIZED 1
 #else
 #define SGC_SANITIZED 0

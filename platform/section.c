@@ -127,3 +127,11 @@ void sgc_section_stop_requested(struct sgc_section *self)
     sgc_section_hooks.park(self);
     sgc_guard_leave(self);
 }
+
+void sgc_section_sleep(struct sgc_section *self, sgc_a32_t *word, uint32_t expected)
+{
+    if (self != NULL && sgc_section_hooks.sleep != NULL)
+        sgc_section_hooks.sleep(self, word, expected);
+    else
+        sgc_wait(word, expected, -1);
+}

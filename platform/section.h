@@ -63,7 +63,7 @@ struct sgc_section_hooks {
     void (*repair)(struct sgc_section *self);       /* a section was abandoned */
     void (*stay)(struct sgc_section *self);         /* sleep until not suspended any more */
     void (*seam)(void);                             /* NULL, or delays at random (torture) */
-    /* Sleeps once while *word == expected, counting as stopped meanwhile; NULL: simply sleeps. */
+    /* What sgc_section_sleep does; NULL: it simply sleeps. */
     void (*sleep)(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 };
 SGC_INNER struct sgc_section_hooks sgc_section_hooks;
@@ -85,6 +85,9 @@ static inline void sgc_test_point(void)
 void sgc_guard_init(int suspend_signal);        /* before the first guard; once */
 void sgc_guard_enter(struct sgc_section *self);
 void sgc_guard_leave(struct sgc_section *self);
+
+/* Outside sections: sleeps once while *word == expected, counting as stopped meanwhile. */
+void sgc_section_sleep(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 
 /* Has the frame at `recorded` been left, when the thread now stands at `now`?  `alternate` is its
  * alternate signal stack (NULL: none).  A thread that stands there has interrupted the section recorded elsewhere; one that

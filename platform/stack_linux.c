@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 #include "platform/proc_file_linux.h"
 #include "platform/registers.h"
+#include "platform/sanitizers.h"
 #include "platform/syscall_linux.h"
 
 /* Of a stack that the program has given it, the C library says that it has no guard. */
@@ -126,6 +127,15 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
     return true;
 }
 
+static bool bounds_of(const stack_t *alternate, struct sgc_stack_bounds *bounds)
+{
+    if ((alternate->ss_flags & SS_DISABLE) || alternate->ss_size == 0)
+        return false;
+    bounds->low = (uintptr_t)alternate->ss_sp;
+    bounds->high = bounds->low + alternate->ss_size;
+    return true;
+}
+
 /*
  * The kernel notes in the context which alternate stack the thread had set up, not whether it was
  * on it.  It is in use if the handler runs on it, and with it the context: where the interrupted
@@ -134,37 +144,20 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
 {
     const ucontext_t *interrupted = context;
-    const stack_t *alternate = &interrupted->uc_stack;
-    if ((alternate->ss_flags & SS_DISABLE) || alternate->ss_size == 0)
-        return false;
-    bounds->low = (uintptr_t)alternate->ss_sp;
-    bounds->high = bounds->low + alternate->ss_size;
-    return (uintptr_t)context >= bounds->low && (uintptr_t)context < bounds->high;
+    return bounds_of(&interrupted->uc_stack, bounds) && sgc_stack_within(bounds, (uintptr_t)context);
 }
 
 bool sgc_altstack_self(struct sgc_stack_bounds *bounds)
 {
     stack_t now;
-    if (sgc_syscall(SYS_sigaltstack, 0, (long)&now, 0, 0) != 0 || (now.ss_flags & SS_DISABLE) || now.ss_size == 0)
-        return false;
-    bounds->low = (uintptr_t)now.ss_sp;
-    bounds->high = bounds->low + now.ss_size;
-    return true;
+    return sgc_syscall(SYS_sigaltstack, 0, (long)&now, 0, 0) == 0 && bounds_of(&now, bounds);
 }
 
 /*
  * Under TSan a handler runs when the thread next calls into the C library, not where the signal met
  * it, and its context is from then: only where the handler itself stands is true.
  */
-#if defined(__SANITIZE_THREAD__)
-#define SGC_DEFERS_SIGNALS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SGC_DEFERS_SIGNALS 1
-#endif
-#endif
-
-#ifdef SGC_DEFERS_SIGNALS
+#if SGC_TSAN
 uintptr_t sgc_interrupted_sp(const void *context)
 {
     (void)context;

@@ -178,25 +178,28 @@ static size_t service_stack_bytes(void)
     return (bytes + page - 1) & ~(page - 1);
 }
 
-/* With a small stack, or, if libc finds it too small all the same, with the default one. */
-static bool create_detached(struct service *service)
+/* 0, or why not.  No stack_bytes: the default. */
+static int create_detached(struct service *service, size_t stack_bytes)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    int error = pthread_attr_setstacksize(&attributes, service_stack_bytes());
+    if (stack_bytes != 0)
+        error = pthread_attr_setstacksize(&attributes, stack_bytes);
     if (error == 0)
         error = create_thread(&thread, &attributes, run_service, service);
     pthread_attr_destroy(&attributes);
-    if (error != EINVAL)
-        return error == 0;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    error = create_thread(&thread, &attributes, run_service, service);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
+    return error;
+}
+
+/* With a small stack, or, if libc finds it too small all the same, with the default one. */
+static bool create(struct service *service)
+{
+    int error = create_detached(service, service_stack_bytes());
+    return error == 0 || (error == EINVAL && create_detached(service, 0) == 0);
 }
 
 bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *name)
@@ -205,7 +208,7 @@ bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *
     sigset_t saved;
     sgc_format(service.name, sizeof service.name, "%s", name);
     sgc_signals_block(&saved);
-    bool started = create_detached(&service);
+    bool started = create(&service);
     sgc_signals_restore(&saved);
     while (started && sgc_a32_load_acq(&service.taken) == 0)
         sgc_wait(&service.taken, 0, -1);

@@ -10,7 +10,7 @@
 #include <hwloc.h>
 #include <string.h>
 
-#include "platform/topology_sysfs.h"
+#include "platform/platform.h"
 
 /* All versions 2 of hwloc have this name. */
 #define SGC_HWLOC_NAME "libhwloc.so.15"

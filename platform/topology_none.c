@@ -2,7 +2,7 @@
 /*
  * The topology where SGC is built without hwloc.  Owns nothing; runs on any thread.
  */
-#include "platform/topology_sysfs.h"
+#include "platform/platform.h"
 
 void sgc_topology_read(struct sgc_topology *topology)
 {

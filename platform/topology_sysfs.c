@@ -3,13 +3,12 @@
  * Memory nodes and processors from the lists that the kernel shows in /sys.  Owns nothing; runs
  * on any thread.
  */
-#include "platform/topology_sysfs.h"
+#include "platform/platform.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "platform/proc_file_linux.h"
-#include "platform/report.h"
 
 enum { SGC_TOPOLOGY_NODES = sizeof ((struct sgc_topology *)0)->os_index / sizeof(int) };
 
@@ -31,12 +30,11 @@ static bool next_range(const char **at, uint64_t *first, uint64_t *last)
 /* Counts a list such as "0-3,8" and stores its first `capacity` members. */
 static int read_list(const char *root, const char *name, int *member, int capacity)
 {
-    char path[256], line[4096];
+    char line[4096];
     const char *at = line;
     uint64_t first, last;
     int count = 0;
-    if (sgc_format(path, sizeof path, "%s/devices/system/%s", root, name) >= sizeof path
-        || !sgc_read_line_of(path, line, sizeof line))
+    if (!sgc_read_line_at(line, sizeof line, "%s/devices/system/%s", root, name))
         return 0;
     while (next_range(&at, &first, &last)) {
         for (uint64_t i = first; i <= last && count < capacity; i++)

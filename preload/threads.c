@@ -25,7 +25,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-    sgc_aw_t create, join, tryjoin, timedjoin, clockjoin, detach, exit;
+    sgc_aw_t pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np, pthread_clockjoin_np, pthread_detach,
+        pthread_exit;
 } real;
 
 /* The next definition of the name after this library's; 0 if there is none, which no C library does. */
@@ -40,57 +41,56 @@ static uintptr_t find(sgc_aw_t *slot, const char *name)
     return found;
 }
 
+#define REAL(name) ((__typeof__(&name))find(&real.name, #name))
+
 EXPORT int SGC_real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
 {
-    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-        (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))find(&real.create, "pthread_create");
+    __typeof__(&pthread_create) call = REAL(pthread_create);
 
-    return create != NULL ? create(thread, attr, body, arg) : EAGAIN;
+    return call != NULL ? call(thread, attr, body, arg) : EAGAIN;
 }
 
 EXPORT int SGC_real_pthread_join(pthread_t thread, void **result)
 {
-    int (*join)(pthread_t, void **) = (int (*)(pthread_t, void **))find(&real.join, "pthread_join");
+    __typeof__(&pthread_join) call = REAL(pthread_join);
 
-    return join != NULL ? join(thread, result) : EINVAL;
+    return call != NULL ? call(thread, result) : EINVAL;
 }
 
 EXPORT int SGC_real_pthread_tryjoin_np(pthread_t thread, void **result)
 {
-    int (*join)(pthread_t, void **) = (int (*)(pthread_t, void **))find(&real.tryjoin, "pthread_tryjoin_np");
+    __typeof__(&pthread_tryjoin_np) call = REAL(pthread_tryjoin_np);
 
-    return join != NULL ? join(thread, result) : ENOSYS;
+    return call != NULL ? call(thread, result) : ENOSYS;
 }
 
 EXPORT int SGC_real_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
 {
-    int (*join)(pthread_t, void **, const struct timespec *) =
-        (int (*)(pthread_t, void **, const struct timespec *))find(&real.timedjoin, "pthread_timedjoin_np");
+    __typeof__(&pthread_timedjoin_np) call = REAL(pthread_timedjoin_np);
 
-    return join != NULL ? join(thread, result, until) : ENOSYS;
+    return call != NULL ? call(thread, result, until) : ENOSYS;
 }
 
 EXPORT int SGC_real_pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
 {
-    int (*join)(pthread_t, void **, clockid_t, const struct timespec *) =
-        (int (*)(pthread_t, void **, clockid_t, const struct timespec *))find(&real.clockjoin, "pthread_clockjoin_np");
+    __typeof__(&pthread_clockjoin_np) call = REAL(pthread_clockjoin_np);
 
-    return join != NULL ? join(thread, result, clock, until) : ENOSYS;
+    return call != NULL ? call(thread, result, clock, until) : ENOSYS;
 }
 
 EXPORT int SGC_real_pthread_detach(pthread_t thread)
 {
-    int (*detach)(pthread_t) = (int (*)(pthread_t))find(&real.detach, "pthread_detach");
+    __typeof__(&pthread_detach) call = REAL(pthread_detach);
 
-    return detach != NULL ? detach(thread) : EINVAL;
+    return call != NULL ? call(thread) : EINVAL;
 }
 
 EXPORT void SGC_real_pthread_exit(void *result)
 {
-    void (*leave)(void *) = (void (*)(void *))find(&real.exit, "pthread_exit");
+    void (*call)(void *) = (void (*)(void *))find(&real.pthread_exit, "pthread_exit");
 
-    if (leave != NULL)
-        leave(result);
+    if (call != NULL)
+        call(result);
     abort();
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
-#include "alloc/large/span_parts.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
@@ -298,19 +297,4 @@ size_t sgc_span_freed(void)
 void sgc_span_check(void)
 {
     sgc_lists_check(&sgc_spans.lists, SGC_NO_OWNER);
-}
-
-void sgc_spans_lock(struct sgc_section *self)
-{
-    sgc_lock(&sgc_spans.lock, self);
-}
-
-void sgc_spans_unlock(struct sgc_section *self)
-{
-    sgc_unlock(&sgc_spans.lock, self);
-}
-
-void sgc_span_after_fork(void)
-{
-    sgc_lock_reset(&sgc_spans.lock);
 }

@@ -27,8 +27,15 @@
 #ifndef SGC_ALLOC_LARGE_SPAN_H
 #define SGC_ALLOC_LARGE_SPAN_H
 
-#include "alloc/pages/page.h"
+#include "alloc/pages/page_lists.h"
 #include "alloc/pages/pool.h"
+
+struct sgc_spans {
+    struct sgc_lock lock;
+    struct sgc_page_lists lists;        /* todo and done only */
+    sgc_aw_t allocated, freed;          /* bytes since somebody asked */
+};
+SGC_INNER struct sgc_spans sgc_spans;
 
 /* Pages that `bytes` take. */
 static inline size_t sgc_span_pages_for(size_t bytes)
@@ -78,9 +85,13 @@ size_t sgc_span_allocated(void);
 size_t sgc_span_freed(void);
 
 void sgc_span_check(void);
-/* For fork: see gc/collect/fork.c. */
-void sgc_spans_lock(struct sgc_section *self);
-void sgc_spans_unlock(struct sgc_section *self);
-void sgc_span_after_fork(void);
+
+/* ---- for the files of the spans ---- */
+
+/* Off the lists; returns how many pages it has.  Under the lock. */
+uint32_t sgc_span_withdraw(uint32_t first);
+
+/* Gives reserved pages back.  Under a guard. */
+void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
 
 #endif

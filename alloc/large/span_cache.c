@@ -25,13 +25,13 @@ void sgc_span_caches_init(void)
         spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
 }
 
-/* Spans that an older epoch has left belong to the sweepers. */
+/* NULL: nothing is kept.  Spans that an older epoch has left belong to the sweepers. */
 static struct sgc_span_caches *spares_of(uint32_t owner)
 {
-    struct sgc_span_caches *s = &spares[owner];
+    struct sgc_span_caches *s = spares != NULL && owner != SGC_NO_OWNER ? &spares[owner] : NULL;
 
-    sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX);
-    if (s->epoch != sgc_heap.epoch) {
+    sgc_assert(owner < SGC_OWNERS_MAX);
+    if (s != NULL && s->epoch != sgc_heap.epoch) {
         *s = (struct sgc_span_caches){ .epoch = s->epoch };
         sgc_compiler_barrier();
         s->epoch = sgc_heap.epoch;
@@ -54,12 +54,9 @@ static uint32_t max_pages(void)
 
 bool sgc_cached_span_fits(uint32_t owner, uint32_t count)
 {
-    const struct sgc_span_caches *s;
+    const struct sgc_span_caches *s = spares_of(owner);
 
-    if (spares == NULL || owner == SGC_NO_OWNER)
-        return false;
-    s = spares_of(owner);
-    return (s->head[count % SIZES] == SGC_NO_PAGE || size_of(s->head[count % SIZES]) == count) &&
+    return s != NULL && (s->head[count % SIZES] == SGC_NO_PAGE || size_of(s->head[count % SIZES]) == count) &&
            s->pages + count <= max_pages();
 }
 
@@ -93,25 +90,18 @@ static uint32_t pop(struct sgc_span_caches *s, uint32_t *head)
 
 uint32_t sgc_cached_span_pop(uint32_t owner, uint32_t count)
 {
-    struct sgc_span_caches *s;
-    uint32_t *head;
+    struct sgc_span_caches *s = spares_of(owner);
+    uint32_t *head = s != NULL ? &s->head[count % SIZES] : NULL;
 
     sgc_assert(count != 0);
-    if (spares == NULL || owner == SGC_NO_OWNER)
-        return SGC_NO_PAGE;
-    s = spares_of(owner);
-    head = &s->head[count % SIZES];
-    return *head != SGC_NO_PAGE && size_of(*head) == count ? pop(s, head) : SGC_NO_PAGE;
+    return head != NULL && *head != SGC_NO_PAGE && size_of(*head) == count ? pop(s, head) : SGC_NO_PAGE;
 }
 
 uint32_t sgc_cached_span_pop_any(uint32_t owner)
 {
-    struct sgc_span_caches *s;
+    struct sgc_span_caches *s = spares_of(owner);
 
-    if (spares == NULL || owner == SGC_NO_OWNER)
-        return SGC_NO_PAGE;
-    s = spares_of(owner);
-    for (int i = 0; i < SIZES; i++)
+    for (int i = 0; s != NULL && i < SIZES; i++)
         if (s->head[i] != SGC_NO_PAGE)
             return pop(s, &s->head[i]);
     return SGC_NO_PAGE;
@@ -119,5 +109,7 @@ uint32_t sgc_cached_span_pop_any(uint32_t owner)
 
 uint32_t sgc_cached_span_pages(uint32_t owner)
 {
-    return spares != NULL && owner != SGC_NO_OWNER ? spares_of(owner)->pages : 0;
+    const struct sgc_span_caches *s = spares_of(owner);
+
+    return s != NULL ? s->pages : 0;
 }

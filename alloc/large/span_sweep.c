@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
-#include "alloc/large/span_parts.h"
 
 enum { BATCH = 16 };            /* spans swept under the lock at a time */
 
@@ -117,22 +116,26 @@ static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *ke
     return more;
 }
 
-static uint32_t step_of(uint32_t most)
+/* Until there are some that are wanted.  False if no span was left; how many are kept. */
+static bool sweep(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
-    return most < BATCH ? most : BATCH;
+    bool more = true;
+
+    for (uint32_t step; more && *kept == 0 && most > 0; most -= step) {
+        step = most < BATCH ? most : BATCH;
+        more = sweep_batch(step, wanted, kept, self);
+    }
+    return more;
 }
 
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self)
 {
     const struct wanted none = { SGC_NO_OWNER, 0 };
     uint32_t kept = 0;
-    bool more = true;
+    bool more;
 
     sgc_guard_enter(self);
-    for (uint32_t step; more && most > 0; most -= step) {
-        step = step_of(most);
-        more = sweep_batch(step, &none, &kept, self);
-    }
+    more = sweep(most, &none, &kept, self);
     sgc_guard_leave(self);
     return more;
 }
@@ -141,13 +144,9 @@ bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sg
 {
     const struct wanted wanted = { owner, count };
     uint32_t kept = 0;
-    bool more = true;
 
     sgc_assert(count != 0);
-    for (uint32_t step; more && kept == 0 && most > 0; most -= step) {
-        step = step_of(most);
-        more = sweep_batch(step, &wanted, &kept, self);
-    }
+    sweep(most, &wanted, &kept, self);
     return kept != 0;
 }
 

@@ -97,11 +97,6 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
     return true;
 }
 
-static uint32_t committed_arenas(void)
-{
-    return (uint32_t)(sgc_aw_load_acq(&sgc_heap.limit) / SGC_ARENA);
-}
-
 /* When the arena that has waited longest will be due. */
 static uint64_t next_due(uint64_t age, struct sgc_section *self)
 {
@@ -122,7 +117,7 @@ uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_
     if (now < age)
         return age;
     for (int whole_only = 1; whole_only >= 0; whole_only--)
-        for (uint32_t a = committed_arenas(); a-- > 0;) {
+        for (uint32_t a = (uint32_t)(sgc_aw_load_acq(&sgc_heap.limit) / SGC_ARENA); a-- > 0;) {
             if (arenas == 0)
                 return now;
             if (decay_arena(a, now - age, whole_only, self))

@@ -4,8 +4,7 @@
  */
 #include "alloc/pages/free_list.h"
 
-#include "alloc/pages/arena.h"
-#include "alloc/pages/page.h"
+#include "alloc/pages/page_lists.h"
 #include "platform/report.h"
 
 enum { WEALTHS = 33 };
@@ -88,17 +87,6 @@ static void change_count(uint32_t owner, uint32_t by)
 
 /* ---- pages ---- */
 
-static void add_first(struct free_list *list, uint32_t page)
-{
-    record(page)->prev = SGC_NO_PAGE;
-    record(page)->next = list->first;
-    if (list->first != SGC_NO_PAGE)
-        record(list->first)->prev = page;
-    else
-        list->last = page;
-    list->first = page;
-}
-
 static void add_last(struct free_list *list, uint32_t page)
 {
     sgc_assert(list->last != SGC_NO_PAGE);
@@ -118,7 +106,7 @@ void sgc_free_list_add(uint32_t owner, uint32_t page)
         return;
     list = &lists.of[owner];
     if (list->first == SGC_NO_PAGE || page < list->first)
-        add_first(list, page);
+        sgc_page_link(&list->first, &list->last, page);
     else
         add_last(list, page);
     record(page)->list = owner;
@@ -132,14 +120,7 @@ void sgc_free_list_remove(uint32_t page)
     struct free_list *list = &lists.of[r->list];
 
     sgc_assert(sgc_free_list_of(page) != SGC_NO_OWNER);
-    if (r->prev != SGC_NO_PAGE)
-        record(r->prev)->next = r->next;
-    else
-        list->first = r->next;
-    if (r->next != SGC_NO_PAGE)
-        record(r->next)->prev = r->prev;
-    else
-        list->last = r->prev;
+    sgc_page_unlink(&list->first, &list->last, page);
     sgc_arena_of_page(page)->listed &= ~sgc_arena_bit(page);
     change_count(r->list, (uint32_t)-1);
     r->list = 0;

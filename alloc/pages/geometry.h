@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "platform/round.h"
-
 enum {
     SGC_GRANULE_LOG = 4,
     SGC_PAGE_LOG = 16,

@@ -37,7 +37,6 @@
 #include <stdbool.h>
 
 #include "alloc/pages/geometry.h"
-#include "alloc/pages/huge_page_rules.h"
 #include "alloc/pages/page_rules.h"
 #include "platform/atomics.h"
 #include "platform/visibility.h"
@@ -47,6 +46,8 @@
 struct sgc_page;
 struct sgc_page_record;
 struct sgc_arena;
+
+enum sgc_huge_pages { SGC_HUGE_OFF, SGC_HUGE_ON, SGC_HUGE_AUTO };
 
 /* Fixed before the heap is used. */
 struct sgc_heap_config {
@@ -85,7 +86,7 @@ SGC_INNER struct sgc_heap sgc_heap;
 SGC_INNER sgc_aw_t *sgc_alloc_words;
 
 /* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once: by sgc_heap_init
- * (alloc/start.h). */
+ * (alloc/whole_heap.h). */
 bool sgc_heap_reserve(const struct sgc_heap_config *config);
 
 /* Commits arenas and their part of the tables.  False if the system refuses; the arenas themselves are
@@ -127,6 +128,126 @@ static inline uint32_t sgc_granule_in_page(uintptr_t address)
 static inline void *sgc_granule_address(size_t granule)
 {
     return (void *)(sgc_heap.base + (granule << SGC_GRANULE_LOG));
+}
+
+/* ---- arenas ---- */
+
+/* Free pages of one sort: what a single page is looked for among. */
+enum sgc_pool_sort {
+    SGC_POOL_USED,             /* with contents */
+    SGC_POOL_NOBODYS,           /* of these, on no list */
+    SGC_POOL_CLEAN,             /* without contents */
+    SGC_POOL_SORTS
+};
+
+/* Sixty-four pages, each a bit of the words that say in which state they are.  Which word is written by whom:
+ * alloc/pages/pool.h. */
+struct sgc_arena {
+    uint64_t free;              /* pages nobody uses */
+    uint64_t dirty;             /* of these, the ones with contents */
+    uint64_t freed_at;          /* when a page last became free, ns */
+    sgc_aw_t uncollectable;     /* pages of uncollectable kinds */
+    sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
+    uint64_t listed;            /* of the dirty ones, those on some thread's free page list */
+    uint64_t spare[2];          /* a cache line each: two words above are written by all */
+};
+_Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
+
+static inline struct sgc_arena *sgc_arena_of_page(uint32_t page)
+{
+    sgc_assert(page < sgc_heap.reserved / SGC_PAGE);
+    return &sgc_heap.arenas[page / SGC_ARENA_PAGES];
+}
+
+static inline uintptr_t sgc_arena_bit(uint32_t page)
+{
+    return (uintptr_t)1 << (page % SGC_ARENA_PAGES);
+}
+
+/* The word of the span bits in that role which has the page's bit, sgc_arena_bit(page). */
+static inline sgc_aw_t *sgc_span_word(uint32_t page, uint32_t role)
+{
+    sgc_assert(role <= 1);
+    return &sgc_heap.span_bits[2 * (page / SGC_ARENA_PAGES) + role];
+}
+
+/* Free pages of one arena. */
+static inline uint64_t sgc_pool_pages_of(const struct sgc_arena *arena, enum sgc_pool_sort sort)
+{
+    if (sort == SGC_POOL_CLEAN)
+        return arena->free & ~arena->dirty;
+    return sort == SGC_POOL_USED ? arena->dirty : arena->dirty & ~arena->listed;
+}
+
+/* ---- the two bitmaps, and the remote bits ---- */
+
+static inline uint32_t sgc_mark_role(void)
+{
+    return sgc_heap.alloc_role ^ 1u;
+}
+
+/* Word w (64 granules) of the bitmap in that role. */
+static inline sgc_aw_t *sgc_bits_word(size_t w, uint32_t role)
+{
+    sgc_assert(role <= 1);
+    return &sgc_heap.bits[2 * w + role];
+}
+
+static inline uintptr_t sgc_bit_mask(size_t granule)
+{
+    return (uintptr_t)1 << (granule % 64);
+}
+
+static inline sgc_aw_t *sgc_alloc_word(size_t granule)
+{
+    return sgc_bits_word(granule / 64, sgc_heap.alloc_role);
+}
+
+static inline sgc_aw_t *sgc_mark_word(size_t granule)
+{
+    return sgc_bits_word(granule / 64, sgc_mark_role());
+}
+
+static inline sgc_aw_t *sgc_remote_word(size_t granule)
+{
+    return &sgc_heap.remote_bits[granule / 64];
+}
+
+/* Where a granule's bit is in the bit string that begins at word 0 of one role, the words of the other role included. */
+static inline size_t sgc_bit_index(size_t granule)
+{
+    return granule + (granule & ~(size_t)63);
+}
+
+static inline bool sgc_alloc_bit(size_t granule)
+{
+    return (sgc_aw_load(sgc_alloc_word(granule)) & sgc_bit_mask(granule)) != 0;
+}
+
+static inline bool sgc_mark_bit(size_t granule)
+{
+    return (sgc_aw_load(sgc_mark_word(granule)) & sgc_bit_mask(granule)) != 0;
+}
+
+static inline bool sgc_remote_bit(size_t granule)
+{
+    return (sgc_aw_load(sgc_remote_word(granule)) & sgc_bit_mask(granule)) != 0;
+}
+
+/* Only by the owner of the page: no other thread writes these words, so a load and a store do.
+ * Release, so that a thread which sees the bit sees the object's page set up. */
+static inline void sgc_alloc_bit_set(size_t granule)
+{
+    sgc_aw_t *word = sgc_alloc_word(granule);
+
+    sgc_aw_store_rel(word, sgc_aw_load(word) | sgc_bit_mask(granule));
+}
+
+static inline void sgc_alloc_bit_clear(size_t granule)
+{
+    sgc_aw_t *word = sgc_alloc_word(granule);
+
+    sgc_aw_store(word, sgc_aw_load(word) & ~sgc_bit_mask(granule));
 }
 
 #endif

@@ -2,8 +2,6 @@
 /* See alloc/pages/huge_pages.h. */
 #include "alloc/pages/huge_pages.h"
 
-#include "alloc/pages/heap.h"
-
 struct huge_pages {
     enum sgc_huge_pages wish;
     bool looked;

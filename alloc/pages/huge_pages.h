@@ -20,10 +20,37 @@
 #ifndef SGC_ALLOC_PAGES_HUGE_PAGES_H
 #define SGC_ALLOC_PAGES_HUGE_PAGES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "alloc/pages/heap.h"
 
-#include "alloc/pages/huge_page_rules.h"
+/* ---- when to ask: without state or system calls ---- */
+
+enum {
+    SGC_HUGE_FROM_ARENA = 6,        /* smaller heaps (24 MB) are left alone */
+    SGC_HUGE_SAMPLE = 16,           /* small pages that are touched for comparison */
+    SGC_HUGE_PATIENCE = 4,          /* so many times as large a heap tries again: a trial that fails takes some milliseconds */
+};
+
+struct sgc_huge_trials {
+    uint64_t sample_ns;             /* the last sample of small pages took so long */
+    bool trusted;                   /* huge pages have been faster since */
+    uint32_t next;                  /* no trial before this arena */
+};
+
+/* Is a huge page that took so long no more expensive, per byte, than small pages of `sample` bytes? */
+static inline bool sgc_huge_page_pays(uint64_t huge_ns, size_t huge, uint64_t sample_ns, size_t sample)
+{
+    return huge_ns <= sample_ns * (huge / sample);
+}
+
+/* In this arena a huge page of `huge` bytes took so long; the sample had `sample` bytes. */
+static inline void sgc_huge_page_tried(struct sgc_huge_trials *trials, uint32_t arena, uint64_t huge_ns, size_t huge,
+                                       size_t sample)
+{
+    trials->trusted = sgc_huge_page_pays(huge_ns, huge, trials->sample_ns, sample);
+    trials->next = trials->trusted ? 0 : arena * SGC_HUGE_PATIENCE;
+}
+
+/* ---- asking ---- */
 
 /* Before the heap grows. */
 void sgc_huge_pages_init(enum sgc_huge_pages wish);

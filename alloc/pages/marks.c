@@ -12,7 +12,6 @@
 
 #include <limits.h>
 
-#include "alloc/pages/arena.h"
 #include "alloc/pages/page.h"
 #include "platform/section.h"
 

@@ -6,7 +6,8 @@
 #ifndef SGC_ALLOC_PAGES_MARKS_H
 #define SGC_ALLOC_PAGES_MARKS_H
 
-#include "alloc/pages/bits.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The bitmaps change roles: what was marked is what is allocated, in a new epoch.  World stopped; the caller gives the caches
  * their new tags. */

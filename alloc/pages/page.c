@@ -4,7 +4,6 @@
  */
 #include "alloc/pages/page.h"
 
-#include "alloc/pages/arena.h"
 #include "platform/report.h"
 
 void sgc_page_clear_bits(uint32_t page)

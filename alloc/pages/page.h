@@ -29,7 +29,7 @@
 #ifndef SGC_ALLOC_PAGES_PAGE_H
 #define SGC_ALLOC_PAGES_PAGE_H
 
-#include "alloc/pages/bits.h"
+#include "alloc/pages/heap.h"
 #include "alloc/pages/kind.h"
 #include "alloc/pages/size_class.h"
 

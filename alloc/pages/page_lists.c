@@ -13,6 +13,34 @@ static struct sgc_page_record *record(uint32_t page)
     return &sgc_heap.records[page];
 }
 
+void sgc_page_link(uint32_t *first, uint32_t *last, uint32_t page)
+{
+    struct sgc_page_record *r = record(page);
+
+    r->prev = SGC_NO_PAGE;
+    r->next = *first;
+    if (r->next != SGC_NO_PAGE)
+        record(r->next)->prev = page;
+    else
+        *last = page;
+    *first = page;
+}
+
+void sgc_page_unlink(uint32_t *first, uint32_t *last, uint32_t page)
+{
+    const struct sgc_page_record *r = record(page);
+
+    sgc_assert(*first != SGC_NO_PAGE && *last != SGC_NO_PAGE);
+    if (r->prev != SGC_NO_PAGE)
+        record(r->prev)->next = r->next;
+    else
+        *first = r->next;
+    if (r->next != SGC_NO_PAGE)
+        record(r->next)->prev = r->prev;
+    else
+        *last = r->prev;
+}
+
 /*
  * A page's label says which list it is on, and since which epoch of the lists.  When the lists are
  * renewed, everything on `usable` and `done` is put before `todo` in O(1): labels of an older epoch
@@ -35,34 +63,17 @@ enum sgc_page_list sgc_list_of(const struct sgc_page_lists *lists, uint32_t page
 
 void sgc_list_push(struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t page)
 {
-    struct sgc_page_record *r = record(page);
-
-    sgc_assert(r->list == 0);
-    r->list = label(lists, list);
-    r->prev = SGC_NO_PAGE;
-    r->next = lists->head[list];
-    if (r->next != SGC_NO_PAGE)
-        record(r->next)->prev = page;
-    else
-        lists->tail[list] = page;
-    lists->head[list] = page;
+    sgc_assert(record(page)->list == 0);
+    record(page)->list = label(lists, list);
+    sgc_page_link(&lists->head[list], &lists->tail[list], page);
 }
 
 void sgc_list_remove(struct sgc_page_lists *lists, uint32_t page)
 {
-    struct sgc_page_record *r = record(page);
     enum sgc_page_list list = sgc_list_of(lists, page);
 
-    sgc_assert(lists->head[list] != SGC_NO_PAGE && lists->tail[list] != SGC_NO_PAGE);
-    if (r->prev != SGC_NO_PAGE)
-        record(r->prev)->next = r->next;
-    else
-        lists->head[list] = r->next;
-    if (r->next != SGC_NO_PAGE)
-        record(r->next)->prev = r->prev;
-    else
-        lists->tail[list] = r->prev;
-    r->list = 0;
+    sgc_page_unlink(&lists->head[list], &lists->tail[list], page);
+    record(page)->list = 0;
 }
 
 void sgc_list_move(struct sgc_page_lists *lists, enum sgc_page_list to, uint32_t page)

@@ -19,6 +19,11 @@ struct sgc_page_lists {
     uint32_t epoch;                 /* the cycle that `done` and `usable` are of */
 };
 
+/* Links a page in front of those from *first to *last, which are linked by their records; and takes one out.  Under the lock of
+ * who has them. */
+void sgc_page_link(uint32_t *first, uint32_t *last, uint32_t page);
+void sgc_page_unlink(uint32_t *first, uint32_t *last, uint32_t page);
+
 /* After a cycle: pages swept in an older epoch are to be swept again.  Under the lists' lock. */
 void sgc_lists_renew(struct sgc_page_lists *lists);
 void sgc_list_push(struct sgc_page_lists *lists, enum sgc_page_list list, uint32_t page);

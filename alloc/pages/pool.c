@@ -8,7 +8,6 @@
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/page.h"
-#include "alloc/pages/pool_parts.h"
 
 SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 
@@ -27,7 +26,6 @@ bool sgc_pool_within_limit(uint32_t fresh)
     return fresh <= limit && now <= limit - fresh;
 }
 
-/* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
 bool sgc_pool_may_use(uint32_t count)
 {
     size_t limit = sgc_aw_load(&sgc_pool.limit);

@@ -24,7 +24,7 @@
 #ifndef SGC_ALLOC_PAGES_POOL_H
 #define SGC_ALLOC_PAGES_POOL_H
 
-#include "alloc/pages/arena.h"
+#include "alloc/pages/heap.h"
 #include "platform/lock.h"
 
 struct sgc_pool {
@@ -106,9 +106,6 @@ uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_
 
 void sgc_pool_set_limit(size_t bytes);          /* 0: none */
 
-/* How many more pages the limit allows to be in use. */
-size_t sgc_pool_room(void);
-
 /* Bytes in pages in use plus free pages with contents: what the heap costs. */
 size_t sgc_pool_heap_bytes(void);
 size_t sgc_pool_in_use_bytes(void);
@@ -123,5 +120,30 @@ void sgc_pool_after_fork(void);
 /* Likewise, when the other threads' caches are closed: what they had taken and not put to use yet, or were giving back, is
  * free again. */
 void sgc_pool_take_back_lost(void);
+
+/* ---- for the files of the pool: under its lock ---- */
+
+/* Changes a count, readable by anybody; returns what it is now. */
+static inline size_t sgc_pool_count(sgc_aw_t *count, size_t n)
+{
+    size_t now = sgc_aw_load(count) + n;
+
+    sgc_aw_store(count, now);
+    return now;
+}
+
+/* May so many pages without contents be used? */
+bool sgc_pool_within_limit(uint32_t fresh);
+
+/* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
+bool sgc_pool_may_use(uint32_t count);
+
+/* Makes `need` more arenas or waits for the thread that makes some; the lock may be given up meanwhile.  `huge`: what they are
+ * for uses most of its pages.  False when there are no more. */
+bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self);
+
+/* Out of the pool, and back; a single page onto the list of its last owner. */
+void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero);
+void sgc_pool_give_run(uint32_t first, uint32_t count, uint32_t owner, uint64_t now);
 
 #endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: growing, by one thread at a time, and the start.  Who may call what: alloc/pages/pool.h and
- * alloc/pages/pool_parts.h.
+ * The pool of free pages: growing, by one thread at a time, and the start.  Who may call what: alloc/pages/pool.h.
  */
-#include "alloc/pages/pool_parts.h"
+#include "alloc/pages/pool.h"
 
 #include <limits.h>
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
-#include "alloc/pages/pool.h"
 
 /* Under the lock: becomes the one that grows, or waits for the one that does (the lock is then
  * given up and the world may have changed).  True when it is us. */

@@ -3,12 +3,11 @@
  * The pool of free pages: single pages, taken from where the page rule says and given back to the list of the thread that
  * had them last.  Who may call what: alloc/pages/pool.h.
  */
-#include "alloc/pages/pool_parts.h"
+#include "alloc/pages/pool.h"
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/pages/page.h"
-#include "alloc/pages/pool.h"
 
 /* ---- finding one page ---- */
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: its limit, its figures, its check, and fork.  The counts are read and the limit
- * written by anybody.
+ * The pool of free pages: its limit, its figures, pages on their way to it, its check, and fork.  Who may call what:
+ * alloc/pages/pool.h.  The counts are read and the limit written by anybody.
  */
-#include "alloc/pages/pool_parts.h"
+#include "alloc/pages/pool.h"
+
+#include <limits.h>
 
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/page.h"
-#include "alloc/pages/pool.h"
 #include "platform/report.h"
 
 void sgc_pool_set_limit(size_t bytes)
@@ -32,12 +33,41 @@ size_t sgc_pool_heap_bytes(void)
     return sgc_pool_in_use_bytes() + sgc_pool_used_bytes();
 }
 
-size_t sgc_pool_room(void)
-{
-    size_t limit = sgc_aw_load(&sgc_pool.limit), used = sgc_aw_load(&sgc_pool.in_use);
+/* ---- on their way, in the hands of a thread that sweeps or gives memory back ---- */
 
-    return used < limit ? limit - used : 0;
+enum { AWAITED = 1, ONE_PAGE = 2 };
+
+void sgc_pool_transit_begin(uint32_t count)
+{
+    sgc_assert(count != 0);
+    sgc_a32_add(&sgc_pool.coming, count * ONE_PAGE);
 }
+
+/* The thread that finds that others have come in between leaves the bit to them. */
+void sgc_pool_transit_end(uint32_t count)
+{
+    uint32_t before = sgc_a32_add(&sgc_pool.coming, -count * ONE_PAGE);
+
+    sgc_assert(before >= count * ONE_PAGE);
+    if (before - count * ONE_PAGE == AWAITED && sgc_a32_cas(&sgc_pool.coming, AWAITED, 0))
+        sgc_wake(&sgc_pool.coming, INT_MAX);
+}
+
+/* The sleep counts as stopped, since who has them may be stopped before the pool has them. */
+void sgc_pool_transit_wait(struct sgc_section *self)
+{
+    sgc_assert(self == NULL || !sgc_section_inside(self));
+    for (;;) {
+        uint32_t seen = sgc_a32_load_acq(&sgc_pool.coming);
+
+        if (seen < ONE_PAGE)
+            return;
+        if ((seen & AWAITED) || sgc_a32_cas(&sgc_pool.coming, seen, seen | AWAITED))
+            sgc_section_sleep(self, &sgc_pool.coming, seen | AWAITED);
+    }
+}
+
+/* ---- the check ---- */
 
 static size_t check_arena(uint32_t a)
 {
@@ -69,6 +99,8 @@ void sgc_pool_check(void)
     (void)dirty;
     (void)used;
 }
+
+/* ---- fork ---- */
 
 void sgc_pool_after_fork(void)
 {

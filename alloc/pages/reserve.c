@@ -5,7 +5,8 @@
  */
 #include "alloc/pages/heap.h"
 
-#include "alloc/pages/arena.h"
+#include <string.h>
+
 #include "alloc/pages/page.h"
 
 SGC_STATE struct sgc_heap sgc_heap;
@@ -15,48 +16,34 @@ static const size_t SMALLEST_RESERVE = (size_t)4 * SGC_ARENA;
 static const size_t DEFAULT_RESERVE_MIN = (size_t)64 << 30;
 static const size_t DEFAULT_RESERVE_MAX = (size_t)1 << 40;
 
-/* Bytes of each table for a heap of `bytes`. */
-static size_t bits_bytes(size_t bytes)
-{
-    return bytes / SGC_GRANULE / 8 * 2;
-}
+/* The tables behind the pages, in order: where the heap has a table's address, and how many bytes the table has for an
+ * arena. */
+static const struct table {
+    size_t place, arena_bytes;
+} tables[] = {
+    { offsetof(struct sgc_heap, bits), 2 * SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof(sgc_aw_t) },
+    { offsetof(struct sgc_heap, remote_bits), SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof(sgc_aw_t) },
+    { offsetof(struct sgc_heap, pages), SGC_ARENA_PAGES * sizeof(struct sgc_page) },
+    { offsetof(struct sgc_heap, records), SGC_ARENA_PAGES * sizeof(struct sgc_page_record) },
+    { offsetof(struct sgc_heap, arenas), sizeof(struct sgc_arena) },
+    { offsetof(struct sgc_heap, span_bits), 2 * sizeof(sgc_aw_t) },
+};
 
-static size_t remote_bytes(size_t bytes)
-{
-    return bytes / SGC_GRANULE / 8;
-}
+enum { TABLES = sizeof tables / sizeof *tables };
 
-static size_t pages_bytes(size_t bytes)
+static size_t table_bytes(size_t i, size_t heap)
 {
-    return bytes / SGC_PAGE * sizeof(struct sgc_page);
-}
-
-static size_t records_bytes(size_t bytes)
-{
-    return bytes / SGC_PAGE * sizeof(struct sgc_page_record);
-}
-
-static size_t arenas_bytes(size_t bytes)
-{
-    return bytes / SGC_ARENA * sizeof(struct sgc_arena);
-}
-
-static size_t span_bits_bytes(size_t bytes)
-{
-    return bytes / SGC_ARENA * 2 * sizeof(sgc_aw_t);
-}
-
-static size_t table_size(size_t bytes)
-{
-    sgc_assert(sgc_heap.os_page != 0);
-    return sgc_round_up(bytes, sgc_heap.os_page);
+    sgc_assert(i < TABLES && sgc_heap.os_page != 0);
+    return sgc_round_up(heap / SGC_ARENA * tables[i].arena_bytes, sgc_heap.os_page);
 }
 
 static size_t tables_bytes(size_t heap)
 {
-    return table_size(bits_bytes(heap)) + table_size(remote_bytes(heap)) +
-           table_size(pages_bytes(heap)) + table_size(records_bytes(heap)) +
-           table_size(arenas_bytes(heap)) + table_size(span_bits_bytes(heap));
+    size_t sum = 0;
+
+    for (size_t i = 0; i < TABLES; i++)
+        sum += table_bytes(i, heap);
+    return sum;
 }
 
 /* Eight times the memory of the machine leaves room for holes; a limit set by the user needs no
@@ -80,23 +67,16 @@ static size_t wanted_reserve(const struct sgc_heap_config *config)
 
 static void lay_out(void *start, size_t heap)
 {
-    char *p = start;
+    char *p = (char *)start + heap;
 
     sgc_assert((uintptr_t)start % SGC_ARENA == 0 && heap % SGC_ARENA == 0);
-    sgc_heap.base = (uintptr_t)p;
+    sgc_heap.base = (uintptr_t)start;
     sgc_heap.reserved = heap;
-    p += heap;
-    sgc_heap.bits = sgc_alloc_words = (sgc_aw_t *)(void *)p;
-    p += table_size(bits_bytes(heap));
-    sgc_heap.remote_bits = (sgc_aw_t *)(void *)p;
-    p += table_size(remote_bytes(heap));
-    sgc_heap.pages = (struct sgc_page *)(void *)p;
-    p += table_size(pages_bytes(heap));
-    sgc_heap.records = (struct sgc_page_record *)(void *)p;
-    p += table_size(records_bytes(heap));
-    sgc_heap.arenas = (struct sgc_arena *)(void *)p;
-    p += table_size(arenas_bytes(heap));
-    sgc_heap.span_bits = (sgc_aw_t *)(void *)p;
+    for (size_t i = 0; i < TABLES; i++) {
+        memcpy((char *)&sgc_heap + tables[i].place, &p, sizeof p);
+        p += table_bytes(i, heap);
+    }
+    sgc_alloc_words = sgc_heap.bits;
 }
 
 /* Halves the wish until the system agrees: locked memory, strict overcommit and sanitizers each
@@ -131,31 +111,24 @@ bool sgc_heap_reserve(const struct sgc_heap_config *config)
     return false;
 }
 
-/* Commits the OS pages of a table that hold entries [first, first+count) of `size` bytes. */
-static bool commit_slice(void *table, size_t first, size_t count, size_t size)
+/* Commits the OS pages of a table that hold what it has of arenas [first, first+count). */
+static bool commit_table(const struct table *table, size_t first, size_t count)
 {
-    uintptr_t lo = (uintptr_t)table + first * size;
-    uintptr_t hi = lo + count * size;
+    uintptr_t start, lo, hi;
 
-    sgc_assert(count != 0 && lo >= sgc_heap.base);
-    lo = sgc_round_down(lo, sgc_heap.os_page);
-    hi = sgc_round_up(hi, sgc_heap.os_page);
+    sgc_assert(count != 0);
+    memcpy(&start, (char *)&sgc_heap + table->place, sizeof start);
+    lo = sgc_round_down(start + first * table->arena_bytes, sgc_heap.os_page);
+    hi = sgc_round_up(start + (first + count) * table->arena_bytes, sgc_heap.os_page);
     return sgc_mem_commit((void *)lo, hi - lo);
 }
 
 bool sgc_heap_commit_arenas(uint32_t first, uint32_t count)
 {
-    size_t page = (size_t)first * SGC_ARENA_PAGES;
-    size_t pages = (size_t)count * SGC_ARENA_PAGES;
-    size_t word = page * SGC_PAGE_WORDS;
-    size_t words = pages * SGC_PAGE_WORDS;
+    bool done = sgc_mem_commit((void *)sgc_page_start(first * SGC_ARENA_PAGES), (size_t)count * SGC_ARENA);
 
     sgc_assert(count != 0 && first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
-    return sgc_mem_commit((void *)sgc_page_start((uint32_t)page), (size_t)count * SGC_ARENA) &&
-           commit_slice(sgc_heap.arenas, first, count, sizeof(struct sgc_arena)) &&
-           commit_slice(sgc_heap.span_bits, 2 * first, 2 * (size_t)count, sizeof(sgc_aw_t)) &&
-           commit_slice(sgc_heap.bits, 2 * word, 2 * words, sizeof(sgc_aw_t)) &&
-           commit_slice(sgc_heap.remote_bits, word, words, sizeof(sgc_aw_t)) &&
-           commit_slice(sgc_heap.pages, page, pages, sizeof(struct sgc_page)) &&
-           commit_slice(sgc_heap.records, page, pages, sizeof(struct sgc_page_record));
+    for (size_t i = 0; done && i < TABLES; i++)
+        done = commit_table(&tables[i], first, count);
+    return done;
 }

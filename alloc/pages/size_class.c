@@ -95,21 +95,3 @@ void sgc_size_classes_init(void)
         sgc_size_classes.by_granules[g] = (uint8_t)cls;
     }
 }
-
-static void check_class(uint32_t cls)
-{
-    const struct sgc_size_class *c = &sgc_size_classes.of[cls];
-
-    sgc_assert(cls < sgc_size_classes.count);
-    sgc_verify(c->starts == starts_of(c->granules));
-    sgc_verify(c->per_page >= 3 && c->per_page * c->granules <= SGC_PAGE_GRANULES);
-    for (uint32_t g = 0; g < SGC_PAGE_GRANULES; g++)
-        if (sgc_slot_of(g, c->reciprocal) != g / c->granules)
-            sgc_fatal("size class %u: granule %u is put into the wrong slot", cls, g);
-}
-
-void sgc_size_classes_check(void)
-{
-    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
-        check_class(cls);
-}

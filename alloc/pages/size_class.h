@@ -43,7 +43,6 @@ struct sgc_size_classes {
 SGC_INNER struct sgc_size_classes sgc_size_classes;
 
 void sgc_size_classes_init(void);
-void sgc_size_classes_check(void);
 
 /* The class for `granules` (1 .. SGC_SMALL_MAX / SGC_GRANULE). */
 static inline uint32_t sgc_class_for(size_t granules)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a cache: opening, giving slots up.  Who may run what: alloc/small/cache.h.  Its end: alloc/cache_close.c.
+ * The life of a cache: opening, giving slots up.  Who may run what: alloc/small/cache.h.  Its end: alloc/page_supply.c.
  */
 #include "alloc/small/cache.h"
 

@@ -8,12 +8,7 @@
 #include "alloc/small/sweep.h"
 #include "platform/report.h"
 
-struct orphans {
-    struct sgc_lock lock;
-    sgc_aw_t count;             /* of orphans, so that nobody looks when there are none */
-};
-
-SGC_STATE static struct orphans orphans = { .lock = SGC_LOCK_INIT(SGC_RANK_ORPHANS) };
+SGC_STATE struct sgc_orphans sgc_orphans = { .lock = SGC_LOCK_INIT(SGC_RANK_ORPHANS) };
 
 static struct sgc_page_lists orphan_lists[SGC_KINDS][SGC_CLASSES_MAX];
 SGC_STATE_LARGE(orphan_lists);
@@ -26,12 +21,12 @@ static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs
     struct sgc_page *d = &sgc_heap.pages[page];
     uint32_t epoch = sgc_tag_epoch(sgc_aw_load(&d->tag));
 
-    sgc_assert(sgc_lock_taken(&orphans.lock) && sgc_page_state(d) == SGC_PAGE_SMALL);
+    sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_page_state(d) == SGC_PAGE_SMALL);
     sgc_list_remove(ours, page);
     sgc_aw_store_rel(&d->tag, sgc_tag(SGC_NO_OWNER, epoch));
     sgc_test_point();
     sgc_list_push(theirs, SGC_LIST_TODO, page);
-    sgc_aw_add(&orphans.count, 1);
+    sgc_aw_add(&sgc_orphans.count, 1);
 }
 
 static uint32_t any_page(const struct sgc_page_lists *lists)
@@ -49,20 +44,20 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_assert(sgc_lock_taken(&cache->lock));
-    sgc_lock(&orphans.lock, &cache->section);
+    sgc_lock(&sgc_orphans.lock, &cache->section);
     for (; most > 0 && (page = any_page(ours)) != SGC_NO_PAGE; most--)
         leave_one(ours, &orphan_lists[kind][cls], page);
-    sgc_unlock(&orphans.lock, &cache->section);
+    sgc_unlock(&sgc_orphans.lock, &cache->section);
     return any_page(ours) != SGC_NO_PAGE;
 }
 
 /* Both locks held. */
 static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t page)
 {
-    sgc_assert(sgc_lock_taken(&orphans.lock) && sgc_lock_taken(&cache->lock));
-    sgc_assert(sgc_page_owner(page) == SGC_NO_OWNER && sgc_aw_load(&orphans.count) != 0);
+    sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_page_owner(page) == SGC_NO_OWNER && sgc_aw_load(&sgc_orphans.count) != 0);
     sgc_list_remove(theirs, page);
-    sgc_aw_add(&orphans.count, (uintptr_t)-1);
+    sgc_aw_add(&sgc_orphans.count, (uintptr_t)-1);
     sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
     sgc_test_point();
     sgc_page_merge(page);
@@ -79,13 +74,12 @@ static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct 
     sgc_assert(theirs->epoch == sgc_heap.epoch && bin->lists.epoch == sgc_heap.epoch);
     *more = true;
     for (uint32_t i = 0; i < ADOPT_STEP && found < most && *more; i++) {
-        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), 1, more);
+        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), more);
 
         if (page == SGC_NO_PAGE)
             continue;
         adopt_one(cache, bin, theirs, page);
         found++;
-        *more = true;
     }
     return found;
 }
@@ -97,11 +91,11 @@ static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     uint32_t found;
 
     sgc_lock(&cache->lock, &cache->section);
-    sgc_lock(&orphans.lock, &cache->section);
+    sgc_lock(&sgc_orphans.lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     sgc_lists_renew(&orphan_lists[kind][cls]);
     found = adopt_some(cache, bin, &orphan_lists[kind][cls], most, more);
-    sgc_unlock(&orphans.lock, &cache->section);
+    sgc_unlock(&sgc_orphans.lock, &cache->section);
     sgc_unlock(&cache->lock, &cache->section);
     return found;
 }
@@ -117,11 +111,11 @@ static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
     const struct sgc_page_lists *lists = &orphan_lists[kind][cls];
     bool worth;
 
-    if (sgc_aw_load(&orphans.count) == 0)
+    if (sgc_aw_load(&sgc_orphans.count) == 0)
         return false;
-    sgc_lock(&orphans.lock, self);
+    sgc_lock(&sgc_orphans.lock, self);
     worth = any_page(lists) != SGC_NO_PAGE && has_candidates(lists);
-    sgc_unlock(&orphans.lock, self);
+    sgc_unlock(&sgc_orphans.lock, self);
     return worth;
 }
 
@@ -141,11 +135,11 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
     struct sgc_sweep_step step = { .swept = 1 };
 
     while (step.swept != 0 && *most > 0) {
-        sgc_lock(&orphans.lock, self);
+        sgc_lock(&sgc_orphans.lock, self);
         sgc_lists_sweep(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), *most, &step);
-        sgc_assert(sgc_aw_load(&orphans.count) >= step.empties);
-        sgc_aw_add(&orphans.count, -(uintptr_t)step.empties);
-        sgc_unlock(&orphans.lock, self);
+        sgc_assert(sgc_aw_load(&sgc_orphans.count) >= step.empties);
+        sgc_aw_add(&sgc_orphans.count, -(uintptr_t)step.empties);
+        sgc_unlock(&sgc_orphans.lock, self);
         sgc_sweep_give(&step, SGC_NO_OWNER, self);
         *most -= step.swept;
     }
@@ -155,7 +149,7 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
 /* The thread that finds no orphans left to sweep may find those that were swept just now on their way to the pool. */
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 {
-    if (sgc_aw_load_acq(&orphans.count) == 0)
+    if (sgc_aw_load_acq(&sgc_orphans.count) == 0)
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
@@ -171,21 +165,6 @@ void sgc_orphan_check(void)
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
             count += sgc_lists_check(&orphan_lists[kind][cls], SGC_NO_OWNER);
-    sgc_verify(count == sgc_aw_load(&orphans.count));
+    sgc_verify(count == sgc_aw_load(&sgc_orphans.count));
     (void)count;
-}
-
-void sgc_orphans_lock(struct sgc_section *self)
-{
-    sgc_lock(&orphans.lock, self);
-}
-
-void sgc_orphans_unlock(struct sgc_section *self)
-{
-    sgc_unlock(&orphans.lock, self);
-}
-
-void sgc_orphan_after_fork(void)
-{
-    sgc_lock_reset(&orphans.lock);
 }

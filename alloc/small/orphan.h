@@ -11,6 +11,12 @@
 
 #include "alloc/small/cache.h"
 
+struct sgc_orphans {
+    struct sgc_lock lock;
+    sgc_aw_t count;             /* of orphans, so that nobody looks when there are none */
+};
+SGC_INNER struct sgc_orphans sgc_orphans;
+
 /* Takes over up to `most` pages with free slots of ended threads and makes them ready for claiming; how many.  Outside
  * sections. */
 uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
@@ -23,9 +29,5 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self);
 
 void sgc_orphan_check(void);
-/* For fork: see gc/collect/fork.c. */
-void sgc_orphans_lock(struct sgc_section *self);
-void sgc_orphans_unlock(struct sgc_section *self);
-void sgc_orphan_after_fork(void);
 
 #endif

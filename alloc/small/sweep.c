@@ -64,30 +64,25 @@ static void fetch_bits(uint32_t page)
         __builtin_prefetch(bits + at, 1);
 }
 
-uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more)
+uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more)
 {
-    uint32_t page;
+    uint32_t page = lists->head[SGC_LIST_USABLE];
 
-    sgc_assert(lists->epoch == sgc_heap.epoch && most != 0);
-    *more = false;
-    page = lists->head[SGC_LIST_USABLE];
+    sgc_assert(lists->epoch == sgc_heap.epoch);
+    *more = true;
     if (page != SGC_NO_PAGE) {
         sgc_list_move(lists, SGC_LIST_DONE, page);
         sgc_page_merge(page);
         return page;
     }
-    for (; most > 0; most--) {
-        page = lists->head[SGC_LIST_TODO];
-        if (page == SGC_NO_PAGE)
-            return SGC_NO_PAGE;
-        sgc_list_move(lists, SGC_LIST_DONE, page);
-        if (lists->head[SGC_LIST_TODO] != SGC_NO_PAGE)
-            fetch_bits(lists->head[SGC_LIST_TODO]);
-        if (sgc_page_sweep(page, tag) != SGC_FILL_FULL)
-            return page;
-    }
-    *more = true;
-    return SGC_NO_PAGE;
+    page = lists->head[SGC_LIST_TODO];
+    *more = page != SGC_NO_PAGE;
+    if (page == SGC_NO_PAGE)
+        return SGC_NO_PAGE;
+    sgc_list_move(lists, SGC_LIST_DONE, page);
+    if (lists->head[SGC_LIST_TODO] != SGC_NO_PAGE)
+        fetch_bits(lists->head[SGC_LIST_TODO]);
+    return sgc_page_sweep(page, tag) != SGC_FILL_FULL ? page : SGC_NO_PAGE;
 }
 
 void sgc_page_take_down(uint32_t page)

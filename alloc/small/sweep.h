@@ -15,9 +15,9 @@
  * in it (alloc/pages/live_pages.h).  Under the lock of the lists the page is on. */
 enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
 
-/* Takes the next page with a free slot from the lists; sweeps at most `most` pages on the way, and
- * sets *more if there was no page but more could be swept.  Under the lists' lock. */
-uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, bool *more);
+/* Takes the next page with a free slot from the lists, sweeping a page if none is known; SGC_NO_PAGE if that has none, or there
+ * is no page to look at any more: then *more is false.  Under the lists' lock. */
+uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more);
 
 /* Sweeps up to `most` (and SGC_SWEEP_STEP) pages that were not swept in this epoch.  Empty ones leave the lists and are taken
  * down: the caller gives them to the pool, which expects them.  Under the lists' lock. */

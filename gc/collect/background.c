@@ -3,7 +3,7 @@
 #include "gc/collect/background.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/background_work.h"
+#include "alloc/page_supply.h"
 #include "alloc/pages/marks.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"

@@ -4,7 +4,7 @@
  */
 #include "gc/collect/cycle.h"
 
-#include "alloc/check.h"
+#include "alloc/whole_heap.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/world.h"
 

@@ -9,7 +9,7 @@
 #include "alloc/small/orphan.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
-#include "alloc/background_work.h"
+#include "alloc/page_supply.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/collect/start_state.h"
@@ -43,8 +43,8 @@ static void lock_all(struct sgc_section *self)
     sgc_nodes_lock(self);
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock(&sgc_cache_of(id)->lock, NULL);
-    sgc_spans_lock(self);
-    sgc_orphans_lock(self);
+    sgc_lock(&sgc_spans.lock, self);
+    sgc_lock(&sgc_orphans.lock, self);
     sgc_lock(&sgc_pool.lock, self);
 }
 
@@ -54,8 +54,8 @@ static void unlock_all(struct sgc_section *self)
 
     sgc_assert(sgc_section_mine(self) && sgc_registry_locked());
     sgc_unlock(&sgc_pool.lock, self);
-    sgc_orphans_unlock(self);
-    sgc_spans_unlock(self);
+    sgc_unlock(&sgc_orphans.lock, self);
+    sgc_unlock(&sgc_spans.lock, self);
     for (uint32_t id = caches; id-- > 1;)
         sgc_unlock(&sgc_cache_of(id)->lock, NULL);
     sgc_nodes_unlock(self);
@@ -149,8 +149,8 @@ static void forget_others(void)
     }
     sgc_world_after_fork();
     sgc_pool_after_fork();
-    sgc_span_after_fork();
-    sgc_orphan_after_fork();
+    sgc_lock_reset(&sgc_spans.lock);
+    sgc_lock_reset(&sgc_orphans.lock);
     sgc_roots_after_fork();
     sgc_nodes_after_fork();
     sgc_cycle_after_fork();

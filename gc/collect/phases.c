@@ -4,7 +4,7 @@
  */
 #include "gc/collect/phases.h"
 
-#include "alloc/check.h"
+#include "alloc/whole_heap.h"
 #include "alloc/page_supply.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"

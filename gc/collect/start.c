@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "alloc/start.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
@@ -24,7 +24,6 @@
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
-#include "platform/caches.h"
 
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */

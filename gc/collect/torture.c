@@ -4,7 +4,7 @@
  */
 #include "gc/collect/torture.h"
 
-#include "alloc/check.h"
+#include "alloc/whole_heap.h"
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"
 

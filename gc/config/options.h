@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "alloc/pages/huge_page_rules.h"
+#include "alloc/pages/heap.h"
 #include "alloc/pages/page_rules.h"
 #include "mark/work/deque.h"
 #include "mark/markbit.h"

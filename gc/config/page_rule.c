@@ -4,7 +4,7 @@
 
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
-#include "platform/topology_sysfs.h"
+#include "platform/platform.h"
 
 /* From /sys, since hwloc would call malloc, and the first allocation may be what starts us. */
 static uint32_t memory_nodes(void)

@@ -3,7 +3,7 @@
 #include "gc/finalize/disclaim.h"
 
 #include "alloc/free.h"
-#include "alloc/walk.h"
+#include "alloc/whole_heap.h"
 #include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/finalize/finalize.h"

@@ -6,7 +6,7 @@
 #include "gc/api/internal.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/walk.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
 #include "gc/api/guards.h"
 #include "gc/roots/roots.h"

@@ -9,7 +9,7 @@
 
 #include <setjmp.h>
 
-#include "alloc/check.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"

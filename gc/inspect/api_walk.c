@@ -2,7 +2,7 @@
 /* The heap, object by object, and the stack that is not used.  On any mutator. */
 #include "gc/api/internal.h"
 
-#include "alloc/walk.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/pacing.h"
 #include "gc/threads/gc_lock.h"

@@ -5,7 +5,7 @@
  */
 #include "gc/api/guards.h"
 
-#include "alloc/walk.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"

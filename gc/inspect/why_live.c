@@ -3,7 +3,7 @@
 #include "gc/inspect/why_live.h"
 
 #include "alloc/pages/pool.h"
-#include "alloc/walk.h"
+#include "alloc/whole_heap.h"
 #include "gc/finalize/finalize.h"
 #include "gc/config/options.h"
 #include "mark/descriptor.h"

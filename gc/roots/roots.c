@@ -9,8 +9,8 @@
 #include "gc/threads/gc_lock.h"
 #include "gc/roots/ranges.h"
 #include "gc/roots/stack_roots.h"
+#include "mark/drain.h"
 #include "mark/mark_roots.h"
-#include "mark/uncollectable.h"
 #include "platform/lock.h"
 
 struct roots {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "alloc/cache_close.h"
+#include "alloc/page_supply.h"
 #include "alloc/small/orphan.h"
 #include "platform/report.h"
 #include "gc/events/events.h"

@@ -6,7 +6,6 @@
 #include "mark/work/deque.h"
 
 #include "platform/platform.h"
-#include "platform/round.h"
 
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form)
 {
@@ -162,10 +161,8 @@ void sgc_deque_trim(struct sgc_deque *d)
 
 size_t sgc_deque_resident(const struct sgc_deque *d)
 {
-    size_t bytes = d->memory.committed * sizeof(struct sgc_work);
-
     sgc_assert(sgc_deque_ok(d));
-    return sgc_mem_resident(d->memory.base, sgc_round_up(bytes, sgc_os_page_size()));
+    return sgc_mem_resident(d->memory.base, d->memory.committed * sizeof(struct sgc_work));
 }
 
 /* A word with an older tag is one that was left at length 0. */

@@ -248,14 +248,8 @@ void sgc_deque_trim(struct sgc_deque *d);
 /* Bytes of it that are in memory. */
 size_t sgc_deque_resident(const struct sgc_deque *d);
 
-/* Is it as it must be between the owner's operations?  There may be thieves.  The other form is an assertion. */
+/* Is it as it must be between the owner's operations?  There may be thieves. */
 bool sgc_deque_sound(const struct sgc_deque *d);
-
-static inline void sgc_deque_check(const struct sgc_deque *d)
-{
-    (void)d;
-    sgc_assert(sgc_deque_sound(d));
-}
 
 /* ---- thieves ---- */
 

@@ -6,7 +6,6 @@
 
 #include "platform/platform.h"
 #include "platform/report.h"
-#include "platform/round.h"
 
 enum { PIECE = sizeof(struct sgc_work) };
 

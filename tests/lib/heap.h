@@ -12,24 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc/background_work.h"
-#include "alloc/cache_close.h"
-#include "alloc/check.h"
 #include "alloc/free.h"
 #include "alloc/large_object.h"
 #include "alloc/object.h"
 #include "alloc/refill.h"
-#include "alloc/start.h"
 #include "alloc/large/span.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
+#include "alloc/whole_heap.h"
 #include "alloc/small/sweep.h"
+#include "mark/drain.h"
 #include "mark/mark_roots.h"
 #include "mark/team.h"
-#include "mark/uncollectable.h"
 #include "tests/lib/threads.h"
 
 #define HEAP_UNUSED __attribute__((unused))

@@ -11,7 +11,7 @@
 
 #include "alloc/object.h"
 #include "alloc/pages/pool.h"
-#include "alloc/check.h"
+#include "alloc/whole_heap.h"
 #include "gc/collect/allocate.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/check.c and the checks it calls: each really ends the process when what it checks is damaged, whether
+ * alloc/whole_heap.c and the checks it calls: each really ends the process when what it checks is damaged, whether
  * assertions are built in or not.  Each damage is done to a sound heap in a child process.
  */
 #include <fcntl.h>
@@ -89,10 +89,7 @@ static void nothing(void) { }
     DAMAGE(wrong_label, record_of(object)->list ^= 3) \
     DAMAGE(wrong_link_back, record_of(object)->prev = 60) \
     DAMAGE(wrong_tail, bin()->lists.tail[SGC_LIST_DONE] = 60) \
-    DAMAGE(orphan_owned, sgc_aw_store(&page_of(orphan)->tag, sgc_tag(1, sgc_heap.epoch))) \
-    /* size classes */ \
-    DAMAGE(wrong_reciprocal, sgc_size_classes.of[5].reciprocal--) \
-    DAMAGE(wrong_per_page, sgc_size_classes.of[5].per_page++)
+    DAMAGE(orphan_owned, sgc_aw_store(&page_of(orphan)->tag, sgc_tag(1, sgc_heap.epoch)))
 
 #define DAMAGE(name, damage) static void name(void) { damage; }
 DAMAGES

@@ -4,7 +4,6 @@
  * there are many, without losing any other.
  */
 #include "mark/edge.h"
-#include "mark/edge_span.h"
 #include "tests/lib/heap.h"
 
 enum { SPANS = 48, PAGES = 4, BYTES = PAGES * SGC_PAGE - 1000, REPEATED = 4096 };

@@ -5,8 +5,6 @@
  * another thread, given back.  Each time the words are scanned as roots and inside a live object, the number of
  * marked objects and bytes is that of a mark without them, one further word to an object is added to see that the
  * words are looked at, and every word's target is first shown to be in the state that is meant.
- *
- * Also: mark/uncollectable.c.
  */
 #include "tests/lib/heap.h"
 

@@ -4,7 +4,7 @@
  * every length of the prefetch buffer, with splitting, with a mark stack that is too small, and one that gets no
  * memory at all; batches, chains and halves one by one.
  *
- * Also: mark/markbit.c, mark/rescan.c.
+ * Also: mark/drain.c, mark/markbit.c.
  */
 #include <sys/resource.h>
 

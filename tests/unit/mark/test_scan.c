@@ -2,8 +2,6 @@
 /*
  * mark/scan.c: which words count as pointers, from roots and from the heap: interior pointers on and off,
  * displacements, end words, words at the heap's ends, root ranges of any alignment.
- *
- * Also: mark/push.c.
  */
 #include "tests/lib/heap.h"
 #include "mark/displacements.h"

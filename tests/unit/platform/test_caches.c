@@ -2,7 +2,7 @@
 /*
  * platform/caches_linux.c, on made-up trees like /sys below a temporary folder and on this machine.
  */
-#include "platform/caches.h"
+#include "platform/platform.h"
 #include "tests/lib/folder.h"
 
 static void put_file(int index, const char *attribute, const char *text)

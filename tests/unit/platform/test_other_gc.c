@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/other_gc_linux.c, and what gc/roots/roots.c says of it: a second collector in the process.  tests/lib/foreign holds
+ * platform/modules_linux.c, and what gc/roots/roots.c says of it: a second collector in the process.  tests/lib/foreign holds
  * a module that calls itself libgc.so.  That libsgc and the drop-in together are one: tests/api/test_one_heap.
  */
 #include "gc/collect/cycle.h"

@@ -4,7 +4,6 @@
  * the environment), and made-up trees like /sys.
  */
 #include "platform/platform.h"
-#include "platform/topology_sysfs.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
 

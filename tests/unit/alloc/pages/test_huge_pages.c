@@ -3,6 +3,7 @@
  * alloc/pages/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what
  * it is told when memory goes back.
  */
+#include "alloc/pages/huge_pages.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/heap.h"

@@ -68,7 +68,7 @@ static void sweep_spans(struct sgc_section *self)
 
 static void sweep_my_pages(struct sgc_section *self)
 {
-    sgc_sweep_cache(mine, SGC_SWEEP_STEP, self);
+    sgc_sweep_cache(mine, &(uint32_t){ SGC_SWEEP_STEP }, self);
 }
 
 static void sweep_orphans(struct sgc_section *self)

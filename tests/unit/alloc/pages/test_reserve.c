@@ -3,7 +3,7 @@
  * alloc/pages/reserve.c: where everything lies, what is committed with an arena, address arithmetic, and
  * reserving under limits (in child processes, since a heap is reserved once).
  *
- * Also: alloc/start.c.
+ * Also: alloc/whole_heap.c.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

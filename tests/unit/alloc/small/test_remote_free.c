@@ -3,7 +3,7 @@
  * alloc/small/remote_free.c, alloc/small/orphan.c: frees by threads that do not own the page, at the same time as the owner
  * allocates, drains and ends; pages without an owner and who adopts them.
  *
- * Also: alloc/cache_close.c.
+ * Also: alloc/page_supply.c.
  */
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/small/sweep.c and the sweeping ahead of alloc/background_work.c: epochs, pages not swept yet, empty pages going back,
+ * alloc/small/sweep.c and the sweeping ahead of alloc/page_supply.c: epochs, pages not swept yet, empty pages going back,
  * poison.
  */
 #include "tests/lib/heap.h"

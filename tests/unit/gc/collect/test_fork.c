@@ -12,8 +12,7 @@
 
 #include "alloc/free.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/background_work.h"
-#include "alloc/cache_close.h"
+#include "alloc/page_supply.h"
 #include "gc/collect/fork.h"
 #include "gc/collect/background.h"
 #include "tests/lib/child.h"

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All objects of the heap, one after the other, for debugging.  World stopped.
+ * The heap as a whole.  World stopped, but for its start.
  */
-#ifndef SGC_ALLOC_WALK_H
-#define SGC_ALLOC_WALK_H
+#ifndef SGC_ALLOC_WHOLE_HEAP_H
+#define SGC_ALLOC_WHOLE_HEAP_H
 
 #include "alloc/object.h"
+
+/* Makes the heap: address space, and the first pages in the pool.  False, with a message, if the system refuses them.  Once,
+ * before any other function of this layer. */
+bool sgc_heap_init(const struct sgc_heap_config *config);
+
+/* Checks every invariant of the heap, for debug builds, torture and SGC_check; panics with a message at the first
+ * contradiction.  Or one thread only. */
+void sgc_heap_check(void);
 
 typedef void (*sgc_visit_t)(const struct sgc_object *object, void *arg);
 
