@@ -240,25 +240,9 @@ void GC_dump_finalization(void)
 
 /* ---- settings ---- */
 
-void GC_set_finalize_on_demand(int on)
-{
-    sgc_a32_store(&sgc_client_finalize_on_demand, on != 0);
-}
-
-int GC_get_finalize_on_demand(void)
-{
-    return (int)sgc_a32_load(&sgc_client_finalize_on_demand);
-}
-
-void GC_set_java_finalization(int on)
-{
-    sgc_a32_store(&sgc_client_java_finalization, on != 0);
-}
-
-int GC_get_java_finalization(void)
-{
-    return (int)sgc_a32_load(&sgc_client_java_finalization);
-}
+SGC_API_SWITCH(finalize_on_demand, sgc_client_finalize_on_demand)
+SGC_API_SWITCH(java_finalization, sgc_client_java_finalization)
+SGC_API_NUMBER(allocd_bytes_per_finalizer, GC_word, bytes_per_finalizer)
 
 void GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier)
 {
@@ -268,16 +252,6 @@ void GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier)
 GC_finalizer_notifier_proc GC_get_finalizer_notifier(void)
 {
     return (GC_finalizer_notifier_proc)sgc_aw_load_acq(&sgc_client_finalizer_notifier);
-}
-
-void GC_set_allocd_bytes_per_finalizer(GC_word bytes)
-{
-    sgc_aw_store(&bytes_per_finalizer, bytes);
-}
-
-GC_word GC_get_allocd_bytes_per_finalizer(void)
-{
-    return sgc_aw_load(&bytes_per_finalizer);
 }
 
 /* ---- hooks ---- */

@@ -33,26 +33,6 @@ static void *of_kind(const char *function, size_t size, int kind, allocate_fn al
 
 /* ---- one object ---- */
 
-void *GC_malloc_kind(size_t size, int kind)
-{
-    return of_kind("GC_malloc_kind", size, kind, sgc_api_allocate_or_null);
-}
-
-void *GC_malloc_kind_global(size_t size, int kind)
-{
-    return of_kind("GC_malloc_kind_global", size, kind, sgc_api_allocate_or_null);
-}
-
-void *GC_generic_malloc(size_t size, int kind)
-{
-    return of_kind("GC_generic_malloc", size, kind, sgc_api_allocate_or_null);
-}
-
-void *GC_generic_or_special_malloc(size_t size, int kind)
-{
-    return of_kind("GC_generic_or_special_malloc", size, kind, sgc_api_allocate_or_null);
-}
-
 static void *uncollectable_like(size_t size, uint32_t kind)
 {
     uint32_t like = sgc_api_uncollectable_kind(kind);
@@ -62,15 +42,15 @@ static void *uncollectable_like(size_t size, uint32_t kind)
     return like != SGC_KINDS ? sgc_api_allocate_or_null(size, like) : NULL;
 }
 
-void *GC_generic_malloc_uncollectable(size_t size, int kind)
-{
-    return of_kind("GC_generic_malloc_uncollectable", size, kind, uncollectable_like);
-}
+#define OF_KIND(name, allocate) \
+    void *name(size_t size, int kind) { return of_kind(#name, size, kind, allocate); }
 
-void *GC_generic_malloc_ignore_off_page(size_t size, int kind)
-{
-    return of_kind("GC_generic_malloc_ignore_off_page", size, kind, sgc_api_near_start_or_null);
-}
+OF_KIND(GC_malloc_kind, sgc_api_allocate_or_null)
+OF_KIND(GC_malloc_kind_global, sgc_api_allocate_or_null)
+OF_KIND(GC_generic_malloc, sgc_api_allocate_or_null)
+OF_KIND(GC_generic_or_special_malloc, sgc_api_allocate_or_null)
+OF_KIND(GC_generic_malloc_uncollectable, uncollectable_like)
+OF_KIND(GC_generic_malloc_ignore_off_page, sgc_api_near_start_or_null)
 
 /* ---- lists ---- */
 

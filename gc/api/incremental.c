@@ -36,65 +36,11 @@ int GC_incremental_protection_needs(void)
     return GC_PROTECTS_NONE;
 }
 
-void GC_set_manual_vdb_allowed(int on)
-{
-    sgc_a32_store(&incremental.manual_vdb, on != 0);
-}
-
-int GC_get_manual_vdb_allowed(void)
-{
-    return (int)sgc_a32_load(&incremental.manual_vdb);
-}
-
-/* Keeps the value if it is at least `least`. */
-static void keep(const char *function, sgc_a32_t *setting, int value, int least)
-{
-    sgc_assert(least >= 0);
-    if (value < least)
-        sgc_warn("%s(%d): expected at least %d; nothing is changed", function, value, least);
-    else
-        sgc_a32_store(setting, (uint32_t)value);
-}
-
-void GC_set_full_freq(int partial)
-{
-    keep("GC_set_full_freq", &sgc_client_full_freq, partial, 0);
-}
-
-int GC_get_full_freq(void)
-{
-    return (int)sgc_a32_load(&sgc_client_full_freq);
-}
-
-void GC_set_rate(int pages)
-{
-    keep("GC_set_rate", &incremental.rate, pages, 1);
-}
-
-int GC_get_rate(void)
-{
-    return (int)sgc_a32_load(&incremental.rate);
-}
-
-void GC_set_max_prior_attempts(int count)
-{
-    keep("GC_set_max_prior_attempts", &incremental.max_prior_attempts, count, 0);
-}
-
-int GC_get_max_prior_attempts(void)
-{
-    return (int)sgc_a32_load(&incremental.max_prior_attempts);
-}
-
-void GC_set_time_limit(unsigned long ms)
-{
-    sgc_aw_store(&sgc_client_time_limit, ms);
-}
-
-unsigned long GC_get_time_limit(void)
-{
-    return sgc_aw_load(&sgc_client_time_limit);
-}
+SGC_API_SWITCH(manual_vdb_allowed, incremental.manual_vdb)
+SGC_API_AT_LEAST(full_freq, 0, sgc_client_full_freq)
+SGC_API_AT_LEAST(rate, 1, incremental.rate)
+SGC_API_AT_LEAST(max_prior_attempts, 0, incremental.max_prior_attempts)
+SGC_API_NUMBER(time_limit, unsigned long, sgc_client_time_limit)
 
 void GC_set_time_limit_tv(struct GC_timeval_s limit)
 {

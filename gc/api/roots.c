@@ -50,12 +50,4 @@ void GC_register_has_static_roots_callback(GC_has_static_roots_func filter)
     sgc_roots_set_filter(filter);
 }
 
-void GC_set_no_dls(int on)
-{
-    sgc_a32_store(&sgc_client_no_dls, on != 0);
-}
-
-int GC_get_no_dls(void)
-{
-    return (int)sgc_a32_load(&sgc_client_no_dls);
-}
+SGC_API_SWITCH(no_dls, sgc_client_no_dls)

@@ -12,6 +12,15 @@
 #include "gc/pacing/pacing.h"
 #include "gc/collect/start_state.h"
 
+void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, int least)
+{
+    sgc_assert(least >= 0);
+    if (value < least)
+        sgc_warn("%s(%d): expected at least %d; nothing is changed", function, value, least);
+    else
+        sgc_a32_store(setting, (uint32_t)value);
+}
+
 /* ---- how often ---- */
 
 void GC_set_free_space_divisor(GC_word divisor)
@@ -53,35 +62,9 @@ int GC_get_dont_expand(void)
     return (int)sgc_a32_load(&sgc_client_dont_expand);
 }
 
-void GC_set_max_retries(GC_word count)
-{
-    sgc_aw_store(&sgc_client_max_retries, count);
-}
-
-GC_word GC_get_max_retries(void)
-{
-    return sgc_aw_load(&sgc_client_max_retries);
-}
-
-void GC_set_non_gc_bytes(GC_word bytes)
-{
-    sgc_aw_store(&sgc_client_non_gc_bytes, bytes);
-}
-
-GC_word GC_get_non_gc_bytes(void)
-{
-    return sgc_aw_load(&sgc_client_non_gc_bytes);
-}
-
-void GC_set_dont_precollect(int on)
-{
-    sgc_a32_store(&sgc_client_dont_precollect, on != 0);
-}
-
-int GC_get_dont_precollect(void)
-{
-    return (int)sgc_a32_load(&sgc_client_dont_precollect);
-}
+SGC_API_NUMBER(max_retries, GC_word, sgc_client_max_retries)
+SGC_API_NUMBER(non_gc_bytes, GC_word, sgc_client_non_gc_bytes)
+SGC_API_SWITCH(dont_precollect, sgc_client_dont_precollect)
 
 void GC_set_pages_executable(int on)
 {

@@ -59,40 +59,16 @@ static void *allocate(allocate_fn fn, size_t size, uint32_t kind, const char *fi
     return object != NULL ? object : sgc_out_of_memory(size);
 }
 
-void *GC_debug_malloc(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_CONSERVATIVE, file, line);
-}
+#define DEBUG(name, fn, kind) \
+    void *name(size_t size, const char *file, int line) { return allocate(fn, size, kind, file, line); }
 
-void *GC_debug_malloc_atomic(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_POINTER_FREE, file, line);
-}
-
-void *GC_debug_malloc_uncollectable(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_UNCOLLECTABLE, file, line);
-}
-
-void *GC_debug_malloc_atomic_uncollectable(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE, file, line);
-}
-
-void *GC_debug_malloc_ignore_off_page(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_near_start_or_null, size, SGC_KIND_CONSERVATIVE, file, line);
-}
-
-void *GC_debug_malloc_atomic_ignore_off_page(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_near_start_or_null, size, SGC_KIND_POINTER_FREE, file, line);
-}
-
-void *GC_debug_malloc_stubborn(size_t size, const char *file, int line)
-{
-    return GC_debug_malloc(size, file, line);
-}
+DEBUG(GC_debug_malloc, sgc_api_allocate_or_null, SGC_KIND_CONSERVATIVE)
+DEBUG(GC_debug_malloc_atomic, sgc_api_allocate_or_null, SGC_KIND_POINTER_FREE)
+DEBUG(GC_debug_malloc_uncollectable, sgc_api_allocate_or_null, SGC_KIND_UNCOLLECTABLE)
+DEBUG(GC_debug_malloc_atomic_uncollectable, sgc_api_allocate_or_null, SGC_KIND_POINTER_FREE_UNCOLLECTABLE)
+DEBUG(GC_debug_malloc_ignore_off_page, sgc_api_near_start_or_null, SGC_KIND_CONSERVATIVE)
+DEBUG(GC_debug_malloc_atomic_ignore_off_page, sgc_api_near_start_or_null, SGC_KIND_POINTER_FREE)
+DEBUG(GC_debug_malloc_stubborn, sgc_api_allocate_or_null, SGC_KIND_CONSERVATIVE)
 
 void *GC_debug_generic_or_special_malloc(size_t size, int kind, const char *file, int line)
 {
@@ -285,12 +261,4 @@ void GC_debug_change_stubborn(const void *object)
 
 /* ---- leaks ---- */
 
-void GC_set_find_leak(int on)
-{
-    sgc_a32_store(&sgc_client_find_leak, on != 0);
-}
-
-int GC_get_find_leak(void)
-{
-    return (int)sgc_a32_load(&sgc_client_find_leak);
-}
+SGC_API_SWITCH(find_leak, sgc_client_find_leak)
