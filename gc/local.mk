@@ -9,7 +9,6 @@ gc_sources = \
 	gc/api/created_threads.c \
 	gc/api/created_threads.h \
 	gc/api/disclaim.c \
-	gc/api/displacements.c \
 	gc/api/events.c \
 	gc/api/finalize.c \
 	gc/api/finalize.h \

@@ -105,9 +105,6 @@ uint32_t sgc_api_uncollectable_kind(uint32_t kind);
 /* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */
 void *sgc_api_block(GC_fn_type fn, void *arg);
 
-/* The calling thread's registration is about to end: what GC_pthread_create keeps for it is settled. */
-void sgc_api_thread_over(void);
-
 /* Figures, api_query.c. */
 size_t sgc_api_free_bytes(void);
 size_t sgc_api_live_bytes(void);
