@@ -69,8 +69,6 @@ gc_sources = \
 	gc/config/option_table.h \
 	gc/config/option_text.c \
 	gc/config/options.h \
-	gc/config/page_rule.c \
-	gc/config/page_rule.h \
 	gc/config/preset.c \
 	gc/config/preset.h \
 	gc/config/public_vars.c \

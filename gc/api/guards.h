@@ -47,11 +47,13 @@ void sgc_debug_take_down(void *base);
 /* Fills what the client had; a collection will see whether it was written to. */
 void sgc_debug_bury(void *base);
 
-/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards. */
-void sgc_debug_describe(const void *base, char *text, size_t size);
+enum { SGC_DEBUG_TEXT = 400 };
 
-/* Where something wrote, of a state that says so. */
-const char *sgc_debug_where(enum sgc_debug_state state);
+/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards whose header that is, or was. */
+void sgc_debug_describe(const struct sgc_debug_header *h, const void *base, char text[SGC_DEBUG_TEXT]);
+
+/* Says where something wrote, of a state that says so: who has noticed it, and what that text describes. */
+void sgc_debug_report(const char *who, enum sgc_debug_state state, const char *text);
 
 /* From now on collections look at guards. */
 void sgc_debug_begin(void);

@@ -75,20 +75,11 @@ void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
  * out-of-memory hook was asked; errno is then ENOMEM. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 
-/* sgc_external_stop, with all caches given up, so that exactly the allocated objects look allocated. */
-bool sgc_api_stop_to_look(struct sgc_mutator *self);
-
-/* With the world stopped: all caches are given up. */
-void sgc_api_settle(void);
-
-/* sgc_external_look, with all caches given up. */
-bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg);
-
 /* What the client has of an object, which has a header if it was allocated for debugging. */
 struct sgc_object;
 uintptr_t sgc_api_client_address(const struct sgc_object *object);
 
-enum { SGC_API_OBJECT_TEXT = 400 };
+enum { SGC_API_OBJECT_TEXT = 450 };
 
 /* "48 bytes at 0x...", and what is known besides of the object to which the address belongs; false if there is none. */
 bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT]);

@@ -43,8 +43,7 @@ static bool phase_resume(struct sgc_cycle *c)
 
 /* ---- before the mark ---- */
 
-/* Claimed slots are unallocated for the marker.  Counts must be taken over before. */
-static void retire_caches(void)
+void sgc_retire_caches(void)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_pacing_take_all();
@@ -56,7 +55,7 @@ static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
-    retire_caches();
+    sgc_retire_caches();
     c->record.live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
     sgc_torture_check();
     return true;

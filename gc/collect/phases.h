@@ -40,6 +40,10 @@ struct sgc_phase_row {
     bool (*run)(struct sgc_cycle *c);   /* false: the pause is over before it began */
 };
 
+/* All caches are given up, so that exactly the allocated objects look allocated; their counts are taken over first.  World
+ * stopped. */
+void sgc_retire_caches(void);
+
 /* Of a cycle in one pause, with all threads stopped; ends with a row without a function. */
 extern const struct sgc_phase_row sgc_phases_stopped[];
 

@@ -17,7 +17,6 @@
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
-#include "gc/config/page_rule.h"
 #include "gc/config/preset.h"
 #include "gc/roots/roots.h"
 #include "gc/events/stats.h"

@@ -131,22 +131,20 @@ static enum sgc_debug_state find(const char *function, void *object, struct sgc_
     return SGC_DEBUG_NONE;
 }
 
-enum { TEXT = 400 };
-
 /* Of an object with guards: is it as it was?  Says so if not; false if it has been freed already. */
 static bool check(const char *function, enum sgc_debug_state state, const struct sgc_object *o)
 {
     bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
-    char text[TEXT];
+    char text[SGC_DEBUG_TEXT];
 
     sgc_assert(state != SGC_DEBUG_NONE && sgc_api_object_ok(o));
     if (state == SGC_DEBUG_GOOD)
         return true;
-    sgc_debug_describe((void *)o->start, text, sizeof text);
+    sgc_debug_describe((void *)o->start, (void *)o->start, text);
     if (freed)
         sgc_warn("%s: freed already: %s; nothing is changed", function, text);
     else
-        sgc_warn("%s: something wrote %s: %s", function, sgc_debug_where(state), text);
+        sgc_debug_report(function, state, text);
     return !freed;
 }
 

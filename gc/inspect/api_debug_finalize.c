@@ -19,18 +19,16 @@ struct closure {
 typedef void (*register_fn)(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn,
                             void **old_data);
 
-enum { TEXT = 400 };
-
 static void call(void *base, void *data)
 {
     struct closure *closure = data;
     enum sgc_debug_state state = sgc_debug_look(base, GC_size(base));
-    char text[TEXT];
+    char text[SGC_DEBUG_TEXT];
 
     sgc_assert(sgc_heap_contains((uintptr_t)base) && closure->fn != NULL);
     if (state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK) {
-        sgc_debug_describe(base, text, sizeof text);
-        sgc_warn("%s: something wrote %s: %s", "finalization", sgc_debug_where(state), text);
+        sgc_debug_describe(base, base, text);
+        sgc_debug_report("finalization", state, text);
     }
     closure->fn((struct sgc_debug_header *)base + 1, closure->data);
 }

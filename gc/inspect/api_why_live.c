@@ -14,18 +14,6 @@
 
 /* ---- finding ---- */
 
-static const SGC_held_t held_by[] = {
-    [SGC_WAY_NONE] = SGC_HELD_BY_NOTHING,
-    [SGC_WAY_STATIC] = SGC_HELD_BY_STATIC,
-    [SGC_WAY_ADDED] = SGC_HELD_BY_ADDED,
-    [SGC_WAY_STACK] = SGC_HELD_BY_STACK,
-    [SGC_WAY_THREAD_LOCAL] = SGC_HELD_BY_THREAD_LOCAL,
-    [SGC_WAY_UNCOLLECTABLE] = SGC_HELD_BY_UNCOLLECTABLE,
-    [SGC_WAY_FINALIZATION] = SGC_HELD_BY_FINALIZATION,
-    [SGC_WAY_OWN_STACK] = SGC_HELD_BY_OWN_STACK,
-    [SGC_WAY_NO_MEMORY] = SGC_HELD_UNKNOWN,
-};
-
 struct question {
     struct sgc_mutator *self;
     uintptr_t address;
@@ -41,8 +29,7 @@ static void find(void *raw)
     struct sgc_object object;
 
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(q->self));
-    q->held = sgc_object_find(q->address, &object) ? held_by[sgc_way_find(&q->way, &object, q->self, q->frame)]
-                                                    : SGC_HELD_NO_OBJECT;
+    q->held = sgc_object_find(q->address, &object) ? sgc_way_find(&q->way, &object, q->self, q->frame) : SGC_HELD_NO_OBJECT;
 }
 
 /* sgc_way_release must follow. */
@@ -55,7 +42,7 @@ static void ask(struct question *q, const void *address, const void *frame)
     if (!sgc_heap_contains(q->address))
         q->held = SGC_HELD_NOT_HEAP;
     else
-        sgc_api_look(q->self, find, q);
+        sgc_external_look(q->self, find, q);
 }
 
 static void visit_way(const struct sgc_way *way, SGC_step_proc visit, void *data)

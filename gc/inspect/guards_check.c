@@ -14,7 +14,7 @@
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"
 
-enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one per cycle; more are counted */
+enum { FINDINGS = 100 };                   /* reported one by one per cycle; more are counted */
 
 struct finding {
     enum sgc_debug_state state;             /* of an object with guards */
@@ -77,26 +77,24 @@ static void on_marked(void *context, const struct sgc_cycle_record *record)
 
 /* ---- telling, world running ---- */
 
-static void describe(const struct finding *f, char *text, size_t size)
+static void describe(const struct finding *f, char text[SGC_DEBUG_TEXT])
 {
-    sgc_assert(size > 0 && sgc_heap_contains(f->start));
+    sgc_assert(sgc_heap_contains(f->start));
     if (f->state == SGC_DEBUG_NONE)
-        sgc_format(text, size, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)", f->bytes,
+        sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)", f->bytes,
                    (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
     else
-        sgc_format(text, size, "%zu bytes at %p, allocated at %s:%d", f->header.size,
-                   (void *)(f->start + sizeof f->header), f->header.file != NULL ? f->header.file : "unknown",
-                   (int)f->header.line);
+        sgc_debug_describe(&f->header, (void *)f->start, text);
 }
 
 static void tell(const struct finding *f)
 {
-    char text[TEXT];
+    char text[SGC_DEBUG_TEXT];
 
     sgc_assert(f->leak || f->state != SGC_DEBUG_NONE);
-    describe(f, text, sizeof text);
+    describe(f, text);
     if (f->state != SGC_DEBUG_NONE && f->state != SGC_DEBUG_GOOD)
-        sgc_warn("%s: something wrote %s: %s", "a collection", sgc_debug_where(f->state), text);
+        sgc_debug_report("a collection", f->state, text);
     if (f->leak)
         sgc_warn("leaked: %s", text);
 }

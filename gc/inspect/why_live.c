@@ -87,10 +87,10 @@ static void add(struct search *s, const struct sgc_object *o, const struct sgc_w
 /* A root word that equals an object's first address may also mean the one that ends there. */
 static void look_at(struct search *s, uintptr_t word, const struct sgc_way_step *how)
 {
-    bool from_root = how->root != SGC_WAY_NONE;
+    bool from_root = how->root != SGC_HELD_BY_NOTHING;
     struct sgc_object o;
 
-    sgc_assert((unsigned)how->root < SGC_WAY_NO_MEMORY);
+    sgc_assert((unsigned)how->root < SGC_HELD_UNKNOWN);
     if (sgc_object_find(word, &o) && (from_root || sgc_options.all_interior_pointers ||
                                       sgc_mark_displacement_valid(word - o.start)))
         add(s, &o, how);
@@ -121,7 +121,7 @@ static void look_at_word(void *arg, uintptr_t address)
     struct search *s = arg;
 
     sgc_assert(s->next < s->way->used);
-    look_through(s, (struct sgc_range){ address, address + sizeof address }, (struct sgc_way_step){ .from = s->next });
+    look_through(s, (struct sgc_range){ address, address + sizeof address }, (struct sgc_way_step){ .root = SGC_HELD_BY_NOTHING, .from = s->next });
 }
 
 static void look_through_objects(struct search *s)
@@ -134,15 +134,15 @@ static void look_through_objects(struct search *s)
     }
 }
 
-static enum sgc_way_root root_of(enum sgc_root_kind kind, bool own)
+static SGC_held_t root_of(enum sgc_root_kind kind, bool own)
 {
-    static const enum sgc_way_root way[] = {
-        [SGC_ROOT_STATIC] = SGC_WAY_STATIC, [SGC_ROOT_ADDED] = SGC_WAY_ADDED, [SGC_ROOT_STACK] = SGC_WAY_STACK,
-        [SGC_ROOT_THREAD_LOCAL] = SGC_WAY_THREAD_LOCAL,
+    static const SGC_held_t way[] = {
+        [SGC_ROOT_STATIC] = SGC_HELD_BY_STATIC, [SGC_ROOT_ADDED] = SGC_HELD_BY_ADDED, [SGC_ROOT_STACK] = SGC_HELD_BY_STACK,
+        [SGC_ROOT_THREAD_LOCAL] = SGC_HELD_BY_THREAD_LOCAL,
     };
 
     sgc_assert((unsigned)kind <= SGC_ROOT_THREAD_LOCAL);
-    return own ? SGC_WAY_OWN_STACK : way[kind];
+    return own ? SGC_HELD_BY_OWN_STACK : way[kind];
 }
 
 static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
@@ -163,14 +163,14 @@ static void look_at_uncollectable(const struct sgc_object *o, void *arg)
     struct search *s = arg;
 
     if (sgc_kind_uncollectable(o->kind))
-        add(s, o, &(struct sgc_way_step){ .root = SGC_WAY_UNCOLLECTABLE });
+        add(s, o, &(struct sgc_way_step){ .root = SGC_HELD_BY_UNCOLLECTABLE });
 }
 
 static void look_at_registered(void *arg, uintptr_t address)
 {
     struct search *s = arg;
 
-    look_at(s, address, &(struct sgc_way_step){ .root = SGC_WAY_FINALIZATION });
+    look_at(s, address, &(struct sgc_way_step){ .root = SGC_HELD_BY_FINALIZATION });
 }
 
 /* The searching thread's own stack comes after all that the others lead to: the client's question is on it. */
@@ -189,34 +189,34 @@ static void search(struct search *s)
 }
 
 /* From the target back; the steps are linked forward on the way. */
-static enum sgc_way_root trace(struct search *s)
+static SGC_held_t trace(struct search *s)
 {
     struct sgc_way_step *step = s->way->step;
     uint32_t at = s->found;
 
     sgc_assert(s->found < s->way->used);
     s->way->count = 1;
-    for (; step[at].root == SGC_WAY_NONE; at = step[at].from, s->way->count++)
+    for (; step[at].root == SGC_HELD_BY_NOTHING; at = step[at].from, s->way->count++)
         step[step[at].from].next = at;
-    sgc_assert(s->way->count <= s->way->used && step[at].root < SGC_WAY_NO_MEMORY);
+    sgc_assert(s->way->count <= s->way->used && step[at].root < SGC_HELD_UNKNOWN);
     s->way->first = at;
-    return (enum sgc_way_root)step[at].root;
+    return (SGC_held_t)step[at].root;
 }
 
-enum sgc_way_root sgc_way_find(struct sgc_way *way, const struct sgc_object *object, const struct sgc_mutator *self,
-                               uintptr_t frame)
+SGC_held_t sgc_way_find(struct sgc_way *way, const struct sgc_object *object, const struct sgc_mutator *self,
+                        uintptr_t frame)
 {
     struct search s = { .way = way, .target = object->start, .self = self, .frame = frame };
-    enum sgc_way_root root = SGC_WAY_NO_MEMORY;
+    SGC_held_t root = SGC_HELD_UNKNOWN;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_heap_contains(object->start));
     *way = (struct sgc_way){ 0 };
     if (make_room(&s)) {
         search(&s);
-        root = s.found != way->capacity ? trace(&s) : SGC_WAY_NONE;
+        root = s.found != way->capacity ? trace(&s) : SGC_HELD_BY_NOTHING;
     }
     if (s.seen != NULL)
         sgc_mem_release(s.seen, s.seen_bytes);
-    sgc_assert(sgc_way_ok(way) && (root == SGC_WAY_NONE || root == SGC_WAY_NO_MEMORY) == (way->count == 0));
+    sgc_assert(sgc_way_ok(way) && (root == SGC_HELD_BY_NOTHING || root == SGC_HELD_UNKNOWN) == (way->count == 0));
     return root;
 }

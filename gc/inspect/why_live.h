@@ -12,27 +12,16 @@
 
 #include "alloc/object.h"
 #include "gc/roots/roots.h"
-
-enum sgc_way_root {
-    SGC_WAY_NONE,               /* nothing leads there */
-    SGC_WAY_STATIC,
-    SGC_WAY_ADDED,
-    SGC_WAY_STACK,
-    SGC_WAY_THREAD_LOCAL,
-    SGC_WAY_UNCOLLECTABLE,      /* the first object is one */
-    SGC_WAY_FINALIZATION,       /* the first object is in the tables of finalization */
-    SGC_WAY_OWN_STACK,          /* only the searching thread's own stack leads there */
-    SGC_WAY_NO_MEMORY,          /* not found out */
-};
+#include "sgc.h"
 
 /* One object on the way. */
 struct sgc_way_step {
     uintptr_t object, word;     /* word: where the pointer to it is; 0: a table of ours */
     size_t bytes;
-    uint32_t from;              /* number of the step before, if `root` is SGC_WAY_NONE */
+    uint32_t from;              /* number of the step before, if `root` is SGC_HELD_BY_NOTHING */
     uint32_t next;              /* when the way has been found */
     uint8_t kind;
-    uint8_t root;               /* enum sgc_way_root, of a first step */
+    uint8_t root;               /* SGC_held_t, of a first step */
     sgc_tid_t tid;              /* likewise, of a thread's */
 };
 
@@ -50,8 +39,8 @@ static inline bool sgc_way_ok(const struct sgc_way *way)
 
 /* The way to the object, which lies in the heap and is allocated.  `self` is the thread whose own stack comes last, from
  * `frame` up: below are the frames that ask. */
-enum sgc_way_root sgc_way_find(struct sgc_way *way, const struct sgc_object *object, const struct sgc_mutator *self,
-                               uintptr_t frame);
+SGC_held_t sgc_way_find(struct sgc_way *way, const struct sgc_object *object, const struct sgc_mutator *self,
+                        uintptr_t frame);
 
 /* Gives the memory back.  With the world running. */
 void sgc_way_release(struct sgc_way *way);
