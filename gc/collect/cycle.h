@@ -33,8 +33,8 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
 bool sgc_external_stop(struct sgc_mutator *self);
 void sgc_external_resume(struct sgc_mutator *self);
 
-/* Runs fn(arg) in the stopped world, with all caches given up: roots are as the list of modules says, and stay mapped.  False as
- * above. */
+/* Runs fn(arg) in the stopped world, with all caches given up: roots are as the list of modules says, and stay mapped.  False
+ * as above. */
 bool sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
 
 /* Collections are disabled while this is not zero. */

@@ -81,8 +81,8 @@ static void describe(const struct finding *f, char text[SGC_DEBUG_TEXT])
 {
     sgc_assert(sgc_heap_contains(f->start));
     if (f->state == SGC_DEBUG_NONE)
-        sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)", f->bytes,
-                   (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
+        sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)",
+                   f->bytes, (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
     else
         sgc_debug_describe(&f->header, (void *)f->start, text);
 }

@@ -121,7 +121,8 @@ static void look_at_word(void *arg, uintptr_t address)
     struct search *s = arg;
 
     sgc_assert(s->next < s->way->used);
-    look_through(s, (struct sgc_range){ address, address + sizeof address }, (struct sgc_way_step){ .root = SGC_HELD_BY_NOTHING, .from = s->next });
+    look_through(s, (struct sgc_range){ address, address + sizeof address },
+                 (struct sgc_way_step){ .root = SGC_HELD_BY_NOTHING, .from = s->next });
 }
 
 static void look_through_objects(struct search *s)
