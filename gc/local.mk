@@ -3,30 +3,23 @@
 
 gc_sources = \
 	gc/api/alloc_lock.c \
-	gc/api/bdwgc_tables.c \
 	gc/api/collect.c \
-	gc/api/counters.h \
 	gc/api/created_threads.c \
 	gc/api/created_threads.h \
 	gc/api/disclaim.c \
 	gc/api/events.c \
 	gc/api/finalize.c \
-	gc/api/finalize.h \
 	gc/api/fork.c \
 	gc/api/free.c \
 	gc/api/gcj.c \
-	gc/api/generic.c \
 	gc/api/guards.c \
 	gc/api/guards.h \
 	gc/api/hooks.c \
-	gc/api/incremental.c \
 	gc/api/internal.h \
 	gc/api/kinds.c \
 	gc/api/links.c \
 	gc/api/malloc.c \
-	gc/api/memalign.c \
 	gc/api/objects.c \
-	gc/api/own_kinds.h \
 	gc/api/query.c \
 	gc/api/real_threads.h \
 	gc/api/roots.c \
@@ -34,7 +27,6 @@ gc_sources = \
 	gc/api/sgc.c \
 	gc/api/stacks.c \
 	gc/api/start.c \
-	gc/api/strings.c \
 	gc/api/suspend.c \
 	gc/api/threads.c \
 	gc/api/typed.c \

@@ -5,10 +5,8 @@
  */
 #include "gc/api/internal.h"
 
-#include "gc/api/counters.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/cycle.h"
-#include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
 struct hooks {

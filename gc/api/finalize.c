@@ -4,15 +4,12 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
 #include "alloc/pause_alloc.h"
-#include "gc/api/finalize.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/allocate.h"
 #include "gc/finalize/finalize.h"
-#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t toggle;                    /* GC_toggleref_func */

@@ -72,6 +72,17 @@ enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes)
     return tail_good(h) ? SGC_DEBUG_GOOD : SGC_DEBUG_BAD_BACK;
 }
 
+enum sgc_debug_state sgc_debug_around(const void *object)
+{
+    uintptr_t address = (uintptr_t)object;
+    struct sgc_object o;
+
+    if (!sgc_debug_used() || !sgc_heap_contains(address) || !sgc_object_find(address, &o) ||
+        address != o.start + sizeof(struct sgc_debug_header))
+        return SGC_DEBUG_NONE;
+    return sgc_debug_look((void *)o.start, o.bytes);
+}
+
 /* The mark comes last: a collection in between sees no header. */
 void *sgc_debug_set_up(void *base, size_t size, const char *file, int line)
 {

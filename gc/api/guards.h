@@ -38,6 +38,9 @@ enum sgc_debug_state {
 /* The state of the guards around an allocated object of so many bytes, if it has any. */
 enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes);
 
+/* The same around the object whose client has that address; it may be any address. */
+enum sgc_debug_state sgc_debug_around(const void *object);
+
 /* Makes the object one with guards, and returns what the client gets. */
 void *sgc_debug_set_up(void *base, size_t size, const char *file, int line);
 

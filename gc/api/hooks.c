@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
 #include "gc/collect/allocate.h"
@@ -16,7 +15,6 @@
 #include "gc/collect/cycle.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
-#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */

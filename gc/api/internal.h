@@ -18,7 +18,9 @@
 #include "sgc.h"
 
 #include "alloc/object.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/mutator.h"
+#include "platform/atomics.h"
 #include "platform/report.h"
 
 /* Does what was found out about an object agree?  It lies in the heap, and begins where its page and granule say. */
@@ -93,17 +95,74 @@ bool sgc_api_good_kind(const char *function, int kind);
 /* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it cannot be made. */
 uint32_t sgc_api_uncollectable_kind(uint32_t kind);
 
-/* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */
-void *sgc_api_block(GC_fn_type fn, void *arg);
-
-/* Figures, api_query.c. */
-size_t sgc_api_free_bytes(void);
-size_t sgc_api_live_bytes(void);
-
 /* While SGC_check runs a check, a violation comes back here instead of ending the process (api_check.c). */
 void sgc_api_violation(const char *line);
 
 /* Puts the client's hooks, and SGC_check's, where messages are made. */
 void sgc_api_install_reports(void);
+
+/* ---- figures ---- */
+
+size_t sgc_api_free_bytes(void);
+size_t sgc_api_live_bytes(void);
+
+/* Counters that only the API shows.  Written by the collecting thread at the end of a cycle (`measuring` by whoever starts to
+ * measure), read by anybody: relaxed, each stands for itself. */
+struct sgc_api_counters {
+    sgc_aw_t live_objects;              /* as the last cycle found them */
+    sgc_aw_t reclaimed_last;            /* bytes of dead objects the last cycle found */
+    sgc_aw_t reclaimed_before;          /* and those before it */
+    sgc_a32_t measuring;
+    sgc_aw_t measured_ns;               /* in collections, since measuring */
+};
+extern struct sgc_api_counters sgc_api_counters;
+
+/* ---- finalizers and links ---- */
+
+/* Programs keep types in the lowest bits of pointers, and bdwgc, which looks at marks by granules, takes such a pointer for the
+ * object's: Lisp systems register finalizers and links for their conses like this. */
+static inline uintptr_t sgc_api_untagged(const void *object)
+{
+    return (uintptr_t)object / SGC_GRANULE * SGC_GRANULE;
+}
+
+/* There is no memory to remember a registration.  True if the client's hook says to try again; otherwise it is
+ * reported. */
+bool sgc_api_memory_made(const char *function, const void *what);
+
+/* Then nothing is registered: an object would live on for its finalizer, and be no leak. */
+bool sgc_api_finding_leaks(void);
+
+/* Says why the address is not the first one of an object. */
+void sgc_api_no_object(const char *function, const void *object);
+
+/* ---- kinds that the interface makes for itself, with the first object of each ---- */
+
+/* The number of a kind, which is made if *number is still 0.  SGC_KIND_CONSERVATIVE, with a message about `what`, if it cannot
+ * be had.  Takes the GC lock.  *number: release / acquire. */
+uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what);
+
+/* The client promises to keep a pointer near the start of this object, which it has just got. */
+void sgc_api_near_start(const struct sgc_object *o);
+
+/* An object with guards; NULL when there is no memory for it. */
+void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line);
+
+/* ---- typed objects: their last words are not the client's ---- */
+
+bool sgc_api_is_typed(uint32_t kind);
+size_t sgc_api_typed_usable(const struct sgc_object *o);
+
+/* One whose words may all be pointers; NULL when there is no memory for it. */
+void *sgc_api_typed_everything(size_t size);
+
+/* GC_realloc. */
+void *sgc_api_typed_resize(const struct sgc_object *o, size_t size);
+
+/* The bytes that the client may use. */
+static inline size_t sgc_api_usable(const struct sgc_object *o)
+{
+    return sgc_api_is_typed(o->kind) ? sgc_api_typed_usable(o) : o->bytes;
+}
 
 #endif

@@ -4,8 +4,6 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
-#include "gc/api/finalize.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/finalize.h"
 

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "gc/api/counters.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"

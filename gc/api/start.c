@@ -12,7 +12,6 @@
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- shared ---- */
 

@@ -13,7 +13,6 @@
 #include "gc/collect/background.h"
 #include "gc/api/created_threads.h"
 #include "gc/threads/world.h"
-#include "gc/threads/gc_lock.h"
 
 struct request {
     struct sgc_mutator *self;

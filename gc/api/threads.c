@@ -188,7 +188,7 @@ static void *join(void *raw)
     uint64_t serial = sgc_start_serial(join->thread);
 
     sgc_assert(join->error == EDEADLK);
-    sgc_api_block(join_blocked, join);
+    GC_do_blocking(join_blocked, join);
     if (join->error == 0)
         sgc_start_joined(join->thread, serial);
     return NULL;

@@ -12,7 +12,6 @@
 #include "gc/api/guards.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- one step ---- */
 

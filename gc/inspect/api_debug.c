@@ -2,7 +2,7 @@
 /*
  * Allocation for debugging.  On any mutator; how the objects lie in memory: gc/api/guards.h.
  */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 
 #include <string.h>
 #include <wchar.h>

@@ -7,8 +7,6 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
-#include "gc/api/finalize.h"
 #include "gc/api/guards.h"
 
 struct closure {
@@ -31,18 +29,6 @@ static void call(void *base, void *data)
         sgc_debug_report("finalization", state, text);
     }
     closure->fn((struct sgc_debug_header *)base + 1, closure->data);
-}
-
-static bool has_guards(void *object, void **base)
-{
-    struct sgc_object o;
-
-    if (!sgc_object_find((uintptr_t)object, &o) || o.start + sizeof(struct sgc_debug_header) != (uintptr_t)object ||
-        sgc_debug_look((void *)o.start, o.bytes) == SGC_DEBUG_NONE)
-        return false;
-    sgc_assert(sgc_api_object_ok(&o));
-    *base = (void *)o.start;
-    return true;
 }
 
 static void answer(GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data)
@@ -75,16 +61,16 @@ static void register_by(register_fn plain, void *object, GC_finalization_proc fn
 {
     GC_finalization_proc was_fn = NULL;
     struct closure *closure = NULL;
-    void *base, *was_data = NULL;
+    void *was_data = NULL;
 
-    if (!has_guards(object, &base) || sgc_api_finding_leaks()) {
+    if (sgc_debug_around(object) == SGC_DEBUG_NONE || sgc_api_finding_leaks()) {
         plain(object, fn, data, old_fn, old_data);
         return;
     }
     if (fn != NULL && (closure = make_closure(fn, data)) == NULL)
         return;
     sgc_assert((fn == NULL) == (closure == NULL));
-    plain(base, fn != NULL ? call : NULL, closure, &was_fn, &was_data);
+    plain(sgc_debug_header_of(object), fn != NULL ? call : NULL, closure, &was_fn, &was_data);
     answer(was_fn, was_data, old_fn, old_data);
     GC_reachable_here(closure);
 }

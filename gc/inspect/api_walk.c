@@ -5,7 +5,6 @@
 #include "alloc/walk.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/phases.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- all objects ---- */
 

@@ -10,7 +10,6 @@
 #include "gc/collect/cycle.h"
 #include "gc/inspect/why_live.h"
 #include "gc/threads/world.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- finding ---- */
 
