@@ -120,10 +120,7 @@ static const struct sgc_listener listener = { .marked = on_marked, .cycle_end = 
 
 void sgc_client_checks_start(void)
 {
-    bool added = sgc_listener_add(&listener);
-
-    sgc_assert(added);
-    (void)added;
+    sgc_verify(sgc_listener_add(&listener));
 }
 
 static void look_for_leaks(void)
