@@ -111,6 +111,7 @@ gc_sources = \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
 	gc/pacing/pacing_rules.h \
+	gc/roots/modules.c \
 	gc/roots/ranges.c \
 	gc/roots/ranges.h \
 	gc/roots/roots.c \
@@ -119,9 +120,11 @@ gc_sources = \
 	gc/roots/stack_roots.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
+	gc/threads/interrupted.c \
 	gc/threads/mutator.h \
 	gc/threads/node_pool.c \
 	gc/threads/node_pool.h \
+	gc/threads/register.c \
 	gc/threads/registry.c \
 	gc/threads/spin_wait.c \
 	gc/threads/spin_wait.h \

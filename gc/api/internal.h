@@ -34,9 +34,6 @@ static inline bool sgc_api_object_ok(const struct sgc_object *o)
  * message, when that fails. */
 struct sgc_mutator *sgc_api_self(void);
 
-/* The calling thread's section, NULL if it is not registered. */
-struct sgc_section *sgc_api_section(void);
-
 /* True if a setting comes too late: `function` works before GC_INIT() only.  That is reported, unless it is the `same` as
  * it was: programs, and GC_INIT() of several of their parts, set again what they have set or were told. */
 bool sgc_api_too_late(const char *function, bool same);

@@ -23,11 +23,6 @@ struct sgc_mutator *sgc_api_self(void)
     return self != NULL ? self : sgc_mutator_adopt();
 }
 
-struct sgc_section *sgc_api_section(void)
-{
-    return sgc_self != NULL ? &sgc_self->section : NULL;
-}
-
 bool sgc_api_too_late(const char *function, bool same)
 {
     if (!sgc_init_begun())

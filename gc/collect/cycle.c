@@ -96,7 +96,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_finalization_before(sgc_client_toggle_fn());
     clear_before();
     cycle.markers = wanted_markers();
-    sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
+    sgc_helpers_start(&cycle.team, cycle.markers, sgc_section_self());
     SGC_EVENT(stop_requested, &cycle.record);
     sgc_client_before(self);            /* listeners may set a hook */
     sgc_with_registers(pause_from, &phases);
@@ -210,7 +210,7 @@ void sgc_cycle_start_markers(struct sgc_mutator *self)
     if (sgc_gc_lock_held())
         return;
     sgc_gc_lock_acquire(self);
-    sgc_helpers_start(&cycle.team, (uint32_t)sgc_options.markers, self != NULL ? sgc_section_of(self) : NULL);
+    sgc_helpers_start(&cycle.team, (uint32_t)sgc_options.markers, sgc_section_self());
     sgc_gc_lock_release();
 }
 

@@ -71,7 +71,7 @@ static bool phase_roots(struct sgc_cycle *c)
     sgc_team_begin(&c->team, 1);
     sgc_client_push_roots(first);
     sgc_team_call(&c->team, c->markers);
-    sgc_roots_mark(first, c->self);
+    sgc_roots_mark(first);
     sgc_finalization_roots(first);
     c->record.root_bytes = first->root_bytes;
     return true;
