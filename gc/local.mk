@@ -33,8 +33,6 @@ gc_sources = \
 	gc/api/unofficial.c \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
-	gc/collect/attach.c \
-	gc/collect/attach.h \
 	gc/collect/background.c \
 	gc/collect/background.h \
 	gc/collect/client_hooks.h \
@@ -102,8 +100,6 @@ gc_sources = \
 	gc/inspect/why_live.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
-	gc/pacing/group_limit.c \
-	gc/pacing/group_limit.h \
 	gc/pacing/heap_growth.c \
 	gc/pacing/heap_growth.h \
 	gc/pacing/heap_size.c \

@@ -10,7 +10,6 @@
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
-#include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
@@ -26,7 +25,7 @@ SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 
 static void unmap(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_heap_shrink();
+    sgc_heap_promise(0);
     sgc_pacing_reconsider();
     sgc_service_do_all(self);
     sgc_heap_watch(self);

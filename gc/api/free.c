@@ -8,7 +8,7 @@
 
 #include "alloc/free.h"
 #include "alloc/large/span.h"
-#include "gc/collect/attach.h"
+#include "gc/collect/start.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"

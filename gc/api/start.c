@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "gc/collect/attach.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"

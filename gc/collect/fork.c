@@ -31,7 +31,8 @@ struct fork_state {
 SGC_STATE static struct fork_state fork_state = { .mode = 1 };
 
 /* A thread that is not registered may fork, too: it has no section.  In rank order; caches are opened under the registry's
- * lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the other. */
+ * lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the
+ * other. */
 static void lock_all(struct sgc_section *self)
 {
     uint32_t caches;

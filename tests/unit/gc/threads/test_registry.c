@@ -2,7 +2,7 @@
 /*
  * gc/threads/registry.c: threads come and go, in every way a thread can end.
  *
- * Also: gc/threads/register.c, gc/collect/attach.c.
+ * Also: gc/threads/register.c, gc/collect/start.c.
  */
 #include <signal.h>
 #include <sys/syscall.h>

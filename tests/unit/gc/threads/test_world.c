@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/world.c, gc/threads/interrupted.c: stopping and resuming threads in every state, and giving up on those that cannot
- * be stopped.
+ * gc/threads/world.c, gc/threads/interrupted.c: stopping and resuming threads in every state, and giving up on those that
+ * cannot be stopped.
  */
 #include <errno.h>
 #include <poll.h>
