@@ -217,28 +217,10 @@ static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *ma
     return left != 0;
 }
 
-/* Leaves that are given back, in the order of their addresses. */
-struct pruned {
-    struct sgc_node *first, *last;
-};
-
-static void prune_leaf(struct pruned *pruned, sgc_aw_t *slot)
-{
-    struct sgc_node *leaf = (struct sgc_node *)sgc_aw_load_acq(slot);
-
-    sgc_assert(leaf != NULL && (pruned->first == NULL) == (pruned->last == NULL));
-    sgc_aw_store(slot, 0);
-    if (pruned->first == NULL)
-        pruned->first = leaf;
-    else
-        sgc_aw_store(&pruned->last->next, (uintptr_t)leaf);
-    pruned->last = leaf;
-}
-
 static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block)
 {
     size_t bytes = (size_t)UNITS << visit->tree->unit_log;
-    struct pruned pruned = { NULL, NULL };
+    struct sgc_node_chain pruned = { NULL, NULL };      /* in the order of their addresses */
     bool kept = false;
 
     for (size_t i = 0; i < LEAVES; i++) {
@@ -246,13 +228,15 @@ static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *
 
         if (leaf == NULL)
             continue;
-        if (visit_leaf(visit, marker, block, leaf, block->base + i * bytes) || !visit->prune)
+        if (visit_leaf(visit, marker, block, leaf, block->base + i * bytes) || !visit->prune) {
             kept = true;
-        else
-            prune_leaf(&pruned, &block->leaf[i]);
+        } else {
+            sgc_aw_store(&block->leaf[i], 0);
+            sgc_chain_add(&pruned, leaf);
+        }
     }
     if (pruned.first != NULL)
-        sgc_nodes_share(SGC_NODE_LEAF, pruned.first, pruned.last);
+        sgc_nodes_share(SGC_NODE_LEAF, &pruned);
     if (!kept)
         sgc_a32_or(&visit->tree->emptied, 1);
 }
@@ -278,7 +262,7 @@ static bool without_leaf(const struct sgc_tree_chunk *block)
 
 static void drop_block(struct sgc_tree *tree, struct sgc_tree_chunk *block)
 {
-    sgc_assert(sgc_tree_block_ok(tree, block) && block->ready == NULL && sgc_aw_load(&tree->count) > 0);
+    sgc_assert(sgc_tree_block_ok(tree, block) && block->ready.first == NULL && sgc_aw_load(&tree->count) > 0);
     sgc_aw_cas(sgc_tree_chunk_slot(tree, block->base), (uintptr_t)block, 0);
     *block = (struct sgc_tree_chunk){ .next = NULL };
     sgc_node_share(SGC_NODE_CHUNK, block);

@@ -38,7 +38,6 @@ enum {
     SGC_TREE_ADDRESS_BITS = 48,
 };
 
-struct sgc_record;
 struct sgc_marker;
 
 struct sgc_tree_leaf {
@@ -49,7 +48,7 @@ struct sgc_tree_chunk {
     struct sgc_tree_chunk *next;
     uintptr_t base;                             /* its first address */
     sgc_aw_t marks;                             /* the user's */
-    struct sgc_record *ready, *ready_last;      /* likewise */
+    struct sgc_node_chain ready;                /* likewise */
     sgc_aw_t leaf[1 << SGC_TREE_CHUNK_LOG];
 };
 
@@ -83,7 +82,7 @@ static inline bool sgc_tree_ok(const struct sgc_tree *tree)
 static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct sgc_tree_chunk *block)
 {
     return (block->base & (((uintptr_t)1 << (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG)) - 1)) == 0 &&
-           block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready == NULL || block->ready_last != NULL);
+           block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready.first == NULL || block->ready.last != NULL);
 }
 
 /* Makes room above the block of the address.  False if the system has no memory or no process has such an address.
@@ -144,6 +143,12 @@ static inline sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t add
 static inline sgc_a8_t *sgc_tree_flag(sgc_aw_t *unit, uint32_t unit_log, uintptr_t address)
 {
     return (sgc_a8_t *)unit + (address >> (unit_log - 3) & 7);
+}
+
+/* Takes the value out of the unit (NULL: there is none), and returns it; 0: nothing was there.  In a section. */
+static inline uintptr_t sgc_tree_take(sgc_aw_t *unit)
+{
+    return unit != NULL && sgc_aw_load(unit) != 0 ? sgc_aw_swap(unit, 0) : 0;
 }
 
 /* The value there, 0 if there is none. */

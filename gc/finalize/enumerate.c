@@ -8,22 +8,17 @@
 /* ---- to the queue ---- */
 
 /* Chain of one walk; the GC lock's holder. */
-SGC_STATE static struct { struct sgc_record *first, *last; } chain;
+SGC_STATE static struct sgc_node_chain chain;
 
 static void enqueue(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    struct sgc_record *r = (struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
+    struct sgc_record *r = sgc_record_of(sgc_aw_load_acq(unit));
 
     (void)marker, (void)block, (void)object;
     sgc_assert(sgc_record_ok(r));
     sgc_assert((chain.first == NULL) == (chain.last == NULL));
     sgc_aw_store(unit, 0);
-    sgc_aw_store(&r->next, 0);
-    if (chain.first == NULL)
-        chain.first = r;
-    else
-        sgc_aw_store(&chain.last->next, (uintptr_t)r);
-    chain.last = r;
+    sgc_chain_add(&chain, r);
 }
 
 bool sgc_finalization_enqueue_all(void)
@@ -35,7 +30,7 @@ bool sgc_finalization_enqueue_all(void)
     sgc_tree_walk(&visit, NULL);
     if (chain.first == NULL)
         return false;
-    sgc_queue_append(chain.first, chain.last);
+    sgc_queue_append(&chain);
     return true;
 }
 
@@ -46,7 +41,7 @@ SGC_STATE static struct { void (*fn)(void *arg, uintptr_t address); void *arg; }
 
 static void visit_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    const struct sgc_record *r = (const struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
+    const struct sgc_record *r = sgc_record_of(sgc_aw_load_acq(unit));
 
     (void)marker, (void)block, (void)object;
     sgc_assert(sgc_record_ok(r));

@@ -82,6 +82,12 @@ static inline bool sgc_record_ok(const struct sgc_record *r)
     return ((uintptr_t)r & SGC_ORDER_MASK) == 0 && r->fn != NULL && sgc_heap_contains(r->object);
 }
 
+/* Of a finalizer's unit; NULL: there is none. */
+static inline struct sgc_record *sgc_record_of(uintptr_t value)
+{
+    return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
+}
+
 struct sgc_finalization {
     struct sgc_tree finalizers, targets, generations, toggles;
     struct sgc_tree links[SGC_LINKS];
@@ -196,10 +202,10 @@ static inline void sgc_finalizers_poll(struct sgc_mutator *self, uintptr_t entry
 }
 
 /* Adds a chain of records, last->next == 0.  World stopped. */
-void sgc_queue_append(struct sgc_record *first, struct sgc_record *last);
+void sgc_queue_append(const struct sgc_node_chain *chain);
 
 /* The same in front, with the world running.  GC lock held. */
-void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last);
+void sgc_queue_put_first(const struct sgc_node_chain *chain);
 
 /* Tells pollers if something waits.  GC lock held, after each cycle. */
 void sgc_queue_announce(void);
