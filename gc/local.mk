@@ -41,8 +41,6 @@ gc_sources = \
 	gc/collect/external_stop.c \
 	gc/collect/fork.c \
 	gc/collect/fork.h \
-	gc/collect/helpers.c \
-	gc/collect/helpers.h \
 	gc/collect/phases.c \
 	gc/collect/phases.h \
 	gc/collect/start.c \

@@ -47,6 +47,9 @@ void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 /* Keeps the value if it is at least `least`; otherwise a message. */
 void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, int least);
 
+/* Another name of the function. */
+#define SGC_API_SAME(function) __attribute__((alias(#function)))
+
 /* GC_set_NAME and GC_get_NAME of what is kept in one word: a hook; a setting that is on or off; one that may be any number; one
  * that is `least` or more. */
 #define SGC_API_HOOK(name, type, word) \
@@ -126,9 +129,6 @@ static inline uintptr_t sgc_api_untagged(const void *object)
 /* There is no memory to remember a registration.  True if the client's hook says to try again; otherwise it is
  * reported. */
 bool sgc_api_memory_made(const char *function, const void *what);
-
-/* Then nothing is registered: an object would live on for its finalizer, and be no leak. */
-bool sgc_api_finding_leaks(void);
 
 /* Says why the address is not the first one of an object. */
 void sgc_api_no_object(const char *function, const void *object);

@@ -30,10 +30,7 @@ void **GC_new_free_list(void)
     return list != NULL ? list : shared_list;
 }
 
-void **GC_new_free_list_inner(void)
-{
-    return GC_new_free_list();
-}
+void **GC_new_free_list_inner(void) SGC_API_SAME(GC_new_free_list);
 
 /* ---- kinds ---- */
 
@@ -102,10 +99,7 @@ unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int cle
     return GC_I_NORMAL;
 }
 
-unsigned GC_new_kind_inner(void **free_list, GC_word descriptor, int add_size, int clear)
-{
-    return GC_new_kind(free_list, descriptor, add_size, clear);
-}
+unsigned GC_new_kind_inner(void **free_list, GC_word descriptor, int add_size, int clear) SGC_API_SAME(GC_new_kind);
 
 uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what)
 {
@@ -177,10 +171,7 @@ unsigned GC_new_proc(GC_mark_proc proc)
     return NO_PROCEDURE;
 }
 
-unsigned GC_new_proc_inner(GC_mark_proc proc)
-{
-    return GC_new_proc(proc);
-}
+unsigned GC_new_proc_inner(GC_mark_proc proc) SGC_API_SAME(GC_new_proc);
 
 /* The marker pushes what it has to on its own stack, so the client's never fills up. */
 struct GC_ms_entry *GC_mark_and_push(void *object, struct GC_ms_entry *mark_stack_ptr, struct GC_ms_entry *mark_stack_limit,

@@ -35,7 +35,7 @@ static int register_slowly(const char *function, enum sgc_link kind, void **link
 
     if (!check_word(function, link))
         return GC_NOT_FOUND;
-    if (sgc_api_finding_leaks())
+    if (sgc_finding_leaks())
         return GC_UNIMPLEMENTED;
     if (self == NULL)
         return GC_NO_MEMORY;
@@ -53,7 +53,7 @@ static inline int register_link(const char *function, enum sgc_link kind, void *
     struct sgc_mutator *self = sgc_mutator_self();
     enum sgc_registered result;
 
-    if (__builtin_expect(self != NULL && is_word(link) && sgc_a32_load(&sgc_client_find_leak) == 0, 1)) {
+    if (__builtin_expect(self != NULL && is_word(link) && !sgc_finding_leaks(), 1)) {
         result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);
         if (__builtin_expect(result <= SGC_REGISTERED_AGAIN, 1))
             return result == SGC_REGISTERED ? GC_SUCCESS : GC_DUPLICATE;

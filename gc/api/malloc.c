@@ -12,15 +12,12 @@
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 
-void *GC_malloc(size_t size)
-{
-    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
-}
+#define ALLOCATE(name, allocate, kind) \
+    void *name(size_t size) { return allocate(size, kind); }
 
-void *GC_malloc_atomic(size_t size)
-{
-    return sgc_allocate(size, SGC_KIND_POINTER_FREE);
-}
+ALLOCATE(GC_malloc, sgc_allocate, SGC_KIND_CONSERVATIVE)
+ALLOCATE(GC_malloc_atomic, sgc_allocate, SGC_KIND_POINTER_FREE)
+ALLOCATE(GC_malloc_stubborn, sgc_allocate, SGC_KIND_CONSERVATIVE)
 
 /* What the new object counts for: its slot, or its span. */
 static size_t bytes_of_new(const void *object, size_t size)
@@ -86,15 +83,8 @@ static inline void *uncollectable(size_t size, uint32_t kind)
     return object;
 }
 
-void *GC_malloc_uncollectable(size_t size)
-{
-    return uncollectable(size, SGC_KIND_UNCOLLECTABLE);
-}
-
-void *GC_malloc_atomic_uncollectable(size_t size)
-{
-    return uncollectable(size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE);
-}
+ALLOCATE(GC_malloc_uncollectable, uncollectable, SGC_KIND_UNCOLLECTABLE)
+ALLOCATE(GC_malloc_atomic_uncollectable, uncollectable, SGC_KIND_POINTER_FREE_UNCOLLECTABLE)
 
 enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the object */
 
@@ -131,20 +121,8 @@ static inline void *ignore_off_page(size_t size, uint32_t kind)
     return size > SGC_FAST_MAX ? large_near_start(size, kind) : sgc_allocate(size, kind);
 }
 
-void *GC_malloc_ignore_off_page(size_t size)
-{
-    return ignore_off_page(size, SGC_KIND_CONSERVATIVE);
-}
-
-void *GC_malloc_atomic_ignore_off_page(size_t size)
-{
-    return ignore_off_page(size, SGC_KIND_POINTER_FREE);
-}
-
-void *GC_malloc_stubborn(size_t size)
-{
-    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
-}
+ALLOCATE(GC_malloc_ignore_off_page, ignore_off_page, SGC_KIND_CONSERVATIVE)
+ALLOCATE(GC_malloc_atomic_ignore_off_page, ignore_off_page, SGC_KIND_POINTER_FREE)
 
 /* The end byte is ours to add; the result is one object of more than that when the size wraps. */
 void *GC_malloc_many(size_t size)

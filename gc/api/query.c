@@ -108,10 +108,7 @@ size_t GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size)
     return known;
 }
 
-size_t GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size)
-{
-    return GC_get_prof_stats_unsafe(stats, size);
-}
+size_t GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size) SGC_API_SAME(GC_get_prof_stats_unsafe);
 
 /* ---- time ---- */
 

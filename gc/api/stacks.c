@@ -140,10 +140,10 @@ void GC_set_stackbottom(void *thread, const struct GC_stack_base *base)
 
 void GC_set_sp_corrector(GC_sp_corrector_proc hook)
 {
-    sgc_stack_set_corrector(hook);
+    sgc_aw_store_rel(&sgc_stack_corrector, (uintptr_t)hook);
 }
 
 GC_sp_corrector_proc GC_get_sp_corrector(void)
 {
-    return sgc_stack_corrector();
+    return (GC_sp_corrector_proc)sgc_aw_load_acq(&sgc_stack_corrector);
 }

@@ -25,10 +25,10 @@ struct fork_state {
     bool had_lock;              /* a handler forks that has interrupted GC_call_with_alloc_lock on its thread */
     bool blocked;               /* it forks from within a blocked region, */
     uintptr_t blocked_sp;       /* which is entered again with this */
-    int mode;
 };
 
-SGC_STATE static struct fork_state fork_state = { .mode = 1 };
+SGC_STATE static struct fork_state fork_state;
+SGC_STATE int sgc_fork_mode = 1;
 
 /* A thread that is not registered may fork, too: it has no section.  In rank order; caches are opened under the registry's
  * lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the
@@ -170,19 +170,19 @@ void sgc_fork_child(void)
 
 static void prepare(void)
 {
-    if (fork_state.mode == 1)
+    if (sgc_fork_mode == 1)
         sgc_fork_prepare();
 }
 
 static void parent(void)
 {
-    if (fork_state.mode == 1)
+    if (sgc_fork_mode == 1)
         sgc_fork_parent();
 }
 
 static void child(void)
 {
-    if (fork_state.mode == 1)
+    if (sgc_fork_mode == 1)
         sgc_fork_child();
 }
 
@@ -193,15 +193,4 @@ void sgc_fork_init(void)
 {
     if (sgc_a32_swap(&fork_state.installed, 1) == 0)
         pthread_atfork(prepare, parent, child);
-}
-
-void sgc_fork_handle(int mode)
-{
-    sgc_assert(-1 <= mode && mode <= 1);
-    fork_state.mode = mode;
-}
-
-int sgc_fork_mode(void)
-{
-    return fork_state.mode;
 }

@@ -15,6 +15,7 @@
 #ifndef SGC_GC_CONFIG_PUBLIC_VARS_H
 #define SGC_GC_CONFIG_PUBLIC_VARS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "platform/atomics.h"
@@ -52,6 +53,12 @@
     extern type sgc_client_##name __asm__("GC_" #name) __attribute__((visibility("default")));
 SGC_CLIENT_VARS(SGC_CLIENT_VAR)
 #undef SGC_CLIENT_VAR
+
+/* Nothing is finalized then: an object would live on for that, and be no leak. */
+static inline bool sgc_finding_leaks(void)
+{
+    return sgc_a32_load(&sgc_client_find_leak) != 0;
+}
 
 /* What to do when memory has run out (GC_oom_fn); returns what the allocation is to return.  The first such hook says so
  * once and returns NULL. */

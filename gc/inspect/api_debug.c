@@ -162,7 +162,7 @@ static void without_guards(const char *function, const void *object, const char 
 static void discard(const struct sgc_object *o)
 {
     sgc_assert(sgc_api_object_ok(o));
-    if (sgc_options.findleak_delay_free && sgc_a32_load(&sgc_client_find_leak) != 0 &&
+    if (sgc_options.findleak_delay_free && sgc_finding_leaks() &&
         !sgc_kind_uncollectable(o->kind)) {
         sgc_debug_bury((void *)o->start);
         return;

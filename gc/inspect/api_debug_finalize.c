@@ -8,6 +8,7 @@
 #include "gc/api/internal.h"
 
 #include "gc/api/guards.h"
+#include "gc/config/public_vars.h"
 
 struct closure {
     GC_finalization_proc fn;
@@ -63,7 +64,7 @@ static void register_by(register_fn plain, void *object, GC_finalization_proc fn
     struct closure *closure = NULL;
     void *was_data = NULL;
 
-    if (sgc_debug_around(object) == SGC_DEBUG_NONE || sgc_api_finding_leaks()) {
+    if (sgc_debug_around(object) == SGC_DEBUG_NONE || sgc_finding_leaks()) {
         plain(object, fn, data, old_fn, old_data);
         return;
     }

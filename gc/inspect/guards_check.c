@@ -66,7 +66,7 @@ static void look_at(const struct sgc_object *o, void *find_leaks)
 
 static void on_marked(void *context, const struct sgc_cycle_record *record)
 {
-    bool find_leaks = sgc_a32_load(&sgc_client_find_leak) != 0;
+    bool find_leaks = sgc_finding_leaks();
 
     sgc_assert(sgc_stopped_by_self());
     (void)context;
@@ -127,7 +127,7 @@ static void look_for_leaks(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
-    if (self != NULL && sgc_a32_load(&sgc_client_find_leak) != 0)
+    if (self != NULL && sgc_finding_leaks())
         sgc_collect(self, SGC_REASON_EXPLICIT, NULL);
 }
 
