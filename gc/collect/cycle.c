@@ -93,7 +93,7 @@ static void pause_at_snapshot(void *phases)
 
     sgc_assert(sgc_gc_lock_held() && cycle.markers > 0);
     for (; row->run != NULL; row++) {
-        sgc_assert(sgc_world_stopped() == (row->world == SGC_WORLD_STOPPED));
+        sgc_assert(sgc_world_stopped() == (row->phase != SGC_PHASE_STOP));
         if (!row->run(&cycle))
             return;
         if (row->phase != SGC_PHASE_STOP)       /* the last thread that stands still ends it */

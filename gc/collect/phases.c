@@ -166,7 +166,7 @@ static bool phase_flip(struct sgc_cycle *c)
 /* ---- the table ---- */
 
 const struct sgc_phase_row sgc_phases_stopped[] = {
-#define SGC_PHASE(constant, name, by, world) { SGC_PHASE_##constant, SGC_BY_##by, SGC_WORLD_##world, phase_##name },
+#define SGC_PHASE(constant, name) { SGC_PHASE_##constant, phase_##name },
 #include "gc/events/phases.def"
 #undef SGC_PHASE
     { .run = NULL },

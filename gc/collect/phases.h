@@ -26,17 +26,8 @@ struct sgc_cycle {
     size_t returned;                    /* bytes given back up to the last cycle */
 };
 
-enum sgc_phase_by {
-    SGC_BY_COLLECTOR,                   /* the collecting thread alone */
-    SGC_BY_MARKERS,                     /* with its helpers */
-};
-
-enum sgc_phase_world { SGC_WORLD_RUNNING, SGC_WORLD_STOPPED };
-
 struct sgc_phase_row {
     enum sgc_phase phase;               /* sgc_phase_name tells its name */
-    enum sgc_phase_by by;
-    enum sgc_phase_world world;         /* in which it begins */
     bool (*run)(struct sgc_cycle *c);   /* false: the pause is over before it began */
 };
 

@@ -200,24 +200,24 @@ static struct sgc_tree_chunk *take_block(struct sgc_tree *tree)
 }
 
 /* True if a value is left in the leaf. */
-static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block,
+static bool visit_leaf(const struct sgc_tree_visit *visit, void *arg, struct sgc_tree_chunk *block,
                        struct sgc_tree_leaf *leaf, uintptr_t address)
 {
     uintptr_t left = 0;
 
     sgc_assert(address - block->base < (uintptr_t)1 << block_log(visit->tree));
     if (visit->leaf != NULL)
-        return visit->leaf(marker, block, address, leaf);
+        return visit->leaf(arg, block, address, leaf);
     for (size_t i = 0; i < UNITS; i++) {
         if (sgc_aw_load(&leaf->unit[i]) == 0)
             continue;
-        visit->unit(marker, block, address + (i << visit->tree->unit_log), &leaf->unit[i]);
+        visit->unit(arg, block, address + (i << visit->tree->unit_log), &leaf->unit[i]);
         left |= sgc_aw_load(&leaf->unit[i]);
     }
     return left != 0;
 }
 
-static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static void visit_leaves(const struct sgc_tree_visit *visit, void *arg, struct sgc_tree_chunk *block)
 {
     size_t bytes = (size_t)UNITS << visit->tree->unit_log;
     struct sgc_node_chain pruned = { NULL, NULL };      /* in the order of their addresses */
@@ -228,7 +228,7 @@ static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *
 
         if (leaf == NULL)
             continue;
-        if (visit_leaf(visit, marker, block, leaf, block->base + i * bytes) || !visit->prune) {
+        if (visit_leaf(visit, arg, block, leaf, block->base + i * bytes) || !visit->prune) {
             kept = true;
         } else {
             sgc_aw_store(&block->leaf[i], 0);
@@ -241,14 +241,14 @@ static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *
         sgc_a32_or(&visit->tree->emptied, 1);
 }
 
-bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *marker)
+bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg)
 {
     struct sgc_tree_chunk *block = take_block(visit->tree);
 
     if (block == NULL)
         return false;
-    if (visit->block == NULL || visit->block(marker, block))
-        visit_leaves(visit, marker, block);
+    if (visit->block == NULL || visit->block(arg, block))
+        visit_leaves(visit, arg, block);
     return true;
 }
 
@@ -290,10 +290,10 @@ void sgc_tree_walk_end(const struct sgc_tree_visit *visit)
     sgc_aw_store_rel(&tree->blocks, (uintptr_t)kept);
 }
 
-void sgc_tree_walk(const struct sgc_tree_visit *visit, struct sgc_marker *marker)
+void sgc_tree_walk(const struct sgc_tree_visit *visit, void *arg)
 {
     sgc_tree_walk_begin(visit);
-    while (sgc_tree_walk_next(visit, marker))
+    while (sgc_tree_walk_next(visit, arg))
         continue;
     sgc_tree_walk_end(visit);
 }

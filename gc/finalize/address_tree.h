@@ -38,7 +38,6 @@ enum {
     SGC_TREE_ADDRESS_BITS = 48,
 };
 
-struct sgc_marker;
 
 struct sgc_tree_leaf {
     sgc_aw_t unit[1 << SGC_TREE_LEAF_LOG];
@@ -166,12 +165,12 @@ static inline bool sgc_tree_empty(const struct sgc_tree *tree)
 
 struct sgc_tree_visit {
     struct sgc_tree *tree;
-    /* Called for each unit that is not zero. */
-    void (*unit)(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit);
+    /* Called for each unit that is not zero; `arg` is the walk's. */
+    void (*unit)(void *arg, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit);
     /* Instead, if not NULL: goes through a leaf, and returns true if a value is left. */
-    bool (*leaf)(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf);
+    bool (*leaf)(void *arg, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf);
     /* Called for each block first; false: nothing more of it.  NULL: always true. */
-    bool (*block)(struct sgc_marker *marker, struct sgc_tree_chunk *block);
+    bool (*block)(void *arg, struct sgc_tree_chunk *block);
     bool prune;                 /* leaves without a value are given back.  World stopped */
 };
 
@@ -179,12 +178,12 @@ void sgc_tree_walk_begin(const struct sgc_tree_visit *visit);
 bool sgc_tree_walk_left(const struct sgc_tree_visit *visit);
 
 /* The next block.  False if there was none. */
-bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *marker);
+bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg);
 
 /* After a walk that pruned: gives back empty blocks.  On one thread. */
 void sgc_tree_walk_end(const struct sgc_tree_visit *visit);
 
 /* The whole walk on the calling thread. */
-void sgc_tree_walk(const struct sgc_tree_visit *visit, struct sgc_marker *marker);
+void sgc_tree_walk(const struct sgc_tree_visit *visit, void *arg);
 
 #endif

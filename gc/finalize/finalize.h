@@ -32,6 +32,7 @@
 #include "gc/threads/mutator.h"
 #include "gc/finalize/address_tree.h"
 
+struct sgc_marker;
 struct sgc_team;
 struct sgc_cycle_record;
 

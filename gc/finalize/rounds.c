@@ -46,7 +46,7 @@ static struct sgc_finalization *const all = &sgc_finalization;
 
 /* ---- what is done with each unit ---- */
 
-static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void drop_if_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
     sgc_assert(sgc_registrable(object));
@@ -54,7 +54,7 @@ static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block
         sgc_aw_store(unit, 0);
 }
 
-static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_if_strong(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     sgc_assert(sgc_aw_load(unit) <= SGC_TOGGLE_STRONG && sgc_registrable(object));
     (void)block;
@@ -62,20 +62,20 @@ static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_chunk *blo
         sgc_mark_address(marker, object);
 }
 
-static void keep_all(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void keep_all(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     (void)marker, (void)block, (void)address, (void)unit;
 }
 
 /* ---- finalizers ---- */
 
-static bool has_data(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool has_data(void *marker, struct sgc_tree_chunk *block)
 {
     (void)marker;
     return sgc_aw_load(&block->marks) != 0;
 }
 
-static void mark_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_data(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)block, (void)object;
     sgc_assert(sgc_record_ok(sgc_record_of(sgc_aw_load_acq(unit))));
@@ -83,7 +83,7 @@ static void mark_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, u
 }
 
 /* What an object that needs an order reaches has to wait for it. */
-static void mark_reached(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_reached(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t order = sgc_aw_load(unit) & SGC_ORDER_MASK;
     struct sgc_object o;
@@ -103,7 +103,7 @@ static bool waits_longer(uintptr_t order)
     return now.java && (order == SGC_UNREACHABLE) != now.only_unreachable;
 }
 
-static void take_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void take_ready(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t value = sgc_aw_load_acq(unit);
     struct sgc_record *r = sgc_record_of(value);
@@ -118,7 +118,7 @@ static void take_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block, 
 }
 
 /* Everything is marked that a finalizer may use. */
-static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool keep_ready(void *marker, struct sgc_tree_chunk *block)
 {
     struct sgc_node_chain *ready = &block->ready;
 
