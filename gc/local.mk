@@ -88,14 +88,11 @@ gc_sources = \
 	gc/inspect/api_backptr.c \
 	gc/inspect/api_check.c \
 	gc/inspect/api_debug.c \
-	gc/inspect/api_debug_finalize.c \
 	gc/inspect/api_dump.c \
 	gc/inspect/api_pointer_checks.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
-	gc/inspect/why_live.c \
-	gc/inspect/why_live.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
 	gc/pacing/heap_growth.c \

@@ -214,9 +214,6 @@ void sgc_queue_announce(void);
 /* Hands the objects and data that are on the queue to fn.  World stopped. */
 void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
 
-/* Marks what is on the queue.  World stopped. */
-void sgc_queue_mark(struct sgc_marker *marker);
-
 /* ---- the collector (gc/finalize/rounds.c) ---- */
 
 /* Before the world is stopped; GC lock held.  ask NULL: toggle references stay as they are. */

@@ -20,8 +20,6 @@
 
 #include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
-#include "mark/mark_roots.h"
-#include "mark/marker.h"
 
 struct queue {
     sgc_aw_t first;
@@ -87,16 +85,6 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
         fn(arg, r->object);
         fn(arg, (uintptr_t)r->data);
     }
-}
-
-static void mark(void *marker, uintptr_t address)
-{
-    sgc_mark_address(marker, address);
-}
-
-void sgc_queue_mark(struct sgc_marker *marker)
-{
-    sgc_queue_visit(mark, marker);
 }
 
 /* ---- from the queue: any mutator ---- */

@@ -218,12 +218,17 @@ void sgc_finalization_share(struct sgc_team *team)
     sgc_team_set_source(team, now.round.visits != 0 ? &now.source : NULL);
 }
 
+static void mark(void *marker, uintptr_t address)
+{
+    sgc_mark_address(marker, address);
+}
+
 void sgc_finalization_roots(struct sgc_marker *marker)
 {
     sgc_assert(sgc_stopped_by_self());
     if (!sgc_finalization_used())
         return;
-    sgc_queue_mark(marker);
+    sgc_queue_visit(mark, marker);
     if (!sgc_tree_empty(&all->toggles))
         sgc_tree_walk(&visit_strong, marker);
 }
