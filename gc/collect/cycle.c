@@ -26,7 +26,6 @@ SGC_STATE static bool told;                     /* of a thread whose stacks are 
 
 /* What a helper has to know, handed over in one word: the argument's memory must outlive the call. */
 struct helper {
-    struct sgc_team *team;
     uint32_t number;
     sgc_a32_t taken;
 };
@@ -34,19 +33,18 @@ struct helper {
 static void help(void *argument)
 {
     struct helper *helper = argument;
-    struct sgc_team *team = helper->team;
     uint32_t number = helper->number;
 
-    sgc_assert(number > 0 && number < team->made);
+    sgc_assert(number > 0 && number < cycle.team.made);
     sgc_a32_store_rel(&helper->taken, 1);
     sgc_wake(&helper->taken, 1);
-    sgc_team_serve(team, number);
+    sgc_team_serve(&cycle.team, number);
 }
 
 static bool start_one(void)
 {
     struct sgc_section *self = sgc_section_self();
-    struct helper helper = { .team = &cycle.team, .number = sgc_team_add(&cycle.team) };
+    struct helper helper = { .number = sgc_team_add(&cycle.team) };
     bool started;
 
     if (helper.number == 0)
