@@ -3,31 +3,23 @@
 
 gc_sources = \
 	gc/api/alloc_lock.c \
-	gc/api/bdwgc_tables.c \
 	gc/api/collect.c \
-	gc/api/counters.h \
 	gc/api/created_threads.c \
 	gc/api/created_threads.h \
 	gc/api/disclaim.c \
-	gc/api/displacements.c \
 	gc/api/events.c \
 	gc/api/finalize.c \
-	gc/api/finalize.h \
 	gc/api/fork.c \
 	gc/api/free.c \
 	gc/api/gcj.c \
-	gc/api/generic.c \
 	gc/api/guards.c \
 	gc/api/guards.h \
 	gc/api/hooks.c \
-	gc/api/incremental.c \
 	gc/api/internal.h \
 	gc/api/kinds.c \
 	gc/api/links.c \
 	gc/api/malloc.c \
-	gc/api/memalign.c \
 	gc/api/objects.c \
-	gc/api/own_kinds.h \
 	gc/api/query.c \
 	gc/api/real_threads.h \
 	gc/api/roots.c \
@@ -35,15 +27,12 @@ gc_sources = \
 	gc/api/sgc.c \
 	gc/api/stacks.c \
 	gc/api/start.c \
-	gc/api/strings.c \
 	gc/api/suspend.c \
 	gc/api/threads.c \
 	gc/api/typed.c \
 	gc/api/unofficial.c \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
-	gc/collect/attach.c \
-	gc/collect/attach.h \
 	gc/collect/background.c \
 	gc/collect/background.h \
 	gc/collect/client_hooks.h \
@@ -52,8 +41,6 @@ gc_sources = \
 	gc/collect/external_stop.c \
 	gc/collect/fork.c \
 	gc/collect/fork.h \
-	gc/collect/helpers.c \
-	gc/collect/helpers.h \
 	gc/collect/phases.c \
 	gc/collect/phases.h \
 	gc/collect/start.c \
@@ -70,8 +57,6 @@ gc_sources = \
 	gc/config/option_table.h \
 	gc/config/option_text.c \
 	gc/config/options.h \
-	gc/config/page_rule.c \
-	gc/config/page_rule.h \
 	gc/config/preset.c \
 	gc/config/preset.h \
 	gc/config/public_vars.c \
@@ -103,18 +88,13 @@ gc_sources = \
 	gc/inspect/api_backptr.c \
 	gc/inspect/api_check.c \
 	gc/inspect/api_debug.c \
-	gc/inspect/api_debug_finalize.c \
 	gc/inspect/api_dump.c \
 	gc/inspect/api_pointer_checks.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
-	gc/inspect/why_live.c \
-	gc/inspect/why_live.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
-	gc/pacing/group_limit.c \
-	gc/pacing/group_limit.h \
 	gc/pacing/heap_growth.c \
 	gc/pacing/heap_growth.h \
 	gc/pacing/heap_size.c \
@@ -122,6 +102,7 @@ gc_sources = \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
 	gc/pacing/pacing_rules.h \
+	gc/roots/modules.c \
 	gc/roots/ranges.c \
 	gc/roots/ranges.h \
 	gc/roots/roots.c \
@@ -130,9 +111,11 @@ gc_sources = \
 	gc/roots/stack_roots.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
+	gc/threads/interrupted.c \
 	gc/threads/mutator.h \
 	gc/threads/node_pool.c \
 	gc/threads/node_pool.h \
+	gc/threads/register.c \
 	gc/threads/registry.c \
 	gc/threads/spin_wait.c \
 	gc/threads/spin_wait.h \

@@ -10,7 +10,6 @@
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
-#include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
@@ -26,7 +25,7 @@ SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 
 static void unmap(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_heap_shrink();
+    sgc_heap_promise(0);
     sgc_pacing_reconsider();
     sgc_service_do_all(self);
     sgc_heap_watch(self);
@@ -87,7 +86,7 @@ int GC_collect_a_little(void)
     struct sgc_mutator *self = sgc_api_self();
 
     sgc_gc_lock_recover(self, entry);
-    if (self != NULL && sgc_pacing_poll(self) && !sgc_allocate_manual())
+    if (self != NULL && sgc_pacing_poll(self) && !GC_get_disable_automatic_collection())
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
     sgc_finalizers_poll(self, entry);
     sgc_disclaim_poll(self, entry);
@@ -102,7 +101,7 @@ static int never(void)
 /* Without a stop function nobody is asked, which is cheaper than asking one that never stops. */
 void GC_set_stop_func(GC_stop_func stop)
 {
-    sgc_allocate_set_stop(stop == never ? NULL : stop);
+    sgc_aw_store_rel(&sgc_allocate_settings.stop, stop == never ? 0 : (uintptr_t)stop);
 }
 
 GC_stop_func GC_get_stop_func(void)
@@ -131,15 +130,7 @@ int GC_is_disabled(void)
     return sgc_collect_disabled();
 }
 
-void GC_set_disable_automatic_collection(int on)
-{
-    sgc_allocate_set_manual(on != 0);
-}
-
-int GC_get_disable_automatic_collection(void)
-{
-    return sgc_allocate_manual();
-}
+SGC_API_SWITCH(disable_automatic_collection, sgc_allocate_settings.manual)
 
 /* ---- how large ---- */
 

@@ -42,11 +42,6 @@ void sgc_start_drop(struct sgc_start *start)
 
 /* ---- the table ---- */
 
-static struct sgc_section *section(void)
-{
-    return sgc_self != NULL ? &sgc_self->section : NULL;
-}
-
 static struct sgc_start **bucket_of(pthread_t thread)
 {
     return &table[(uint64_t)thread * UINT64_C(0x9e3779b97f4a7c15) >> 56];
@@ -69,7 +64,7 @@ static void settle(struct sgc_start *start)
 
 static void lock(void)
 {
-    sgc_lock(&sgc_registry.lock, section());
+    sgc_lock(&sgc_registry.lock, sgc_section_self());
     sgc_assert(sgc_registry_locked());
 }
 
@@ -83,7 +78,7 @@ static void unlock_and_free(void)
         start = settled;
         settled = NULL;
     }
-    sgc_unlock(&sgc_registry.lock, section());
+    sgc_unlock(&sgc_registry.lock, sgc_section_self());
     for (; start != NULL; start = next) {
         next = start->next;
         sgc_start_drop(start);
@@ -120,7 +115,7 @@ uint64_t sgc_start_serial(pthread_t thread)
     lock();
     start = newest(thread);
     serial = start != NULL ? start->serial : 0;
-    sgc_unlock(&sgc_registry.lock, section());
+    sgc_unlock(&sgc_registry.lock, sgc_section_self());
     return serial;
 }
 

@@ -4,13 +4,12 @@
  * the GC lock.
  */
 #define GC_ATTR_NONNULL(n)              /* NULL is noticed here */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 #include "gc/gc_disclaim.h"
 
 #include "gc/collect/allocate.h"
 #include "gc/finalize/disclaim.h"
 #include "mark/displacements.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- procedures ---- */
 

@@ -5,10 +5,8 @@
  */
 #include "gc/api/internal.h"
 
-#include "gc/api/counters.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/cycle.h"
-#include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
 struct hooks {
@@ -133,10 +131,7 @@ static const struct sgc_listener listener = {
 
 void sgc_client_hooks_start(void)
 {
-    bool added = sgc_listener_add(&listener);
-
-    sgc_assert(added);
-    (void)added;
+    sgc_verify(sgc_listener_add(&listener));
     sgc_api_install_reports();
 }
 

@@ -4,15 +4,12 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
 #include "alloc/pause_alloc.h"
-#include "gc/api/finalize.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/allocate.h"
 #include "gc/finalize/finalize.h"
-#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t toggle;                    /* GC_toggleref_func */
@@ -69,39 +66,29 @@ static enum sgc_registered try_again(const char *function, struct sgc_mutator *s
     return sgc_finalizer_set(self, sgc_api_untagged(object), f, old);
 }
 
-bool sgc_api_finding_leaks(void)
-{
-    return sgc_a32_load(&sgc_client_find_leak) != 0;
-}
-
 /* Those registered in the hook that pushes roots, until the pause is over: for what the hook has allocated, most likely.  They
  * lie in the heap, and are marked with what else comes from the hook. */
 struct deferred {
-    struct deferred *next;
+    struct sgc_node node;
     const char *function;
     void *object;
     struct sgc_finalizer f;
 };
 
-SGC_STATE static struct { struct deferred *first, *last; } deferred;    /* the collecting thread, GC lock held */
+SGC_STATE static struct sgc_node_chain deferred;        /* the collecting thread, GC lock held */
+
+static struct deferred *next_of(const struct deferred *d)
+{
+    return (struct deferred *)sgc_aw_load(&d->node.next);
+}
 
 static void look_before(const void *object, struct sgc_finalizer *old)
 {
     sgc_assert(sgc_client_pushing());
     sgc_finalizer_look(sgc_api_untagged(object), old);
-    for (const struct deferred *d = deferred.first; d != NULL; d = d->next)
+    for (const struct deferred *d = (void *)deferred.first; d != NULL; d = next_of(d))
         if (sgc_api_untagged(d->object) == sgc_api_untagged(object))
             *old = d->f;
-}
-
-static void append(struct deferred *d)
-{
-    sgc_assert(d->next == NULL && (deferred.first == NULL || deferred.last != NULL));
-    if (deferred.first == NULL)
-        deferred.first = d;
-    else
-        deferred.last->next = d;
-    deferred.last = d;
 }
 
 static bool defer(const char *function, struct sgc_mutator *self, void *object, const struct sgc_finalizer *f)
@@ -114,8 +101,8 @@ static bool defer(const char *function, struct sgc_mutator *self, void *object, 
                  "outside", function, object);
         return false;
     }
-    *d = (struct deferred){ NULL, function, object, *f };
-    append(d);
+    *d = (struct deferred){ .function = function, .object = object, .f = *f };
+    sgc_chain_add(&deferred, d);
     return true;
 }
 
@@ -144,7 +131,7 @@ static void register_finalizer(const char *function, void *object, const struct 
         register_later(function, self, object, f, old_fn, old_data);
         return;
     }
-    if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_api_finding_leaks())
+    if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_finding_leaks())
         result = sgc_finalizer_set(self, sgc_api_untagged(object), f, &old);
     if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
         if (result == SGC_REGISTERED_NOT)
@@ -158,11 +145,11 @@ static void register_finalizer(const char *function, void *object, const struct 
 
 void sgc_client_after(void)
 {
-    struct deferred *d = deferred.first;
+    struct deferred *d = (void *)deferred.first;
 
     sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
     deferred.first = NULL;
-    for (; d != NULL; d = d->next)
+    for (; d != NULL; d = next_of(d))
         register_finalizer(d->function, d->object, &d->f, NULL, NULL);
 }
 
@@ -240,25 +227,9 @@ void GC_dump_finalization(void)
 
 /* ---- settings ---- */
 
-void GC_set_finalize_on_demand(int on)
-{
-    sgc_a32_store(&sgc_client_finalize_on_demand, on != 0);
-}
-
-int GC_get_finalize_on_demand(void)
-{
-    return (int)sgc_a32_load(&sgc_client_finalize_on_demand);
-}
-
-void GC_set_java_finalization(int on)
-{
-    sgc_a32_store(&sgc_client_java_finalization, on != 0);
-}
-
-int GC_get_java_finalization(void)
-{
-    return (int)sgc_a32_load(&sgc_client_java_finalization);
-}
+SGC_API_SWITCH(finalize_on_demand, sgc_client_finalize_on_demand)
+SGC_API_SWITCH(java_finalization, sgc_client_java_finalization)
+SGC_API_NUMBER(allocd_bytes_per_finalizer, GC_word, bytes_per_finalizer)
 
 void GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier)
 {
@@ -268,16 +239,6 @@ void GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier)
 GC_finalizer_notifier_proc GC_get_finalizer_notifier(void)
 {
     return (GC_finalizer_notifier_proc)sgc_aw_load_acq(&sgc_client_finalizer_notifier);
-}
-
-void GC_set_allocd_bytes_per_finalizer(GC_word bytes)
-{
-    sgc_aw_store(&bytes_per_finalizer, bytes);
-}
-
-GC_word GC_get_allocd_bytes_per_finalizer(void)
-{
-    return sgc_aw_load(&bytes_per_finalizer);
 }
 
 /* ---- hooks ---- */

@@ -54,24 +54,24 @@ void GC_set_handle_fork(int mode)
     if (mode < -1 || mode > 1)
         sgc_warn("GC_set_handle_fork(%d): expected 1 (handled), 0 (not) or -1 (by the program); nothing is changed",
                  mode);
-    else if (!sgc_api_too_late("GC_set_handle_fork", mode == sgc_fork_mode()))
-        sgc_fork_handle(mode);
+    else if (!sgc_api_too_late("GC_set_handle_fork", mode == sgc_fork_mode))
+        sgc_fork_mode = mode;
 }
 
 void GC_atfork_prepare(void)
 {
-    if (sgc_fork_mode() == -1)
+    if (sgc_fork_mode == -1)
         sgc_fork_prepare();
 }
 
 void GC_atfork_parent(void)
 {
-    if (sgc_fork_mode() == -1)
+    if (sgc_fork_mode == -1)
         sgc_fork_parent();
 }
 
 void GC_atfork_child(void)
 {
-    if (sgc_fork_mode() == -1)
+    if (sgc_fork_mode == -1)
         sgc_fork_child();
 }

@@ -2,14 +2,13 @@
 /*
  * Freeing and resizing objects, and saying what is wrong with an address that is none.  On any mutator.
  */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 
 #include <string.h>
 
 #include "alloc/free.h"
-#include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/collect/attach.h"
+#include "gc/collect/start.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"
@@ -31,18 +30,6 @@ static void report_free(const char *function, uintptr_t address, const char *hap
              "%s. Free each object once, and keep a pointer to it until then", function, (void *)address, happens);
 }
 
-/* Of the object with guards whose client has this address: it begins behind a header. */
-static enum sgc_debug_state guards_around(uintptr_t address)
-{
-    struct sgc_object o;
-
-    if (!sgc_debug_used() || !sgc_heap_contains(address) || !sgc_object_find(address, &o) ||
-        address != o.start + sizeof(struct sgc_debug_header))
-        return SGC_DEBUG_NONE;
-    sgc_assert(sgc_api_object_ok(&o));
-    return sgc_debug_look((void *)o.start, o.bytes);
-}
-
 /* What GC_debug_free has filled stays an object until a collection has looked at it. */
 static bool freed_with_guards(enum sgc_debug_state state)
 {
@@ -62,7 +49,7 @@ static void report_address(const char *function, uintptr_t address, const char *
     else if (!sgc_object_slot(address, &o))
         sgc_warn("%s(%p): there is no object at this address of the heap; %s. Pass what GC_malloc and its "
                  "relatives returned; an object that has been freed is gone", function, (void *)address, happens);
-    else if (freed_with_guards(guards_around(address)))
+    else if (freed_with_guards(sgc_debug_around((void *)address)))
         report_free(function, address, happens);
     else if (o.start != address)
         sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; %s. Pass the object's first "
@@ -266,7 +253,7 @@ static const char NO_SIZE[] = "the answer is 0";
 
 size_t GC_size(const void *object)
 {
-    enum sgc_debug_state guards = guards_around((uintptr_t)object);
+    enum sgc_debug_state guards = sgc_debug_around(object);
     struct sgc_object o;
 
     if (guards != SGC_DEBUG_NONE && !freed_with_guards(guards))

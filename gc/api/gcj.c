@@ -2,7 +2,7 @@
 /*
  * Objects whose first word points at a description of their type.  On any mutator; the kinds are made once, under the GC lock.
  */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 #include "gc/gc_gcj.h"
 
 #include "gc/collect/allocate.h"

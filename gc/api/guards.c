@@ -72,6 +72,17 @@ enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes)
     return tail_good(h) ? SGC_DEBUG_GOOD : SGC_DEBUG_BAD_BACK;
 }
 
+enum sgc_debug_state sgc_debug_around(const void *object)
+{
+    uintptr_t address = (uintptr_t)object;
+    struct sgc_object o;
+
+    if (!sgc_debug_used() || !sgc_heap_contains(address) || !sgc_object_find(address, &o) ||
+        address != o.start + sizeof(struct sgc_debug_header))
+        return SGC_DEBUG_NONE;
+    return sgc_debug_look((void *)o.start, o.bytes);
+}
+
 /* The mark comes last: a collection in between sees no header. */
 void *sgc_debug_set_up(void *base, size_t size, const char *file, int line)
 {
@@ -106,21 +117,20 @@ void sgc_debug_bury(void *base)
     sgc_assert(!header_ok(h));
 }
 
-void sgc_debug_describe(const void *base, char *text, size_t size)
+void sgc_debug_describe(const struct sgc_debug_header *h, const void *base, char text[SGC_DEBUG_TEXT])
 {
-    const struct sgc_debug_header *h = base;
-
-    sgc_assert(size > 0 && (uintptr_t)base % SGC_GRANULE == 0);
-    sgc_format(text, size, "%zu bytes at %p, allocated at %s:%d", h->size, (const void *)(h + 1),
-               h->file != NULL ? h->file : "unknown", (int)h->line);
+    sgc_assert((uintptr_t)base % SGC_GRANULE == 0);
+    sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p, allocated at %s:%d", h->size,
+               (const void *)((const struct sgc_debug_header *)base + 1), h->file != NULL ? h->file : "unknown", (int)h->line);
 }
 
-const char *sgc_debug_where(enum sgc_debug_state state)
+void sgc_debug_report(const char *who, enum sgc_debug_state state, const char *text)
 {
+    const char *where = state == SGC_DEBUG_BAD_FRONT  ? "just before an object"
+                        : state == SGC_DEBUG_BAD_BACK ? "past the end of an object" : "to an object after it was freed";
+
     sgc_assert(state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK || state == SGC_DEBUG_FREED_WRITTEN);
-    if (state == SGC_DEBUG_BAD_FRONT)
-        return "just before an object";
-    return state == SGC_DEBUG_BAD_BACK ? "past the end of an object" : "to an object after it was freed";
+    sgc_warn("%s: something wrote %s: %s", who, where, text);
 }
 
 bool sgc_debug_used(void)

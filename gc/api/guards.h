@@ -38,6 +38,9 @@ enum sgc_debug_state {
 /* The state of the guards around an allocated object of so many bytes, if it has any. */
 enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes);
 
+/* The same around the object whose client has that address; it may be any address. */
+enum sgc_debug_state sgc_debug_around(const void *object);
+
 /* Makes the object one with guards, and returns what the client gets. */
 void *sgc_debug_set_up(void *base, size_t size, const char *file, int line);
 
@@ -47,11 +50,13 @@ void sgc_debug_take_down(void *base);
 /* Fills what the client had; a collection will see whether it was written to. */
 void sgc_debug_bury(void *base);
 
-/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards. */
-void sgc_debug_describe(const void *base, char *text, size_t size);
+enum { SGC_DEBUG_TEXT = 400 };
 
-/* Where something wrote, of a state that says so. */
-const char *sgc_debug_where(enum sgc_debug_state state);
+/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards whose header that is, or was. */
+void sgc_debug_describe(const struct sgc_debug_header *h, const void *base, char text[SGC_DEBUG_TEXT]);
+
+/* Says where something wrote, of a state that says so: who has noticed it, and what that text describes. */
+void sgc_debug_report(const char *who, enum sgc_debug_state state, const char *text);
 
 /* From now on collections look at guards. */
 void sgc_debug_begin(void);

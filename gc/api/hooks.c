@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
 #include "gc/collect/allocate.h"
@@ -16,7 +15,6 @@
 #include "gc/collect/cycle.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
-#include "gc/threads/gc_lock.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
@@ -87,18 +85,20 @@ void sgc_api_install_reports(void)
     sgc_report_hooks(sgc_aw_load(&hooks.warn) != 0 ? warn_client : NULL, abort_client);
 }
 
-void GC_set_warn_proc(GC_warn_proc hook)
-{
-    sgc_api_set_hook(&hooks.warn, hook == default_warn ? 0 : (uintptr_t)hook);
-    sgc_api_install_reports();
-}
+/* A hook that is kept as none while it is the one before the client sets any. */
+#define REPORT_HOOK(name, type, word, first) \
+    void GC_set_##name(type hook) \
+    { \
+        sgc_api_set_hook(&(word), hook == (first) ? 0 : (uintptr_t)hook); \
+        sgc_api_install_reports(); \
+    } \
+    type GC_get_##name(void) \
+    { \
+        type hook = (type)sgc_aw_load_acq(&(word)); \
+        return hook != NULL ? hook : (first); \
+    }
 
-GC_warn_proc GC_get_warn_proc(void)
-{
-    GC_warn_proc hook = (GC_warn_proc)sgc_aw_load_acq(&hooks.warn);
-
-    return hook != NULL ? hook : default_warn;
-}
+REPORT_HOOK(warn_proc, GC_warn_proc, hooks.warn, default_warn)
 
 void GC_set_log_fd(int fd)
 {
@@ -116,18 +116,7 @@ static void default_abort(const char *message)
         sgc_print("%s", message);
 }
 
-void GC_set_abort_func(GC_abort_func hook)
-{
-    sgc_api_set_hook(&sgc_client_on_abort, hook == default_abort ? 0 : (uintptr_t)hook);
-    sgc_api_install_reports();
-}
-
-GC_abort_func GC_get_abort_func(void)
-{
-    GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
-
-    return hook != NULL ? hook : default_abort;
-}
+REPORT_HOOK(abort_func, GC_abort_func, sgc_client_on_abort, default_abort)
 
 /* No defect, so no core is dumped. */
 void GC_abort_on_oom(void)
@@ -191,15 +180,11 @@ static void push(const char *function, scan_fn scan, const void *bottom, const v
         scan(hooks.pushing, bottom, top);
 }
 
-void GC_push_all(void *bottom, void *top)
-{
-    push("GC_push_all", sgc_mark_static, bottom, top);
-}
+#define PUSH(name, scan) \
+    void name(void *bottom, void *top) { push(#name, scan, bottom, top); }
 
-void GC_push_all_eager(void *bottom, void *top)
-{
-    push("GC_push_all_eager", sgc_mark_roots, bottom, top);
-}
+PUSH(GC_push_all, sgc_mark_static)
+PUSH(GC_push_all_eager, sgc_mark_roots)
 
 void GC_push_conditional(void *bottom, void *top, int all)
 {

@@ -18,7 +18,9 @@
 #include "sgc.h"
 
 #include "alloc/object.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/mutator.h"
+#include "platform/atomics.h"
 #include "platform/report.h"
 
 /* Does what was found out about an object agree?  It lies in the heap, and begins where its page and granule say. */
@@ -32,9 +34,6 @@ static inline bool sgc_api_object_ok(const struct sgc_object *o)
  * message, when that fails. */
 struct sgc_mutator *sgc_api_self(void);
 
-/* The calling thread's section, NULL if it is not registered. */
-struct sgc_section *sgc_api_section(void);
-
 /* True if a setting comes too late: `function` works before GC_INIT() only.  That is reported, unless it is the `same` as
  * it was: programs, and GC_INIT() of several of their parts, set again what they have set or were told. */
 bool sgc_api_too_late(const char *function, bool same);
@@ -45,10 +44,26 @@ bool sgc_api_set_option(const char *option, long value);
 /* Writes a hook under the GC lock: see gc/collect/client_hooks.h. */
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 
-/* GC_set_NAME and GC_get_NAME of a hook that is kept in that word. */
+/* Keeps the value if it is at least `least`; otherwise a message. */
+void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, int least);
+
+/* Another name of the function. */
+#define SGC_API_SAME(function) __attribute__((alias(#function)))
+
+/* GC_set_NAME and GC_get_NAME of what is kept in one word: a hook; a setting that is on or off; one that may be any number; one
+ * that is `least` or more. */
 #define SGC_API_HOOK(name, type, word) \
     void GC_set_##name(type hook) { sgc_api_set_hook(&(word), (uintptr_t)hook); } \
     type GC_get_##name(void) { return (type)sgc_aw_load_acq(&(word)); }
+#define SGC_API_SWITCH(name, word) \
+    void GC_set_##name(int on) { sgc_a32_store(&(word), on != 0); } \
+    int GC_get_##name(void) { return (int)sgc_a32_load(&(word)); }
+#define SGC_API_NUMBER(name, type, word) \
+    void GC_set_##name(type number) { sgc_aw_store(&(word), number); } \
+    type GC_get_##name(void) { return sgc_aw_load(&(word)); }
+#define SGC_API_AT_LEAST(name, least, word) \
+    void GC_set_##name(int number) { sgc_api_set_at_least("GC_set_" #name, &(word), number, least); } \
+    int GC_get_##name(void) { return (int)sgc_a32_load(&(word)); }
 
 /* Uncollectable objects are counted in GC_non_gc_bytes. */
 void sgc_api_count_uncollectable(intptr_t bytes);
@@ -62,20 +77,11 @@ void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
  * out-of-memory hook was asked; errno is then ENOMEM. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 
-/* sgc_external_stop, with all caches given up, so that exactly the allocated objects look allocated. */
-bool sgc_api_stop_to_look(struct sgc_mutator *self);
-
-/* With the world stopped: all caches are given up. */
-void sgc_api_settle(void);
-
-/* sgc_external_look, with all caches given up. */
-bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg);
-
 /* What the client has of an object, which has a header if it was allocated for debugging. */
 struct sgc_object;
 uintptr_t sgc_api_client_address(const struct sgc_object *object);
 
-enum { SGC_API_OBJECT_TEXT = 400 };
+enum { SGC_API_OBJECT_TEXT = 450 };
 
 /* "48 bytes at 0x...", and what is known besides of the object to which the address belongs; false if there is none. */
 bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT]);
@@ -89,20 +95,71 @@ bool sgc_api_good_kind(const char *function, int kind);
 /* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it cannot be made. */
 uint32_t sgc_api_uncollectable_kind(uint32_t kind);
 
-/* Runs fn(arg) as GC_do_blocking does, or just runs it if the thread is blocked already or not registered. */
-void *sgc_api_block(GC_fn_type fn, void *arg);
-
-/* The calling thread's registration is about to end: what GC_pthread_create keeps for it is settled. */
-void sgc_api_thread_over(void);
-
-/* Figures, api_query.c. */
-size_t sgc_api_free_bytes(void);
-size_t sgc_api_live_bytes(void);
-
 /* While SGC_check runs a check, a violation comes back here instead of ending the process (api_check.c). */
 void sgc_api_violation(const char *line);
 
 /* Puts the client's hooks, and SGC_check's, where messages are made. */
 void sgc_api_install_reports(void);
+
+/* ---- figures ---- */
+
+size_t sgc_api_free_bytes(void);
+size_t sgc_api_live_bytes(void);
+
+/* Counters that only the API shows.  Written by the collecting thread at the end of a cycle (`measuring` by whoever starts to
+ * measure), read by anybody: relaxed, each stands for itself. */
+struct sgc_api_counters {
+    sgc_aw_t live_objects;              /* as the last cycle found them */
+    sgc_aw_t reclaimed_last;            /* bytes of dead objects the last cycle found */
+    sgc_aw_t reclaimed_before;          /* and those before it */
+    sgc_a32_t measuring;
+    sgc_aw_t measured_ns;               /* in collections, since measuring */
+};
+extern struct sgc_api_counters sgc_api_counters;
+
+/* ---- finalizers and links ---- */
+
+/* Programs keep types in the lowest bits of pointers, and bdwgc, which looks at marks by granules, takes such a pointer for the
+ * object's: Lisp systems register finalizers and links for their conses like this. */
+static inline uintptr_t sgc_api_untagged(const void *object)
+{
+    return (uintptr_t)object / SGC_GRANULE * SGC_GRANULE;
+}
+
+/* There is no memory to remember a registration.  True if the client's hook says to try again; otherwise it is
+ * reported. */
+bool sgc_api_memory_made(const char *function, const void *what);
+
+/* Says why the address is not the first one of an object. */
+void sgc_api_no_object(const char *function, const void *object);
+
+/* ---- kinds that the interface makes for itself, with the first object of each ---- */
+
+/* The number of a kind, which is made if *number is still 0.  SGC_KIND_CONSERVATIVE, with a message about `what`, if it cannot
+ * be had.  Takes the GC lock.  *number: release / acquire. */
+uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const char *what);
+
+/* The client promises to keep a pointer near the start of this object, which it has just got. */
+void sgc_api_near_start(const struct sgc_object *o);
+
+/* An object with guards; NULL when there is no memory for it. */
+void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line);
+
+/* ---- typed objects: their last words are not the client's ---- */
+
+bool sgc_api_is_typed(uint32_t kind);
+size_t sgc_api_typed_usable(const struct sgc_object *o);
+
+/* One whose words may all be pointers; NULL when there is no memory for it. */
+void *sgc_api_typed_everything(size_t size);
+
+/* GC_realloc. */
+void *sgc_api_typed_resize(const struct sgc_object *o, size_t size);
+
+/* The bytes that the client may use. */
+static inline size_t sgc_api_usable(const struct sgc_object *o)
+{
+    return sgc_api_is_typed(o->kind) ? sgc_api_typed_usable(o) : o->bytes;
+}
 
 #endif

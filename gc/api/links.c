@@ -4,8 +4,6 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
-#include "gc/api/finalize.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/finalize.h"
 
@@ -37,7 +35,7 @@ static int register_slowly(const char *function, enum sgc_link kind, void **link
 
     if (!check_word(function, link))
         return GC_NOT_FOUND;
-    if (sgc_api_finding_leaks())
+    if (sgc_finding_leaks())
         return GC_UNIMPLEMENTED;
     if (self == NULL)
         return GC_NO_MEMORY;
@@ -55,7 +53,7 @@ static inline int register_link(const char *function, enum sgc_link kind, void *
     struct sgc_mutator *self = sgc_mutator_self();
     enum sgc_registered result;
 
-    if (__builtin_expect(self != NULL && is_word(link) && sgc_a32_load(&sgc_client_find_leak) == 0, 1)) {
+    if (__builtin_expect(self != NULL && is_word(link) && !sgc_finding_leaks(), 1)) {
         result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);
         if (__builtin_expect(result <= SGC_REGISTERED_AGAIN, 1))
             return result == SGC_REGISTERED ? GC_SUCCESS : GC_DUPLICATE;
@@ -86,12 +84,13 @@ static int unregister_link(enum sgc_link kind, void **link)
     return self != NULL && is_word(link) && sgc_link_remove(self, kind, (uintptr_t)link);
 }
 
-/* ---- short links ---- */
+#define LINKS(kind, to_object, move, unregister) \
+    int to_object(void **link, const void *object) { return register_link(#to_object, kind, link, object); } \
+    int move(void **from, void **to) { return move_link(#move, kind, from, to); } \
+    int unregister(void **link) { return unregister_link(kind, link); }
 
-int GC_general_register_disappearing_link(void **link, const void *object)
-{
-    return register_link("GC_general_register_disappearing_link", SGC_LINK_SHORT, link, object);
-}
+LINKS(SGC_LINK_SHORT, GC_general_register_disappearing_link, GC_move_disappearing_link, GC_unregister_disappearing_link)
+LINKS(SGC_LINK_LONG, GC_register_long_link, GC_move_long_link, GC_unregister_long_link)
 
 int GC_register_disappearing_link(void **link)
 {
@@ -102,31 +101,4 @@ int GC_register_disappearing_link(void **link)
     sgc_warn("GC_register_disappearing_link(%p): the link does not lie in an object of the heap; nothing is "
              "registered. GC_general_register_disappearing_link takes links anywhere", (void *)link);
     return GC_NOT_FOUND;
-}
-
-int GC_move_disappearing_link(void **from, void **to)
-{
-    return move_link("GC_move_disappearing_link", SGC_LINK_SHORT, from, to);
-}
-
-int GC_unregister_disappearing_link(void **link)
-{
-    return unregister_link(SGC_LINK_SHORT, link);
-}
-
-/* ---- long links ---- */
-
-int GC_register_long_link(void **link, const void *object)
-{
-    return register_link("GC_register_long_link", SGC_LINK_LONG, link, object);
-}
-
-int GC_move_long_link(void **from, void **to)
-{
-    return move_link("GC_move_long_link", SGC_LINK_LONG, from, to);
-}
-
-int GC_unregister_long_link(void **link)
-{
-    return unregister_link(SGC_LINK_LONG, link);
 }

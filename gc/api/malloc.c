@@ -2,22 +2,22 @@
 /*
  * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/collect/allocate.h).
  */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 
-#include "alloc/object.h"
+#include <errno.h>
+#include <string.h>
+#include <wchar.h>
+
 #include "alloc/large/span.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 
-void *GC_malloc(size_t size)
-{
-    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
-}
+#define ALLOCATE(name, allocate, kind) \
+    void *name(size_t size) { return allocate(size, kind); }
 
-void *GC_malloc_atomic(size_t size)
-{
-    return sgc_allocate(size, SGC_KIND_POINTER_FREE);
-}
+ALLOCATE(GC_malloc, sgc_allocate, SGC_KIND_CONSERVATIVE)
+ALLOCATE(GC_malloc_atomic, sgc_allocate, SGC_KIND_POINTER_FREE)
+ALLOCATE(GC_malloc_stubborn, sgc_allocate, SGC_KIND_CONSERVATIVE)
 
 /* What the new object counts for: its slot, or its span. */
 static size_t bytes_of_new(const void *object, size_t size)
@@ -83,15 +83,8 @@ static inline void *uncollectable(size_t size, uint32_t kind)
     return object;
 }
 
-void *GC_malloc_uncollectable(size_t size)
-{
-    return uncollectable(size, SGC_KIND_UNCOLLECTABLE);
-}
-
-void *GC_malloc_atomic_uncollectable(size_t size)
-{
-    return uncollectable(size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE);
-}
+ALLOCATE(GC_malloc_uncollectable, uncollectable, SGC_KIND_UNCOLLECTABLE)
+ALLOCATE(GC_malloc_atomic_uncollectable, uncollectable, SGC_KIND_POINTER_FREE_UNCOLLECTABLE)
 
 enum { PROMISED_REACH = 256 };      /* where the client keeps a pointer to the object */
 
@@ -128,20 +121,8 @@ static inline void *ignore_off_page(size_t size, uint32_t kind)
     return size > SGC_FAST_MAX ? large_near_start(size, kind) : sgc_allocate(size, kind);
 }
 
-void *GC_malloc_ignore_off_page(size_t size)
-{
-    return ignore_off_page(size, SGC_KIND_CONSERVATIVE);
-}
-
-void *GC_malloc_atomic_ignore_off_page(size_t size)
-{
-    return ignore_off_page(size, SGC_KIND_POINTER_FREE);
-}
-
-void *GC_malloc_stubborn(size_t size)
-{
-    return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
-}
+ALLOCATE(GC_malloc_ignore_off_page, ignore_off_page, SGC_KIND_CONSERVATIVE)
+ALLOCATE(GC_malloc_atomic_ignore_off_page, ignore_off_page, SGC_KIND_POINTER_FREE)
 
 /* The end byte is ours to add; the result is one object of more than that when the size wraps. */
 void *GC_malloc_many(size_t size)
@@ -149,4 +130,85 @@ void *GC_malloc_many(size_t size)
     if (sgc_api_self() == NULL || size == SIZE_MAX)
         return NULL;
     return sgc_allocate_many(size + sgc_heap.config.end_byte, SGC_KIND_CONSERVATIVE);
+}
+
+/* ---- aligned objects ---- */
+
+static bool is_power_of_two(size_t n)
+{
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
+void *GC_memalign(size_t alignment, size_t size)
+{
+    if (alignment == 0 || (alignment <= SGC_GRANULE && is_power_of_two(alignment)))
+        return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
+    if (is_power_of_two(alignment))
+        return sgc_allocate_slow(size, SGC_KIND_CONSERVATIVE, alignment);
+    sgc_warn("GC_memalign(%zu, %zu): the alignment is no power of two; NULL is returned. Pass 16, 32, 64, ...",
+             alignment, size);
+    return NULL;
+}
+
+int GC_posix_memalign(void **result, size_t alignment, size_t size)
+{
+    void *object;
+
+    if (!is_power_of_two(alignment) || alignment < sizeof(void *))
+        return EINVAL;
+    object = GC_memalign(alignment, size);
+    if (object == NULL)
+        return ENOMEM;
+    *result = object;
+    return 0;
+}
+
+void *GC_valloc(size_t size)
+{
+    return GC_memalign(sgc_os_page_size(), size);
+}
+
+/* A size that wraps when it is rounded stays too large to be allocated. */
+void *GC_pvalloc(size_t size)
+{
+    size_t page = sgc_os_page_size();
+
+    sgc_assert(is_power_of_two(page));
+    return GC_memalign(page, size <= PTRDIFF_MAX ? sgc_round_up(size, page) : size);
+}
+
+/* ---- copies of strings, pointer-free ---- */
+
+/* The object that the out-of-memory hook returns is somebody's: nothing is copied there. */
+void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end)
+{
+    if (copy == NULL) {
+        sgc_out_of_memory(bytes + end);
+        errno = ENOMEM;
+        return NULL;
+    }
+    sgc_assert(sgc_heap_contains((uintptr_t)copy) && bytes + end >= bytes);
+    memcpy(copy, text, bytes);
+    memset(copy + bytes, 0, end);
+    return copy;
+}
+
+static void *copy_of(const void *text, size_t bytes, size_t end)
+{
+    return sgc_api_fill_copy(sgc_allocate_or_null(bytes + end, SGC_KIND_POINTER_FREE), text, bytes, end);
+}
+
+char *GC_strdup(const char *string)
+{
+    return string == NULL ? NULL : copy_of(string, strlen(string), 1);
+}
+
+char *GC_strndup(const char *string, size_t limit)
+{
+    return copy_of(string, strnlen(string, limit), 1);
+}
+
+wchar_t *GC_wcsdup(const wchar_t *string)
+{
+    return copy_of(string, wcslen(string) * sizeof *string, sizeof *string);
 }

@@ -5,7 +5,6 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/start.h"

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#include "gc/api/counters.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
+#include "gc/pacing/pacing_rules.h"
 #include "gc/events/stats.h"
 
 enum { ATTEMPTS = 100 };
@@ -20,67 +20,26 @@ enum { ATTEMPTS = 100 };
 
 size_t sgc_api_live_bytes(void)
 {
-    size_t born = sgc_pacing_live() + sgc_pacing_allocated_since();
-    size_t freed = sgc_pacing_freed_since();
-
-    return born > freed ? born - freed : 0;
+    return sgc_pace_less(sgc_pacing_live() + sgc_pacing_allocated_since(), sgc_pacing_freed_since());
 }
 
 size_t sgc_api_free_bytes(void)
 {
-    size_t size = sgc_heap_size();
-    size_t used = sgc_api_live_bytes();
-
-    return size > used ? size - used : 0;
+    return sgc_pace_less(sgc_heap_size(), sgc_api_live_bytes());
 }
 
-GC_word GC_get_gc_no(void)
-{
-    return sgc_cycles_finished();
-}
+#define FIGURE(name, type, value) \
+    type GC_get_##name(void) { return value; }
 
-size_t GC_get_heap_size(void)
-{
-    return sgc_heap_size();
-}
-
-size_t GC_get_free_bytes(void)
-{
-    return sgc_api_free_bytes();
-}
-
-size_t GC_get_unmapped_bytes(void)
-{
-    size_t size = sgc_heap_size();
-    size_t committed = sgc_heap_committed();
-
-    return committed > size ? committed - size : 0;
-}
-
-size_t GC_get_bytes_since_gc(void)
-{
-    return sgc_pacing_allocated_since();
-}
-
-size_t GC_get_expl_freed_bytes_since_gc(void)
-{
-    return sgc_pacing_freed_since();
-}
-
-size_t GC_get_total_bytes(void)
-{
-    return sgc_pacing_allocated_before() + sgc_pacing_allocated_since();
-}
-
-size_t GC_get_obtained_from_os_bytes(void)
-{
-    return sgc_heap_committed();
-}
-
-size_t GC_get_memory_use(void)
-{
-    return sgc_api_live_bytes();
-}
+FIGURE(gc_no, GC_word, sgc_cycles_finished())
+FIGURE(heap_size, size_t, sgc_heap_size())
+FIGURE(free_bytes, size_t, sgc_api_free_bytes())
+FIGURE(unmapped_bytes, size_t, sgc_pace_less(sgc_heap_committed(), sgc_heap_size()))
+FIGURE(bytes_since_gc, size_t, sgc_pacing_allocated_since())
+FIGURE(expl_freed_bytes_since_gc, size_t, sgc_pacing_freed_since())
+FIGURE(total_bytes, size_t, sgc_pacing_allocated_before() + sgc_pacing_allocated_since())
+FIGURE(obtained_from_os_bytes, size_t, sgc_heap_committed())
+FIGURE(memory_use, size_t, sgc_api_live_bytes())
 
 /* ---- several ---- */
 
@@ -90,8 +49,8 @@ static void read_once(struct GC_prof_stats_s *s)
     GC_word committed = sgc_heap_committed();
 
     *s = (struct GC_prof_stats_s){
-        .heapsize_full = committed > size ? committed : size,
-        .unmapped_bytes = committed > size ? committed - size : 0,
+        .heapsize_full = sgc_pace_larger(committed, size),
+        .unmapped_bytes = sgc_pace_less(committed, size),
         .bytes_allocd_since_gc = sgc_pacing_allocated_since(),
         .allocd_bytes_before_gc = sgc_pacing_allocated_before(),
         .non_gc_bytes = sgc_aw_load(&sgc_client_non_gc_bytes),
@@ -149,10 +108,7 @@ size_t GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size)
     return known;
 }
 
-size_t GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size)
-{
-    return GC_get_prof_stats_unsafe(stats, size);
-}
+size_t GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size) SGC_API_SAME(GC_get_prof_stats_unsafe);
 
 /* ---- time ---- */
 

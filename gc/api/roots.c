@@ -20,29 +20,29 @@ static bool good_range(const char *function, const void *low, const void *high)
 void GC_add_roots(void *low, void *high)
 {
     if (good_range("GC_add_roots", low, high))
-        sgc_roots_add((uintptr_t)low, (uintptr_t)high, sgc_api_section());
+        sgc_roots_add((struct sgc_range){ (uintptr_t)low, (uintptr_t)high });
 }
 
 void GC_remove_roots(void *low, void *high)
 {
     if (good_range("GC_remove_roots", low, high))
-        sgc_roots_remove((uintptr_t)low, (uintptr_t)high, sgc_api_section());
+        sgc_roots_remove((struct sgc_range){ (uintptr_t)low, (uintptr_t)high });
 }
 
 void GC_clear_roots(void)
 {
-    sgc_roots_clear(sgc_api_section());
+    sgc_roots_clear();
 }
 
 void GC_exclude_static_roots(void *low, void *high)
 {
     if (good_range("GC_exclude_static_roots", low, high))
-        sgc_roots_exclude((uintptr_t)low, (uintptr_t)high, sgc_api_section());
+        sgc_roots_exclude((struct sgc_range){ (uintptr_t)low, (uintptr_t)high });
 }
 
 void GC_clear_exclusion_table(void)
 {
-    sgc_roots_clear_excluded(sgc_api_section());
+    sgc_roots_clear_excluded();
 }
 
 void GC_register_has_static_roots_callback(GC_has_static_roots_func filter)
@@ -50,12 +50,4 @@ void GC_register_has_static_roots_callback(GC_has_static_roots_func filter)
     sgc_roots_set_filter(filter);
 }
 
-void GC_set_no_dls(int on)
-{
-    sgc_a32_store(&sgc_client_no_dls, on != 0);
-}
-
-int GC_get_no_dls(void)
-{
-    return (int)sgc_a32_load(&sgc_client_no_dls);
-}
+SGC_API_SWITCH(no_dls, sgc_client_no_dls)

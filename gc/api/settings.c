@@ -12,6 +12,15 @@
 #include "gc/pacing/pacing.h"
 #include "gc/collect/start_state.h"
 
+void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, int least)
+{
+    sgc_assert(least >= 0);
+    if (value < least)
+        sgc_warn("%s(%d): expected at least %d; nothing is changed", function, value, least);
+    else
+        sgc_a32_store(setting, (uint32_t)value);
+}
+
 /* ---- how often ---- */
 
 void GC_set_free_space_divisor(GC_word divisor)
@@ -53,35 +62,9 @@ int GC_get_dont_expand(void)
     return (int)sgc_a32_load(&sgc_client_dont_expand);
 }
 
-void GC_set_max_retries(GC_word count)
-{
-    sgc_aw_store(&sgc_client_max_retries, count);
-}
-
-GC_word GC_get_max_retries(void)
-{
-    return sgc_aw_load(&sgc_client_max_retries);
-}
-
-void GC_set_non_gc_bytes(GC_word bytes)
-{
-    sgc_aw_store(&sgc_client_non_gc_bytes, bytes);
-}
-
-GC_word GC_get_non_gc_bytes(void)
-{
-    return sgc_aw_load(&sgc_client_non_gc_bytes);
-}
-
-void GC_set_dont_precollect(int on)
-{
-    sgc_a32_store(&sgc_client_dont_precollect, on != 0);
-}
-
-int GC_get_dont_precollect(void)
-{
-    return (int)sgc_a32_load(&sgc_client_dont_precollect);
-}
+SGC_API_NUMBER(max_retries, GC_word, sgc_client_max_retries)
+SGC_API_NUMBER(non_gc_bytes, GC_word, sgc_client_non_gc_bytes)
+SGC_API_SWITCH(dont_precollect, sgc_client_dont_precollect)
 
 void GC_set_pages_executable(int on)
 {
@@ -114,4 +97,61 @@ void GC_start_mark_threads(void)
     sgc_assert(sgc_init_done());
     sgc_gc_lock_recover(sgc_mutator_self(), sgc_callers_stack_pointer());
     sgc_cycle_start_markers(sgc_mutator_self());
+}
+
+/* ---- the incremental mode, which does not exist: checked, kept and answered, as by a build of bdwgc without it ---- */
+
+/* Each is one word that stands for itself: relaxed. */
+struct incremental {
+    sgc_a32_t manual_vdb, rate, max_prior_attempts;
+    sgc_aw_t time_limit_ns;             /* besides the milliseconds of GC_time_limit */
+};
+
+SGC_STATE static struct incremental incremental = {
+    .rate = SGC_ATOMIC_INIT(10), .max_prior_attempts = SGC_ATOMIC_INIT(1),
+};
+
+void GC_enable_incremental(void)
+{
+    GC_init();
+}
+
+int GC_is_incremental_mode(void)
+{
+    return 0;
+}
+
+void GC_start_incremental_collection(void)
+{
+}
+
+int GC_incremental_protection_needs(void)
+{
+    return GC_PROTECTS_NONE;
+}
+
+SGC_API_SWITCH(manual_vdb_allowed, incremental.manual_vdb)
+SGC_API_AT_LEAST(full_freq, 0, sgc_client_full_freq)
+SGC_API_AT_LEAST(rate, 1, incremental.rate)
+SGC_API_AT_LEAST(max_prior_attempts, 0, incremental.max_prior_attempts)
+SGC_API_NUMBER(time_limit, unsigned long, sgc_client_time_limit)
+
+void GC_set_time_limit_tv(struct GC_timeval_s limit)
+{
+    if (limit.tv_ms == GC_TIME_UNLIMITED)
+        limit.tv_nsec = 0;
+    if (limit.tv_nsec >= 1000000) {
+        sgc_warn("GC_set_time_limit_tv: tv_nsec is %lu; expected less than 1000000, a millisecond; nothing is "
+                 "changed", limit.tv_nsec);
+        return;
+    }
+    sgc_aw_store(&sgc_client_time_limit, limit.tv_ms);
+    sgc_aw_store(&incremental.time_limit_ns, limit.tv_nsec);
+}
+
+struct GC_timeval_s GC_get_time_limit_tv(void)
+{
+    sgc_assert(sgc_aw_load(&incremental.time_limit_ns) < 1000000);
+    return (struct GC_timeval_s){ .tv_ms = sgc_aw_load(&sgc_client_time_limit),
+                                  .tv_nsec = sgc_aw_load(&incremental.time_limit_ns) };
 }

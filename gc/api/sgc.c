@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "alloc/pages/pool.h"
-#include "gc/api/counters.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"

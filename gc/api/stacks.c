@@ -13,12 +13,6 @@
 
 /* ---- blocking ---- */
 
-static bool is_blocked(const struct sgc_mutator *m)
-{
-    sgc_assert(sgc_mutator_mine(m));
-    return (sgc_a32_load(&m->cache.section.state) & SGC_STATE_BLOCKED) != 0;
-}
-
 struct region {
     struct sgc_mutator *self;
     uintptr_t sp;               /* of the region around */
@@ -54,24 +48,19 @@ static void run_blocked(void *raw, uintptr_t sp)
     pthread_cleanup_pop(1);
 }
 
-void *sgc_api_block(GC_fn_type fn, void *arg)
+void *GC_do_blocking(GC_fn_type fn, void *arg)
 {
     struct region r = { .self = sgc_mutator_self(), .fn = fn, .arg = arg };
 
-    if (r.self == NULL || is_blocked(r.self))
+    if (r.self == NULL || sgc_world_is_blocked(r.self))
         return fn(arg);
     sgc_with_registers(run_blocked, &r);
     return r.result;
 }
 
-void *GC_do_blocking(GC_fn_type fn, void *arg)
-{
-    return sgc_api_block(fn, arg);
-}
-
 static void run_active(struct region *r)
 {
-    sgc_assert(is_blocked(r->self) && r->sp != 0);
+    sgc_assert(sgc_world_is_blocked(r->self) && r->sp != 0);
     sgc_world_leave_blocked(r->self);
     pthread_cleanup_push(enter_again, r);
     r->result = r->fn(r->arg);
@@ -82,7 +71,7 @@ void *GC_call_with_gc_active(GC_fn_type fn, void *arg)
 {
     struct region r = { .self = sgc_mutator_self(), .fn = fn, .arg = arg };
 
-    if (r.self == NULL || !is_blocked(r.self))
+    if (r.self == NULL || !sgc_world_is_blocked(r.self))
         return fn(arg);
     r.sp = r.self->sp;
     run_active(&r);
@@ -151,10 +140,10 @@ void GC_set_stackbottom(void *thread, const struct GC_stack_base *base)
 
 void GC_set_sp_corrector(GC_sp_corrector_proc hook)
 {
-    sgc_stack_set_corrector(hook);
+    sgc_aw_store_rel(&sgc_stack_corrector, (uintptr_t)hook);
 }
 
 GC_sp_corrector_proc GC_get_sp_corrector(void)
 {
-    return sgc_stack_corrector();
+    return (GC_sp_corrector_proc)sgc_aw_load_acq(&sgc_stack_corrector);
 }

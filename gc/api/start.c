@@ -6,13 +6,11 @@
 
 #include <string.h>
 
-#include "gc/collect/attach.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- shared ---- */
 
@@ -22,11 +20,6 @@ struct sgc_mutator *sgc_api_self(void)
 
     sgc_assert(self == NULL || sgc_mutator_ok(self));
     return self != NULL ? self : sgc_mutator_adopt();
-}
-
-struct sgc_section *sgc_api_section(void)
-{
-    return sgc_self != NULL ? &sgc_self->section : NULL;
 }
 
 bool sgc_api_too_late(const char *function, bool same)

@@ -13,7 +13,6 @@
 #include "gc/collect/background.h"
 #include "gc/api/created_threads.h"
 #include "gc/threads/world.h"
-#include "gc/threads/gc_lock.h"
 
 struct request {
     struct sgc_mutator *self;
@@ -53,48 +52,6 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
         sgc_gc_lock_release();
     } while (r.result == SGC_SUSPENDED_LATER);
     return r.result;
-}
-
-/* Calls one of these for that thread: the first if it is registered, the second if it has ended.  False if it is neither. */
-static bool look(pthread_t thread, bool (*fn)(struct sgc_mutator *m), bool (*ended_fn)(struct sgc_start *start))
-{
-    struct sgc_registry_look look;
-    struct sgc_mutator *m;
-    struct sgc_start *start;
-    bool result;
-
-    sgc_registry_enter(&look);
-    if ((m = sgc_world_find(thread)) != NULL)
-        result = fn(m);
-    else
-        result = (start = sgc_start_ended(thread)) != NULL && ended_fn(start);
-    sgc_registry_leave(&look);
-    return result;
-}
-
-static bool is_suspended(struct sgc_mutator *m)
-{
-    sgc_assert(sgc_registry_locked() && !m->service);
-    return sgc_section_suspended(sgc_section_of(m));
-}
-
-static bool ended_is_suspended(struct sgc_start *start)
-{
-    sgc_assert(sgc_registry_locked() && start->ended);
-    return start->suspended;
-}
-
-static bool let_go(struct sgc_mutator *m)
-{
-    sgc_world_unsuspend(m);
-    return true;
-}
-
-static bool let_ended_go(struct sgc_start *start)
-{
-    sgc_assert(sgc_registry_locked() && start->ended);
-    start->suspended = false;
-    return true;
 }
 
 /* One that has unregistered may have come back since it was looked for: SGC_SUSPENDED_NOT. */
@@ -158,10 +115,30 @@ void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
 
 void GC_resume_thread(GC_SUSPEND_THREAD_ID thread)
 {
-    look(thread, let_go, let_ended_go);
+    struct sgc_registry_look look;
+    struct sgc_mutator *m;
+    struct sgc_start *ended;
+
+    sgc_registry_enter(&look);
+    if ((m = sgc_world_find(thread)) != NULL)
+        sgc_world_unsuspend(m);
+    else if ((ended = sgc_start_ended(thread)) != NULL)
+        ended->suspended = false;
+    sgc_registry_leave(&look);
 }
 
 int GC_is_thread_suspended(GC_SUSPEND_THREAD_ID thread)
 {
-    return look(thread, is_suspended, ended_is_suspended);
+    struct sgc_registry_look look;
+    struct sgc_mutator *m;
+    const struct sgc_start *ended;
+    bool suspended;
+
+    sgc_registry_enter(&look);
+    if ((m = sgc_world_find(thread)) != NULL)
+        suspended = sgc_section_suspended(sgc_section_of(m));
+    else
+        suspended = (ended = sgc_start_ended(thread)) != NULL && ended->suspended;
+    sgc_registry_leave(&look);
+    return suspended;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creating, joining and ending threads that the collector knows of.  Each function runs on the calling thread, new
+ * Creating, joining, ending and registering threads that the collector knows of.  Each function runs on the calling thread, new
  * threads in `run`.
  *
  * The creator waits until the new thread is registered: its pthread_t can be joined or detached from then
@@ -17,6 +17,8 @@
 
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/cycle.h"
+#include "gc/collect/start.h"
+#include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/api/real_threads.h"
 #include "gc/api/created_threads.h"
@@ -24,44 +26,11 @@
 
 /* ---- the real functions ---- */
 
-static int real_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
-{
-    return SGC_real_pthread_create != NULL ? SGC_real_pthread_create(thread, attr, body, arg)
-                                           : pthread_create(thread, attr, body, arg);
-}
-
-static int real_join(pthread_t thread, void **result)
-{
-    return SGC_real_pthread_join != NULL ? SGC_real_pthread_join(thread, result) : pthread_join(thread, result);
-}
-
-static int real_tryjoin(pthread_t thread, void **result)
-{
-    return SGC_real_pthread_tryjoin_np != NULL ? SGC_real_pthread_tryjoin_np(thread, result)
-                                               : pthread_tryjoin_np(thread, result);
-}
-
-static int real_timedjoin(pthread_t thread, void **result, const struct timespec *until)
-{
-    return SGC_real_pthread_timedjoin_np != NULL ? SGC_real_pthread_timedjoin_np(thread, result, until)
-                                                 : pthread_timedjoin_np(thread, result, until);
-}
+#define REAL(name) (SGC_real_##name != NULL ? SGC_real_##name : name)
 
 /* Not every C library has it: null where it is missing. */
 extern int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
     __attribute__((weak));
-
-static int real_clockjoin(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
-{
-    if (SGC_real_pthread_clockjoin_np != NULL)
-        return SGC_real_pthread_clockjoin_np(thread, result, clock, until);
-    return pthread_clockjoin_np != NULL ? pthread_clockjoin_np(thread, result, clock, until) : ENOSYS;
-}
-
-static int real_detach(pthread_t thread)
-{
-    return SGC_real_pthread_detach != NULL ? SGC_real_pthread_detach(thread) : pthread_detach(thread);
-}
 
 /* The records of threads have a lock, and a thread that stands still does not end. */
 static bool refuse(const char *function, const char *what)
@@ -138,7 +107,7 @@ static bool is_detached(const pthread_attr_t *attr)
 
 static int launch_thread(struct launch *launch, pthread_t *thread, const pthread_attr_t *attr, bool detached)
 {
-    int error = real_create(thread, attr, run, launch);
+    int error = REAL(pthread_create)(thread, attr, run, launch);
 
     sgc_assert(launch->start != NULL);
     if (error != 0)
@@ -146,7 +115,7 @@ static int launch_thread(struct launch *launch, pthread_t *thread, const pthread
     if (wait_until_running(launch))
         return 0;
     if (!detached)
-        real_join(*thread, NULL);
+        REAL(pthread_join)(*thread, NULL);
     return EAGAIN;
 }
 
@@ -185,8 +154,10 @@ int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*bod
 
 /* ---- join ---- */
 
+enum how { FOR_EVER, AT_ONCE, UNTIL, UNTIL_BY_CLOCK };
+
 struct join {
-    int (*real)(const struct join *join);
+    enum how how;
     pthread_t thread;
     void **result;
     clockid_t clock;
@@ -194,31 +165,19 @@ struct join {
     int error;
 };
 
-static int for_ever(const struct join *join)
-{
-    return real_join(join->thread, join->result);
-}
-
-static int at_once(const struct join *join)
-{
-    return real_tryjoin(join->thread, join->result);
-}
-
-static int until(const struct join *join)
-{
-    return real_timedjoin(join->thread, join->result, join->until);
-}
-
-static int until_by_clock(const struct join *join)
-{
-    return real_clockjoin(join->thread, join->result, join->clock, join->until);
-}
-
 static void *join_blocked(void *raw)
 {
-    struct join *join = raw;
+    struct join *j = raw;
 
-    join->error = join->real(join);
+    if (j->how == FOR_EVER)
+        j->error = REAL(pthread_join)(j->thread, j->result);
+    else if (j->how == AT_ONCE)
+        j->error = REAL(pthread_tryjoin_np)(j->thread, j->result);
+    else if (j->how == UNTIL)
+        j->error = REAL(pthread_timedjoin_np)(j->thread, j->result, j->until);
+    else
+        j->error = REAL(pthread_clockjoin_np) != NULL
+                       ? REAL(pthread_clockjoin_np)(j->thread, j->result, j->clock, j->until) : ENOSYS;
     return NULL;
 }
 
@@ -229,46 +188,39 @@ static void *join(void *raw)
     uint64_t serial = sgc_start_serial(join->thread);
 
     sgc_assert(join->error == EDEADLK);
-    sgc_api_block(join_blocked, join);
+    GC_do_blocking(join_blocked, join);
     if (join->error == 0)
         sgc_start_joined(join->thread, serial);
     return NULL;
 }
 
-static int join_by(const char *function, struct join *j)
+static int join_by(const char *function, struct join j)
 {
-    j->error = EDEADLK;
+    j.error = EDEADLK;
     if (!refuse(function, "waited for"))
-        GC_call_with_gc_active(join, j);
-    return j->error;
+        GC_call_with_gc_active(join, &j);
+    return j.error;
 }
 
 int GC_pthread_join(pthread_t thread, void **result)
 {
-    struct join j = { .real = for_ever, .thread = thread, .result = result };
-
-    return join_by("GC_pthread_join", &j);
+    return join_by("GC_pthread_join", (struct join){ .how = FOR_EVER, .thread = thread, .result = result });
 }
 
 int GC_pthread_tryjoin_np(pthread_t thread, void **result)
 {
-    struct join j = { .real = at_once, .thread = thread, .result = result };
-
-    return join_by("GC_pthread_tryjoin_np", &j);
+    return join_by("GC_pthread_tryjoin_np", (struct join){ .how = AT_ONCE, .thread = thread, .result = result });
 }
 
 int GC_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *time)
 {
-    struct join j = { .real = until, .thread = thread, .result = result, .until = time };
-
-    return join_by("GC_pthread_timedjoin_np", &j);
+    return join_by("GC_pthread_timedjoin_np", (struct join){ .how = UNTIL, .thread = thread, .result = result, .until = time });
 }
 
 int GC_pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *time)
 {
-    struct join j = { .real = until_by_clock, .thread = thread, .result = result, .clock = clock, .until = time };
-
-    return join_by("GC_pthread_clockjoin_np", &j);
+    return join_by("GC_pthread_clockjoin_np", (struct join){ .how = UNTIL_BY_CLOCK, .thread = thread, .result = result,
+                                                             .clock = clock, .until = time });
 }
 
 /* ---- detach, end ---- */
@@ -283,7 +235,7 @@ static void *detach(void *raw)
     struct detachment *d = raw;
     uint64_t serial = sgc_start_serial(d->thread);
 
-    d->error = real_detach(d->thread);
+    d->error = REAL(pthread_detach)(d->thread);
     if (d->error == 0)
         sgc_start_detached(d->thread, serial);
     return NULL;
@@ -306,9 +258,8 @@ int GC_pthread_cancel(pthread_t thread)
 void GC_pthread_exit(void *result)
 {
     sgc_start_set_result(result);
-    if (SGC_real_pthread_exit != NULL)
-        SGC_real_pthread_exit(result);
-    pthread_exit(result);
+    REAL(pthread_exit)(result);
+    __builtin_unreachable();
 }
 
 int GC_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
@@ -327,17 +278,74 @@ void *GC_dlopen(const char *path, int mode)
     return dlopen(path, mode);
 }
 
-/* ---- for the rest of the library ---- */
+/* ---- threads that register themselves ---- */
 
-void sgc_api_thread_over(void)
+void GC_allow_register_threads(void)
 {
-    sgc_start_over();
+    if (!sgc_init_done())
+        sgc_init_now();
 }
+
+/* The first call may start the collector, which registers the thread, too. */
+int GC_register_my_thread(const struct GC_stack_base *base)
+{
+    if (sgc_self != NULL)
+        return GC_DUPLICATE;
+    if (!sgc_init_done() && !sgc_init_now())
+        return GC_NO_MEMORY;
+    sgc_assert(sgc_init_done());
+    return sgc_mutator_register((uintptr_t)base->mem_base) != NULL ? GC_SUCCESS : GC_NO_MEMORY;
+}
+
+/* With the lock nobody would know any more that it is to be released. */
+int GC_unregister_my_thread(void)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    if (self == NULL) {
+        sgc_warn("GC_unregister_my_thread: thread %d is not registered; nothing is changed. Call it once, on the "
+                 "thread that called GC_register_my_thread", sgc_thread_id());
+        return GC_NOT_FOUND;
+    }
+    if (sgc_gc_lock_recover(self, sgc_callers_stack_pointer())) {
+        sgc_warn(
+            "GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
+            "nothing is changed. Call it afterwards");
+        return GC_UNIMPLEMENTED;
+    }
+    sgc_start_over();
+    sgc_assert(!sgc_gc_lock_held());
+    sgc_mutator_unregister(self);
+    return GC_SUCCESS;
+}
+
+int GC_thread_is_registered(void)
+{
+    return sgc_self != NULL;
+}
+
+/* The normal stack is known from the system; what is new is the alternate one. */
+void GC_register_altstack(void *stack, GC_word stack_size, void *altstack, GC_word altstack_size)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    uintptr_t low = (uintptr_t)altstack;
+
+    (void)stack, (void)stack_size;
+    if (low == 0 || altstack_size == 0 || low + altstack_size < low) {
+        sgc_warn("GC_register_altstack: an alternate stack of %zu bytes at %p is none; nothing is changed. Pass its "
+                 "lowest address and its size, as to sigaltstack", (size_t)altstack_size, altstack);
+        return;
+    }
+    sgc_assert(self == NULL || sgc_mutator_mine(self));
+    if (self != NULL)
+        self->reported_altstack = (struct sgc_stack_bounds){ .low = low, .high = low + altstack_size };
+}
+
+/* ---- for the rest of the library ---- */
 
 void sgc_client_threads_start(void)
 {
-    if (SGC_real_pthread_create != NULL)
-        sgc_thread_set_creator(SGC_real_pthread_create);
+    sgc_thread_set_creator(REAL(pthread_create));
     sgc_thread_hooks.registers = sgc_start_registers;
     sgc_thread_hooks.vanished = sgc_start_vanished;
 }

@@ -5,12 +5,11 @@
  * All are of one kind: the descriptor of an object is the last word of its slot.  It is 0, which means no pointers, until the
  * object has been handed out.  How descriptors look that do not fit into a word: mark/layouts.h.
  */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 #include "gc/gc_typed.h"
 
 #include <string.h>
 
-#include "alloc/object.h"
 #include "gc/collect/allocate.h"
 #include "mark/layouts.h"
 

@@ -11,13 +11,12 @@
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
-#include "gc/collect/attach.h"
+#include "gc/collect/start.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
-#include "gc/pacing/group_limit.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/collect/start_state.h"
@@ -25,12 +24,7 @@
 #include "gc/pacing/pacing.h"
 #include "gc/collect/torture.h"
 
-struct allocate {
-    sgc_aw_t stop;              /* int (*)(void) */
-    sgc_a32_t manual;
-};
-
-SGC_STATE static struct allocate allocate;
+SGC_STATE struct sgc_allocate_settings sgc_allocate_settings;
 
 enum {
     OVERTAKEN_MAX = 64,        /* times that other threads may take what a collection has freed for one */
@@ -62,10 +56,14 @@ static bool find_class(struct request *r)
     return false;
 }
 
+/* Of a batch each object has exactly so many bytes.  False if there can be none so large. */
 static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t align)
 {
-    sgc_assert(kind < sgc_kind_count());
-    *r = (struct request){ .bytes = bytes + sgc_heap.config.end_byte, .kind = kind, .align = align };
+    bool many = align == 0;
+
+    sgc_assert(kind < sgc_kind_count() && (!many || bytes <= SGC_SMALL_MAX));
+    *r = (struct request){ .bytes = bytes + (many ? 0 : sgc_heap.config.end_byte), .kind = kind,
+                           .align = many ? SGC_GRANULE : align, .many = many };
     if (r->bytes == 0)
         r->bytes = 1;
     if (bytes > PTRDIFF_MAX - SGC_PAGE)
@@ -98,7 +96,7 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
 {
     bool due = sgc_pacing_poll(self);
 
-    if (sgc_allocate_manual())
+    if (sgc_a32_load(&sgc_allocate_settings.manual) != 0)
         return;
     if (sgc_torture_due(self))
         collect(self, SGC_REASON_TORTURE, NULL, from);
@@ -210,16 +208,6 @@ struct call {
     void *object;
 };
 
-static bool make_batch(struct request *r, size_t bytes, uint32_t kind)
-{
-    size_t granules = (bytes + SGC_GRANULE - 1) / SGC_GRANULE;
-
-    sgc_assert(bytes <= SGC_SMALL_MAX && kind < sgc_kind_count());
-    *r = (struct request){ .bytes = bytes, .kind = kind, .small = true, .many = true };
-    r->cls = sgc_class_for(granules == 0 ? 1 : granules);
-    return true;
-}
-
 /* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one at a time.  Who asks for
  * more, or in another callback, is told so where a section is entered. */
 static void *serve_hook(struct sgc_mutator *self, const struct request *r)
@@ -236,8 +224,7 @@ static void serve_from(void *arg, uintptr_t sp)
     struct sgc_mutator *self = allocator_self();
     struct request r;
 
-    if (self == NULL ||
-        !(c->align == 0 ? make_batch(&r, c->bytes, c->kind) : make_request(&r, c->bytes, c->kind, c->align)))
+    if (self == NULL || !make_request(&r, c->bytes, c->kind, c->align))
         return;
     if (r.small && sgc_called_by_hook(self)) {
         c->object = serve_hook(self, &r);
@@ -402,26 +389,4 @@ void *sgc_allocate_many(size_t bytes, uint32_t kind)
     if (bytes > SGC_SMALL_MAX)
         return sgc_allocate_slow_or_null(bytes, kind, SGC_GRANULE);
     return sgc_stack_clear_more(slow_or_null(bytes, kind, 0, sgc_callers_stack_pointer()));
-}
-
-/* ---- settings: any thread, one atomic store each ---- */
-
-void sgc_allocate_set_stop(int (*stop)(void))
-{
-    sgc_aw_store_rel(&allocate.stop, (uintptr_t)stop);
-}
-
-int (*sgc_allocate_stop(void))(void)
-{
-    return (int (*)(void))sgc_aw_load_acq(&allocate.stop);
-}
-
-void sgc_allocate_set_manual(bool manual)
-{
-    sgc_a32_store(&allocate.manual, manual);
-}
-
-bool sgc_allocate_manual(void)
-{
-    return sgc_a32_load(&allocate.manual) != 0;
 }

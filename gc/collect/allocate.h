@@ -68,13 +68,17 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind);
 /* What the client's hook (GC_oom_fn) answers to memory that has run out: what the allocation is to return. */
 void *sgc_out_of_memory(size_t bytes);
 
-/* The collection's stop function for collections that allocation starts. */
-void sgc_allocate_set_stop(int (*stop)(void));
-int (*sgc_allocate_stop(void))(void);
+/* The program's: the stop function of collections that allocation starts, release / acquire; and whether it starts none, except
+ * before it would fail. */
+extern struct sgc_allocate_settings {
+    sgc_aw_t stop;              /* int (*)(void); 0: none */
+    sgc_a32_t manual;
+} sgc_allocate_settings;
 
-/* Nonzero: allocation starts no collection, except before it would fail. */
-void sgc_allocate_set_manual(bool manual);
-bool sgc_allocate_manual(void);
+static inline int (*sgc_allocate_stop(void))(void)
+{
+    return (int (*)(void))sgc_aw_load_acq(&sgc_allocate_settings.stop);
+}
 
 /* A batch of objects linked through their first words: GC_malloc_many.  NULL when not even one can be had; the
  * hook is not asked. */

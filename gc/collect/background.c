@@ -189,13 +189,6 @@ static bool sweep_some(struct sgc_mutator *self)
     return more;
 }
 
-static void give_some_back(struct sgc_mutator *self)
-{
-    sgc_guard_enter(sgc_section_of(self));
-    give_back(0, self);
-    sgc_guard_leave(sgc_section_of(self));
-}
-
 /* Locked memory cannot be given back, so the rounds are bounded by what is there at the start. */
 void sgc_service_do_all(struct sgc_mutator *self)
 {
@@ -205,8 +198,11 @@ void sgc_service_do_all(struct sgc_mutator *self)
     while (sweep_some(self))
         continue;
     rounds += sgc_pool_used_bytes() / SGC_PAGE;
-    for (; rounds > 0 && sgc_pool_used_bytes() != 0; rounds--)
-        give_some_back(self);
+    for (; rounds > 0 && sgc_pool_used_bytes() != 0; rounds--) {
+        sgc_guard_enter(sgc_section_of(self));
+        give_back(0, self);
+        sgc_guard_leave(sgc_section_of(self));
+    }
 }
 
 void sgc_service_after_fork(void)

@@ -9,7 +9,6 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/finalize.h"
-#include "gc/collect/helpers.h"
 #include "gc/collect/phases.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
@@ -22,6 +21,66 @@
 SGC_STATE static struct sgc_cycle cycle;
 SGC_STATE static bool told;                     /* of a thread whose stacks are unknown */
 
+/* ---- the helper markers' threads: they sleep between marks, and are no mutators, as they touch the heap only while the world
+ * is stopped ---- */
+
+/* What a helper has to know, handed over in one word: the argument's memory must outlive the call. */
+struct helper {
+    uint32_t number;
+    sgc_a32_t taken;
+};
+
+static void help(void *argument)
+{
+    struct helper *helper = argument;
+    uint32_t number = helper->number;
+
+    sgc_assert(number > 0 && number < cycle.team.made);
+    sgc_a32_store_rel(&helper->taken, 1);
+    sgc_wake(&helper->taken, 1);
+    sgc_team_serve(&cycle.team, number);
+}
+
+static bool start_one(void)
+{
+    struct sgc_section *self = sgc_section_self();
+    struct helper helper = { .number = sgc_team_add(&cycle.team) };
+    bool started;
+
+    if (helper.number == 0)
+        return false;
+    if (self != NULL)
+        sgc_guard_enter(self);
+    started = sgc_thread_start_service(help, &helper, "sgc-marker");
+    while (started && sgc_a32_load_acq(&helper.taken) == 0)
+        sgc_wait(&helper.taken, 0, -1);
+    if (self != NULL)
+        sgc_guard_leave(self);
+    if (!started)
+        sgc_team_drop(&cycle.team);
+    return started;
+}
+
+/* Sees to it that helpers for `want` markers exist, as far as the system has threads; what it refuses is said once and not
+ * asked for again.  World running, outside sections; with the GC lock, for the reason that sgc_service_start gives. */
+static void start_helpers(uint32_t want)
+{
+    struct sgc_team *team = &cycle.team;
+
+    sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
+    sgc_assert(team->made > 0 && want > 0);
+    if (want > team->config.most)
+        want = team->config.most;
+    while (team->made < want)
+        if (!start_one()) {
+            sgc_warn("the system refuses marker thread %u of %u; the collector marks with %u. Raise the limit on threads "
+                     "(ulimit -u, the cgroup's pids.max) or lower GC_MARKERS",
+                     team->made, team->config.most - 1, team->made);
+            team->config.most = team->made;
+            return;
+        }
+}
+
 /* ---- the pause ---- */
 
 /* Inside the loader's lock to the end: threads in blocked regions, and those that nobody has registered, unload modules
@@ -32,7 +91,7 @@ static void pause_at_snapshot(void *phases)
 
     sgc_assert(sgc_gc_lock_held() && cycle.markers > 0);
     for (; row->run != NULL; row++) {
-        sgc_assert(sgc_world_stopped() == (row->world == SGC_WORLD_STOPPED));
+        sgc_assert(sgc_world_stopped() == (row->phase != SGC_PHASE_STOP));
         if (!row->run(&cycle))
             return;
         if (row->phase != SGC_PHASE_STOP)       /* the last thread that stands still ends it */
@@ -96,7 +155,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_finalization_before(sgc_client_toggle_fn());
     clear_before();
     cycle.markers = wanted_markers();
-    sgc_helpers_start(&cycle.team, cycle.markers, self != NULL ? sgc_section_of(self) : NULL);
+    start_helpers(cycle.markers);
     SGC_EVENT(stop_requested, &cycle.record);
     sgc_client_before(self);            /* listeners may set a hook */
     sgc_with_registers(pause_from, &phases);
@@ -210,7 +269,7 @@ void sgc_cycle_start_markers(struct sgc_mutator *self)
     if (sgc_gc_lock_held())
         return;
     sgc_gc_lock_acquire(self);
-    sgc_helpers_start(&cycle.team, (uint32_t)sgc_options.markers, self != NULL ? sgc_section_of(self) : NULL);
+    start_helpers((uint32_t)sgc_options.markers);
     sgc_gc_lock_release();
 }
 

@@ -33,8 +33,9 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
 bool sgc_external_stop(struct sgc_mutator *self);
 void sgc_external_resume(struct sgc_mutator *self);
 
-/* Runs look(arg) in the stopped world: roots are as the list of modules says, and stay mapped.  False as above. */
-bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg);
+/* Runs fn(arg) in the stopped world, with all caches given up: roots are as the list of modules says, and stay mapped.  False
+ * as above. */
+bool sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
 
 /* Collections are disabled while this is not zero. */
 void sgc_collect_disable(void);
@@ -43,9 +44,6 @@ int sgc_collect_disabled(void);
 
 /* Starts the threads of all markers that there may be.  Outside sections. */
 void sgc_cycle_start_markers(struct sgc_mutator *self);
-
-/* World stopped, nothing else going on: checks everything.  Outside sections. */
-void sgc_check_everything(struct sgc_mutator *self);
 
 /* Resident bytes of the mark stack. */
 size_t sgc_cycle_stack_resident(void);

@@ -4,7 +4,7 @@
  */
 #include "gc/collect/cycle.h"
 
-#include "alloc/whole_heap.h"
+#include "gc/collect/phases.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/world.h"
 
@@ -24,6 +24,15 @@ struct stop {
     bool again;                         /* the stop has been given up for a signal, which is taken before the next try */
 };
 
+static void look(void *arg)
+{
+    const struct stop *e = arg;
+
+    sgc_assert(sgc_stopped_by_self() && e->look != NULL);
+    sgc_retire_caches();
+    e->look(e->arg);
+}
+
 static void external_stop_at_snapshot(void *arg)
 {
     struct stop *e = arg;
@@ -35,7 +44,7 @@ static void external_stop_at_snapshot(void *arg)
     e->again = !external.stopped && sgc_world_interrupted();
     if (!external.stopped || e->look == NULL)
         return;
-    e->look(e->arg);
+    look(e);
     sgc_world_resume(e->self);
 }
 
@@ -82,13 +91,13 @@ bool sgc_external_stop(struct sgc_mutator *self)
 }
 
 /* In a world that stands still already modules may have gone since. */
-bool sgc_external_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
+bool sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg)
 {
-    struct stop e = { .self = self, .look = look, .arg = arg };
+    struct stop e = { .self = self, .look = fn, .arg = arg };
     bool closed;
 
     if (sgc_stopped_by_self())
-        return sgc_roots_snapshot(look, arg);
+        return sgc_roots_snapshot(look, &e);
     if (!external_stop(&e, &closed))
         return false;
     sgc_gc_lock_leave(closed);
@@ -104,14 +113,4 @@ void sgc_external_resume(struct sgc_mutator *self)
     }
     sgc_world_resume(self);
     sgc_gc_lock_leave(!external.keep_lock);
-}
-
-void sgc_check_everything(struct sgc_mutator *self)
-{
-    if (!sgc_external_stop(self))
-        return;
-    sgc_heap_check();
-    sgc_registry_check();
-    sgc_roots_check();
-    sgc_external_resume(self);
 }

@@ -25,13 +25,14 @@ struct fork_state {
     bool had_lock;              /* a handler forks that has interrupted GC_call_with_alloc_lock on its thread */
     bool blocked;               /* it forks from within a blocked region, */
     uintptr_t blocked_sp;       /* which is entered again with this */
-    int mode;
 };
 
-SGC_STATE static struct fork_state fork_state = { .mode = 1 };
+SGC_STATE static struct fork_state fork_state;
+SGC_STATE int sgc_fork_mode = 1;
 
-/* In rank order; caches are opened under the registry's lock, so that as many are unlocked later.  No thread ever holds two
- * caches' locks, so theirs may be taken one after the other. */
+/* A thread that is not registered may fork, too: it has no section.  In rank order; caches are opened under the registry's
+ * lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the
+ * other. */
 static void lock_all(struct sgc_section *self)
 {
     uint32_t caches;
@@ -39,7 +40,7 @@ static void lock_all(struct sgc_section *self)
     sgc_assert(sgc_section_mine(self) && sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, self);
     caches = sgc_a32_load_acq(&sgc_cache_count);
-    sgc_roots_lock(self);
+    sgc_roots_lock();
     sgc_nodes_lock(self);
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock(&sgc_cache_of(id)->lock, NULL);
@@ -59,14 +60,8 @@ static void unlock_all(struct sgc_section *self)
     for (uint32_t id = caches; id-- > 1;)
         sgc_unlock(&sgc_cache_of(id)->lock, NULL);
     sgc_nodes_unlock(self);
-    sgc_roots_unlock(self);
+    sgc_roots_unlock();
     sgc_unlock(&sgc_registry.lock, self);
-}
-
-/* A thread that is not registered may fork, too: it cannot be stopped, and has no section. */
-static struct sgc_section *section_self(void)
-{
-    return sgc_self != NULL ? &sgc_self->section : NULL;
 }
 
 /* A thread may fork inside GC_do_blocking: it counts as stopped there and may take no lock. */
@@ -104,11 +99,11 @@ void sgc_fork_prepare(void)
     }
     blocked = leave_blocked(self, &sp);
     if (had_lock)
-        sgc_guard_enter(section_self());
+        sgc_guard_enter(sgc_section_self());
     else
         sgc_gc_lock_acquire(self);
     sgc_assert(!fork_state.prepared);
-    lock_all(section_self());
+    lock_all(sgc_section_self());
     sgc_assert(!sgc_world_stopped());
     fork_state.prepared = true;
     fork_state.had_lock = had_lock;
@@ -125,9 +120,9 @@ void sgc_fork_parent(void)
     if (!sgc_init_done() || !was.prepared || !sgc_gc_lock_held())
         return;
     fork_state.prepared = false;
-    unlock_all(section_self());
+    unlock_all(sgc_section_self());
     if (was.had_lock)
-        sgc_guard_leave(section_self());
+        sgc_guard_leave(sgc_section_self());
     else
         sgc_gc_lock_release();
     enter_blocked_again(&was);
@@ -137,7 +132,7 @@ void sgc_fork_parent(void)
  * interrupted: nobody else is there.  The others' caches are closed, as if their threads had ended. */
 static void forget_others(void)
 {
-    struct sgc_section *self = section_self();
+    struct sgc_section *self = sgc_section_self();
     sigset_t signals;
 
     sgc_assert(!sgc_world_stopped());
@@ -175,19 +170,19 @@ void sgc_fork_child(void)
 
 static void prepare(void)
 {
-    if (fork_state.mode == 1)
+    if (sgc_fork_mode == 1)
         sgc_fork_prepare();
 }
 
 static void parent(void)
 {
-    if (fork_state.mode == 1)
+    if (sgc_fork_mode == 1)
         sgc_fork_parent();
 }
 
 static void child(void)
 {
-    if (fork_state.mode == 1)
+    if (sgc_fork_mode == 1)
         sgc_fork_child();
 }
 
@@ -198,15 +193,4 @@ void sgc_fork_init(void)
 {
     if (sgc_a32_swap(&fork_state.installed, 1) == 0)
         pthread_atfork(prepare, parent, child);
-}
-
-void sgc_fork_handle(int mode)
-{
-    sgc_assert(-1 <= mode && mode <= 1);
-    fork_state.mode = mode;
-}
-
-int sgc_fork_mode(void)
-{
-    return fork_state.mode;
 }

@@ -10,8 +10,7 @@
 
 /* Installs the handlers, which do nothing if the client has chosen to call them itself (GC_set_handle_fork). */
 void sgc_fork_init(void);
-void sgc_fork_handle(int mode);         /* 1: by pthread_atfork; 0: not at all; -1: the client calls */
-int sgc_fork_mode(void);
+extern int sgc_fork_mode;               /* 1: by pthread_atfork; 0: not at all; -1: the client calls.  Set before the start */
 
 void sgc_fork_prepare(void);
 void sgc_fork_parent(void);

@@ -43,8 +43,7 @@ static bool phase_resume(struct sgc_cycle *c)
 
 /* ---- before the mark ---- */
 
-/* Claimed slots are unallocated for the marker.  Counts must be taken over before. */
-static void retire_caches(void)
+void sgc_retire_caches(void)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_pacing_take_all();
@@ -56,7 +55,7 @@ static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
-    retire_caches();
+    sgc_retire_caches();
     c->record.live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
     sgc_torture_check();
     return true;
@@ -72,7 +71,7 @@ static bool phase_roots(struct sgc_cycle *c)
     sgc_team_begin(&c->team, 1);
     sgc_client_push_roots(first);
     sgc_team_call(&c->team, c->markers);
-    sgc_roots_mark(first, c->self);
+    sgc_roots_mark(first);
     sgc_finalization_roots(first);
     c->record.root_bytes = first->root_bytes;
     return true;
@@ -167,7 +166,7 @@ static bool phase_flip(struct sgc_cycle *c)
 /* ---- the table ---- */
 
 const struct sgc_phase_row sgc_phases_stopped[] = {
-#define SGC_PHASE(constant, name, by, world) { SGC_PHASE_##constant, SGC_BY_##by, SGC_WORLD_##world, phase_##name },
+#define SGC_PHASE(constant, name) { SGC_PHASE_##constant, phase_##name },
 #include "gc/events/phases.def"
 #undef SGC_PHASE
     { .run = NULL },

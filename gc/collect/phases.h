@@ -26,19 +26,14 @@ struct sgc_cycle {
     size_t returned;                    /* bytes given back up to the last cycle */
 };
 
-enum sgc_phase_by {
-    SGC_BY_COLLECTOR,                   /* the collecting thread alone */
-    SGC_BY_MARKERS,                     /* with its helpers */
-};
-
-enum sgc_phase_world { SGC_WORLD_RUNNING, SGC_WORLD_STOPPED };
-
 struct sgc_phase_row {
     enum sgc_phase phase;               /* sgc_phase_name tells its name */
-    enum sgc_phase_by by;
-    enum sgc_phase_world world;         /* in which it begins */
     bool (*run)(struct sgc_cycle *c);   /* false: the pause is over before it began */
 };
+
+/* All caches are given up, so that exactly the allocated objects look allocated; their counts are taken over first.  World
+ * stopped. */
+void sgc_retire_caches(void);
 
 /* Of a cycle in one pause, with all threads stopped; ends with a row without a function. */
 extern const struct sgc_phase_row sgc_phases_stopped[];

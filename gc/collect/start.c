@@ -11,13 +11,12 @@
 #include "gc/collect/fork.h"
 #include "gc/collect/start_state.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/pacing/group_limit.h"
+#include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/events/json_log.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
-#include "gc/config/page_rule.h"
 #include "gc/config/preset.h"
 #include "gc/roots/roots.h"
 #include "gc/events/stats.h"
@@ -80,8 +79,7 @@ static bool start_all(void)
     sgc_client_hooks_start();
     sgc_client_checks_start();
     sgc_log_start();
-    if (sgc_options.print_stats || sgc_options.print_verbose_stats)
-        sgc_stats_print_start();
+    sgc_stats_print_start();
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
                  "dlopened modules are not scanned. Keep such pointers reachable otherwise");
@@ -117,4 +115,32 @@ bool sgc_init_now(void)
     }
     sgc_init_finish(true);
     return register_starter();
+}
+
+/* ---- threads that come without being registered: each function runs on the thread it is about ---- */
+
+bool sgc_mutator_unborn(void)
+{
+    return sgc_mutator_registering() || sgc_init_mine();
+}
+
+struct sgc_mutator *sgc_mutator_admit(void)
+{
+    sgc_assert(sgc_self == NULL);
+    return sgc_init_done() || sgc_init_now() ? sgc_mutator_register(0) : NULL;
+}
+
+struct sgc_mutator *sgc_mutator_adopt(void)
+{
+    static SGC_STATE sgc_a32_t said;
+
+    if (sgc_mutator_registering() || (!sgc_init_done() && !sgc_init_now()))
+        return NULL;
+    if (sgc_self == NULL && sgc_a32_swap(&said, 1) == 0)
+        sgc_warn("thread %d allocates without being registered; it is registered from now on. Create "
+                 "threads with GC_pthread_create (define GC_THREADS before including gc.h), call "
+                 "GC_register_my_thread first, or start the program with sgc-run",
+                 sgc_thread_id());
+    sgc_assert(sgc_init_done());
+    return sgc_mutator_register(0);
 }

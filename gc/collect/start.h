@@ -3,15 +3,26 @@
  * Starting the collector.
  *
  * It starts once, at GC_INIT, SGC_init or the first allocation, on whatever thread comes first; others that come
- * meanwhile wait.  The starting thread is registered.
+ * meanwhile wait.  The starting thread is registered; so is any other that comes to the collector without being registered.
  */
 #ifndef SGC_GC_COLLECT_START_H
 #define SGC_GC_COLLECT_START_H
 
-#include <stdbool.h>
+#include "gc/threads/mutator.h"
 
 /* Starts it, or waits for who does.  False, after a message, if it cannot start; every allocation
  * then returns NULL.  Outside sections. */
 bool sgc_init_now(void);
+
+/* The calling thread's record; registers a thread that was not, with a warning: the first allocation
+ * of a thread that never registered.  NULL when it cannot be registered. */
+struct sgc_mutator *sgc_mutator_adopt(void);
+
+/* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
+struct sgc_mutator *sgc_mutator_admit(void);
+
+/* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who
+ * asks, on its behalf, is a function of the C library's that can do without. */
+bool sgc_mutator_unborn(void);
 
 #endif

@@ -44,14 +44,6 @@ static void report_unknown_name(const char *name, size_t length)
              near != NULL ? "; did you mean " : "", near != NULL ? near : "");
 }
 
-static void report_unsupported(int index)
-{
-    const struct sgc_unsupported_row *row = &sgc_unsupported_table[index];
-
-    sgc_assert(0 <= index && index < sgc_unsupported_count);
-    sgc_warn("%s: not supported, ignored; %s", row->name, row->advice);
-}
-
 /* ---- setting ----------------------------------------------------------------------------------------- */
 
 static bool assign(enum sgc_option_id id, const char *text, enum sgc_origin origin)
@@ -65,8 +57,8 @@ static bool assign(enum sgc_option_id id, const char *text, enum sgc_origin orig
         report_bad_value(id, text, wrong);
         return false;
     }
-    sgc_assert(row->type != SGC_OPTION_TEXT_TYPE || strlen(text) < SGC_OPTION_TEXT);
-    if (row->type == SGC_OPTION_TEXT_TYPE)
+    sgc_assert(row->type != SGC_OPTION_TEXT || strlen(text) < SGC_OPTION_TEXT_BYTES);
+    if (row->type == SGC_OPTION_TEXT)
         strcpy(sgc_option_text(row), text);         /* its length was checked */
     else
         sgc_option_store(row, value);
@@ -139,7 +131,8 @@ static void read_entry(const char *entry, uint64_t *seen)
             assign((enum sgc_option_id)id, entry + length + 1, SGC_ORIGIN_ENVIRONMENT);
         *seen |= UINT64_C(1) << id;
     } else if ((unsupported = sgc_unsupported_find(entry, length)) >= 0) {
-        report_unsupported(unsupported);
+        sgc_warn("%s: not supported, ignored; %s", sgc_unsupported_table[unsupported].name,
+                 sgc_unsupported_table[unsupported].advice);
     } else if (strncmp(entry, "SGC_", 4) == 0 && !sgc_option_is_foreign(entry, length)) {
         report_unknown_name(entry, length);
     }
@@ -170,7 +163,7 @@ void sgc_options_reset(void)
 {
     for (int i = 0; i < SGC_OPTIONS; i++) {
         const struct sgc_option_row *row = &sgc_option_table[i];
-        if (row->type == SGC_OPTION_TEXT_TYPE)
+        if (row->type == SGC_OPTION_TEXT)
             sgc_option_text(row)[0] = '\0';
         else
             sgc_option_store(row, row->initial);

@@ -67,19 +67,25 @@ int sgc_signal_number(const char *name)
     return realtime_number(name);
 }
 
-const char *sgc_signal_name(int signal)
+static const struct named_signal *find(int signal)
 {
     for (int i = 0; i < NAMED_SIGNALS; i++)
         if (named_signals[i].number == signal)
-            return named_signals[i].name;
+            return &named_signals[i];
     return NULL;
 }
 
+const char *sgc_signal_name(int signal)
+{
+    const struct named_signal *named = find(signal);
+
+    return named != NULL ? named->name : NULL;
+}
+
+/* Those between the named ones and SIGRTMIN belong to the C library. */
 bool sgc_signal_can_suspend(int signal)
 {
-    for (int i = 0; i < NAMED_SIGNALS; i++)
-        if (named_signals[i].number == signal)
-            return named_signals[i].can_suspend;
-    /* Those between the named ones and SIGRTMIN belong to the C library. */
-    return SIGRTMIN <= signal && signal <= SIGRTMAX;
+    const struct named_signal *named = find(signal);
+
+    return named != NULL ? named->can_suspend : SIGRTMIN <= signal && signal <= SIGRTMAX;
 }

@@ -18,14 +18,6 @@ struct sgc_options sgc_options SGC_STATE = {
 #include "gc/config/option_table.def"
 };
 
-#define TYPE_BOOL SGC_OPTION_BOOL
-#define TYPE_INT SGC_OPTION_INT
-#define TYPE_SIZE SGC_OPTION_SIZE
-#define TYPE_MS SGC_OPTION_MS
-#define TYPE_ENUM SGC_OPTION_ENUM
-#define TYPE_TEXT SGC_OPTION_TEXT_TYPE
-#define TYPE_SIGNAL SGC_OPTION_SIGNAL
-
 /* The default of a TEXT is always "", which is no number. */
 #define INITIAL_BOOL(x) (x)
 #define INITIAL_INT(x) (x)
@@ -38,7 +30,7 @@ struct sgc_options sgc_options SGC_STATE = {
 const struct sgc_option_row sgc_option_table[SGC_OPTIONS] = {
 #define SGC_OPTION(type_, name_, field_, initial_, min_, max_, special_, words_, help_)              \
     { .name = #name_, .words = words_, .help = help_, .initial = INITIAL_##type_(initial_),         \
-      .min = min_, .max = max_, .special = special_, .type = TYPE_##type_,                          \
+      .min = min_, .max = max_, .special = special_, .type = SGC_OPTION_##type_,                         \
       .field = offsetof(struct sgc_options, field_) },
 #include "gc/config/option_table.def"
 };
@@ -148,7 +140,7 @@ static void *field(const struct sgc_option_row *row)
 int64_t sgc_option_number(const struct sgc_option_row *row)
 {
     sgc_assert(sgc_option_row_ok(row));
-    sgc_assert(row->type != SGC_OPTION_TEXT_TYPE);
+    sgc_assert(row->type != SGC_OPTION_TEXT);
     if (row->type == SGC_OPTION_BOOL)
         return *(bool *)field(row);
     if (row->type == SGC_OPTION_SIZE)
@@ -160,7 +152,7 @@ void sgc_option_store(const struct sgc_option_row *row, int64_t value)
 {
     sgc_assert(sgc_option_row_ok(row));
     sgc_assert(sgc_option_accepts(row, value) || value == row->initial);
-    sgc_assert(row->type != SGC_OPTION_TEXT_TYPE);
+    sgc_assert(row->type != SGC_OPTION_TEXT);
     if (row->type == SGC_OPTION_BOOL) {
         *(bool *)field(row) = value != 0;
     } else if (row->type == SGC_OPTION_SIZE) {
@@ -174,6 +166,6 @@ void sgc_option_store(const struct sgc_option_row *row, int64_t value)
 char *sgc_option_text(const struct sgc_option_row *row)
 {
     sgc_assert(sgc_option_row_ok(row));
-    sgc_assert(row->type == SGC_OPTION_TEXT_TYPE);
+    sgc_assert(row->type == SGC_OPTION_TEXT);
     return field(row);
 }

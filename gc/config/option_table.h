@@ -29,7 +29,7 @@ enum sgc_option_type {
     SGC_OPTION_SIZE,
     SGC_OPTION_MS,
     SGC_OPTION_ENUM,
-    SGC_OPTION_TEXT_TYPE,
+    SGC_OPTION_TEXT,
     SGC_OPTION_SIGNAL,
 };
 
@@ -91,7 +91,6 @@ const char *sgc_option_parse(const struct sgc_option_row *row, const char *text,
 char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t size);
 char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size);
 const char *sgc_option_current(const struct sgc_option_row *row, char *buffer, size_t size);
-const char *sgc_option_type_name(enum sgc_option_type type);
 const char *sgc_origin_name(enum sgc_origin origin);
 
 /* Signals (option_signal.c): the number of "SIGUSR1", "USR1" or "RTMIN+3", 0 if it is no name; the

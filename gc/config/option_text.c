@@ -116,7 +116,7 @@ static const char *parse_signal(const char *text, int64_t *value)
 
 static const char *parse_number(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
-    sgc_assert(row->type != SGC_OPTION_TEXT_TYPE);
+    sgc_assert(row->type != SGC_OPTION_TEXT);
     switch (row->type) {
     case SGC_OPTION_BOOL:   return parse_bool(text, value);
     case SGC_OPTION_SIZE:   return parse_size(text, value);
@@ -133,7 +133,7 @@ const char *sgc_option_parse(const struct sgc_option_row *row, const char *text,
     sgc_assert(sgc_option_row_ok(row));
     if (*text == '\0')
         return "empty";
-    if (row->type == SGC_OPTION_TEXT_TYPE)
+    if (row->type == SGC_OPTION_TEXT)
         return strlen(text) > (size_t)row->max ? "too long" : NULL;
     const char *wrong = parse_number(row, text, &number);
     if (wrong != NULL)
@@ -188,7 +188,7 @@ static void show_signal(int signal, char *buffer, size_t size)
 
 char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size)
 {
-    sgc_assert(sgc_option_row_ok(row) && row->type != SGC_OPTION_TEXT_TYPE && size > 0);
+    sgc_assert(sgc_option_row_ok(row) && row->type != SGC_OPTION_TEXT && size > 0);
     if (row->type == SGC_OPTION_SIZE)
         show_size(value, buffer, size);
     else if (row->type == SGC_OPTION_ENUM)
@@ -203,7 +203,7 @@ char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buf
 const char *sgc_option_current(const struct sgc_option_row *row, char *buffer, size_t size)
 {
     sgc_assert(sgc_option_row_ok(row) && size > 0);
-    if (row->type != SGC_OPTION_TEXT_TYPE)
+    if (row->type != SGC_OPTION_TEXT)
         return sgc_option_show(row, sgc_option_number(row), buffer, size);
     const char *text = sgc_option_text(row);
     return *text != '\0' ? sgc_quote(text, strlen(text), buffer, size) : "none";
@@ -231,7 +231,7 @@ char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t si
     case SGC_OPTION_ENUM:
         sgc_format(buffer, size, "%s", row->words);
         break;
-    case SGC_OPTION_TEXT_TYPE:
+    case SGC_OPTION_TEXT:
         sgc_format(buffer, size, "a file name of %ld to %ld bytes", (long)row->min, (long)row->max);
         break;
     case SGC_OPTION_SIGNAL:
@@ -241,14 +241,6 @@ char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t si
         show_interval(row, buffer, size);
     }
     return buffer;
-}
-
-const char *sgc_option_type_name(enum sgc_option_type type)
-{
-    static const char *const names[] = { "bool", "int", "size", "ms", "enum", "text", "signal" };
-
-    sgc_assert((size_t)type < sizeof names / sizeof names[0]);
-    return names[type];
 }
 
 const char *sgc_origin_name(enum sgc_origin origin)

@@ -25,7 +25,7 @@
 #include "mark/markbit.h"
 #include "mark/work/termination.h"
 
-#define SGC_OPTION_TEXT 1024        /* room for an option that is a text, its end included */
+#define SGC_OPTION_TEXT_BYTES 1024        /* room for an option that is a text, its end included */
 
 enum sgc_end_byte {
     SGC_END_BYTE_ALL,               /* every request gets one byte more */
@@ -69,8 +69,8 @@ struct sgc_options {
     int suspend_signal;
     /* reports */
     bool print_stats, print_verbose_stats, print_options, only_log_to_file;
-    char log_file[SGC_OPTION_TEXT]; /* GC_LOG_FILE: messages and statistics; "": stderr */
-    char log[SGC_OPTION_TEXT];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
+    char log_file[SGC_OPTION_TEXT_BYTES]; /* GC_LOG_FILE: messages and statistics; "": stderr */
+    char log[SGC_OPTION_TEXT_BYTES];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
     /* leaks and overwritten memory */
     bool find_leak, findleak_delay_free, abort_on_leak;
     /* tests of the collector itself */

@@ -28,32 +28,8 @@ void *sgc_oom_default(size_t bytes)
     return NULL;
 }
 
-sgc_a32_t sgc_client_all_interior_pointers = SGC_ATOMIC_INIT(1);
-sgc_a32_t sgc_client_dont_gc;
-sgc_a32_t sgc_client_dont_expand;
-sgc_a32_t sgc_client_dont_precollect;
-sgc_a32_t sgc_client_finalize_on_demand;
-sgc_a32_t sgc_client_find_leak;
-sgc_a32_t sgc_client_full_freq = SGC_ATOMIC_INIT(19);
-sgc_a32_t sgc_client_gcj_debug_kind;
-sgc_a32_t sgc_client_gcj_kind;
-sgc_a32_t sgc_client_java_finalization = SGC_ATOMIC_INIT(1);
-sgc_a32_t sgc_client_no_dls;
-sgc_a32_t sgc_client_parallel;
-sgc_a32_t sgc_client_use_entire_heap;
-sgc_aw_t sgc_client_finalizer_notifier;
-sgc_aw_t sgc_client_free_space_divisor = SGC_ATOMIC_INIT(3);
-sgc_aw_t sgc_client_gc_no;
-sgc_aw_t sgc_client_least_plausible_heap_addr;
-sgc_aw_t sgc_client_greatest_plausible_heap_addr;
-sgc_aw_t sgc_client_max_retries;
-sgc_aw_t sgc_client_non_gc_bytes;
-sgc_aw_t sgc_client_time_limit = SGC_ATOMIC_INIT(999999);
-sgc_aw_t sgc_client_oom_fn = SGC_ATOMIC_INIT((uintptr_t)sgc_oom_default);
-sgc_aw_t sgc_client_on_abort;
-sgc_aw_t sgc_client_on_heap_resize;
-sgc_aw_t sgc_client_push_other_roots = SGC_ATOMIC_INIT((uintptr_t)sgc_client_push_nothing);
-sgc_aw_t sgc_client_stackbottom;
+#define SGC_CLIENT_VAR(type, name, initial) type sgc_client_##name = SGC_ATOMIC_INIT(initial);
+SGC_CLIENT_VARS(SGC_CLIENT_VAR)
 
 /* Through sgc_option_set, so that the environment wins and a bad value is reported like any other. */
 static void hand_over(const char *option, uintptr_t value, uintptr_t initial)

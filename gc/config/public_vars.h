@@ -15,39 +15,50 @@
 #ifndef SGC_GC_CONFIG_PUBLIC_VARS_H
 #define SGC_GC_CONFIG_PUBLIC_VARS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "platform/atomics.h"
 
-#define SGC_CLIENT_VAR(type, name) \
-    extern type sgc_client_##name __asm__("GC_" #name) __attribute__((visibility("default")))
+/* VAR(TYPE, NAME, FIRST VALUE): a variable GC_NAME of gc.h. */
+#define SGC_CLIENT_VARS(VAR) \
+    VAR(sgc_a32_t, all_interior_pointers, 1) \
+    VAR(sgc_a32_t, dont_gc, 0)                               /* how often collections are disabled */ \
+    VAR(sgc_a32_t, dont_expand, 0) \
+    VAR(sgc_a32_t, dont_precollect, 0) \
+    VAR(sgc_a32_t, finalize_on_demand, 0) \
+    VAR(sgc_a32_t, find_leak, 0) \
+    VAR(sgc_a32_t, full_freq, 19) \
+    VAR(sgc_a32_t, gcj_debug_kind, 0) \
+    VAR(sgc_a32_t, gcj_kind, 0) \
+    VAR(sgc_a32_t, java_finalization, 1) \
+    VAR(sgc_a32_t, no_dls, 0) \
+    VAR(sgc_a32_t, parallel, 0) \
+    VAR(sgc_a32_t, use_entire_heap, 0) \
+    VAR(sgc_aw_t, finalizer_notifier, 0)                     /* void (*)(void) */ \
+    VAR(sgc_aw_t, least_plausible_heap_addr, 0)              /* void *; of the reserved address space, from the start on */ \
+    VAR(sgc_aw_t, greatest_plausible_heap_addr, 0) \
+    VAR(sgc_aw_t, free_space_divisor, 3) \
+    VAR(sgc_aw_t, gc_no, 0) \
+    VAR(sgc_aw_t, max_retries, 0) \
+    VAR(sgc_aw_t, non_gc_bytes, 0) \
+    VAR(sgc_aw_t, time_limit, 999999) \
+    VAR(sgc_aw_t, oom_fn, (uintptr_t)sgc_oom_default)        /* sgc_oom_t */ \
+    VAR(sgc_aw_t, on_abort, 0)                               /* void (*)(const char *message); 0: our own way */ \
+    VAR(sgc_aw_t, on_heap_resize, 0)                         /* void (*)(uintptr_t bytes) */ \
+    VAR(sgc_aw_t, push_other_roots, (uintptr_t)sgc_client_push_nothing) /* void (*)(void) */ \
+    VAR(sgc_aw_t, stackbottom, 0)                            /* char * */
 
-SGC_CLIENT_VAR(sgc_a32_t, all_interior_pointers);
-SGC_CLIENT_VAR(sgc_a32_t, dont_gc);                 /* how often collections are disabled */
-SGC_CLIENT_VAR(sgc_a32_t, dont_expand);
-SGC_CLIENT_VAR(sgc_a32_t, dont_precollect);
-SGC_CLIENT_VAR(sgc_a32_t, finalize_on_demand);
-SGC_CLIENT_VAR(sgc_a32_t, find_leak);
-SGC_CLIENT_VAR(sgc_a32_t, full_freq);
-SGC_CLIENT_VAR(sgc_a32_t, gcj_debug_kind);
-SGC_CLIENT_VAR(sgc_a32_t, gcj_kind);
-SGC_CLIENT_VAR(sgc_a32_t, java_finalization);
-SGC_CLIENT_VAR(sgc_a32_t, no_dls);
-SGC_CLIENT_VAR(sgc_a32_t, parallel);
-SGC_CLIENT_VAR(sgc_a32_t, use_entire_heap);
-SGC_CLIENT_VAR(sgc_aw_t, finalizer_notifier);       /* void (*)(void) */
-SGC_CLIENT_VAR(sgc_aw_t, least_plausible_heap_addr);    /* void *; of the reserved address space, from the start on */
-SGC_CLIENT_VAR(sgc_aw_t, greatest_plausible_heap_addr);
-SGC_CLIENT_VAR(sgc_aw_t, free_space_divisor);
-SGC_CLIENT_VAR(sgc_aw_t, gc_no);
-SGC_CLIENT_VAR(sgc_aw_t, max_retries);
-SGC_CLIENT_VAR(sgc_aw_t, non_gc_bytes);
-SGC_CLIENT_VAR(sgc_aw_t, time_limit);
-SGC_CLIENT_VAR(sgc_aw_t, oom_fn);                   /* sgc_oom_t */
-SGC_CLIENT_VAR(sgc_aw_t, on_abort);                 /* void (*)(const char *message); 0: our own way */
-SGC_CLIENT_VAR(sgc_aw_t, on_heap_resize);           /* void (*)(uintptr_t bytes) */
-SGC_CLIENT_VAR(sgc_aw_t, push_other_roots);         /* void (*)(void) */
-SGC_CLIENT_VAR(sgc_aw_t, stackbottom);              /* char * */
+#define SGC_CLIENT_VAR(type, name, initial) \
+    extern type sgc_client_##name __asm__("GC_" #name) __attribute__((visibility("default")));
+SGC_CLIENT_VARS(SGC_CLIENT_VAR)
+#undef SGC_CLIENT_VAR
+
+/* Nothing is finalized then: an object would live on for that, and be no leak. */
+static inline bool sgc_finding_leaks(void)
+{
+    return sgc_a32_load(&sgc_client_find_leak) != 0;
+}
 
 /* What to do when memory has run out (GC_oom_fn); returns what the allocation is to return.  The first such hook says so
  * once and returns NULL. */

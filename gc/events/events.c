@@ -20,7 +20,7 @@ static const char *const reason_names[SGC_REASONS] = {
 };
 
 static const char *const phase_names[SGC_PHASES] = {
-#define SGC_PHASE(constant, name, by, world) #name,
+#define SGC_PHASE(constant, name) #name,
 #include "gc/events/phases.def"
 #undef SGC_PHASE
 };

@@ -35,7 +35,7 @@ const char *sgc_reason_name(enum sgc_reason reason);
 
 /* The parts of a pause.  They may be entered more than once (marking and rescanning alternate). */
 enum sgc_phase {
-#define SGC_PHASE(constant, name, by, world) SGC_PHASE_##constant,
+#define SGC_PHASE(constant, name) SGC_PHASE_##constant,
 #include "gc/events/phases.def"
 #undef SGC_PHASE
     SGC_PHASES

@@ -94,7 +94,7 @@ static void report(const struct sgc_log_file *file, const char *what, int error,
 
 bool sgc_log_file_open(struct sgc_log_file *file)
 {
-    char path[SGC_OPTION_TEXT + 64];
+    char path[SGC_OPTION_TEXT_BYTES + 64];
     bool fits = sgc_log_file_name(file->name, getpid(), path, sizeof path);
 
     sgc_assert(file->option != NULL && file->name != NULL);

@@ -158,10 +158,7 @@ static const struct sgc_listener listener = {
 
 void sgc_stats_start(void)
 {
-    bool added = sgc_listener_add(&listener);
-
-    sgc_assert(added);
-    (void)added;
+    sgc_verify(sgc_listener_add(&listener));
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */

@@ -200,45 +200,27 @@ static struct sgc_tree_chunk *take_block(struct sgc_tree *tree)
 }
 
 /* True if a value is left in the leaf. */
-static bool visit_leaf(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block,
+static bool visit_leaf(const struct sgc_tree_visit *visit, void *arg, struct sgc_tree_chunk *block,
                        struct sgc_tree_leaf *leaf, uintptr_t address)
 {
     uintptr_t left = 0;
 
     sgc_assert(address - block->base < (uintptr_t)1 << block_log(visit->tree));
     if (visit->leaf != NULL)
-        return visit->leaf(marker, block, address, leaf);
+        return visit->leaf(arg, block, address, leaf);
     for (size_t i = 0; i < UNITS; i++) {
         if (sgc_aw_load(&leaf->unit[i]) == 0)
             continue;
-        visit->unit(marker, block, address + (i << visit->tree->unit_log), &leaf->unit[i]);
+        visit->unit(arg, block, address + (i << visit->tree->unit_log), &leaf->unit[i]);
         left |= sgc_aw_load(&leaf->unit[i]);
     }
     return left != 0;
 }
 
-/* Leaves that are given back, in the order of their addresses. */
-struct pruned {
-    struct sgc_node *first, *last;
-};
-
-static void prune_leaf(struct pruned *pruned, sgc_aw_t *slot)
-{
-    struct sgc_node *leaf = (struct sgc_node *)sgc_aw_load_acq(slot);
-
-    sgc_assert(leaf != NULL && (pruned->first == NULL) == (pruned->last == NULL));
-    sgc_aw_store(slot, 0);
-    if (pruned->first == NULL)
-        pruned->first = leaf;
-    else
-        sgc_aw_store(&pruned->last->next, (uintptr_t)leaf);
-    pruned->last = leaf;
-}
-
-static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static void visit_leaves(const struct sgc_tree_visit *visit, void *arg, struct sgc_tree_chunk *block)
 {
     size_t bytes = (size_t)UNITS << visit->tree->unit_log;
-    struct pruned pruned = { NULL, NULL };
+    struct sgc_node_chain pruned = { NULL, NULL };      /* in the order of their addresses */
     bool kept = false;
 
     for (size_t i = 0; i < LEAVES; i++) {
@@ -246,25 +228,27 @@ static void visit_leaves(const struct sgc_tree_visit *visit, struct sgc_marker *
 
         if (leaf == NULL)
             continue;
-        if (visit_leaf(visit, marker, block, leaf, block->base + i * bytes) || !visit->prune)
+        if (visit_leaf(visit, arg, block, leaf, block->base + i * bytes) || !visit->prune) {
             kept = true;
-        else
-            prune_leaf(&pruned, &block->leaf[i]);
+        } else {
+            sgc_aw_store(&block->leaf[i], 0);
+            sgc_chain_add(&pruned, leaf);
+        }
     }
     if (pruned.first != NULL)
-        sgc_nodes_share(SGC_NODE_LEAF, pruned.first, pruned.last);
+        sgc_nodes_share(SGC_NODE_LEAF, &pruned);
     if (!kept)
         sgc_a32_or(&visit->tree->emptied, 1);
 }
 
-bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *marker)
+bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg)
 {
     struct sgc_tree_chunk *block = take_block(visit->tree);
 
     if (block == NULL)
         return false;
-    if (visit->block == NULL || visit->block(marker, block))
-        visit_leaves(visit, marker, block);
+    if (visit->block == NULL || visit->block(arg, block))
+        visit_leaves(visit, arg, block);
     return true;
 }
 
@@ -278,7 +262,7 @@ static bool without_leaf(const struct sgc_tree_chunk *block)
 
 static void drop_block(struct sgc_tree *tree, struct sgc_tree_chunk *block)
 {
-    sgc_assert(sgc_tree_block_ok(tree, block) && block->ready == NULL && sgc_aw_load(&tree->count) > 0);
+    sgc_assert(sgc_tree_block_ok(tree, block) && block->ready.first == NULL && sgc_aw_load(&tree->count) > 0);
     sgc_aw_cas(sgc_tree_chunk_slot(tree, block->base), (uintptr_t)block, 0);
     *block = (struct sgc_tree_chunk){ .next = NULL };
     sgc_node_share(SGC_NODE_CHUNK, block);
@@ -306,10 +290,10 @@ void sgc_tree_walk_end(const struct sgc_tree_visit *visit)
     sgc_aw_store_rel(&tree->blocks, (uintptr_t)kept);
 }
 
-void sgc_tree_walk(const struct sgc_tree_visit *visit, struct sgc_marker *marker)
+void sgc_tree_walk(const struct sgc_tree_visit *visit, void *arg)
 {
     sgc_tree_walk_begin(visit);
-    while (sgc_tree_walk_next(visit, marker))
+    while (sgc_tree_walk_next(visit, arg))
         continue;
     sgc_tree_walk_end(visit);
 }

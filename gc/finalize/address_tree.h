@@ -38,8 +38,6 @@ enum {
     SGC_TREE_ADDRESS_BITS = 48,
 };
 
-struct sgc_record;
-struct sgc_marker;
 
 struct sgc_tree_leaf {
     sgc_aw_t unit[1 << SGC_TREE_LEAF_LOG];
@@ -49,7 +47,7 @@ struct sgc_tree_chunk {
     struct sgc_tree_chunk *next;
     uintptr_t base;                             /* its first address */
     sgc_aw_t marks;                             /* the user's */
-    struct sgc_record *ready, *ready_last;      /* likewise */
+    struct sgc_node_chain ready;                /* likewise */
     sgc_aw_t leaf[1 << SGC_TREE_CHUNK_LOG];
 };
 
@@ -83,7 +81,7 @@ static inline bool sgc_tree_ok(const struct sgc_tree *tree)
 static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct sgc_tree_chunk *block)
 {
     return (block->base & (((uintptr_t)1 << (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG)) - 1)) == 0 &&
-           block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready == NULL || block->ready_last != NULL);
+           block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready.first == NULL || block->ready.last != NULL);
 }
 
 /* Makes room above the block of the address.  False if the system has no memory or no process has such an address.
@@ -146,6 +144,12 @@ static inline sgc_a8_t *sgc_tree_flag(sgc_aw_t *unit, uint32_t unit_log, uintptr
     return (sgc_a8_t *)unit + (address >> (unit_log - 3) & 7);
 }
 
+/* Takes the value out of the unit (NULL: there is none), and returns it; 0: nothing was there.  In a section. */
+static inline uintptr_t sgc_tree_take(sgc_aw_t *unit)
+{
+    return unit != NULL && sgc_aw_load(unit) != 0 ? sgc_aw_swap(unit, 0) : 0;
+}
+
 /* The value there, 0 if there is none. */
 uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
 
@@ -161,12 +165,12 @@ static inline bool sgc_tree_empty(const struct sgc_tree *tree)
 
 struct sgc_tree_visit {
     struct sgc_tree *tree;
-    /* Called for each unit that is not zero. */
-    void (*unit)(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit);
+    /* Called for each unit that is not zero; `arg` is the walk's. */
+    void (*unit)(void *arg, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit);
     /* Instead, if not NULL: goes through a leaf, and returns true if a value is left. */
-    bool (*leaf)(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf);
+    bool (*leaf)(void *arg, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf);
     /* Called for each block first; false: nothing more of it.  NULL: always true. */
-    bool (*block)(struct sgc_marker *marker, struct sgc_tree_chunk *block);
+    bool (*block)(void *arg, struct sgc_tree_chunk *block);
     bool prune;                 /* leaves without a value are given back.  World stopped */
 };
 
@@ -174,12 +178,12 @@ void sgc_tree_walk_begin(const struct sgc_tree_visit *visit);
 bool sgc_tree_walk_left(const struct sgc_tree_visit *visit);
 
 /* The next block.  False if there was none. */
-bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, struct sgc_marker *marker);
+bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg);
 
 /* After a walk that pruned: gives back empty blocks.  On one thread. */
 void sgc_tree_walk_end(const struct sgc_tree_visit *visit);
 
 /* The whole walk on the calling thread. */
-void sgc_tree_walk(const struct sgc_tree_visit *visit, struct sgc_marker *marker);
+void sgc_tree_walk(const struct sgc_tree_visit *visit, void *arg);
 
 #endif

@@ -92,16 +92,11 @@ static void enqueue_dead(const struct sgc_dead *dead, void *marker)
     mark_only(marker, dead);
 }
 
-static bool leaks_are_wanted(void)
-{
-    return sgc_a32_load(&sgc_client_find_leak) != 0;
-}
-
 void sgc_disclaim_keep(struct sgc_team *team)
 {
     uint32_t mark_from_kinds = sgc_a32_load_acq(&all.mark_from_kinds);
 
-    if (mark_from_kinds == 0 || leaks_are_wanted())
+    if (mark_from_kinds == 0 || sgc_finding_leaks())
         return;
     sgc_walk_dead(mark_from_kinds, keep_contents, sgc_team_first(team));
     sgc_team_look_through(team, NULL, true);
@@ -152,7 +147,7 @@ void sgc_disclaim_mark(struct sgc_team *team)
 
     sgc_assert(queue_ok());
     all.count = all.next = all.freed = 0;
-    if (kinds == 0 || leaks_are_wanted())
+    if (kinds == 0 || sgc_finding_leaks())
         return;
     release_left();
     sgc_walk_dead(kinds, enqueue_dead, sgc_team_first(team));

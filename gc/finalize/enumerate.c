@@ -7,89 +7,82 @@
 
 /* ---- to the queue ---- */
 
-/* Chain of one walk; the GC lock's holder. */
-SGC_STATE static struct { struct sgc_record *first, *last; } chain;
-
-static void enqueue(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void enqueue(void *chain, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    struct sgc_record *r = (struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
+    struct sgc_record *r = sgc_record_of(sgc_aw_load_acq(unit));
 
-    (void)marker, (void)block, (void)object;
+    (void)block, (void)object;
     sgc_assert(sgc_record_ok(r));
-    sgc_assert((chain.first == NULL) == (chain.last == NULL));
     sgc_aw_store(unit, 0);
-    sgc_aw_store(&r->next, 0);
-    if (chain.first == NULL)
-        chain.first = r;
-    else
-        sgc_aw_store(&chain.last->next, (uintptr_t)r);
-    chain.last = r;
+    sgc_chain_add(chain, r);
 }
 
 bool sgc_finalization_enqueue_all(void)
 {
     const struct sgc_tree_visit visit = { .tree = &sgc_finalization.finalizers, .unit = enqueue, .prune = true };
+    struct sgc_node_chain chain = { NULL, NULL };
 
     sgc_assert(sgc_stopped_by_self());
-    chain.first = chain.last = NULL;
-    sgc_tree_walk(&visit, NULL);
+    sgc_tree_walk(&visit, &chain);
     if (chain.first == NULL)
         return false;
-    sgc_queue_append(chain.first, chain.last);
+    sgc_queue_append(&chain);
     return true;
 }
 
 /* ---- what is kept alive ---- */
 
-/* Of one visit; the GC lock's holder. */
-SGC_STATE static struct { void (*fn)(void *arg, uintptr_t address); void *arg; } visitor;
+struct visitor {
+    void (*fn)(void *arg, uintptr_t address);
+    void *arg;
+};
 
-static void visit_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void visit_data(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    const struct sgc_record *r = (const struct sgc_record *)(sgc_aw_load_acq(unit) & ~(uintptr_t)SGC_ORDER_MASK);
+    const struct sgc_record *r = sgc_record_of(sgc_aw_load_acq(unit));
+    const struct visitor *visitor = arg;
 
-    (void)marker, (void)block, (void)object;
+    (void)block, (void)object;
     sgc_assert(sgc_record_ok(r));
-    visitor.fn(visitor.arg, (uintptr_t)r->data);
+    visitor->fn(visitor->arg, (uintptr_t)r->data);
 }
 
-static void visit_strong(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void visit_strong(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    (void)marker, (void)block;
+    const struct visitor *visitor = arg;
+
+    (void)block;
     if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
-        visitor.fn(visitor.arg, object);
+        visitor->fn(visitor->arg, object);
 }
 
 void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
 {
     const struct sgc_tree_visit data = { .tree = &sgc_finalization.finalizers, .unit = visit_data };
     const struct sgc_tree_visit strong = { .tree = &sgc_finalization.toggles, .unit = visit_strong };
+    struct visitor visitor = { fn, arg };
 
     sgc_assert(sgc_stopped_by_self());
-    visitor.fn = fn;
-    visitor.arg = arg;
-    sgc_tree_walk(&data, NULL);
-    sgc_tree_walk(&strong, NULL);
+    sgc_tree_walk(&data, &visitor);
+    sgc_tree_walk(&strong, &visitor);
     sgc_queue_visit(fn, arg);
 }
 
 /* ---- counting ---- */
 
-SGC_STATE static size_t counted;
-
-static void count_unit(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void count_unit(void *arg, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     sgc_assert(sgc_aw_load(unit) != 0);
-    (void)marker, (void)block, (void)address, (void)unit;
-    counted++;
+    (void)block, (void)address, (void)unit;
+    ++*(size_t *)arg;
 }
 
 static size_t count(struct sgc_tree *tree)
 {
     const struct sgc_tree_visit visit = { .tree = tree, .unit = count_unit };
+    size_t counted = 0;
 
-    counted = 0;
-    sgc_tree_walk(&visit, NULL);
+    sgc_tree_walk(&visit, &counted);
     return counted;
 }
 
@@ -110,21 +103,21 @@ static const char *const order_name[SGC_ORDERS] = {
     [SGC_UNREACHABLE] = "when unreachable",
 };
 
-static void print_finalizer(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void print_finalizer(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    (void)marker, (void)block;
+    (void)arg, (void)block;
     sgc_print("finalizer of %p, %s", (void *)object, order_name[sgc_aw_load(unit) & SGC_ORDER_MASK]);
 }
 
-static void print_link(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
+static void print_link(void *arg, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
 {
     sgc_assert(sgc_link_ok(link) && sgc_registrable(sgc_link_target(sgc_aw_load(unit))));
-    (void)marker, (void)block;
+    (void)arg, (void)block;
     sgc_print("link at %p to %p", (void *)link, (void *)sgc_link_target(sgc_aw_load(unit)));
 }
 
 static void print_all(struct sgc_tree *tree,
-                    void (*say)(struct sgc_marker *, struct sgc_tree_chunk *, uintptr_t, sgc_aw_t *))
+                    void (*say)(void *, struct sgc_tree_chunk *, uintptr_t, sgc_aw_t *))
 {
     const struct sgc_tree_visit visit = { .tree = tree, .unit = say };
 

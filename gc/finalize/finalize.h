@@ -32,6 +32,7 @@
 #include "gc/threads/mutator.h"
 #include "gc/finalize/address_tree.h"
 
+struct sgc_marker;
 struct sgc_team;
 struct sgc_cycle_record;
 
@@ -80,6 +81,12 @@ enum {
 static inline bool sgc_record_ok(const struct sgc_record *r)
 {
     return ((uintptr_t)r & SGC_ORDER_MASK) == 0 && r->fn != NULL && sgc_heap_contains(r->object);
+}
+
+/* Of a finalizer's unit; NULL: there is none. */
+static inline struct sgc_record *sgc_record_of(uintptr_t value)
+{
+    return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
 }
 
 struct sgc_finalization {
@@ -196,19 +203,16 @@ static inline void sgc_finalizers_poll(struct sgc_mutator *self, uintptr_t entry
 }
 
 /* Adds a chain of records, last->next == 0.  World stopped. */
-void sgc_queue_append(struct sgc_record *first, struct sgc_record *last);
+void sgc_queue_append(const struct sgc_node_chain *chain);
 
 /* The same in front, with the world running.  GC lock held. */
-void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last);
+void sgc_queue_put_first(const struct sgc_node_chain *chain);
 
 /* Tells pollers if something waits.  GC lock held, after each cycle. */
 void sgc_queue_announce(void);
 
 /* Hands the objects and data that are on the queue to fn.  World stopped. */
 void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
-
-/* Marks what is on the queue.  World stopped. */
-void sgc_queue_mark(struct sgc_marker *marker);
 
 /* ---- the collector (gc/finalize/rounds.c) ---- */
 

@@ -67,7 +67,7 @@ static bool lies_in_object(uintptr_t link)
     return !sgc_heap_contains(link) || sgc_object_inside(link);
 }
 
-static void clear_if_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
+static void clear_if_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
 {
     uintptr_t value = sgc_aw_load(unit);
 
@@ -97,7 +97,7 @@ static bool spare_links(struct sgc_tree_chunk *block, uintptr_t marks)
     return false;
 }
 
-static bool begin_links(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool begin_links(void *marker, struct sgc_tree_chunk *block)
 {
     size_t bytes = (size_t)sizeof(struct sgc_tree_leaf) << SGC_TREE_CHUNK_LOG;
     uintptr_t marks = lies_in_one(block->base, bytes) ? LINKS_IN_ONE : 0;
@@ -123,7 +123,7 @@ static uintptr_t marks_after(uintptr_t marks, uintptr_t left, uint32_t links)
 }
 
 /* All links of a leaf.  True if it is to stay. */
-static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address,
+static bool clear_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address,
                        struct sgc_tree_leaf *leaf)
 {
     const uintptr_t word = (uintptr_t)1 << SGC_LINKS_LOG;
@@ -153,7 +153,7 @@ static bool clear_leaf(struct sgc_marker *marker, struct sgc_tree_chunk *block, 
 }
 
 /* Of round 7: it need not look at what round 1 has emptied, or at what lies in something that lives. */
-static bool links_left(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool links_left(void *marker, struct sgc_tree_chunk *block)
 {
     bool any = (sgc_aw_load(&block->marks) & LINKS_LEFT) != 0;
 
@@ -164,14 +164,14 @@ static bool links_left(struct sgc_marker *marker, struct sgc_tree_chunk *block)
     return any && !((sgc_aw_load(&block->marks) & LINKS_IN_ONE) != 0 && usable(block->base));
 }
 
-static void clear_if_stale(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
+static void clear_if_stale(void *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
 {
     if (stale(sgc_aw_load(unit)))
         clear_link(link, unit);
     (void)marker, (void)block;
 }
 
-static void drop_if_unusable(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
+static void drop_if_unusable(void *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
     if (!usable(link))
@@ -179,7 +179,7 @@ static void drop_if_unusable(struct sgc_marker *marker, struct sgc_tree_chunk *b
 }
 
 /* What is empty now goes in the next round 1. */
-static bool drop_unusable_in_leaf(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address,
+static bool drop_unusable_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address,
                                   struct sgc_tree_leaf *leaf)
 {
     const uintptr_t word = (uintptr_t)1 << SGC_LINKS_LOG;
@@ -193,7 +193,7 @@ static bool drop_unusable_in_leaf(struct sgc_marker *marker, struct sgc_tree_chu
 }
 
 /* The last chance of long links. */
-static void clear_or_drop(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
+static void clear_or_drop(void *marker, struct sgc_tree_chunk *block, uintptr_t link, sgc_aw_t *unit)
 {
     drop_if_unusable(marker, block, link, unit);
     if (sgc_aw_load(unit) != 0 && !sgc_finalize_marked(sgc_link_target(sgc_aw_load(unit))))
@@ -213,7 +213,7 @@ static void drop_unmarked(sgc_aw_t *unit, uintptr_t address, uintptr_t marks)
 }
 
 /* Half a word of marks if objects are small. */
-static void drop_dead_targets(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address,
+static void drop_dead_targets(void *marker, struct sgc_tree_chunk *block, uintptr_t address,
                               sgc_aw_t *unit)
 {
     bool small = sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL;
@@ -240,7 +240,7 @@ static bool dead_in_unit(uintptr_t flags, uintptr_t unmarked)
     return false;
 }
 
-static void look_for_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void look_for_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     size_t granule = sgc_granule_number(address);
     bool any;
@@ -256,7 +256,7 @@ static void look_for_dead(struct sgc_marker *marker, struct sgc_tree_chunk *bloc
         sgc_a32_store(&dead, 1);
 }
 
-static bool none_dead_yet(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool none_dead_yet(void *marker, struct sgc_tree_chunk *block)
 {
     (void)marker, (void)block;
     return sgc_a32_load(&dead) == 0;

@@ -20,12 +20,10 @@
 
 #include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
-#include "mark/mark_roots.h"
-#include "mark/marker.h"
 
 struct queue {
     sgc_aw_t first;
-    struct sgc_record *last;
+    struct sgc_node *last;
     sgc_a32_t news;
 };
 
@@ -49,28 +47,23 @@ size_t sgc_queue_length(void)
 
 /* ---- to the queue: the GC lock's holder ---- */
 
-void sgc_queue_append(struct sgc_record *first, struct sgc_record *last)
+void sgc_queue_append(const struct sgc_node_chain *chain)
 {
-    sgc_assert(sgc_stopped_by_self() && sgc_record_ok(first) && sgc_record_ok(last));
-    sgc_assert(sgc_aw_load(&last->next) == 0);
+    sgc_assert(sgc_stopped_by_self() && sgc_aw_load(&chain->last->next) == 0);
+    sgc_assert(sgc_record_ok((void *)chain->first) && sgc_record_ok((void *)chain->last));
     if (sgc_finalizers_waiting())
-        sgc_aw_store(&queue.last->next, (uintptr_t)first);
+        sgc_aw_store(&queue.last->next, (uintptr_t)chain->first);
     else
-        sgc_aw_store_rel(&queue.first, (uintptr_t)first);
-    queue.last = last;
+        sgc_aw_store_rel(&queue.first, (uintptr_t)chain->first);
+    queue.last = chain->last;
 }
 
-void sgc_queue_put_first(struct sgc_record *first, struct sgc_record *last)
+void sgc_queue_put_first(const struct sgc_node_chain *chain)
 {
-    uintptr_t now;
-
-    sgc_assert(sgc_gc_lock_held() && sgc_record_ok(first) && sgc_record_ok(last));
-    do {
-        now = sgc_aw_load_acq(&queue.first);
-        sgc_aw_store(&last->next, now);
-    } while (!sgc_aw_cas(&queue.first, now, (uintptr_t)first));
-    if (now == 0)
-        queue.last = last;
+    sgc_assert(sgc_gc_lock_held());
+    sgc_assert(sgc_record_ok((void *)chain->first) && sgc_record_ok((void *)chain->last));
+    if (sgc_chain_push(&queue.first, chain) == 0)
+        queue.last = chain->last;
 }
 
 void sgc_queue_announce(void)
@@ -92,16 +85,6 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
         fn(arg, r->object);
         fn(arg, (uintptr_t)r->data);
     }
-}
-
-static void mark(void *marker, uintptr_t address)
-{
-    sgc_mark_address(marker, address);
-}
-
-void sgc_queue_mark(struct sgc_marker *marker)
-{
-    sgc_queue_visit(mark, marker);
 }
 
 /* ---- from the queue: any mutator ---- */

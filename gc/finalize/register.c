@@ -66,7 +66,7 @@ static void note_use(struct sgc_tree_chunk *block, const struct sgc_finalizer *f
 /* The record of a unit's value; NULL: there is none. */
 static struct sgc_record *read_unit(uintptr_t value, struct sgc_finalizer *f)
 {
-    struct sgc_record *r = (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
+    struct sgc_record *r = sgc_record_of(value);
 
     sgc_assert(r == NULL || sgc_record_ok(r));
     f->fn = NULL;
@@ -111,13 +111,6 @@ static enum sgc_registered store(struct sgc_mutator *self, struct sgc_tree_entry
     return take_over(self, sgc_aw_swap(at.unit, (uintptr_t)r | f->order), old);
 }
 
-static enum sgc_registered remove(struct sgc_mutator *self, sgc_aw_t *unit, struct sgc_finalizer *old)
-{
-    if (unit == NULL || sgc_aw_load(unit) == 0)
-        return SGC_REGISTERED;
-    return take_over(self, sgc_aw_swap(unit, 0), old);
-}
-
 /* The first one of a leaf, or without a record in the pool. */
 static enum sgc_registered set_slowly(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old)
@@ -147,7 +140,7 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
     if (__builtin_expect(sgc_object_starts(object), 1)) {
         at = sgc_tree_find_entry(&all->finalizers, object);
         if (f->fn == NULL)
-            result = remove(self, at.unit, old);
+            result = take_over(self, sgc_tree_take(at.unit), old);
         else if (at.unit != NULL && sgc_stock_enough(&self->nodes.of[SGC_NODE_RECORD]))
             result = store(self, at, object, f, old);
         else
@@ -201,11 +194,6 @@ static void end_generation(struct sgc_mutator *self, uintptr_t object)
 
 /* ---- links ---- */
 
-struct place_of_link {
-    uintptr_t link;
-    sgc_aw_t *unit;             /* what the tree has for it */
-};
-
 /* Who frees the object that has the link inside must forget it. */
 static void watch_place(uintptr_t link)
 {
@@ -215,13 +203,13 @@ static void watch_place(uintptr_t link)
 }
 
 /* In a section. */
-static enum sgc_registered link_to(struct place_of_link at, sgc_aw_t *targets, uintptr_t object)
+static enum sgc_registered link_to(uintptr_t link, sgc_aw_t *unit, sgc_aw_t *targets, uintptr_t object)
 {
-    sgc_assert(sgc_registrable(object) && at.unit != NULL);
+    sgc_assert(sgc_registrable(object) && unit != NULL);
     sgc_assert(sgc_finalization_used());
     sgc_page_free_slowly(sgc_page_number(object));
-    watch_place(at.link);
-    return sgc_aw_swap(at.unit, aim(targets, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
+    watch_place(link);
+    return sgc_aw_swap(unit, aim(targets, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
 
 /* The first one of a leaf.  Who finds the leaves, should this be left half way, relies on their being looked at. */
@@ -235,7 +223,7 @@ static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree 
     sgc_section_enter(sgc_section_of(self));
     sgc_finalization_use(0);
     if (sgc_object_starts(object))
-        result = link_to((struct place_of_link){ link, sgc_tree_entry(tree, &self->nodes, link).unit },
+        result = link_to(link, sgc_tree_entry(tree, &self->nodes, link).unit,
                          sgc_tree_entry(&all->targets, &self->nodes, object).unit, object);
     sgc_section_leave(sgc_section_of(self));
     return result;
@@ -257,7 +245,7 @@ static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree
 
         first = targets == NULL || unit == NULL;
         if (!first)
-            result = link_to((struct place_of_link){ link, unit }, targets, object);
+            result = link_to(link, unit, targets, object);
     }
     sgc_section_leave(sgc_section_of(self));
     return first ? link_first(self, tree, link, object) : result;
@@ -320,13 +308,11 @@ enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, u
 
 bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link)
 {
-    sgc_aw_t *unit;
     bool found;
 
     sgc_assert(sgc_mutator_mine(self) && (unsigned)kind < SGC_LINKS && sgc_link_ok(link));
     sgc_section_enter(sgc_section_of(self));
-    unit = sgc_tree_find(&all->links[kind], link);
-    found = unit != NULL && sgc_aw_load(unit) != 0 && sgc_aw_swap(unit, 0) != 0;
+    found = sgc_tree_take(sgc_tree_find(&all->links[kind], link)) != 0;
     sgc_section_leave(sgc_section_of(self));
     return found;
 }
@@ -384,14 +370,6 @@ void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi)
     }
 }
 
-static void forget_toggle(uintptr_t object)
-{
-    sgc_aw_t *unit = sgc_tree_find(&all->toggles, object);
-
-    if (unit != NULL && sgc_aw_load(unit) != 0)
-        sgc_aw_swap(unit, 0);
-}
-
 void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
 {
     struct sgc_finalizer old;
@@ -402,9 +380,9 @@ void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object)
     sgc_section_enter(sgc_section_of(self));
     found = sgc_object_find(object, &o) && o.start == object;
     if (found) {
-        remove(self, sgc_tree_find(&all->finalizers, object), &old);
+        take_over(self, sgc_tree_take(sgc_tree_find(&all->finalizers, object)), &old);
         target = may_be_target(object);
-        forget_toggle(object);
+        sgc_tree_take(sgc_tree_find(&all->toggles, object));
     }
     sgc_section_leave(sgc_section_of(self));
     if (target)

@@ -36,7 +36,7 @@ struct finalizing {
     bool only_unreachable;      /* that is what `ready` looks for */
     bool java;
     sgc_await_fn await;         /* if the program wants to see each object before it is queued */
-    struct { sgc_aw_t first; struct sgc_record *last; } fresh;
+    struct { sgc_aw_t first; struct sgc_node *last; } fresh;
     size_t kept_bytes;          /* for what is ready, and for nobody else */
 };
 
@@ -46,7 +46,7 @@ static struct sgc_finalization *const all = &sgc_finalization;
 
 /* ---- what is done with each unit ---- */
 
-static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void drop_if_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)marker, (void)block;
     sgc_assert(sgc_registrable(object));
@@ -54,7 +54,7 @@ static void drop_if_dead(struct sgc_marker *marker, struct sgc_tree_chunk *block
         sgc_aw_store(unit, 0);
 }
 
-static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_if_strong(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     sgc_assert(sgc_aw_load(unit) <= SGC_TOGGLE_STRONG && sgc_registrable(object));
     (void)block;
@@ -62,33 +62,28 @@ static void mark_if_strong(struct sgc_marker *marker, struct sgc_tree_chunk *blo
         sgc_mark_address(marker, object);
 }
 
-static void keep_all(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void keep_all(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     (void)marker, (void)block, (void)address, (void)unit;
 }
 
 /* ---- finalizers ---- */
 
-static struct sgc_record *record_of(uintptr_t value)
-{
-    return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
-}
-
-static bool has_data(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool has_data(void *marker, struct sgc_tree_chunk *block)
 {
     (void)marker;
     return sgc_aw_load(&block->marks) != 0;
 }
 
-static void mark_data(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_data(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)block, (void)object;
-    sgc_assert(sgc_record_ok(record_of(sgc_aw_load_acq(unit))));
-    sgc_mark_address(marker, (uintptr_t)record_of(sgc_aw_load_acq(unit))->data);
+    sgc_assert(sgc_record_ok(sgc_record_of(sgc_aw_load_acq(unit))));
+    sgc_mark_address(marker, (uintptr_t)sgc_record_of(sgc_aw_load_acq(unit))->data);
 }
 
 /* What an object that needs an order reaches has to wait for it. */
-static void mark_reached(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void mark_reached(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t order = sgc_aw_load(unit) & SGC_ORDER_MASK;
     struct sgc_object o;
@@ -108,46 +103,30 @@ static bool waits_longer(uintptr_t order)
     return now.java && (order == SGC_UNREACHABLE) != now.only_unreachable;
 }
 
-static void take_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void take_ready(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t value = sgc_aw_load_acq(unit);
-    struct sgc_record *r = record_of(value);
+    struct sgc_record *r = sgc_record_of(value);
 
     sgc_assert(sgc_record_ok(r) && sgc_registrable(object));
-    sgc_assert((block->ready == NULL) == (block->ready_last == NULL));
+    sgc_assert((block->ready.first == NULL) == (block->ready.last == NULL));
     (void)marker;
     if (sgc_finalize_marked(object) || waits_longer(value & SGC_ORDER_MASK))
         return;
     sgc_aw_store(unit, 0);
-    sgc_aw_store(&r->next, 0);
-    if (block->ready == NULL)
-        block->ready = r;
-    else
-        sgc_aw_store(&block->ready_last->next, (uintptr_t)r);
-    block->ready_last = r;
-}
-
-static void publish(struct sgc_record *first, struct sgc_record *last)
-{
-    uintptr_t head;
-
-    sgc_assert(sgc_record_ok(first) && sgc_aw_load(&last->next) == 0);
-    do {
-        head = sgc_aw_load_acq(&now.fresh.first);
-        sgc_aw_store(&last->next, head);
-    } while (!sgc_aw_cas(&now.fresh.first, head, (uintptr_t)first));
-    if (head == 0)
-        now.fresh.last = last;
+    sgc_chain_add(&block->ready, r);
 }
 
 /* Everything is marked that a finalizer may use. */
-static bool keep_ready(struct sgc_marker *marker, struct sgc_tree_chunk *block)
+static bool keep_ready(void *marker, struct sgc_tree_chunk *block)
 {
-    for (struct sgc_record *r = block->ready; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
+    struct sgc_node_chain *ready = &block->ready;
+
+    for (struct sgc_record *r = (void *)ready->first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
         sgc_mark_address(marker, r->object);
-    if (block->ready != NULL)
-        publish(block->ready, block->ready_last);
-    block->ready = block->ready_last = NULL;
+    if (ready->first != NULL && sgc_chain_push(&now.fresh.first, ready) == 0)
+        now.fresh.last = ready->last;
+    ready->first = ready->last = NULL;
     return false;
 }
 
@@ -239,12 +218,17 @@ void sgc_finalization_share(struct sgc_team *team)
     sgc_team_set_source(team, now.round.visits != 0 ? &now.source : NULL);
 }
 
+static void mark(void *marker, uintptr_t address)
+{
+    sgc_mark_address(marker, address);
+}
+
 void sgc_finalization_roots(struct sgc_marker *marker)
 {
     sgc_assert(sgc_stopped_by_self());
     if (!sgc_finalization_used())
         return;
-    sgc_queue_mark(marker);
+    sgc_queue_visit(mark, marker);
     if (!sgc_tree_empty(&all->toggles))
         sgc_tree_walk(&visit_strong, marker);
 }
@@ -306,13 +290,22 @@ static void clear_last(struct sgc_team *team)
     round_run(team);
 }
 
+static struct sgc_node_chain fresh(void)
+{
+    struct sgc_node *first = (struct sgc_node *)sgc_aw_load(&now.fresh.first);
+
+    sgc_assert(first == NULL || now.fresh.last != NULL);
+    return (struct sgc_node_chain){ first, now.fresh.last };
+}
+
 /* Otherwise they wait until the world runs. */
 static void queue_fresh(sgc_await_fn await)
 {
-    sgc_assert(sgc_aw_load(&now.fresh.first) == 0 || now.fresh.last != NULL);
+    struct sgc_node_chain chain = fresh();
+
     now.await = await;
-    if (sgc_aw_load(&now.fresh.first) != 0 && now.await == NULL)
-        sgc_queue_append((struct sgc_record *)sgc_aw_load(&now.fresh.first), now.fresh.last);
+    if (chain.first != NULL && now.await == NULL)
+        sgc_queue_append(&chain);
 }
 
 void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
@@ -338,13 +331,13 @@ void sgc_finalization_fill(struct sgc_cycle_record *record)
 
 void sgc_finalization_after(void)
 {
-    struct sgc_record *first = (struct sgc_record *)sgc_aw_load(&now.fresh.first);
+    struct sgc_node_chain chain = fresh();
 
     sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
-    if (first != NULL && now.await != NULL) {
-        for (struct sgc_record *r = first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
+    if (chain.first != NULL && now.await != NULL) {
+        for (struct sgc_record *r = (void *)chain.first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
             now.await((void *)r->object);
-        sgc_queue_put_first(first, now.fresh.last);
+        sgc_queue_put_first(&chain);
     }
     sgc_queue_announce();
     sgc_aw_store(&now.fresh.first, 0);

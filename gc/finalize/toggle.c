@@ -29,16 +29,13 @@ enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, b
     return result;
 }
 
-/* Whom to ask: the walk has no place for it.  The GC lock's holder. */
-SGC_STATE static sgc_toggle_fn asking;
-
-static void ask_about(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+static void ask_about(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t now = sgc_aw_load(unit);
 
-    (void)marker, (void)block;
+    (void)block;
     sgc_assert(now <= SGC_TOGGLE_STRONG && sgc_registrable(object));
-    sgc_aw_cas(unit, now, asking((void *)object));      /* unless it was freed meanwhile */
+    sgc_aw_cas(unit, now, (*(const sgc_toggle_fn *)arg)((void *)object));      /* unless it was freed meanwhile */
 }
 
 /* Nobody takes parts of the tree away: that needs the GC lock. */
@@ -47,6 +44,5 @@ void sgc_toggles_ask(sgc_toggle_fn ask)
     const struct sgc_tree_visit visit = { .tree = toggles, .unit = ask_about };
 
     sgc_assert(sgc_gc_lock_held() && ask != NULL);
-    asking = ask;
-    sgc_tree_walk(&visit, NULL);
+    sgc_tree_walk(&visit, &ask);
 }

@@ -8,10 +8,10 @@
 #include "alloc/pages/pool.h"
 #include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
+#include "gc/collect/phases.h"
 #include "gc/api/guards.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
-#include "gc/threads/gc_lock.h"
 
 /* ---- one step ---- */
 
@@ -89,28 +89,6 @@ static void search(void *raw)
     s->kind = search_all(s);
 }
 
-struct look {
-    void (*fn)(void *arg);
-    void *arg;
-};
-
-static void settle_and_look(void *raw)
-{
-    const struct look *look = raw;
-
-    sgc_assert(sgc_stopped_by_self() && look->fn != NULL);
-    sgc_api_settle();
-    look->fn(look->arg);
-}
-
-bool sgc_api_look(struct sgc_mutator *self, void (*look)(void *arg), void *arg)
-{
-    struct look settled = { look, arg };
-
-    sgc_assert(sgc_mutator_mine(self) && look != NULL);
-    return sgc_external_look(self, settle_and_look, &settled);
-}
-
 static bool has_guards(const struct sgc_object *o)
 {
     return sgc_debug_look((void *)o->start, o->bytes) != SGC_DEBUG_NONE;
@@ -129,7 +107,7 @@ GC_ref_kind GC_get_back_ptr_info(void *address, void **base, size_t *offset)
 
     if (self == NULL || !sgc_object_find((uintptr_t)address, &s.of))
         return GC_NO_SPACE;
-    sgc_api_look(self, search, &s);
+    sgc_external_look(self, search, &s);
     if (s.kind == GC_REFD_FROM_ROOT) {
         *base = (void *)s.found;
         *offset = 0;
@@ -179,8 +157,9 @@ void *GC_generate_random_valid_address(void)
     struct sgc_mutator *self = sgc_api_self();
     struct pick p = { .wanted = UINT64_MAX };
 
-    if (self == NULL || !sgc_api_stop_to_look(self))
+    if (self == NULL || !sgc_external_stop(self))
         return NULL;
+    sgc_retire_caches();
     sgc_walk_objects(pick, &p);
     if (p.seen != 0) {
         p = (struct pick){ .wanted = random_below(p.seen) };
@@ -198,14 +177,14 @@ enum { STEPS = 100 };
 bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT])
 {
     struct sgc_object o;
-    char what[SGC_API_OBJECT_TEXT - GC_TYPE_DESCR_LEN - 3], type[GC_TYPE_DESCR_LEN + 1];
+    char what[SGC_DEBUG_TEXT], type[GC_TYPE_DESCR_LEN + 1];
 
     if (!sgc_object_find(address, &o))
         return false;
     sgc_assert(sgc_api_object_ok(&o));
     sgc_api_describe(o.kind, (void *)sgc_api_client_address(&o), type);
     if (has_guards(&o))
-        sgc_debug_describe((void *)o.start, what, sizeof what);
+        sgc_debug_describe((void *)o.start, (void *)o.start, what);
     else
         sgc_format(what, sizeof what, "%zu bytes at %p", o.bytes, (void *)o.start);
     sgc_format(text, SGC_API_OBJECT_TEXT, "%s%s%s", what, type[0] != '\0' ? ": " : "", type);

@@ -12,7 +12,6 @@
 #include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
 #include "gc/roots/roots.h"
-#include "gc/threads/gc_lock.h"
 
 SGC_STATE static jmp_buf way_back;
 SGC_STATE static bool checking;

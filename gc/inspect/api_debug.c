@@ -2,7 +2,7 @@
 /*
  * Allocation for debugging.  On any mutator; how the objects lie in memory: gc/api/guards.h.
  */
-#include "gc/api/own_kinds.h"
+#include "gc/api/internal.h"
 
 #include <string.h>
 #include <wchar.h>
@@ -59,40 +59,16 @@ static void *allocate(allocate_fn fn, size_t size, uint32_t kind, const char *fi
     return object != NULL ? object : sgc_out_of_memory(size);
 }
 
-void *GC_debug_malloc(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_CONSERVATIVE, file, line);
-}
+#define DEBUG(name, fn, kind) \
+    void *name(size_t size, const char *file, int line) { return allocate(fn, size, kind, file, line); }
 
-void *GC_debug_malloc_atomic(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_POINTER_FREE, file, line);
-}
-
-void *GC_debug_malloc_uncollectable(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_UNCOLLECTABLE, file, line);
-}
-
-void *GC_debug_malloc_atomic_uncollectable(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_allocate_or_null, size, SGC_KIND_POINTER_FREE_UNCOLLECTABLE, file, line);
-}
-
-void *GC_debug_malloc_ignore_off_page(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_near_start_or_null, size, SGC_KIND_CONSERVATIVE, file, line);
-}
-
-void *GC_debug_malloc_atomic_ignore_off_page(size_t size, const char *file, int line)
-{
-    return allocate(sgc_api_near_start_or_null, size, SGC_KIND_POINTER_FREE, file, line);
-}
-
-void *GC_debug_malloc_stubborn(size_t size, const char *file, int line)
-{
-    return GC_debug_malloc(size, file, line);
-}
+DEBUG(GC_debug_malloc, sgc_api_allocate_or_null, SGC_KIND_CONSERVATIVE)
+DEBUG(GC_debug_malloc_atomic, sgc_api_allocate_or_null, SGC_KIND_POINTER_FREE)
+DEBUG(GC_debug_malloc_uncollectable, sgc_api_allocate_or_null, SGC_KIND_UNCOLLECTABLE)
+DEBUG(GC_debug_malloc_atomic_uncollectable, sgc_api_allocate_or_null, SGC_KIND_POINTER_FREE_UNCOLLECTABLE)
+DEBUG(GC_debug_malloc_ignore_off_page, sgc_api_near_start_or_null, SGC_KIND_CONSERVATIVE)
+DEBUG(GC_debug_malloc_atomic_ignore_off_page, sgc_api_near_start_or_null, SGC_KIND_POINTER_FREE)
+DEBUG(GC_debug_malloc_stubborn, sgc_api_allocate_or_null, SGC_KIND_CONSERVATIVE)
 
 void *GC_debug_generic_or_special_malloc(size_t size, int kind, const char *file, int line)
 {
@@ -155,22 +131,20 @@ static enum sgc_debug_state find(const char *function, void *object, struct sgc_
     return SGC_DEBUG_NONE;
 }
 
-enum { TEXT = 400 };
-
 /* Of an object with guards: is it as it was?  Says so if not; false if it has been freed already. */
 static bool check(const char *function, enum sgc_debug_state state, const struct sgc_object *o)
 {
     bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
-    char text[TEXT];
+    char text[SGC_DEBUG_TEXT];
 
     sgc_assert(state != SGC_DEBUG_NONE && sgc_api_object_ok(o));
     if (state == SGC_DEBUG_GOOD)
         return true;
-    sgc_debug_describe((void *)o->start, text, sizeof text);
+    sgc_debug_describe((void *)o->start, (void *)o->start, text);
     if (freed)
         sgc_warn("%s: freed already: %s; nothing is changed", function, text);
     else
-        sgc_warn("%s: something wrote %s: %s", function, sgc_debug_where(state), text);
+        sgc_debug_report(function, state, text);
     return !freed;
 }
 
@@ -188,7 +162,7 @@ static void without_guards(const char *function, const void *object, const char 
 static void discard(const struct sgc_object *o)
 {
     sgc_assert(sgc_api_object_ok(o));
-    if (sgc_options.findleak_delay_free && sgc_a32_load(&sgc_client_find_leak) != 0 &&
+    if (sgc_options.findleak_delay_free && sgc_finding_leaks() &&
         !sgc_kind_uncollectable(o->kind)) {
         sgc_debug_bury((void *)o->start);
         return;
@@ -285,12 +259,84 @@ void GC_debug_change_stubborn(const void *object)
 
 /* ---- leaks ---- */
 
-void GC_set_find_leak(int on)
+SGC_API_SWITCH(find_leak, sgc_client_find_leak)
+
+/* ---- finalizers: registered for the object with its header, and called with what the client has of it.  What that registers
+ * is kept in an object of its own, the data of the finalizer that SGC calls ---- */
+
+struct closure {
+    GC_finalization_proc fn;
+    void *data;
+};
+
+typedef void (*register_fn)(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn,
+                            void **old_data);
+
+static void call(void *base, void *data)
 {
-    sgc_a32_store(&sgc_client_find_leak, on != 0);
+    struct closure *closure = data;
+    enum sgc_debug_state state = sgc_debug_look(base, GC_size(base));
+    char text[SGC_DEBUG_TEXT];
+
+    sgc_assert(sgc_heap_contains((uintptr_t)base) && closure->fn != NULL);
+    if (state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK) {
+        sgc_debug_describe(base, base, text);
+        sgc_debug_report("finalization", state, text);
+    }
+    closure->fn((struct sgc_debug_header *)base + 1, closure->data);
 }
 
-int GC_get_find_leak(void)
+static void answer(GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data)
 {
-    return (int)sgc_a32_load(&sgc_client_find_leak);
+    const struct closure *closure = fn == call ? data : NULL;
+
+    sgc_assert(fn != call || (closure != NULL && closure->fn != NULL));
+    if (old_fn != NULL)
+        *old_fn = closure != NULL ? closure->fn : fn;
+    if (old_data != NULL)
+        *old_data = closure != NULL ? closure->data : data;
 }
+
+/* Without memory nothing is registered; the out-of-memory hook has been asked. */
+static struct closure *make_closure(GC_finalization_proc fn, void *data)
+{
+    struct closure *closure = sgc_api_allocate_or_null(sizeof *closure, SGC_KIND_CONSERVATIVE);
+
+    sgc_assert(fn != NULL);
+    if (closure != NULL)
+        *closure = (struct closure){ fn, data };
+    else
+        sgc_warn("%s(%p): no memory to remember it; nothing is changed. Free memory or raise the limit (ulimit -v), and "
+                 "register it again", "GC_debug_register_finalizer", data);
+    return closure;
+}
+
+static void register_by(register_fn plain, void *object, GC_finalization_proc fn, void *data,
+                        GC_finalization_proc *old_fn, void **old_data)
+{
+    GC_finalization_proc was_fn = NULL;
+    struct closure *closure = NULL;
+    void *was_data = NULL;
+
+    if (sgc_debug_around(object) == SGC_DEBUG_NONE || sgc_finding_leaks()) {
+        plain(object, fn, data, old_fn, old_data);
+        return;
+    }
+    if (fn != NULL && (closure = make_closure(fn, data)) == NULL)
+        return;
+    sgc_assert((fn == NULL) == (closure == NULL));
+    plain(sgc_debug_header_of(object), fn != NULL ? call : NULL, closure, &was_fn, &was_data);
+    answer(was_fn, was_data, old_fn, old_data);
+    GC_reachable_here(closure);
+}
+
+#define REGISTER(debug, plain) \
+    void debug(void *object, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn, void **old_data) \
+    { \
+        register_by(plain, object, fn, data, old_fn, old_data); \
+    }
+
+REGISTER(GC_debug_register_finalizer, GC_register_finalizer)
+REGISTER(GC_debug_register_finalizer_ignore_self, GC_register_finalizer_ignore_self)
+REGISTER(GC_debug_register_finalizer_no_order, GC_register_finalizer_no_order)
+REGISTER(GC_debug_register_finalizer_unreachable, GC_register_finalizer_unreachable)

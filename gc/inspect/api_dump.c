@@ -11,7 +11,6 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
-#include "gc/threads/gc_lock.h"
 
 static const char *name_of(uint32_t kind)
 {

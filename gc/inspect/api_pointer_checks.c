@@ -4,7 +4,6 @@
  */
 #include "gc/api/internal.h"
 
-#include "alloc/object.h"
 #include "gc/config/public_vars.h"
 #include "gc/roots/roots.h"
 #include "mark/displacements.h"

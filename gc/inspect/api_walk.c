@@ -4,28 +4,7 @@
 
 #include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
-#include "gc/pacing/pacing.h"
-#include "gc/threads/gc_lock.h"
-
-/* ---- the world, for looking ---- */
-
-/* Counts must be taken over before the caches are given up. */
-void sgc_api_settle(void)
-{
-    sgc_assert(sgc_stopped_by_self());
-    sgc_pacing_take_all();
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        sgc_cache_retire(&m->cache);
-}
-
-bool sgc_api_stop_to_look(struct sgc_mutator *self)
-{
-    sgc_assert(sgc_mutator_mine(self));
-    if (!sgc_external_stop(self))
-        return false;
-    sgc_api_settle();
-    return true;
-}
+#include "gc/collect/phases.h"
 
 /* ---- all objects ---- */
 
@@ -84,8 +63,9 @@ void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *
                  "visited. Call it by GC_call_with_alloc_lock");
         return;
     }
-    if (!sgc_api_stop_to_look(self))
+    if (!sgc_external_stop(self))
         return;
+    sgc_retire_caches();
     listed = list_objects(&list);
     sgc_external_resume(self);
     if (listed)

@@ -14,7 +14,7 @@
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"
 
-enum { FINDINGS = 100, TEXT = 400 };        /* reported one by one per cycle; more are counted */
+enum { FINDINGS = 100 };                   /* reported one by one per cycle; more are counted */
 
 struct finding {
     enum sgc_debug_state state;             /* of an object with guards */
@@ -66,7 +66,7 @@ static void look_at(const struct sgc_object *o, void *find_leaks)
 
 static void on_marked(void *context, const struct sgc_cycle_record *record)
 {
-    bool find_leaks = sgc_a32_load(&sgc_client_find_leak) != 0;
+    bool find_leaks = sgc_finding_leaks();
 
     sgc_assert(sgc_stopped_by_self());
     (void)context;
@@ -77,26 +77,24 @@ static void on_marked(void *context, const struct sgc_cycle_record *record)
 
 /* ---- telling, world running ---- */
 
-static void describe(const struct finding *f, char *text, size_t size)
+static void describe(const struct finding *f, char text[SGC_DEBUG_TEXT])
 {
-    sgc_assert(size > 0 && sgc_heap_contains(f->start));
+    sgc_assert(sgc_heap_contains(f->start));
     if (f->state == SGC_DEBUG_NONE)
-        sgc_format(text, size, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)", f->bytes,
-                   (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
+        sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)",
+                   f->bytes, (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
     else
-        sgc_format(text, size, "%zu bytes at %p, allocated at %s:%d", f->header.size,
-                   (void *)(f->start + sizeof f->header), f->header.file != NULL ? f->header.file : "unknown",
-                   (int)f->header.line);
+        sgc_debug_describe(&f->header, (void *)f->start, text);
 }
 
 static void tell(const struct finding *f)
 {
-    char text[TEXT];
+    char text[SGC_DEBUG_TEXT];
 
     sgc_assert(f->leak || f->state != SGC_DEBUG_NONE);
-    describe(f, text, sizeof text);
+    describe(f, text);
     if (f->state != SGC_DEBUG_NONE && f->state != SGC_DEBUG_GOOD)
-        sgc_warn("%s: something wrote %s: %s", "a collection", sgc_debug_where(f->state), text);
+        sgc_debug_report("a collection", f->state, text);
     if (f->leak)
         sgc_warn("leaked: %s", text);
 }
@@ -122,17 +120,14 @@ static const struct sgc_listener listener = { .marked = on_marked, .cycle_end = 
 
 void sgc_client_checks_start(void)
 {
-    bool added = sgc_listener_add(&listener);
-
-    sgc_assert(added);
-    (void)added;
+    sgc_verify(sgc_listener_add(&listener));
 }
 
 static void look_for_leaks(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
-    if (self != NULL && sgc_a32_load(&sgc_client_find_leak) != 0)
+    if (self != NULL && sgc_finding_leaks())
         sgc_collect(self, SGC_REASON_EXPLICIT, NULL);
 }
 

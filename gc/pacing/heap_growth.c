@@ -1,15 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* Growth of the heap.  Who may call what: gc/pacing/heap_growth.h. */
+/* Growth of the heap, and its limit.  Who may call what: gc/pacing/heap_growth.h. */
 #include "gc/pacing/heap_growth.h"
 
 #include "alloc/pages/pool.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
-#include "gc/pacing/group_limit.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/pacing.h"
+#include "gc/pacing/pacing_rules.h"
 #include "gc/threads/gc_lock.h"
 #include "platform/registers.h"
+
+/* ---- the limit in a cgroup ---- */
+
+enum {
+    NEAR_SHARE = 4,             /* a heap below a quarter of it is not what gets the process killed */
+    MARGIN_SHARE = 16,          /* a sixteenth of it is to stay free in the group */
+    STEP_SHARE = 16,            /* of the heap: by so much the group's limit gives way */
+};
+
+struct group_limit {
+    sgc_aw_t set;               /* bytes; SIZE_MAX: none */
+    size_t group;               /* the cgroup's limit, bytes; SIZE_MAX: none */
+};
+
+SGC_STATE static struct group_limit group_limit;
+
+void sgc_group_limit_set(size_t wanted)
+{
+    size_t bytes = sgc_heap_limit(wanted);
+
+    group_limit.group = sgc_limit_cgroup_memory();
+    sgc_assert(group_limit.group != 0);
+    sgc_aw_store(&group_limit.set, bytes != 0 ? bytes : SIZE_MAX);
+    sgc_pool_set_limit(bytes);
+}
+
+static void set_pool_limit(size_t bytes)
+{
+    if (bytes / SGC_PAGE == sgc_aw_load(&sgc_pool.limit))
+        return;
+    sgc_pool_set_limit(bytes);
+    sgc_pacing_reconsider();
+}
+
+/* Asks the cgroup what is left, if that may matter: reads some files, on some 16 KB of stack.  What it cannot say counts as
+ * plenty. */
+static void look_at_group(size_t heap)
+{
+    size_t set = sgc_aw_load(&group_limit.set), left, room;
+
+    sgc_assert(group_limit.group != 0);
+    if (group_limit.group == SIZE_MAX || heap < group_limit.group / NEAR_SHARE)
+        return;
+    left = sgc_limit_cgroup_left();
+    room = sgc_pace_less(left, group_limit.group / MARGIN_SHARE);
+    set_pool_limit(room < SIZE_MAX - heap ? sgc_pace_smaller(heap + room, set) : set);
+}
+
+bool sgc_group_limit_gives_way(size_t bytes)
+{
+    size_t set = sgc_aw_load(&group_limit.set), now = sgc_aw_load(&sgc_pool.limit);
+    size_t step = sgc_pool_heap_bytes() / STEP_SHARE + bytes + SGC_ARENA;
+
+    sgc_assert(group_limit.group != 0 && set != 0);
+    if (group_limit.group == SIZE_MAX || now >= set / SGC_PAGE)
+        return false;
+    set_pool_limit(step < SIZE_MAX - now * SGC_PAGE ? sgc_pace_smaller(now * SGC_PAGE + step, set) : set);
+    return true;
+}
+
+/* ---- growth ---- */
 
 enum { STACK_TO_LOOK = 64 << 10 };      /* room for long names of groups: a thread with a small stack leaves it to others */
 
@@ -61,7 +122,7 @@ void sgc_heap_watch(struct sgc_mutator *self)
         return;
     sgc_heap_note_max(size);
     if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_LOOK)
-        sgc_group_limit_look(sgc_pool_heap_bytes());
+        look_at_group(sgc_pool_heap_bytes());
     if (size > told)
         SGC_EVENT(heap_grown, size - told);
     call_hook(self, size);

@@ -3,6 +3,7 @@
 #include "gc/pacing/heap_size.h"
 
 #include "alloc/pages/pool.h"
+#include "gc/pacing/pacing_rules.h"
 #include "platform/platform.h"
 
 enum { HEAP_SHARE = 8 };        /* an eighth of the cgroup's limit is left for everything else */
@@ -16,26 +17,17 @@ SGC_STATE static struct heap_size heap_size;
 
 size_t sgc_heap_size(void)
 {
-    size_t held = sgc_pool_heap_bytes();
-    size_t promised = sgc_aw_load(&heap_size.promised);
-
-    return held > promised ? held : promised;
+    return sgc_pace_larger(sgc_pool_heap_bytes(), sgc_aw_load(&heap_size.promised));
 }
 
 size_t sgc_heap_committed(void)
 {
-    size_t pool = sgc_aw_load_acq(&sgc_heap.limit);
-    size_t promised = sgc_aw_load(&heap_size.promised);
-
-    return pool > promised ? pool : promised;
+    return sgc_pace_larger(sgc_aw_load_acq(&sgc_heap.limit), sgc_aw_load(&heap_size.promised));
 }
 
 size_t sgc_heap_max(void)
 {
-    size_t now = sgc_heap_size();
-    size_t most = sgc_aw_load(&heap_size.most);
-
-    return now > most ? now : most;
+    return sgc_pace_larger(sgc_heap_size(), sgc_aw_load(&heap_size.most));
 }
 
 void sgc_heap_promise(size_t bytes)
@@ -46,11 +38,6 @@ void sgc_heap_promise(size_t bytes)
 size_t sgc_heap_promised(void)
 {
     return sgc_aw_load(&heap_size.promised);
-}
-
-void sgc_heap_shrink(void)
-{
-    sgc_aw_store(&heap_size.promised, 0);
 }
 
 void sgc_heap_note_max(size_t size)

@@ -112,10 +112,7 @@ static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
 
 void sgc_pacing_init(void)
 {
-    bool added = sgc_listener_add(&listener);
-
-    sgc_assert(added);
-    (void)added;
+    sgc_verify(sgc_listener_add(&listener));
     pacing.memory = sgc_limit_physical_memory() / 4 * 3;
     sgc_pacing_costs_start();
     sgc_pacing_reconsider();

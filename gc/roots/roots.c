@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Roots: the ranges the client added, the modules' static data, stacks and thread-local variables.
+ * Roots: the ranges the client added, the modules' static data (gc/roots/modules.c), stacks and thread-local variables.
  * Locks and threads: gc/roots/roots.h.
  */
 #include "gc/roots/roots.h"
 
-#include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/roots/ranges.h"
 #include "gc/roots/stack_roots.h"
@@ -16,179 +15,68 @@
 struct roots {
     struct sgc_lock lock;
     struct sgc_ranges added, excluded;
-    struct sgc_modules modules;
-    bool no_modules;                /* GC_no_dls, as the list of modules has heard it */
-    uintptr_t applied_filter;         /* likewise */
-    unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
-    bool told;                      /* of one */
-    bool reported_no_memory;            /* for the list of modules */
     bool answers; /* does the system say, in this stop, what memory can be read?  False, too, if nobody needs that */
-    sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
 SGC_STATE static struct roots roots = { .lock = SGC_LOCK_INIT(SGC_RANK_ROOTS) };
 
 /* ---- what the client says ---- */
 
-typedef bool (*change_fn)(struct sgc_ranges *set, struct sgc_range range);
-
-static bool change(struct sgc_ranges *set, uintptr_t lo, uintptr_t hi, change_fn fn,
-                   struct sgc_section *self)
+static bool report_full(bool done, struct sgc_range range)
 {
-    bool done;
-
-    sgc_assert(sgc_section_mine(self));
-    if (lo >= hi) {
-        if (lo > hi)
-            sgc_warn("the root range from %p to %p ends before it begins; it is ignored. Pass the lower "
-                     "address first", (void *)lo, (void *)hi);
-        return false;
-    }
-    sgc_lock(&roots.lock, self);
-    done = fn(set, (struct sgc_range){ lo, hi });
-    sgc_unlock(&roots.lock, self);
     if (!done)
         sgc_warn("no memory for another root range (%p to %p); it is ignored. Add fewer and larger "
-                 "ranges", (void *)lo, (void *)hi);
+                 "ranges", (void *)range.lo, (void *)range.hi);
     return done;
 }
 
-bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
+bool sgc_roots_add(struct sgc_range range)
 {
-    return change(&roots.added, lo, hi, sgc_ranges_list_add, self);
+    bool done;
+
+    sgc_roots_lock();
+    done = sgc_ranges_list_add(&roots.added, range);
+    sgc_roots_unlock();
+    return report_full(done, range);
 }
 
-static bool drop_inside(struct sgc_ranges *list, struct sgc_range range)
+void sgc_roots_remove(struct sgc_range range)
 {
-    sgc_ranges_list_drop(list, range);
-    return true;
+    sgc_roots_lock();
+    sgc_ranges_list_drop(&roots.added, range);
+    sgc_roots_unlock();
 }
 
-bool sgc_roots_remove(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
+bool sgc_roots_exclude(struct sgc_range range)
 {
-    return change(&roots.added, lo, hi, drop_inside, self);
+    bool done;
+
+    sgc_roots_lock();
+    done = sgc_ranges_add(&roots.excluded, range);
+    sgc_roots_unlock();
+    return report_full(done, range);
 }
 
-bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self)
+static void clear(struct sgc_ranges *ranges)
 {
-    return change(&roots.excluded, lo, hi, sgc_ranges_add, self);
+    sgc_roots_lock();
+    sgc_ranges_clear(ranges);
+    sgc_roots_unlock();
 }
 
-void sgc_roots_clear(struct sgc_section *self)
+void sgc_roots_clear(void)
 {
-    sgc_assert(sgc_section_mine(self));
-    sgc_lock(&roots.lock, self);
-    sgc_ranges_clear(&roots.added);
-    sgc_unlock(&roots.lock, self);
+    clear(&roots.added);
+}
+
+void sgc_roots_clear_excluded(void)
+{
+    clear(&roots.excluded);
 }
 
 bool sgc_roots_contain(uintptr_t address)
 {
     return sgc_ranges_list_contain(&roots.added, address);
-}
-
-void sgc_roots_clear_excluded(struct sgc_section *self)
-{
-    sgc_assert(sgc_section_mine(self));
-    sgc_lock(&roots.lock, self);
-    sgc_ranges_clear(&roots.excluded);
-    sgc_unlock(&roots.lock, self);
-}
-
-void sgc_roots_set_filter(sgc_roots_filter_t filter)
-{
-    sgc_aw_store_rel(&roots.filter, (uintptr_t)filter);
-}
-
-/* ---- modules ---- */
-
-/* The client's answers about modules count from the next list on, so a change of mind asks for one. */
-static void hear_client(void)
-{
-    bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;
-    uintptr_t filter = sgc_aw_load_acq(&roots.filter);
-
-    if (no_modules == roots.no_modules && filter == roots.applied_filter)
-        return;
-    roots.no_modules = no_modules;
-    roots.applied_filter = filter;
-    roots.modules.adds = 0;
-}
-
-/* The program itself has an empty name. */
-static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
-{
-    sgc_roots_filter_t filter = (sgc_roots_filter_t)roots.applied_filter;
-
-    return roots.no_modules || (filter != NULL && !filter(name, (void *)lo, bytes));
-}
-
-static void *resized(void *old, size_t old_bytes, size_t bytes)
-{
-    void *fresh = sgc_mem_obtain(bytes);
-
-    sgc_assert(bytes > old_bytes);
-    if (fresh != NULL && old != NULL)
-        sgc_mem_release(old, old_bytes);
-    return fresh;
-}
-
-/* The contents are not kept: the list is made again anyway. */
-static bool grow_modules(int more)
-{
-    struct sgc_modules *m = &roots.modules;
-    size_t entry = sizeof *m->range + sizeof *m->tls;
-    size_t old = sgc_round_up((size_t)m->range_capacity * entry, sgc_os_page_size());
-    size_t bytes = sgc_round_up((size_t)(m->range_capacity + more + 64) * 2 * entry, sgc_os_page_size());
-    char *memory = resized(m->range, old, bytes);
-
-    sgc_assert(more > 0);
-    if (memory == NULL)
-        return false;
-    m->range_capacity = m->tls_capacity = (int)(bytes / entry);
-    m->range = (struct sgc_range *)(void *)memory;
-    m->tls = (struct sgc_module_tls *)(void *)(m->range + m->range_capacity);
-    sgc_assert(m->range_capacity > more);
-    m->adds = 0;
-    return true;
-}
-
-/* Said once, until there is memory again. */
-static void report_no_memory(void)
-{
-    sgc_assert(roots.modules.overflow > 0);
-    if (!roots.reported_no_memory)
-        sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
-                 "is made. Free memory or raise the limit on it",
-                 roots.modules.range_capacity + roots.modules.overflow);
-    roots.reported_no_memory = true;
-}
-
-bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
-{
-    sgc_assert(sgc_gc_lock_held());
-    hear_client();
-    while (!sgc_modules_snapshot(&roots.modules, leave_out, stop, arg))
-        if (!grow_modules(roots.modules.overflow)) {
-            report_no_memory();
-            return false;
-        }
-    sgc_assert(roots.modules.ranges <= roots.modules.range_capacity && roots.modules.tlses <= roots.modules.tls_capacity);
-    roots.reported_no_memory = false;
-    return true;
-}
-
-void sgc_roots_look_for_other_collector(void)
-{
-    char path[256];
-
-    if (roots.told || (roots.modules.adds != 0 && roots.modules.adds == roots.looked_at))
-        return;
-    roots.looked_at = roots.modules.adds;
-    roots.told = sgc_modules_other_collector(path, sizeof path);
-    if (roots.told)
-        sgc_warn("another collector is in this process: %s. Neither knows the other's objects; have one only, by "
-                 "sgc-run or by LD_LIBRARY_PATH with the folder of SGC's libgc.so.1", path);
 }
 
 /* ---- scanning, world stopped ---- */
@@ -232,8 +120,8 @@ static void visit_range(const struct visit *visit, enum sgc_root_kind kind, cons
 
 static void visit_static(const struct visit *visit)
 {
-    for (int i = 0; i < roots.modules.ranges; i++)
-        visit_range(visit, SGC_ROOT_STATIC, NULL, roots.modules.range[i]);
+    for (int i = 0; i < sgc_root_modules.ranges; i++)
+        visit_range(visit, SGC_ROOT_STATIC, NULL, sgc_root_modules.range[i]);
     for (size_t i = 0; i < roots.added.count; i++)
         visit_range(visit, SGC_ROOT_ADDED, NULL, roots.added.of[i]);
 }
@@ -279,12 +167,12 @@ static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator
     struct sgc_range block;
     bool complete = true;
 
-    for (int i = 0; i < roots.modules.tlses; i++) {
-        if (!sgc_tls_block(m->thread_pointer, roots.modules.tls[i], &block)) {
+    for (int i = 0; i < sgc_root_modules.tlses; i++) {
+        if (!sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block)) {
             complete = false;
             continue;
         }
-        sgc_tls_learn(&roots.modules.tls[i], m->thread_pointer, m->stack, block);
+        sgc_tls_learn(&sgc_root_modules.tls[i], m->thread_pointer, m->stack, block);
         sgc_assert(block.lo <= block.hi);
         if (!inside_any(block, part, parts))
             visit_range(visit, SGC_ROOT_THREAD_LOCAL, m, block);
@@ -361,27 +249,25 @@ void sgc_roots_visit(sgc_roots_visit_t fn, void *arg)
     visit_all(&(struct visit){ fn, arg, false });
 }
 
-void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self)
+void sgc_roots_mark(struct sgc_marker *marker)
 {
-    sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(self));
+    sgc_assert(sgc_stopped_by_self());
     visit_all(&(struct visit){ scan, marker, true });
     sgc_mark_uncollectable(marker);
-    (void)self;
 }
 
 /* ---- questions ---- */
 
-static bool in_static(uintptr_t address, struct sgc_section *self)
+static bool in_static(uintptr_t address)
 {
     bool found;
 
-    sgc_assert(sgc_section_mine(self));
-    sgc_lock(&roots.lock, self);
+    sgc_roots_lock();
     found = sgc_roots_contain(address);
-    for (int i = 0; i < roots.modules.ranges && !found; i++)
-        found = address >= roots.modules.range[i].lo && address < roots.modules.range[i].hi;
+    for (int i = 0; i < sgc_root_modules.ranges && !found; i++)
+        found = address >= sgc_root_modules.range[i].lo && address < sgc_root_modules.range[i].hi;
     found = found && !sgc_ranges_contain(&roots.excluded, address);
-    sgc_unlock(&roots.lock, self);
+    sgc_roots_unlock();
     return found;
 }
 
@@ -402,8 +288,8 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
     struct sgc_range block;
 
     sgc_assert(sgc_mutator_mine(self));
-    for (int i = 0; i < roots.modules.tlses; i++)
-        if (sgc_tls_block(self->thread_pointer, roots.modules.tls[i], &block) && address >= block.lo &&
+    for (int i = 0; i < sgc_root_modules.tlses; i++)
+        if (sgc_tls_block(self->thread_pointer, sgc_root_modules.tls[i], &block) && address >= block.lo &&
             address < block.hi)
             return true;
     return false;
@@ -425,7 +311,7 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
         return false;
     closed = sgc_gc_lock_enter(self);
     found = list_is_true() &&
-            (in_static(address, sgc_section_of(self)) || on_stack(address) || in_thread_local(address, self));
+            (in_static(address) || on_stack(address) || in_thread_local(address, self));
     sgc_gc_lock_leave(closed);
     return found;
 }
@@ -441,7 +327,7 @@ static void dump_ranges(const char *what, const struct sgc_range *of, size_t cou
 void sgc_roots_dump(void)
 {
     sgc_assert(sgc_stopped_by_self());
-    dump_ranges("static data", roots.modules.range, (size_t)roots.modules.ranges);
+    dump_ranges("static data", sgc_root_modules.range, (size_t)sgc_root_modules.ranges);
     dump_ranges("added roots", roots.added.of, roots.added.count);
     dump_ranges("excluded from roots", roots.excluded.of, roots.excluded.count);
 }
@@ -452,16 +338,14 @@ void sgc_roots_check(void)
     sgc_ranges_check(&roots.excluded);
 }
 
-void sgc_roots_lock(struct sgc_section *self)
+void sgc_roots_lock(void)
 {
-    sgc_assert(sgc_section_mine(self));
-    sgc_lock(&roots.lock, self);
+    sgc_lock(&roots.lock, sgc_section_self());
 }
 
-void sgc_roots_unlock(struct sgc_section *self)
+void sgc_roots_unlock(void)
 {
-    sgc_assert(sgc_section_mine(self));
-    sgc_unlock(&roots.lock, self);
+    sgc_unlock(&roots.lock, sgc_section_self());
 }
 
 void sgc_roots_after_fork(void)

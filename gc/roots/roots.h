@@ -17,21 +17,19 @@
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"
 
-/* Adds [lo, hi) to the roots.  False when memory for the list runs out or the range
- * is empty or reversed (with a message).  Any registered thread, outside sections. */
-bool sgc_roots_add(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
+/* Adds the range, which is not empty, to the roots.  False, with a message, when memory for the list runs out.  Any thread,
+ * outside sections, like the next four. */
+bool sgc_roots_add(struct sgc_range range);
 
-/* Takes out the added ranges that lie wholly inside [lo, hi); others stay whole. */
-bool sgc_roots_remove(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
+/* Takes out the added ranges that lie wholly inside that one; others stay whole. */
+void sgc_roots_remove(struct sgc_range range);
 
 /* Forgets all ranges that were added, and, until the next cycle's look at the modules, nothing else. */
-void sgc_roots_clear(struct sgc_section *self);
+void sgc_roots_clear(void);
 
-/* Never scans [lo, hi), whatever module it lies in. */
-bool sgc_roots_exclude(uintptr_t lo, uintptr_t hi, struct sgc_section *self);
-
-/* Forgets what was excluded. */
-void sgc_roots_clear_excluded(struct sgc_section *self);
+/* Never scans the range, whatever module it lies in; and forgets all that was excluded. */
+bool sgc_roots_exclude(struct sgc_range range);
+void sgc_roots_clear_excluded(void);
 
 /* Is the address inside an added range? */
 bool sgc_roots_contain(uintptr_t address);
@@ -48,6 +46,8 @@ void sgc_roots_dump(void);
 typedef int (*sgc_roots_filter_t)(const char *module, void *start, size_t bytes);    /* 0: leave out */
 void sgc_roots_set_filter(sgc_roots_filter_t filter);
 
+extern struct sgc_modules sgc_root_modules;
+
 /* Brings the list of modules up to date and calls stop(arg) while the loader's list is still locked: no module in it is
  * unmapped.  False, with a message and without that call, when memory for the list runs out.  Outside sections. */
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
@@ -60,8 +60,8 @@ void sgc_roots_look_for_other_collector(void);
  * if it is about to find out.  World stopped, before anything is scanned. */
 sgc_tid_t sgc_roots_unknown(void);
 
-/* Scans everything.  World stopped.  `self` is the collecting thread, scanned from self->sp. */
-void sgc_roots_mark(struct sgc_marker *marker, struct sgc_mutator *self);
+/* Scans everything.  World stopped. */
+void sgc_roots_mark(struct sgc_marker *marker);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
  * stack or thread-local data it is.  Nothing of a thread whose stacks are unknown. */
@@ -72,8 +72,8 @@ void sgc_roots_visit(sgc_roots_visit_t fn, void *arg);
 
 void sgc_roots_check(void);
 /* For fork: see gc/collect/fork.c. */
-void sgc_roots_lock(struct sgc_section *self);
-void sgc_roots_unlock(struct sgc_section *self);
+void sgc_roots_lock(void);
+void sgc_roots_unlock(void);
 void sgc_roots_after_fork(void);
 
 #endif

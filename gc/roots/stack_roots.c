@@ -22,23 +22,13 @@
 #include "platform/registers.h"
 #include "gc/threads/world.h"
 
-SGC_STATE static sgc_aw_t corrector;
-
-void sgc_stack_set_corrector(sgc_sp_corrector_t fn)
-{
-    sgc_aw_store_rel(&corrector, (uintptr_t)fn);
-}
-
-sgc_sp_corrector_t sgc_stack_corrector(void)
-{
-    return (sgc_sp_corrector_t)sgc_aw_load_acq(&corrector);
-}
+SGC_STATE sgc_aw_t sgc_stack_corrector;
 
 /* The client knows where the thread stands when no handler runs: not on an alternate signal stack. */
 static uintptr_t corrected(const struct sgc_mutator *m, uintptr_t stands)
 {
     void *sp = (void *)stands;
-    sgc_sp_corrector_t fn = sgc_stack_corrector();
+    sgc_sp_corrector_t fn = (sgc_sp_corrector_t)sgc_aw_load_acq(&sgc_stack_corrector);
 
     sgc_assert(stands != 0);
     if (fn != NULL)

@@ -7,8 +7,7 @@
 
 /* What clients that switch stacks behind our back may install: corrects *sp for the thread. */
 typedef void (*sgc_sp_corrector_t)(void **sp, void *pthread);
-void sgc_stack_set_corrector(sgc_sp_corrector_t corrector);
-sgc_sp_corrector_t sgc_stack_corrector(void);
+extern sgc_aw_t sgc_stack_corrector;    /* any thread, release / acquire */
 
 struct sgc_stack_part {
     struct sgc_range range;

@@ -114,10 +114,15 @@ static inline bool sgc_mutator_linked(const struct sgc_mutator *m)
     return (m->prev != NULL ? m->prev->next : sgc_registry.first) == m && (m->next == NULL || m->next->prev == m);
 }
 
-/* Is the section the calling thread's, or is that not registered and has none? */
+/* The calling thread's; NULL if it is not registered and has none. */
+static inline struct sgc_section *sgc_section_self(void)
+{
+    return sgc_self != NULL ? &sgc_self->section : NULL;
+}
+
 static inline bool sgc_section_mine(const struct sgc_section *section)
 {
-    return section == (sgc_self != NULL ? &sgc_self->section : NULL);
+    return section == sgc_section_self();
 }
 
 /* Does somebody hold the registry's lock, the calling thread most likely? */

@@ -34,15 +34,10 @@ static inline bool node_ok(const void *node, enum sgc_node_size size)
 
 /* ---- common nodes ---- */
 
-void sgc_nodes_share(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last)
+void sgc_nodes_share(enum sgc_node_size size, const struct sgc_node_chain *chain)
 {
-    uintptr_t head;
-
-    sgc_assert(node_ok(first, size) && node_ok(last, size));
-    do {
-        head = sgc_aw_load_acq(&nodes.spare[size]);
-        sgc_aw_store(&last->next, head);
-    } while (!sgc_aw_cas(&nodes.spare[size], head, (uintptr_t)first));
+    sgc_assert(node_ok(chain->first, size) && node_ok(chain->last, size));
+    sgc_chain_push(&nodes.spare[size], chain);
 }
 
 struct chain {

@@ -39,6 +39,35 @@ struct sgc_node {
     sgc_aw_t next;
 };
 
+/* Nodes linked by their first words, from the first to the last. */
+struct sgc_node_chain {
+    struct sgc_node *first, *last;
+};
+
+static inline void sgc_chain_add(struct sgc_node_chain *chain, void *node)
+{
+    struct sgc_node *n = node;
+
+    sgc_aw_store(&n->next, 0);
+    if (chain->first == NULL)
+        chain->first = n;
+    else
+        sgc_aw_store(&chain->last->next, (uintptr_t)n);
+    chain->last = n;
+}
+
+/* Puts it before all that hangs on `head`; returns what was there first, 0 if nothing was. */
+static inline uintptr_t sgc_chain_push(sgc_aw_t *head, const struct sgc_node_chain *chain)
+{
+    uintptr_t was;
+
+    do {
+        was = sgc_aw_load_acq(head);
+        sgc_aw_store(&chain->last->next, was);
+    } while (!sgc_aw_cas(head, was, (uintptr_t)chain->first));
+    return was;
+}
+
 struct sgc_node_stock {
     struct sgc_node *first;
     uint32_t count;             /* how many there are from `first`; too small after an abandoned section */
@@ -81,13 +110,12 @@ void *sgc_node_take(struct sgc_node_pool *pool, enum sgc_node_size size);
 /* In a section. */
 void sgc_node_give(struct sgc_node_pool *pool, enum sgc_node_size size, void *node);
 
-/* For all: nodes that are linked by their first words, from the first to the last.  Any thread, also with the world
- * stopped. */
-void sgc_nodes_share(enum sgc_node_size size, struct sgc_node *first, struct sgc_node *last);
+/* For all.  Any thread, also with the world stopped. */
+void sgc_nodes_share(enum sgc_node_size size, const struct sgc_node_chain *chain);
 
 static inline void sgc_node_share(enum sgc_node_size size, void *node)
 {
-    sgc_nodes_share(size, node, node);
+    sgc_nodes_share(size, &(struct sgc_node_chain){ node, node });
 }
 
 /* Bytes taken from the system. */

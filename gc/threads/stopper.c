@@ -212,13 +212,6 @@ static uint32_t withdraw_requests(struct sgc_mutator *self)
     return unanswered;
 }
 
-static uint64_t warn_after_ns(void)
-{
-    sgc_assert(sgc_options.stop_warn_ms >= -1);
-    return sgc_options.stop_warn_ms < 0 ? UINT64_MAX
-                                        : (uint64_t)sgc_options.stop_warn_ms * 1000000;
-}
-
 /* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the program is not to wait for a
  * thread that does not stop: true if one has come since this was asked last.  A signal that still waits is blocked by the
  * program itself. */
@@ -248,7 +241,7 @@ bool sgc_world_interrupted(void)
 static bool wait_for_all(struct sgc_mutator *self)
 {
     uint64_t began = sgc_clock_ns(), asked = began;
-    uint64_t warn_ns = warn_after_ns();
+    uint64_t warn_ns = sgc_options.stop_warn_ms < 0 ? UINT64_MAX : (uint64_t)sgc_options.stop_warn_ms * 1000000;
     uint64_t slice = FIRST_WAIT_NS;
     uint32_t missing;
 

@@ -20,7 +20,6 @@
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
-#include "platform/brief.h"
 #include "gc/config/option_table.h"
 
 SGC_STATE struct sgc_world sgc_world;
@@ -138,92 +137,6 @@ static void park_leaving_section(struct sgc_section *s)
     errno = saved;
 }
 
-/* Is the frame at `recorded` surely none of ours any more?  `handlers`: the alternate stack that the suspend handler stands on,
- * or NULL.  Its frames may have any address, and are not what is asked for. */
-static bool is_gone(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
-{
-    bool elsewhere = handlers != NULL && !sgc_stack_within(handlers, recorded);
-
-    sgc_assert(recorded != 0);
-    return sgc_stack_frame_gone(recorded, elsewhere ? handlers : NULL);
-}
-
-/* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
- * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
- * next section.  A thread may have left it and gone deeper than it was: when it is asked again, whose
- * frame the recorded place is in tells. */
-static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const void *context)
-{
-    uintptr_t now = sgc_interrupted_sp(context);
-    struct sgc_stack_bounds alternate;
-    bool has_one = sgc_context_altstack(context, &alternate);
-
-    sgc_assert(recorded != 0 && m == sgc_mutator_self());
-    if (m->cache.section.guards != 0)
-        return false;
-    if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
-        sgc_mutator_at_home(m, now) && now <= recorded)
-        return is_gone(recorded, has_one ? &alternate : NULL);
-    return sgc_mutator_left_at(m, recorded, now, has_one ? &alternate : NULL);
-}
-
-static void repair(struct sgc_section *s)
-{
-    struct sgc_cache *cache = (struct sgc_cache *)(void *)s;
-
-    sgc_assert(cache->id != 0);
-    sgc_cache_repair(cache);
-}
-
-/* Wipes away what a brief section that was left has recorded: but if its end may still follow, that needs it, to see
- * that nobody used a section in it. */
-static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *context)
-{
-    sgc_assert(sgc_section_mine(s));
-    if (!sgc_brief_near(brief, sgc_interrupted_sp(context)))
-        sgc_aw_store(&s->brief, 0);
-}
-
-/* Is the thread in a brief section?  Then it is asked to look at the end.  Likewise if its end may still follow, unless it
- * does not come. */
-static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
-{
-    struct sgc_section *s = sgc_section_of(m);
-    bool left = abandoned(m, brief, context);
-    bool near = sgc_brief_near(brief, sgc_interrupted_sp(context));
-
-    sgc_assert(brief != 0 && (brief & SGC_BRIEF_ASKED) == 0);
-    if (left && (!near || (sgc_a32_load(&s->state) & SGC_STATE_AGAIN))) {
-        forget_brief(s, brief, context);
-        return false;
-    }
-    sgc_aw_store(&s->brief, brief | SGC_BRIEF_ASKED);
-    return true;
-}
-
-/* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none.  The brief
- * one first: the thread enters those without looking whether a full one, which was left, is still recorded.  What must not
- * be repaired in the middle of the brief one is left to its end (sgc_section_stop_requested); so is what remains in `brief`, by
- * which that end sees that a handler has used a section in it. */
-static bool inside(struct sgc_mutator *m, const void *context)
-{
-    struct sgc_section *s = sgc_section_of(m);
-    uintptr_t brief = sgc_brief_recorded(s);
-
-    sgc_assert(sgc_mutator_mine(m));
-    if (brief != 0 && brief != s->sp && inside_brief(m, brief, context))
-        return true;
-    if (s->sp == 0)
-        return false;
-    if (!abandoned(m, s->sp, context))
-        return true;
-    repair(s);
-    s->sp = 0;
-    if (brief != 0)
-        forget_brief(s, brief, context);
-    return false;
-}
-
 struct interrupted {
     struct sgc_mutator *m;
     const void *context;
@@ -269,7 +182,7 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     state = sgc_a32_load_acq(&m->cache.section.state);
     if (!(state & SGC_STATE_STOPREQ) || (state & (SGC_STATE_BLOCKED | SGC_STATE_ACKED)))
         return;
-    if (inside(m, context))
+    if (sgc_world_interrupts_section(m, context))
         return;
     sgc_with_registers(park_in_handler, &p);
     errno = saved;
@@ -421,7 +334,7 @@ bool sgc_world_init(void)
     sgc_assert(!sgc_world_stopped());
     sgc_assert(sgc_signal_can_suspend(sgc_options.suspend_signal));
     sgc_section_hooks.park = park_leaving_section;
-    sgc_section_hooks.repair = repair;
+    sgc_section_hooks.repair = sgc_world_repair;
     sgc_section_hooks.stay = sgc_world_wait_suspended;
     sgc_section_hooks.sleep = sgc_world_wait;
     sgc_spin_wait_init(sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus());

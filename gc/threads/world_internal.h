@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two sides of stopping share: gc/threads/world.c, the threads that stop, and gc/threads/stopper.c, the one that stops
- * them. The table of orders is in gc/threads/world.c. */
+/* What the files of this room share: of stopping, gc/threads/world.c, the threads that stop, and gc/threads/stopper.c, the one
+ * that stops them (the table of orders is in gc/threads/world.c); of the registry, gc/threads/register.c. */
 #ifndef SGC_GC_THREADS_WORLD_INTERNAL_H
 #define SGC_GC_THREADS_WORLD_INTERNAL_H
 
-#include "platform/platform.h"
+#include "gc/threads/mutator.h"
 
 struct sgc_world {
     sgc_a32_t gen;
@@ -15,6 +15,18 @@ struct sgc_world {
     int told;                   /* why a signal could not be sent, when that was said last */
 };
 extern struct sgc_world sgc_world;
+
+/* Records, gc/threads/registry.c: taken and given back without a section, the registry's lock free; listed and taken from the
+ * list with that lock; and whoever keeps something for the thread hears that it ends. */
+struct sgc_mutator *sgc_record_take(void);
+void sgc_record_give(struct sgc_mutator *m);
+void sgc_record_link(struct sgc_mutator *m);
+void sgc_record_unlink(struct sgc_mutator *m);
+void sgc_record_ends(struct sgc_mutator *m);
+
+/* Has the signal interrupted a section, at whose end the thread will look?  In its handler. */
+bool sgc_world_interrupts_section(struct sgc_mutator *m, const void *context);
+void sgc_world_repair(struct sgc_section *s);
 
 _Static_assert(sizeof(uintptr_t) == 2 * sizeof(uint32_t), "a stop and a thread in a word");
 

@@ -3,7 +3,7 @@
  * Heap control of gc.h: collections that do and do not happen, the heap limit, settings.  Each subject that
  * changes the whole process runs in a child of its own.
  *
- * Also: gc/api/incremental.c.
+ * Also: gc/api/settings.c.
  */
 #include "api.h"
 

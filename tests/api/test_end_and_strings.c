@@ -2,7 +2,7 @@
 /*
  * What belongs to no larger subject: the end of the collector, page-aligned and wide strings, dumps, old names.
  *
- * Also: gc/api/strings.c, gc/inspect/api_dump.c.
+ * Also: gc/inspect/api_dump.c.
  */
 #define GC_REQUIRE_WCSDUP
 #define GC_ATTR_DEPRECATED

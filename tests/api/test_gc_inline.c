@@ -2,8 +2,6 @@
 /*
  * Objects by kind and lists of them: the functions, and the macros of gc_inline.h in this program.  With API_PEER it
  * runs on bdwgc's library; compiled against bdwgc's headers and linked with ours it shows that old objects work.
- *
- * Also: gc/api/generic.c.
  */
 #include "api.h"
 

@@ -4,7 +4,7 @@
  * also when an object is not set up; kinds that are uncollectable, not cleared, of free lists; mark bits and finalizers.
  * In children, where torture or several markers are asked for.  With API_PEER it runs on bdwgc's library.
  *
- * Also: alloc/pages/kind.c, gc/api/bdwgc_tables.c.
+ * Also: alloc/pages/kind.c, gc/api/unofficial.c.
  */
 #include "api.h"
 

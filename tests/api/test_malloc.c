@@ -2,7 +2,7 @@
 /*
  * The allocation functions of gc.h: sizes, alignment, contents, and what they refuse.  One thread.
  *
- * Also: gc/api/free.c, gc/api/memalign.c.
+ * Also: gc/api/free.c.
  */
 #include "api.h"
 

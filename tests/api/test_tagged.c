@@ -2,8 +2,6 @@
 /*
  * Programs that keep the type of an object in the lowest bits of its pointers hand such pointers to the functions that
  * register finalizers and links, as they are: ECL does with its conses.
- *
- * Also: gc/api/displacements.c.
  */
 #include "api.h"
 

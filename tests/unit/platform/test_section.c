@@ -17,6 +17,7 @@
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
+#include "sgc.h"
 
 /* ---- objects that show damage ------------------------------------------------------------------------ */
 
@@ -233,7 +234,7 @@ static long abandon_everywhere(const struct operation *o, bool by_handler)
         if (!allocate_some(bytes, 3))
             return -1;
         if (at % 16 == 0)
-            sgc_check_everything(sgc_mutator_self());
+            sgc_verify(SGC_check() == 0);
     }
     sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
     for (int i = 0; i < SIZES; i++)
@@ -283,7 +284,7 @@ static void test_stopped_between(void)
         found_by_handler();
         zero = allocate_some(bytes, 20);
         if (at % 16 == 0)
-            sgc_check_everything(sgc_mutator_self());
+            sgc_verify(SGC_check() == 0);
     }
     tap_ok(zero && at > 60 && kept_intact(), "allocating between live objects, a stop asked for at each instruction (%ld)", at);
 }

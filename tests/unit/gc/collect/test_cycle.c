@@ -10,6 +10,7 @@
 #include "gc/collect/background.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/white.h"
+#include "sgc.h"
 
 /* ---- what a cycle tells -------------------------------------------------------------------------------------- */
 
@@ -145,7 +146,7 @@ static void test_given_up(void)
     for (answer_after = 0; answer_after < 20; answer_after++) {
         questions = 0;
         given_up += sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, stop_after) == SGC_COLLECT_GIVEN_UP;
-        sgc_check_everything(sgc_mutator_self());
+        sgc_verify(SGC_check() == 0);
         for (int i = 0; i < 100; i++)
             memset(sgc_allocate(sizeof(struct node), WHITE_KIND), 0xff, sizeof(struct node));
         intact += list_intact();

@@ -31,18 +31,20 @@ static char *cell(const char *text, char buffer[LINE])
 
 static char *default_of(const struct sgc_option_row *row, char *buffer, size_t size)
 {
-    if (row->type == SGC_OPTION_TEXT_TYPE)
+    if (row->type == SGC_OPTION_TEXT)
         snprintf(buffer, size, "none");
     else
         sgc_option_show(row, row->initial, buffer, size);
     return buffer;
 }
 
+static const char *const type_names[] = { "bool", "int", "size", "ms", "enum", "text", "signal" };
+
 static void option_line(const struct sgc_option_row *row, char line[LINE * 3])
 {
     char initial[SGC_OPTION_WORDS], range[SGC_OPTION_WORDS], range_cell[LINE], help_cell[LINE];
 
-    snprintf(line, LINE * 3, "| `%s` | %s | %s | %s | %s |\n", row->name, sgc_option_type_name(row->type),
+    snprintf(line, LINE * 3, "| `%s` | %s | %s | %s | %s |\n", row->name, type_names[row->type],
              default_of(row, initial, sizeof initial), cell(sgc_option_range(row, range, sizeof range), range_cell),
              cell(row->help, help_cell));
 }

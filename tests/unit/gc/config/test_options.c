@@ -52,7 +52,7 @@ static bool is_default(const struct sgc_option_row *row)
 {
     if (sgc_option_origin(id_of(row)) != SGC_ORIGIN_DEFAULT)
         return false;
-    if (row->type == SGC_OPTION_TEXT_TYPE)
+    if (row->type == SGC_OPTION_TEXT)
         return sgc_option_text(row)[0] == '\0';
     return sgc_option_number(row) == row->initial;
 }
@@ -162,14 +162,14 @@ static void check_enum(const struct sgc_option_row *row)
 
 static void check_text(const struct sgc_option_row *row)
 {
-    static char longest[SGC_OPTION_TEXT + 1];
+    static char longest[SGC_OPTION_TEXT_BYTES + 1];
 
     memset(longest, 'n', sizeof longest);
-    longest[SGC_OPTION_TEXT] = '\0';
+    longest[SGC_OPTION_TEXT_BYTES] = '\0';
     tap_ok(read_one(row->name, "a b;c")[0] == '\0' && strcmp(sgc_option_text(row), "a b;c") == 0,
            "%s: a name", row->name);
     tap_ok(refuses(row, longest), "%s: one byte too long", row->name);
-    longest[SGC_OPTION_TEXT - 1] = '\0';
+    longest[SGC_OPTION_TEXT_BYTES - 1] = '\0';
     tap_ok(read_one(row->name, longest)[0] == '\0' && strcmp(sgc_option_text(row), longest) == 0,
            "%s: the longest name", row->name);
     tap_ok(refuses(row, ""), "%s: empty", row->name);
@@ -180,7 +180,7 @@ static void check_row(const struct sgc_option_row *row)
     static char *const nothing[] = { NULL };
 
     tap_ok(read_environment(nothing, false)[0] == '\0' && is_default(row), "%s: default", row->name);
-    if (row->type == SGC_OPTION_TEXT_TYPE) {
+    if (row->type == SGC_OPTION_TEXT) {
         check_text(row);
         return;
     }

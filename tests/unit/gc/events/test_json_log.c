@@ -243,7 +243,7 @@ static bool open_fails(const char *name, const char *why)
 
 static void check_open_failures(void)
 {
-    static char long_name[SGC_OPTION_TEXT];
+    static char long_name[SGC_OPTION_TEXT_BYTES];
 
     tap_ok(open_fails(folder_path("no/such/folder"), "no such directory, errno 2"), "a folder that is not there");
     tap_ok(open_fails(folder, "it is a directory"), "a folder");

@@ -30,7 +30,7 @@ static size_t visited;
 static uintptr_t sum, last;
 static bool ascending;
 
-static void visit(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void visit(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     (void)marker;
     visited++;
@@ -39,7 +39,7 @@ static void visit(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintp
     last = address;
 }
 
-static void drop(struct sgc_marker *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void drop(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     visit(marker, block, address, unit);
     sgc_aw_store(unit, 0);

@@ -2,7 +2,7 @@
 /*
  * gc/threads/registry.c: threads come and go, in every way a thread can end.
  *
- * Also: gc/collect/attach.c.
+ * Also: gc/threads/register.c, gc/collect/start.c.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "gc/events/events.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
+#include "sgc.h"
 
 static uint32_t registered(void)
 {
@@ -146,7 +147,7 @@ static void test_ends(void)
     tap_ok(registered() == before, "and one whose destructors still allocate");
     test_cancelled(before);
     tap_ok(white_collect() == SGC_COLLECTED, "the world stops without them");
-    sgc_check_everything(sgc_mutator_self());
+    sgc_verify(SGC_check() == 0);
 }
 
 /* ---- storms ------------------------------------------------------------------------------------------------------ */
@@ -184,7 +185,7 @@ static void test_storm(void)
     tap_ok(sgc_a32_load(&wrong) == 0, "%d threads register and unregister %d times each", THREADS, ROUNDS);
     tap_ok(registered() == before, "nobody is left over");
     tap_ok(caches < 32, "and records were used again (%u)", caches);
-    sgc_check_everything(sgc_mutator_self());
+    sgc_verify(SGC_check() == 0);
 }
 
 /* ---- where its stack ends -------------------------------------------------------------------------------------------- */

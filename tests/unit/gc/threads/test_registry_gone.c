@@ -13,6 +13,7 @@
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
+#include "sgc.h"
 
 enum { MANY = 300, STRANGERS = 4 };
 
@@ -124,7 +125,7 @@ static void check_many(void *(*body)(void *), const char *how)
     caches = sgc_a32_load(&sgc_cache_count) - caches;
     tap_ok(caches < 10, "and their records were used again (%u)", caches);
     tap_ok(sgc_a32_load(&went) - went_before >= 2 * MANY, "each is said to be gone (%u)", sgc_a32_load(&went) - went_before);
-    sgc_check_everything(sgc_mutator_self());
+    sgc_verify(SGC_check() == 0);
 }
 
 /* ---- what others do with their memory -------------------------------------------------------------------------- */
@@ -156,7 +157,7 @@ static void check_memory(void)
         sgc_object_free(sgc_self, held[i]);
     memset(held, 0, sizeof held);
     tap_ok(good && collects(), "what a vanished thread has allocated lives, and is freed by others");
-    sgc_check_everything(sgc_mutator_self());
+    sgc_verify(SGC_check() == 0);
 }
 
 /* ---- its number is somebody else's ------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/world.c: stopping and resuming threads in every state, and giving up on those that cannot be stopped.
+ * gc/threads/world.c, gc/threads/interrupted.c: stopping and resuming threads in every state, and giving up on those that
+ * cannot be stopped.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include "gc/events/events.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/white.h"
+#include "sgc.h"
 
 /* ---- nobody moves while the world is stopped ------------------------------------------------------------ */
 
@@ -392,7 +394,7 @@ int main(void)
     test_held_by_debugger();
     test_errno();
     test_asked_again();
-    sgc_check_everything(sgc_mutator_self());
+    sgc_verify(SGC_check() == 0);
     tap_ok(sgc_a32_load(&seen.cycles) > 0, "cycles were seen by their listener");
     return tap_done();
 }
