@@ -75,7 +75,7 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
-void sgc_pacing_reconsider(void)
+static void reconsider(void)
 {
     struct sgc_pace_costs costs;
     struct sgc_pace_heap heap = {
@@ -99,6 +99,13 @@ void sgc_pacing_reconsider(void)
     sgc_pacing_costs(&costs, &heap);
     sgc_aw_store(&pacing.worth, sgc_pace_worth(&costs));
     set_budget(sgc_pace_budget(&costs, &heap, &bounds));
+}
+
+/* What a program sets before the start is looked at when pacing starts. */
+void sgc_pacing_reconsider(void)
+{
+    if (pacing.memory != 0)
+        reconsider();
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
@@ -254,7 +261,6 @@ void sgc_pacing_reclaimed(size_t bytes)
 
 void sgc_pacing_set_minimum(size_t bytes)
 {
-    sgc_assert(ok());
     sgc_aw_store(&pacing.minimum, bytes);
     sgc_pacing_reconsider();
 }

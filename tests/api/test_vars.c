@@ -95,6 +95,17 @@ static void divisor_before(void)
     API_CHILD(GC_get_free_space_divisor() == 7 && GC_free_space_divisor == 7);
 }
 
+/* As Guile does. */
+static void pacing_before(void)
+{
+    GC_set_free_space_divisor(7);
+    GC_set_min_bytes_allocd(1 << 20);
+    GC_set_dont_expand(1);
+    GC_set_dont_expand(0);
+    GC_INIT();
+    API_CHILD(GC_get_free_space_divisor() == 7 && GC_get_min_bytes_allocd() == 1 << 20 && GC_get_dont_expand() == 0);
+}
+
 /* Lives, until it is dropped: then the heap is large and nearly empty. */
 static void grow_and_drop(void)
 {
@@ -295,6 +306,7 @@ int main(void)
     api_check_child(dont_gc_before, NULL, "also before the start");
     api_check_child(entire_heap_before, NULL, "GC_use_entire_heap is set by the environment");
     api_check_child(divisor_before, NULL, "GC_free_space_divisor before the start");
+    api_check_child(pacing_before, NULL, "so are what GC_set_free_space_divisor and its like say");
     api_check_child(dont_expand, NULL, "GC_dont_expand collects before the heap grows");
     if (getenv("SGC_TORTURE") == NULL) {        /* which has its own idea of how often */
         api_check_child(divisor, NULL, "GC_free_space_divisor says how often");

@@ -15,6 +15,7 @@
 #include "alloc/free.h"
 #include "alloc/large_object.h"
 #include "alloc/object.h"
+#include "alloc/page_supply.h"
 #include "alloc/refill.h"
 #include "alloc/large/span.h"
 #include "alloc/pages/marks.h"
