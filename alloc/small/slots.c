@@ -21,7 +21,7 @@ static inline struct place place_of(uint32_t page, uint32_t cls)
     return (struct place){ start, start + (size_t)c->per_page * c->granules, c->starts, sgc_class_bytes(cls), c->granules };
 }
 
-static inline bool place_ok(const struct place *p, struct sgc_slots s)
+__attribute__((unused)) static bool place_ok(const struct place *p, struct sgc_slots s)
 {
     return p->start <= s.first && s.first <= s.end && s.end <= p->end && (s.first - p->start) % p->granules == 0 &&
            (s.end - p->start) % p->granules == 0;

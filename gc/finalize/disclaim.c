@@ -34,7 +34,7 @@ struct disclaim {
 SGC_STATE static struct disclaim all;
 SGC_STATE sgc_a32_t sgc_disclaim_due;
 
-static bool queue_ok(void)
+__attribute__((unused)) static bool queue_ok(void)
 {
     return all.next <= all.count && all.count <= all.memory.committed * ENTRIES_A_PIECE;
 }

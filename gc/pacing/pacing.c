@@ -34,7 +34,7 @@ SGC_STATE struct sgc_unpublished sgc_unpublished;
 enum { UNPUBLISHED_SHARE = 32, UNPUBLISHED_MAX = 16 * SGC_PAGE };
 
 /* O(1): what must hold whenever a function here begins, once pacing has started. */
-static bool ok(void)
+__attribute__((unused)) static bool ok(void)
 {
     return pacing.memory != 0 && sgc_aw_load(&pacing.budget) <= SGC_PACE_NEVER &&
            sgc_aw_load(&pacing.worth) <= SGC_PACE_NEVER && sgc_aw_load(&sgc_unpublished.bytes) <= UNPUBLISHED_MAX;
