@@ -12,6 +12,7 @@ documents += \
 	doc/compatibility.md \
 	doc/debugging.md \
 	doc/design/README.md \
+	doc/design/concurrent.md \
 	doc/design/cycle.md \
 	doc/design/fast-path.md \
 	doc/design/debug.md \

@@ -36,6 +36,8 @@ gc_sources = \
 	gc/collect/background.c \
 	gc/collect/background.h \
 	gc/collect/client_hooks.h \
+	gc/collect/closure.c \
+	gc/collect/closure.h \
 	gc/collect/cycle.c \
 	gc/collect/cycle.h \
 	gc/collect/external_stop.c \

@@ -388,10 +388,13 @@ bool sgc_mark_for_procedure(uintptr_t word)
     return true;
 }
 
+SGC_STATE sgc_a32_t sgc_marked_by_hand;
+
 bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit)
 {
     uintptr_t seen = sgc_aw_load(word);
 
     sgc_assert(sgc_marker_marks(marker) && bit != 0);
+    sgc_a32_store(&sgc_marked_by_hand, 1);
     return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, marker->how) != 0;
 }

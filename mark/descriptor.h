@@ -21,9 +21,15 @@ bool sgc_described_words(struct sgc_work *work);
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 
 /* Calls visit(arg, address) for each word of an object of that kind that a collection would take for a pointer, for questions.
- * Of one that a client's procedure scans, or whose descriptor makes no sense, each word.  World stopped, caches retired. */
+ * Of one that a client's procedure scans, or whose descriptor makes no sense, each word, and false.  World stopped, caches
+ * retired. */
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
-void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
+bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
+
+/* Does a collection take the word, which points into the object, for a pointer to it?  `anywhere`: all interior pointers count
+ * where the word lies; otherwise only registered displacements.  World stopped. */
+struct sgc_object;
+bool sgc_word_keeps(uintptr_t word, const struct sgc_object *object, bool anywhere);
 
 enum sgc_descriptor_is {
     SGC_DESCRIPTOR_HERE,
@@ -42,7 +48,9 @@ bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end);
 /* Marks what a word of an object points at, for a procedure.  False if none runs on this thread. */
 bool sgc_mark_for_procedure(uintptr_t word);
 
-/* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set. */
+/* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set.  sgc_marked_by_hand says from
+ * then on that marks need not lead to marks; relaxed, written with the world stopped. */
+SGC_INNER sgc_a32_t sgc_marked_by_hand;
 bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit);
 
 #endif

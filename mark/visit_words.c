@@ -6,23 +6,31 @@
 #include "mark/descriptor.h"
 
 #include "alloc/object.h"
+#include "mark/displacements.h"
 #include "mark/edge.h"
 #include "mark/layouts.h"
 
 struct words {
     sgc_visit_word_t visit;
     void *arg;
+    bool certain;               /* a collection takes these for pointers, and no others */
 };
 
-static void visit_all(const struct words *w, uintptr_t start, size_t bytes)
+static void visit_all(struct words *w, uintptr_t start, size_t bytes)
 {
     sgc_assert(start % sizeof(uintptr_t) == 0);
     for (uintptr_t end = start + sgc_round_down(bytes, sizeof(uintptr_t)); start < end; start += sizeof(uintptr_t))
         w->visit(w->arg, start);
 }
 
+static void visit_uncertainly(struct words *w, uintptr_t start, size_t bytes)
+{
+    w->certain = false;
+    visit_all(w, start, bytes);
+}
+
 /* The highest bit is the first word's. */
-static void visit_bits(const struct words *w, uintptr_t start, uintptr_t end, uintptr_t bits)
+static void visit_bits(struct words *w, uintptr_t start, uintptr_t end, uintptr_t bits)
 {
     sgc_assert(start % sizeof(uintptr_t) == 0);
     for (; bits != 0 && start + sizeof(uintptr_t) <= end; bits <<= 1, start += sizeof(uintptr_t))
@@ -30,7 +38,7 @@ static void visit_bits(const struct words *w, uintptr_t start, uintptr_t end, ui
             w->visit(w->arg, start);
 }
 
-static void visit_layout(const struct words *w, uintptr_t start, size_t bytes, uintptr_t number)
+static void visit_layout(struct words *w, uintptr_t start, size_t bytes, uintptr_t number)
 {
     size_t most;
     const uintptr_t *words = sgc_layout_words(number, &most);
@@ -46,7 +54,7 @@ static void visit_layout(const struct words *w, uintptr_t start, size_t bytes, u
 }
 
 /* What the descriptor says by itself; procedures say it only when they are called. */
-static void visit_by(const struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
+static void visit_by(struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
 {
     if (sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT))
         visit_layout(w, start, bytes, sgc_ds_environment(descriptor));
@@ -55,26 +63,26 @@ static void visit_by(const struct words *w, uintptr_t start, size_t bytes, uintp
     else if ((descriptor & SGC_DS_TAGS) == SGC_DS_LENGTH && descriptor <= bytes)
         visit_all(w, start, descriptor);
     else
-        visit_all(w, start, bytes);
+        visit_uncertainly(w, start, bytes);
 }
 
 /* The descriptor itself.  False if there is nothing to visit, or it has been seen to. */
-static bool find_descriptor(const struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
+static bool find_descriptor(struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
 {
     enum sgc_descriptor_is is = sgc_descriptor_find(start, bytes, descriptor);
 
     if (is == SGC_DESCRIPTOR_NOWHERE)
-        visit_all(w, start, bytes);
+        visit_uncertainly(w, start, bytes);
     return is == SGC_DESCRIPTOR_HERE;
 }
 
-static void visit_array(const struct words *w, uintptr_t start, size_t bytes)
+static void visit_array(struct words *w, uintptr_t start, size_t bytes)
 {
     struct sgc_array_end end;
     uintptr_t stop;
 
     if (!sgc_array_end_of(start, bytes, &end)) {
-        visit_all(w, start, bytes);
+        visit_uncertainly(w, start, bytes);
         return;
     }
     stop = start + (bytes - sizeof end) / end.element_bytes * end.element_bytes;
@@ -86,7 +94,7 @@ static void visit_array(const struct words *w, uintptr_t start, size_t bytes)
     }
 }
 
-static void visit_described(const struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
+static void visit_described(struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
 {
     if (!find_descriptor(w, start, bytes, &descriptor))
         return;
@@ -96,14 +104,26 @@ static void visit_described(const struct words *w, uintptr_t start, size_t bytes
         visit_by(w, start, bytes, descriptor);
 }
 
-void sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg)
+bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg)
 {
     const struct sgc_kind *k = &sgc_kinds.of[kind];
-    const struct words w = { visit, arg };
+    struct words w = { visit, arg, true };
 
     sgc_assert(kind < sgc_kind_count() && start % sizeof(uintptr_t) == 0);
     if (k->scan == SGC_SCAN_DESCRIBED)
         visit_described(&w, start, bytes, k->descriptor + (k->add_size ? bytes : 0));
     else if (sgc_kind_has_pointers(kind))
         visit_all(&w, start, bytes);
+    return w.certain;
+}
+
+bool sgc_word_keeps(uintptr_t word, const struct sgc_object *o, bool anywhere)
+{
+    const struct sgc_page *d = &sgc_heap.pages[o->page];
+    size_t inside = word - o->start;
+
+    sgc_assert(sgc_object_ok(o) && inside < o->bytes);
+    if (o->span && d->limited && inside >= sgc_aw_load(&d->span_reach))
+        return false;
+    return anywhere || sgc_mark_displacement_valid(inside);
 }

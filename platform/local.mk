@@ -7,6 +7,8 @@ platform_sources = \
 	platform/atomics_c11.h \
 	platform/brief.c \
 	platform/brief.h \
+	platform/dirty.c \
+	platform/dirty.h \
 	platform/lock.c \
 	platform/lock.h \
 	platform/platform.h \
@@ -24,6 +26,9 @@ if SGC_OS_LINUX
 platform_sources += \
 	platform/caches_linux.c \
 	platform/clock_posix.c \
+	platform/dirty_async_linux.c \
+	platform/dirty_mprotect.c \
+	platform/dirty_soft_linux.c \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \

@@ -83,6 +83,8 @@ platform_port_tests = \
 	tests/unit/platform/test_wait
 unit_tests += \
 	$(platform_port_tests) \
+	tests/unit/platform/test_dirty \
+	tests/unit/platform/test_dirty_mprotect \
 	tests/unit/platform/test_other_gc \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
@@ -270,6 +272,7 @@ unit_tests += \
 	tests/unit/gc/roots/test_stale_stack \
 	tests/unit/gc/threads/test_stopper \
 	tests/unit/gc/roots/test_tls_roots \
+	tests/unit/gc/collect/test_closure \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
 thread_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_background tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
@@ -281,7 +284,9 @@ EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platf
 # The models of the protocols, for the checker spin.
 slow_scripts += \
 	tests/model/check_brief \
+	tests/model/check_concurrent \
 	tests/model/check_deque \
+	tests/model/check_flip \
 	tests/model/check_gc_lock \
 	tests/model/check_remote \
 	tests/model/check_stop \
@@ -332,7 +337,7 @@ unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_me
 thread_tests += tests/unit/mark/work/test_deque_race
 aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race
 test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
-EXTRA_DIST += tests/model/deque.pml
+EXTRA_DIST += tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
 slow_scripts += tests/check/check_bench

@@ -9,7 +9,9 @@
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "gc/collect/client_hooks.h"
+#include "gc/collect/closure.h"
 #include "gc/collect/torture.h"
+#include "gc/config/options.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/pacing.h"
@@ -156,6 +158,8 @@ static bool phase_flip(struct sgc_cycle *c)
     c->record.complete = c->complete;
     SGC_EVENT(marked, &c->record);
     if (c->complete) {
+        if (sgc_options.verify == SGC_VERIFY_MARKS || sgc_options.torture > 0)
+            sgc_closure_check();
         flip();
         sgc_torture_check();
     }

@@ -27,6 +27,8 @@
 
 #define SGC_OPTION_TEXT_BYTES 1024        /* room for an option that is a text, its end included */
 
+enum sgc_verify { SGC_VERIFY_NOTHING, SGC_VERIFY_MARKS };
+
 enum sgc_end_byte {
     SGC_END_BYTE_ALL,               /* every request gets one byte more */
     SGC_END_BYTE_ROOTS,             /* a root word just past an object keeps it; no byte is added */
@@ -75,6 +77,7 @@ struct sgc_options {
     bool find_leak, findleak_delay_free, abort_on_leak;
     /* tests of the collector itself */
     int torture;                    /* collect at every n-th allocation; 0: off */
+    int verify;                     /* enum sgc_verify */
     int torture_seed;
 };
 

@@ -70,14 +70,14 @@ static void look_in_object(const struct sgc_object *o, void *arg)
 static GC_ref_kind search_all(struct search *s)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_api_object_ok(&s->of) && s->found == 0);
-    sgc_roots_visit(look_in_root, s);
+    sgc_roots_visit(look_in_root, s, false);
     if (s->found != 0)
         return GC_REFD_FROM_ROOT;
     sgc_walk_objects(look_in_object, s);
     if (s->found != 0)
         return GC_REFD_FROM_HEAP;
     s->own = true;
-    sgc_roots_visit(look_in_root, s);
+    sgc_roots_visit(look_in_root, s, false);
     return s->found != 0 ? GC_REFD_FROM_ROOT : GC_UNREFERENCED;
 }
 

@@ -17,7 +17,6 @@
 #include "gc/finalize/finalize.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
-#include "mark/displacements.h"
 
 /* One object on the way. */
 struct way_step {
@@ -120,11 +119,12 @@ static void add(struct search *s, const struct sgc_object *o, const struct way_s
 static void look_at(struct search *s, uintptr_t word, const struct way_step *how)
 {
     bool from_root = how->root != SGC_HELD_BY_NOTHING;
+    bool in_data = how->root == SGC_HELD_BY_STATIC || how->root == SGC_HELD_BY_ADDED;
+    bool anywhere = sgc_options.all_interior_pointers || (from_root && !in_data);
     struct sgc_object o;
 
     sgc_assert((unsigned)how->root < SGC_HELD_UNKNOWN);
-    if (sgc_object_find(word, &o) && (from_root || sgc_options.all_interior_pointers ||
-                                      sgc_mark_displacement_valid(word - o.start)))
+    if (sgc_object_find(word, &o) && sgc_word_keeps(word, &o, anywhere))
         add(s, &o, how);
     if (from_root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
         o.start + o.bytes == word)
@@ -201,14 +201,14 @@ static void look_at_registered(void *arg, uintptr_t address)
 static void search(struct search *s)
 {
     sgc_assert(sgc_stopped_by_self() && !s->own);
-    sgc_roots_visit(look_in_root, s);
+    sgc_roots_visit(look_in_root, s, false);
     sgc_walk_objects(look_at_uncollectable, s);
     sgc_finalization_visit(look_at_registered, s);
     look_through_objects(s);
     if (s->found != s->capacity)
         return;
     s->own = true;
-    sgc_roots_visit(look_in_root, s);
+    sgc_roots_visit(look_in_root, s, false);
     look_through_objects(s);
 }
 

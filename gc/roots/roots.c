@@ -242,11 +242,11 @@ sgc_tid_t sgc_roots_unknown(void)
     return m == NULL ? 0 : m->asking ? -1 : m->tid;
 }
 
-void sgc_roots_visit(sgc_roots_visit_t fn, void *arg)
+void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_roots_unknown();
-    visit_all(&(struct visit){ fn, arg, false });
+    visit_all(&(struct visit){ fn, arg, copies });
 }
 
 void sgc_roots_mark(struct sgc_marker *marker)

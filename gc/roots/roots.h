@@ -64,11 +64,12 @@ sgc_tid_t sgc_roots_unknown(void);
 void sgc_roots_mark(struct sgc_marker *marker);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
- * stack or thread-local data it is.  Nothing of a thread whose stacks are unknown. */
+ * stack or thread-local data it is.  Nothing of a thread whose stacks are unknown.  `copies`: fn may get a copy of memory that
+ * others may unmap meanwhile; otherwise that memory may be gone when fn reads it. */
 enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_ADDED, SGC_ROOT_STACK, SGC_ROOT_THREAD_LOCAL };
 typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose,
                                   struct sgc_range range);
-void sgc_roots_visit(sgc_roots_visit_t fn, void *arg);
+void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies);
 
 void sgc_roots_check(void);
 /* For fork: see gc/collect/fork.c. */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The closure of a mark.  Who runs it: gc/collect/closure.h. */
+#include "gc/collect/closure.h"
+
+#include "alloc/whole_heap.h"
+#include "gc/config/options.h"
+#include "gc/finalize/finalize.h"
+#include "gc/roots/roots.h"
+#include "gc/threads/gc_lock.h"
+#include "mark/descriptor.h"
+#include "platform/report.h"
+#include "platform/sanitizers.h"
+
+struct look {
+    struct sgc_gap gap;         /* the first */
+    const char *where;          /* words are looked at now */
+    bool root;
+    bool anywhere;              /* they count wherever in an object they point */
+};
+
+static void expect_mark(struct look *look, uintptr_t word, const struct sgc_object *o)
+{
+    if (look->gap.where == NULL && !sgc_walk_marked(o))
+        look->gap = (struct sgc_gap){ look->where, word, o->start };
+}
+
+/* As a marker takes it: a root that equals an object's first address may also mean the one that ends there. */
+static void look_at(struct look *look, uintptr_t at, uintptr_t word)
+{
+    struct sgc_object o;
+
+    if (word - sgc_heap.base > sgc_aw_load(&sgc_heap.limit))
+        return;
+    if (sgc_object_find(word, &o) && sgc_word_keeps(word, &o, look->anywhere))
+        expect_mark(look, at, &o);
+    if (look->root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
+        o.start + o.bytes == word)
+        expect_mark(look, at, &o);
+}
+
+/* Reads memory that was never meant for us, as the marker does. */
+__attribute__((no_sanitize("address", "thread", "undefined")))
+static void look_at_word(void *arg, uintptr_t at)
+{
+    sgc_assert(at % sizeof(uintptr_t) == 0);
+    look_at(arg, at, *(const uintptr_t *)at);
+}
+
+static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+{
+    static const char *const names[] = {
+        [SGC_ROOT_STATIC] = "static data", [SGC_ROOT_ADDED] = "an added root", [SGC_ROOT_STACK] = "a stack",
+        [SGC_ROOT_THREAD_LOCAL] = "thread-local data",
+    };
+    struct look *look = arg;
+
+    (void)whose;
+    sgc_assert((unsigned)kind <= SGC_ROOT_THREAD_LOCAL && range.lo <= range.hi);
+    look->where = names[kind];
+    look->anywhere = sgc_options.all_interior_pointers || kind > SGC_ROOT_ADDED;
+    for (uintptr_t at = sgc_round_up(range.lo, sizeof at); at + sizeof at <= range.hi; at += sizeof at)
+        look_at_word(look, at);
+}
+
+/* What an object holds whose procedure alone knows which words are pointers says nothing. */
+static void look_in_object(const struct sgc_object *o, void *arg)
+{
+    struct look *look = arg;
+    struct sgc_gap before = look->gap;
+
+    if (sgc_kind_uncollectable(o->kind))
+        expect_mark(look, o->start, o);
+    if (before.where == NULL && sgc_walk_marked(o) && !sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, look))
+        look->gap = before;
+}
+
+static void look_at_registered(void *arg, uintptr_t address)
+{
+    look_at(arg, 0, address);
+}
+
+struct sgc_gap sgc_closure_find_gap(void)
+{
+    struct look look = { .root = true };
+
+    sgc_assert(sgc_stopped_by_self());
+    sgc_roots_visit(look_in_root, &look, true);
+    look.where = "the tables of finalization";
+    look.anywhere = true;
+    sgc_finalization_visit(look_at_registered, &look);
+    look.where = "an object";
+    look.root = false;
+    look.anywhere = sgc_options.all_interior_pointers;
+    sgc_walk_objects(look_in_object, &look);
+    return look.gap;
+}
+
+void sgc_closure_check(void)
+{
+    struct sgc_gap gap = { NULL, 0, 0 };
+
+    if (sgc_a32_load(&sgc_marked_by_hand) == 0)
+        gap = sgc_closure_find_gap();
+    if (gap.where != NULL)
+        sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in %s, leads to; expected it to reach "
+                  "all that roots lead to, so this is a defect of SGC: report this line",
+                  (unsigned long)gap.target, (unsigned long)gap.word, gap.where);
+}

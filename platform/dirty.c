@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The source that knows nothing, and the round trip that shows what a source knows.  See the header for who may call.
+ */
+#include "platform/dirty.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "platform/report.h"
+
+void sgc_dirty_set_all(uintptr_t low, uintptr_t high, uint64_t *dirty)
+{
+    size_t pages = (high - low) / sgc_os_page_size();
+
+    sgc_assert(low <= high && low % sgc_os_page_size() == 0 && high % sgc_os_page_size() == 0);
+    for (size_t n = 0; n < pages; n++)
+        dirty[n / 64] |= UINT64_C(1) << n % 64;
+}
+
+/* ---- none ---- */
+
+static bool none_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
+{
+    (void)low, (void)high, (void)why;
+    return true;
+}
+
+static void none_close(void)
+{
+}
+
+static bool none_arm(uintptr_t low, uintptr_t high)
+{
+    (void)low, (void)high;
+    return true;
+}
+
+static bool none_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty)
+{
+    (void)rearm;
+    sgc_dirty_set_all(low, high, dirty);
+    return true;
+}
+
+const struct sgc_dirty_source sgc_dirty_none = {
+    .name = "none",
+    .rearms_running = true,
+    .kernel_writes = true,
+    .open = none_open,
+    .close = none_close,
+    .arm = none_arm,
+    .collect = none_collect,
+};
+
+/* ---- the round trip ---- */
+
+enum { STORED, READ_INTO, CLEAN, PAGES };
+
+/* A write by the kernel. */
+static bool read_into(char *to)
+{
+    int ends[2];
+    bool done;
+
+    if (pipe(ends) != 0)
+        return false;
+    done = write(ends[1], "x", 1) == 1 && read(ends[0], to, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    return done;
+}
+
+static bool reports(const struct sgc_dirty_source *source, const char *pages, bool rearm, uint64_t expected)
+{
+    uintptr_t low = (uintptr_t)pages;
+    uint64_t dirty = 0;
+
+    return source->collect(low, low + PAGES * sgc_os_page_size(), rearm, &dirty) && dirty == expected;
+}
+
+static bool travels(const struct sgc_dirty_source *source, char *pages)
+{
+    size_t bytes = sgc_os_page_size();
+    uint64_t written = 1 << STORED | (source->kernel_writes ? 1 << READ_INTO : 0);
+
+    memset(pages, 1, PAGES * bytes);
+    if (!source->arm((uintptr_t)pages, (uintptr_t)pages + PAGES * bytes) || !reports(source, pages, false, 0))
+        return false;
+    *(volatile char *)(pages + STORED * bytes) = 2;
+    if (source->kernel_writes && !read_into(pages + READ_INTO * bytes))
+        return false;
+    if (!reports(source, pages, false, written) || !reports(source, pages, true, written) ||
+        !reports(source, pages, false, 0))
+        return false;
+    *(volatile char *)(pages + CLEAN * bytes) = 2;
+    return reports(source, pages, false, 1 << CLEAN);
+}
+
+static bool try_out(const struct sgc_dirty_source *source, struct sgc_dirty_refusal *why)
+{
+    size_t bytes = PAGES * sgc_os_page_size();
+    char *pages = sgc_mem_obtain(bytes);
+    bool works = false;
+
+    *why = (struct sgc_dirty_refusal){ "round trip", 0 };
+    if (pages == NULL)
+        return false;
+    if (source->open((uintptr_t)pages, (uintptr_t)pages + bytes, why)) {
+        works = travels(source, pages);
+        source->close();
+    }
+    sgc_mem_release(pages, bytes);
+    return works;
+}
+
+bool sgc_dirty_open(const struct sgc_dirty_source *source, uintptr_t low, uintptr_t high,
+                    struct sgc_dirty_refusal *why)
+{
+    sgc_assert(low < high && low % sgc_os_page_size() == 0 && high % sgc_os_page_size() == 0);
+    return (source == &sgc_dirty_none || try_out(source, why)) && source->open(low, high, why);
+}

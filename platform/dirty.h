@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which OS pages were written: sources of dirty bits, for marking beside the program.
+ *
+ * A source is armed for a range and collects from then on: an OS page of the range is *clean* if it was armed and has
+ * not been written since, by anybody: a store, or the kernel on the program's behalf (read, recv); or if it was never
+ * touched at all.  Everything else is dirty: what was never armed, what the system says nothing about, and all of a range
+ * when something goes wrong.  So a source errs on one side only.
+ *
+ * One source is open at a time.  The collector's lead opens and closes it, and arms; collecting may be split over
+ * threads, each with ranges of its own.  The program may run and write meanwhile, except where a function says
+ * otherwise.  [any] in the sense of platform/platform.h but for opening and closing, which are [outside].
+ */
+#ifndef SGC_PLATFORM_DIRTY_H
+#define SGC_PLATFORM_DIRTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why a source cannot be had. */
+struct sgc_dirty_refusal {
+    const char *step;       /* "userfaultfd", "/proc/self/pagemap", "round trip" */
+    int error;              /* an error number; 0: no step failed, but a page was reported wrongly */
+};
+
+struct sgc_dirty_source {
+    const char *name;       /* as SGC_DIRTY says it */
+    bool rearms_running;    /* a page that is collected and armed again loses no write of a program that runs */
+    bool kernel_writes;     /* system calls can write into armed pages; otherwise they fail there with EFAULT */
+
+    /* For ranges within [low, high), a reservation.  False: nothing is open, and *why says what is missing. */
+    bool (*open)(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why);
+
+    /* Everything counts as written from now on, and no store costs anything any more. */
+    void (*close)(void);
+
+    /* Watches [low, high), whole OS pages of committed memory.  What was stored before may still count as written
+     * after.  False: the range, or a part of it, counts as written until it is armed again. */
+    bool (*arm)(uintptr_t low, uintptr_t high);
+
+    /* Sets the bit of each dirty OS page of [low, high), bit n % 64 of word n / 64 for the n-th; clears none.  With
+     * `rearm` these pages are watched anew; what was written before that is seen by whoever reads the pages afterwards
+     * (with the world stopped, or behind a barrier of all threads).  False: an error, and all bits are set; nothing may
+     * be watched anew then. */
+    bool (*collect)(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty);
+};
+
+/* Best first. */
+extern const struct sgc_dirty_source sgc_dirty_async;       /* userfaultfd's asynchronous write protection, Linux 6.7 */
+extern const struct sgc_dirty_source sgc_dirty_soft;        /* soft-dirty bits of /proc/self/pagemap */
+extern const struct sgc_dirty_source sgc_dirty_mprotect;    /* protected pages and SIGSEGV */
+extern const struct sgc_dirty_source sgc_dirty_none;        /* everything counts as written, always */
+
+/* Opens the source for [low, high) after a round trip on pages of its own has shown that it works here: return codes do
+ * not tell, since kernels take orders that they do not carry out.  False: as source->open.  [outside] */
+bool sgc_dirty_open(const struct sgc_dirty_source *source, uintptr_t low, uintptr_t high,
+                    struct sgc_dirty_refusal *why);
+
+/* Sets the bits of all OS pages of [low, high).  [any] */
+void sgc_dirty_set_all(uintptr_t low, uintptr_t high, uint64_t *dirty);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/closure.c: a mark that has missed one object is noticed, wherever the word lies that leads there; a mark that
+ * has missed none is not.  An event between the mark and the flip takes a mark away, as a faulty marker would leave it.
+ */
+#include "gc/collect/closure.h"
+
+#include <gc/gc.h>
+#include <gc/gc_mark.h>
+#include <gc/gc_typed.h>
+
+#include "tests/lib/capture.h"
+#include "tests/lib/child.h"
+#include "tests/lib/white.h"
+
+static void *volatile holder;                       /* static data */
+static _Thread_local void *volatile local_holder;
+static void **added;                                /* memory of the system, an added root */
+static uintptr_t hidden;                            /* whose mark is taken away */
+
+static void GC_CALLBACK take_mark_away(GC_EventType event)
+{
+    struct sgc_object o;
+
+    if (event != GC_EVENT_MARK_END || hidden == 0 || !sgc_object_find(~hidden, &o))
+        return;
+    if (o.span)
+        sgc_aw_and(sgc_span_word(o.page, sgc_mark_role()), ~sgc_arena_bit(o.page));
+    else
+        sgc_aw_and(sgc_mark_word(o.granule), ~sgc_bit_mask(o.granule));
+}
+
+/* ---- ways to an object: each makes one, and hides its address ---- */
+
+static void *hide(void *object)
+{
+    hidden = ~(uintptr_t)object;
+    return object;
+}
+
+static void from_static(void) { holder = hide(GC_malloc(48)); }
+static void from_local(void) { local_holder = hide(GC_malloc(48)); }
+static void to_span(void) { holder = hide(GC_malloc(200000)); }
+static void to_inside(void) { holder = (char *)hide(GC_malloc(200)) + 100; }
+static void uncollectable(void) { hide(GC_malloc_uncollectable(48)); }
+
+static void from_added(void)
+{
+    added[0] = hide(GC_malloc(48));
+}
+
+static void from_object(void)
+{
+    void **object = GC_malloc(48);
+
+    holder = object;
+    object[3] = hide(GC_malloc(16));
+}
+
+static void from_typed(void)
+{
+    GC_word bits = 2;
+    void **object = GC_malloc_explicitly_typed(48, GC_make_descriptor(&bits, 6));
+
+    holder = object;
+    object[1] = hide(GC_malloc(16));
+}
+
+static void from_uncollectable(void)
+{
+    void *volatile *object = GC_malloc_uncollectable(48);
+
+    object[2] = hide(GC_malloc(16));
+}
+
+static void GC_CALLBACK never(void *object, void *data)
+{
+    (void)object, (void)data;
+}
+
+static void from_finalizer(void)
+{
+    holder = GC_malloc(16);
+    GC_register_finalizer(holder, never, hide(GC_malloc(32)), NULL, NULL);
+}
+
+static const struct {
+    const char *name, *where;
+    void (*make)(void);
+} ways[] = {
+    { "static data", "static data", from_static },
+    { "thread-local data", "thread-local data", from_local },
+    { "an added root", "an added root", from_added },
+    { "an object", "an object", from_object },
+    { "a typed object", "an object", from_typed },
+    { "an uncollectable object", "an object", from_uncollectable },
+    { "static data, to a large object", "static data", to_span },
+    { "static data, to the inside of an object", "static data", to_inside },
+    { "nowhere: it is uncollectable", "an object", uncollectable },
+    { "the tables of finalization", "the tables of finalization", from_finalizer },
+};
+
+/* ---- what has no mark and needs none ---- */
+
+static void to_nothing(void)
+{
+    void **object = GC_malloc_atomic(48);
+    GC_word bits = 2;
+    void **typed = GC_malloc_explicitly_typed(48, GC_make_descriptor(&bits, 6));
+
+    object[0] = GC_malloc(64);
+    typed[0] = GC_malloc(64);
+    typed[1] = object;
+    holder = typed;
+}
+
+/* Words that point where a pointer does not count. */
+static void to_unreachable_parts(void)
+{
+    void *volatile *object = GC_malloc(48);
+
+    object[0] = (char *)GC_malloc(64) + 24;
+    object[1] = (char *)GC_malloc_ignore_off_page(300000) + 100000;
+    added[0] = (char *)GC_malloc(64) + 24;
+    added[1] = (void *)(uintptr_t)object;
+}
+
+static void fill(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        void **object = GC_malloc(16 + (size_t)i % 600);
+
+        *object = i % 3 == 0 ? holder : NULL;
+        if (i % 5 != 0)
+            holder = object;
+    }
+}
+
+static size_t at;
+static const char *option;
+
+static void begin(void)
+{
+    setenv(option, option[4] == 'V' ? "marks" : "1000000000", 1);
+    white_init();
+    added = sgc_mem_obtain(sgc_os_page_size());
+    GC_add_roots(added, added + 2);
+    GC_set_on_collection_event(take_mark_away);
+}
+
+static int miss_one(void)
+{
+    begin();
+    ways[at].make();
+    white_collect();
+    return 0;
+}
+
+static int miss_none(void)
+{
+    begin();
+    GC_set_on_collection_event(NULL);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        ways[i].make();
+    to_nothing();
+    to_unreachable_parts();
+    fill();
+    for (int i = 0; i < 3; i++)
+        white_collect();
+    return 0;
+}
+
+static void test_missed(void)
+{
+    capture_begin();
+    int status = run_in_child(miss_one);
+    const char *text = capture_end();
+
+    bool named = strstr(text, "the mark has missed") != NULL && strstr(text, ways[at].where) != NULL;
+    if (!tap_ok(status == 128 + SIGABRT && named, "an object without mark, led to from %s", ways[at].name))
+        tap_diag("status %d: %s", status, text);
+}
+
+int main(void)
+{
+    tap_plan(0);
+    option = "SGC_VERIFY";
+    for (at = 0; at < sizeof ways / sizeof *ways; at++)
+        test_missed();
+    tap_ok(run_in_child(miss_none) == 0, "a whole mark passes");
+    setenv("GC_ALL_INTERIOR_POINTERS", "0", 1);
+    tap_ok(run_in_child(miss_none) == 0, "and one without interior pointers");
+    unsetenv("GC_ALL_INTERIOR_POINTERS");
+    option = "SGC_TORTURE";
+    at = 0;
+    test_missed();
+    tap_ok(run_in_child(miss_none) == 0, "and under torture");
+    return tap_done();
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * platform/dirty.c, platform/dirty_async_linux.c, platform/dirty_soft_linux.c and platform/dirty_mprotect.c: each source
+ * against a model of which pages were written, beside threads that write all the time, and where the system
+ * refuses.  What only protected pages can get wrong is in test_dirty_mprotect.c.
+ */
+#include "platform/dirty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "platform/platform.h"
+#include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
+#include "tests/lib/tap.h"
+
+enum { PAGES = 1400, WORDS = (PAGES + 63) / 64, STEPS = 3000, WRITERS = 3, RUN_MS = 400 };
+
+static const struct sgc_dirty_source *const sources[] = {
+    &sgc_dirty_async, &sgc_dirty_soft, &sgc_dirty_mprotect, &sgc_dirty_none,
+};
+
+static const struct sgc_dirty_source *source;
+static size_t page_bytes;
+static char *memory;
+static uint64_t seed = 88172645463325252u;
+
+static size_t random_below(size_t bound)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (size_t)(seed % bound);
+}
+
+static uintptr_t page_at(size_t n)
+{
+    return (uintptr_t)memory + n * page_bytes;
+}
+
+static bool is_set(const uint64_t *bits, size_t n)
+{
+    return (bits[n / 64] >> n % 64 & 1) != 0;
+}
+
+static size_t count_dirty(size_t from, size_t to, bool rearm)
+{
+    uint64_t bits[WORDS] = { 0 };
+    size_t count = 0;
+
+    source->collect(page_at(from), page_at(to), rearm, bits);
+    for (size_t n = 0; n < to - from; n++)
+        count += is_set(bits, n);
+    return count;
+}
+
+static void store(size_t n)
+{
+    ((volatile char *)memory)[n * page_bytes + random_below(page_bytes)] = (char)n;
+}
+
+static int pipe_ends[2];
+
+/* Raw: sanitizers look at what the wrapped call writes. */
+static bool store_by_read(void *to, const void *what, size_t bytes)
+{
+    return syscall(SYS_write, (long)pipe_ends[1], what, bytes) == (long)bytes &&
+           syscall(SYS_read, (long)pipe_ends[0], to, bytes) == (long)bytes;
+}
+
+/* ---- against a model ---- */
+
+static bool model_written[PAGES];       /* or never armed */
+static bool model_dropped[PAGES];       /* discarded: may count as written */
+
+static void model_store(void)
+{
+    size_t n = random_below(PAGES);
+
+    if (source->kernel_writes && random_below(4) == 0)
+        store_by_read((void *)page_at(n), "0123456", 7);
+    else
+        store(n);
+    model_written[n] = true;
+}
+
+static void model_discard(void)
+{
+    size_t n = random_below(PAGES);
+
+    sgc_mem_discard((void *)page_at(n), page_bytes);
+    model_dropped[n] = true;
+}
+
+static bool range(size_t *from, size_t *to)
+{
+    *from = random_below(PAGES);
+    *to = *from + 1 + random_below(PAGES - *from);
+    return random_below(2) != 0;
+}
+
+static bool as_expected(size_t n, bool dirty)
+{
+    if (source == &sgc_dirty_none)
+        return dirty;
+    return model_written[n] ? dirty : model_dropped[n] || source == &sgc_dirty_soft || !dirty;
+}
+
+/* Of the bits it gets only those of its range may change. */
+static bool model_collect(void)
+{
+    uint64_t bits[WORDS + 1] = { 0 };
+    size_t from, to;
+    bool rearm = range(&from, &to), good = source->collect(page_at(from), page_at(to), rearm, bits);
+
+    for (size_t n = from; n < to; n++) {
+        good = good && as_expected(n, is_set(bits, n - from));
+        if (rearm)
+            model_written[n] = model_dropped[n] = false;
+    }
+    for (size_t n = to - from; n < 64 * (WORDS + 1); n++)
+        good = good && !is_set(bits, n);
+    return good;
+}
+
+static void test_model(void)
+{
+    bool good;
+
+    memset(memory, 1, PAGES * page_bytes);
+    good = count_dirty(0, PAGES, false) == PAGES;
+    tap_ok(good, "%s: what was never armed is dirty", source->name);
+    good = source->arm(page_at(0), page_at(PAGES));
+    memset(model_written, 0, sizeof model_written);
+    memset(model_dropped, 0, sizeof model_dropped);
+    for (int i = 0; i < STEPS && good; i++)
+        switch (random_below(16)) {
+        case 0: good = model_collect(); break;
+        case 1: model_discard(); break;
+        default: model_store(); break;
+        }
+    tap_ok(good, "%s: %d random stores, discards and rounds: dirty is what the model says", source->name, STEPS);
+}
+
+static void test_many_runs(void)
+{
+    size_t expected = source == &sgc_dirty_none ? PAGES : (PAGES + 1) / 2;
+
+    source->collect(page_at(0), page_at(PAGES), true, (uint64_t[WORDS]){ 0 });
+    for (size_t n = 0; n < PAGES; n += 2)
+        store(n);
+    tap_ok(count_dirty(0, PAGES, true) == expected, "%s: each second page is dirty: %zu runs", source->name, expected);
+    tap_ok(source == &sgc_dirty_none || count_dirty(0, PAGES, false) == 0, "%s: and none after that round", source->name);
+}
+
+/* ---- beside threads that write ---- */
+
+static uintptr_t copy[PAGES * 8];       /* eight words of each page are written */
+static sgc_a32_t ending;
+static pthread_mutex_t rounds = PTHREAD_MUTEX_INITIALIZER;      /* for sources that need the program to stand still */
+
+static sgc_aw_t *word_at(size_t i)
+{
+    return (sgc_aw_t *)(page_at(i / 8) + i % 8 * 512);
+}
+
+static void write_one(uint64_t *state, uintptr_t value)
+{
+    size_t i;
+
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    i = (size_t)(*state >> 33) % (PAGES * 8);
+    if (source->kernel_writes && *state % 16 == 0) {
+        pthread_mutex_lock(&rounds);
+        store_by_read(word_at(i), &value, sizeof value);
+        pthread_mutex_unlock(&rounds);
+    } else {
+        sgc_aw_store(word_at(i), value);
+    }
+}
+
+static void *write_on(void *arg)
+{
+    uint64_t state = (uintptr_t)arg;
+    uintptr_t value = state << 32;
+
+    while (sgc_a32_load_acq(&ending) == 0) {
+        if (!source->rearms_running)
+            pthread_mutex_lock(&rounds);
+        for (int i = 0; i < 100; i++)
+            write_one(&state, ++value);
+        if (!source->rearms_running)
+            pthread_mutex_unlock(&rounds);
+    }
+    return (void *)(value & UINT32_MAX);
+}
+
+static void take_round(bool rearm)
+{
+    uint64_t bits[WORDS] = { 0 };
+
+    source->collect(page_at(0), page_at(PAGES), rearm, bits);
+    syscall(SYS_membarrier, 8L, 0L, 0L);        /* all threads' stores before are seen: MEMBARRIER_CMD_PRIVATE_EXPEDITED */
+    for (size_t i = 0; i < PAGES * 8; i++)
+        if (is_set(bits, i / 8))
+            copy[i] = sgc_aw_load(word_at(i));
+}
+
+static unsigned run_rounds(void)
+{
+    uint64_t end = sgc_clock_ns() + RUN_MS * UINT64_C(1000000);
+    unsigned count = 0;
+
+    for (; sgc_clock_ns() < end; count++) {
+        if (!source->rearms_running)
+            pthread_mutex_lock(&rounds);
+        take_round(true);
+        if (!source->rearms_running)
+            pthread_mutex_unlock(&rounds);
+    }
+    return count;
+}
+
+static size_t count_lost(void)
+{
+    size_t lost = 0;
+
+    for (size_t i = 0; i < PAGES * 8; i++)
+        lost += copy[i] != sgc_aw_load(word_at(i));
+    return lost;
+}
+
+/* The copy is made of dirty pages only, so it is right in the end if no write was missed. */
+static void test_lost_writes(void)
+{
+    pthread_t thread[WRITERS];
+    unsigned count;
+    size_t lost, writes = 0;
+    void *result;
+
+    syscall(SYS_membarrier, 16L, 0L, 0L);       /* MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED */
+    sgc_a32_store(&ending, 0);
+    source->arm(page_at(0), page_at(PAGES));
+    for (size_t i = 0; i < PAGES * 8; i++)
+        copy[i] = sgc_aw_load(word_at(i));
+    for (uintptr_t i = 0; i < WRITERS; i++)
+        pthread_create(&thread[i], NULL, write_on, (void *)(i + 1));
+    count = run_rounds();
+    sgc_a32_store_rel(&ending, 1);
+    for (int i = 0; i < WRITERS; i++) {
+        pthread_join(thread[i], &result);
+        writes += (uintptr_t)result;
+    }
+    take_round(false);
+    lost = count_lost();
+    tap_ok(lost == 0 && count > 1 && writes > 0, "%s: %u rounds beside %zu writes, none is lost (%zu)", source->name,
+           count, writes, lost);
+}
+
+/* ---- closing, and what the program may do ---- */
+
+static void test_closed(void)
+{
+    source->arm(page_at(0), page_at(PAGES));
+    source->close();
+    for (size_t n = 0; n < PAGES; n++)
+        store(n);
+    tap_ok(count_dirty(0, PAGES, true) == PAGES, "%s: when it is closed all is dirty, and can be written", source->name);
+}
+
+/* A child's own source: what the parent armed means nothing there. */
+static int use_in_child(void)
+{
+    struct sgc_dirty_refusal why;
+
+    source->close();
+    if (!sgc_dirty_open(source, page_at(0), page_at(PAGES), &why) || !source->arm(page_at(0), page_at(PAGES)))
+        return 1;
+    store(7);
+    return count_dirty(0, PAGES, true) == (source == &sgc_dirty_none ? PAGES : 1) ? 0 : 2;
+}
+
+static void test_fork(void)
+{
+    size_t expected = source == &sgc_dirty_none ? PAGES : 1;
+
+    source->arm(page_at(0), page_at(PAGES));
+    tap_ok(run_in_child(use_in_child) == 0, "%s: the child of a fork opens its own", source->name);
+    source->collect(page_at(0), page_at(PAGES), true, (uint64_t[WORDS]){ 0 });
+    store(3);
+    size_t dirty = count_dirty(0, PAGES, false);
+    tap_ok(dirty == expected, "%s: and the parent's goes on (%zu dirty)", source->name, dirty);
+}
+
+static int close_descriptors(void)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    store(9);
+    if (count_dirty(0, PAGES, false) != PAGES && source != &sgc_dirty_mprotect)
+        return 1;
+    if (source->arm(page_at(0), page_at(PAGES)) && source != &sgc_dirty_mprotect && source != &sgc_dirty_none)
+        return 2;
+    source->close();
+    return 0;
+}
+
+/* ---- where the system refuses ---- */
+
+static bool refuse_call(unsigned number)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),          /* the number of the call */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof code / sizeof *code, code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int open_refused(const char *step, int error)
+{
+    struct sgc_dirty_refusal why = { "nothing", 0 };
+
+    if (sgc_dirty_open(source, page_at(0), page_at(PAGES), &why))
+        return 1;
+    return strcmp(why.step, step) == 0 && why.error == error ? 0 : 2;
+}
+
+static int open_without_call(void)
+{
+    return refuse_call(SYS_userfaultfd) ? open_refused("userfaultfd", EPERM) : 77;
+}
+
+static int open_without_descriptors(void)
+{
+    struct rlimit none = { 3, 3 };
+
+    setrlimit(RLIMIT_NOFILE, &none);
+    return open_refused(source == &sgc_dirty_async ? "userfaultfd" : "/proc/self/clear_refs", EMFILE);
+}
+
+static void test_refused(void)
+{
+    source = &sgc_dirty_async;
+    int status = run_in_child(open_without_call);
+    if (status == 77)
+        tap_skip("no seccomp filters here");
+    else
+        tap_ok(status == 0, "async: a refused userfaultfd is named (%d)", status);
+    for (size_t i = 0; i < 2; i++) {
+        source = sources[i];
+        tap_ok(run_in_child(open_without_descriptors) == 0, "%s: so is a lack of descriptors", source->name);
+    }
+}
+
+static void test_source(void)
+{
+    struct sgc_dirty_refusal why = { "", 0 };
+
+    if (!sgc_dirty_open(source, page_at(0), page_at(PAGES), &why)) {
+        tap_skip("%s: the system does not have it (%s: %s)", source->name, why.step,
+                 why.error == 0 ? "it does not say what was written" : strerror(why.error));
+        return;
+    }
+    test_model();
+    test_many_runs();
+    test_lost_writes();
+    test_fork();
+    tap_ok(run_in_child(close_descriptors) == 0, "%s: a program may close all descriptors", source->name);
+    test_closed();
+}
+
+int main(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip_all("a sanitizer has its own idea of this process's pages and signals");
+    page_bytes = sgc_os_page_size();
+    memory = sgc_mem_obtain(PAGES * page_bytes);
+    if (memory == NULL || pipe(pipe_ends) != 0)
+        tap_bail("no memory or no pipe");
+    tap_plan(0);
+    test_refused();
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        source = sources[i];
+        test_source();
+    }
+    return tap_done();
+}
