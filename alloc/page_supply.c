@@ -77,7 +77,7 @@ bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section
 {
     uint32_t epoch = sgc_heap.epoch;
 
-    sgc_assert(sgc_cache_ok(cache) && *most != 0);
+    sgc_assert(cache->id != SGC_NO_OWNER && *most != 0);
     if (sgc_a32_load_acq(&cache->swept) == epoch)
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)

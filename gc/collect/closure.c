@@ -16,6 +16,7 @@ struct look {
     const char *where;          /* words are looked at now */
     bool root;
     bool anywhere;              /* they count wherever in an object they point */
+    uintptr_t from;             /* lower ones have changed since the mark */
 };
 
 static void expect_mark(struct look *look, uintptr_t word, const struct sgc_object *o)
@@ -42,8 +43,11 @@ static void look_at(struct look *look, uintptr_t at, uintptr_t word)
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static void look_at_word(void *arg, uintptr_t at)
 {
+    struct look *look = arg;
+
     sgc_assert(at % sizeof(uintptr_t) == 0);
-    look_at(arg, at, *(const uintptr_t *)at);
+    if (at >= look->from)
+        look_at(look, at, *(const uintptr_t *)at);
 }
 
 static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
@@ -62,6 +66,18 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
         look_at_word(look, at);
 }
 
+/* An object may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by this very
+ * function, or by a thread that waits in a blocked region. */
+static uintptr_t in_use_below(const struct sgc_object *o)
+{
+    uintptr_t sp = 0;
+
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && o->bytes >= SGC_PAGE_GRANULES; m = m->next)
+        if (m->sp - o->start < o->bytes && m->sp > sp)
+            sp = m->sp;
+    return sp;
+}
+
 /* What an object holds whose procedure alone knows which words are pointers says nothing. */
 static void look_in_object(const struct sgc_object *o, void *arg)
 {
@@ -70,6 +86,7 @@ static void look_in_object(const struct sgc_object *o, void *arg)
 
     if (sgc_kind_uncollectable(o->kind))
         expect_mark(look, o->start, o);
+    look->from = in_use_below(o);
     if (before.where == NULL && sgc_walk_marked(o) && !sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, look))
         look->gap = before;
 }
