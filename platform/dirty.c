@@ -10,12 +10,10 @@
 #include "platform/platform.h"
 #include "platform/report.h"
 
-void sgc_dirty_set_all(uintptr_t low, uintptr_t high, uint64_t *dirty)
+void sgc_dirty_set(uint64_t *dirty, size_t from, size_t to)
 {
-    size_t pages = (high - low) / sgc_os_page_size();
-
-    sgc_assert(low <= high && low % sgc_os_page_size() == 0 && high % sgc_os_page_size() == 0);
-    for (size_t n = 0; n < pages; n++)
+    sgc_assert(from <= to);
+    for (size_t n = from; n < to; n++)
         dirty[n / 64] |= UINT64_C(1) << n % 64;
 }
 
@@ -40,7 +38,7 @@ static bool none_arm(uintptr_t low, uintptr_t high)
 static bool none_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty)
 {
     (void)rearm;
-    sgc_dirty_set_all(low, high, dirty);
+    sgc_dirty_set(dirty, 0, (high - low) / sgc_os_page_size());
     return true;
 }
 

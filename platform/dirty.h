@@ -57,7 +57,7 @@ extern const struct sgc_dirty_source sgc_dirty_none;        /* everything counts
 bool sgc_dirty_open(const struct sgc_dirty_source *source, uintptr_t low, uintptr_t high,
                     struct sgc_dirty_refusal *why);
 
-/* Sets the bits of all OS pages of [low, high).  [any] */
-void sgc_dirty_set_all(uintptr_t low, uintptr_t high, uint64_t *dirty);
+/* Sets the bits of the OS pages from the `from`-th up to the `to`-th, which is not set.  [any] */
+void sgc_dirty_set(uint64_t *dirty, size_t from, size_t to);
 
 #endif

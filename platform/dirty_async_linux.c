@@ -40,22 +40,11 @@ struct scan {
 
 /* ---- descriptors ---- */
 
-enum { HIGH_DESCRIPTOR = 200, REGIONS = 256 };
+enum { REGIONS = 256 };
 
 static SGC_STATE struct {
     int faults, pagemap;        /* userfaultfd; /proc/self/pagemap */
 } descriptors = { -1, -1 };
-
-/* Above what programs count on getting from open; where it is if there is no room above. */
-static int moved_up(int fd)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
 
 static void close_one(int *fd)
 {
@@ -87,13 +76,13 @@ static bool async_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *
     fd = (int)syscall(SYS_userfaultfd, (long)(O_CLOEXEC | USER_MODE_ONLY));
     if (fd < 0)
         return refused(why, "userfaultfd");
-    descriptors.faults = moved_up(fd);
+    descriptors.faults = sgc_descriptor_above(fd);
     if (ioctl(descriptors.faults, UFFDIO_API, &api) != 0)
         return refused(why, "asynchronous write protection by userfaultfd");
     fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return refused(why, "/proc/self/pagemap");
-    descriptors.pagemap = moved_up(fd);
+    descriptors.pagemap = sgc_descriptor_above(fd);
     return true;
 }
 
@@ -136,8 +125,7 @@ static void set_regions(const struct region *regions, long count, uintptr_t low,
     size_t bytes = sgc_os_page_size();
 
     for (long i = 0; i < count; i++)
-        for (uintptr_t n = (regions[i].start - low) / bytes; n < (regions[i].end - low) / bytes; n++)
-            dirty[n / 64] |= UINT64_C(1) << n % 64;
+        sgc_dirty_set(dirty, (regions[i].start - low) / bytes, (regions[i].end - low) / bytes);
 }
 
 /* Fewer regions than asked for: done.  walk_end says where to go on only if there were as many.  With memory that is not
@@ -167,7 +155,7 @@ static bool async_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *d
         sgc_assert(scan.walk_end > scan.start && scan.walk_end <= high);
         scan.start = scan.walk_end;
     }
-    sgc_dirty_set_all(low, high, dirty);
+    sgc_dirty_set(dirty, 0, (high - low) / sgc_os_page_size());
     return rearm && async_arm(low, high);
 }
 

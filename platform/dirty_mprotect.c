@@ -282,8 +282,7 @@ static uintptr_t next_run(uintptr_t *from, uintptr_t end)
 static bool collect_runs(uintptr_t first, uintptr_t end, bool rearm, uint64_t *dirty)
 {
     for (uintptr_t from = first, to; (to = next_run(&from, end)) > from; from = to) {
-        for (uintptr_t n = from - first; n < to - first; n++)
-            dirty[n / WORD] |= UINT64_C(1) << n % WORD;
+        sgc_dirty_set(dirty, from - first, to - first);
         if (rearm && !protect_piece(from, to))
             return false;
     }
@@ -296,7 +295,7 @@ static bool protect_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t 
 {
     if (is_open() && collect_runs(page_number(low), page_number(high), rearm, dirty))
         return true;
-    sgc_dirty_set_all(low, high, dirty);
+    sgc_dirty_set(dirty, 0, (high - low) / sgc_os_page_size());
     return false;
 }
 

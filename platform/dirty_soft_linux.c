@@ -33,8 +33,10 @@ static void soft_close(void)
 static bool open_one(const char *path, int flags, int *fd, struct sgc_dirty_refusal *why)
 {
     *fd = open(path, flags | O_CLOEXEC);
-    if (*fd >= 0)
+    if (*fd >= 0) {
+        *fd = sgc_descriptor_above(*fd);
         return true;
+    }
     *why = (struct sgc_dirty_refusal){ path, errno };
     return false;
 }
@@ -84,7 +86,7 @@ static bool soft_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *di
 
     if (read_bits(low / bytes, (high - low) / bytes, dirty) && (!rearm || soft_arm(low, high)))
         return true;
-    sgc_dirty_set_all(low, high, dirty);
+    sgc_dirty_set(dirty, 0, (high - low) / bytes);
     return false;
 }
 

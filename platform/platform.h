@@ -101,6 +101,12 @@ uintptr_t sgc_mem_readable_from(uintptr_t lo, uintptr_t hi);
 /* Copies whole words out of one OS page, which another thread may unmap meanwhile.  False if they cannot be read.  [any] */
 bool sgc_mem_copy(void *to, uintptr_t from, size_t bytes);
 
+/* ---- descriptors (proc_file_linux.c) ------------------------------------------------------------ */
+
+/* Moves a descriptor above those that programs count on getting from open, closed on exec; the new one, or the same where a
+ * limit leaves no room above.  [any] */
+int sgc_descriptor_above(int fd);
+
 /* ---- limits (limits_linux.c) ----------------------------------------------------------------- */
 
 /* Bytes of address space RLIMIT_AS leaves this process; SIZE_MAX without a limit.  [any] */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The line reader behind limits, thread states and mappings.  Owns nothing; each reader belongs to
- * the thread that opened it.
+ * The line reader behind limits, thread states and mappings, and where descriptors of our own are.  Owns nothing; each reader
+ * belongs to the thread that opened it.
  */
 #include "platform/proc_file_linux.h"
 
 #include <fcntl.h>
 #include <string.h>
 
+#include "platform/platform.h"
+#include "platform/report.h"
 #include "platform/syscall_linux.h"
+
+enum { HIGH_DESCRIPTOR = 200 };         /* above what programs count on getting from open */
 
 bool sgc_reader_open(struct sgc_reader *reader, const char *path)
 {
@@ -102,4 +106,15 @@ bool sgc_parse_number(const char **text, unsigned base, uint64_t *number)
     *text = at;
     *number = value;
     return true;
+}
+
+int sgc_descriptor_above(int fd)
+{
+    long high = sgc_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR, 0);
+
+    sgc_assert(fd >= 0);
+    if (high < 0)
+        return fd;
+    sgc_syscall(SYS_close, fd, 0, 0, 0);
+    return (int)high;
 }

@@ -68,11 +68,13 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
 
 /* An object may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by this very
  * function, or by a thread that waits in a blocked region. */
+enum { LEAST_STACK = 4096 };            /* bytes */
+
 static uintptr_t in_use_below(const struct sgc_object *o)
 {
     uintptr_t sp = 0;
 
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && o->bytes >= SGC_PAGE_GRANULES; m = m->next)
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && o->bytes >= LEAST_STACK; m = m->next)
         if (m->sp - o->start < o->bytes && m->sp > sp)
             sp = m->sp;
     return sp;

@@ -12,9 +12,8 @@
 
 #include "platform/text_line.h"
 #include "gc/config/options.h"
+#include "platform/platform.h"
 #include "platform/report.h"
-
-enum { HIGH_DESCRIPTOR = 200 };         /* above what programs count on getting from open */
 
 static const struct { int number; const char *text; } known_errors[] = {
     { EACCES, "permission denied" },         { ENOENT, "no such directory" },
@@ -61,11 +60,7 @@ static int open_for_append(const char *path)
     if (fd < 0)
         return -1;
     fcntl(fd, F_SETFL, O_APPEND);       /* and writing waits again */
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    if (high < 0)
-        return fd;                      /* a limit on descriptors: where it is will do */
-    close(fd);
-    return high;
+    return sgc_descriptor_above(fd);
 }
 
 static bool remember(struct sgc_log_file *file, int fd)
