@@ -42,7 +42,7 @@ slow_scripts =
 long_test_programs =
 long_test_scripts =
 long_test_timeout = 3600
-LONG_TESTS = $(long_test_programs) $(long_test_scripts)
+LONG_TESTS = $(long_test_programs) $(long_test_scripts) tests/check/check_programs tests/check/check_sandbox
 
 check_PROGRAMS += $(unit_tests)
 EXTRA_PROGRAMS += $(long_test_programs)
