@@ -22,7 +22,7 @@ enum {
     SGC_PACE_LIGHT = 4,        /* roots cost only time, pointer-free objects only memory: this part of their bytes counts */
     SGC_PACE_MIN = 256 << 10,  /* bytes between two cycles in any case: a cycle over nothing costs as much as allocating them */
     SGC_PACE_SMALL = 48 << 20, /* bytes, divided by the divisor: a heap so small need not be kept smaller */
-    SGC_PACE_SHARE = 128,      /* but the program has allocated so many times what is taken for that, or it may soon end */
+    SGC_PACE_SHARE = 144,      /* but the program has allocated so many times what is taken for that, or it may soon end */
     SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
     SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
 };
