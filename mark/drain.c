@@ -18,6 +18,13 @@ enum {
     ARENAS_A_SHORT_PIECE = 1,   /* or it may be interrupted */
 };
 
+static bool pause_marker(struct sgc_marker *marker)
+{
+    sgc_assert(sgc_marker_ok(marker));
+    marker->until_pause = SGC_PAUSE_EVERY;
+    return marker->team == NULL || sgc_team_pause(marker);
+}
+
 /* ---- page by page ---- */
 
 /* Objects by their first granule, and their page. */
@@ -108,7 +115,8 @@ bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena)
     return pages != 0;
 }
 
-/* The flag is taken before the objects are looked at, since these may set it again. */
+/* The flag is taken before the objects are looked at, since these may set it again.  A page in which nothing new is found is
+ * gone through to the end, so that who is told to stop at once gets on, page by page. */
 static void rescan_page(struct sgc_marker *marker, uint32_t arena, uint64_t page)
 {
     sgc_assert((page & (page - 1)) == 0 && !marker->interrupted);
@@ -117,6 +125,8 @@ static void rescan_page(struct sgc_marker *marker, uint32_t arena, uint64_t page
     each_object(marker, arena, page, true, rescan_slot);
     if (marker->interrupted)
         sgc_aw_or(&sgc_heap.arenas[arena].rescan, page);
+    else if (marker->until_pause <= 0)
+        marker->interrupted = !pause_marker(marker);
 }
 
 bool sgc_pages_rescan_paused(struct sgc_marker *marker, uint32_t arena)
@@ -257,13 +267,6 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
     now->count = 0;
     for (size_t i = 0; i < count; i++)
         sgc_chain_follow(marker, now->object[i]);
-}
-
-static bool pause_marker(struct sgc_marker *marker)
-{
-    sgc_assert(sgc_marker_ok(marker));
-    marker->until_pause = SGC_PAUSE_EVERY;
-    return marker->team == NULL || sgc_team_pause(marker);
 }
 
 /* What waits in a batch goes back, as plain words that its objects consist of; or is dropped, if the mark is given up. */

@@ -151,19 +151,21 @@ static void test_graphs(void)
 
 /* ---- shapes ---- */
 
-enum { CELLS = 200000, WIDE = 60000 };
+enum { CELLS = 200000, WIDE = 60000, LISTS = 300, IN_A_LIST = 600 };
 
 static uintptr_t top;
 
-static void make_list(void)
+static uintptr_t make_list(int cells)
 {
-    top = 0;
-    for (int i = 0; i < CELLS; i++) {
+    uintptr_t first = 0;
+
+    for (int i = 0; i < cells; i++) {
         uintptr_t *cell = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
 
-        cell[0] = top;
-        top = (uintptr_t)cell;
+        cell[0] = first;
+        first = (uintptr_t)cell;
     }
+    return first;
 }
 
 static uintptr_t make_tree(int depth)
@@ -177,7 +179,7 @@ static uintptr_t make_tree(int depth)
     return (uintptr_t)inner;
 }
 
-/* An array of arrays: every stack is too small for it that is limited. */
+/* An array of arrays, some of which lead to lists: every stack is too small for it that is limited. */
 static void make_wide(void)
 {
     uintptr_t *array = heap_alloc(sgc_self, WIDE * sizeof *array, SGC_KIND_CONSERVATIVE);
@@ -185,8 +187,10 @@ static void make_wide(void)
     for (int i = 0; i < WIDE; i++) {
         uintptr_t *one = heap_alloc(sgc_self, 300, SGC_KIND_CONSERVATIVE);
 
-        one[30] = (uintptr_t)heap_alloc(sgc_self, 32, SGC_KIND_POINTER_FREE);
         array[i] = (uintptr_t)one;
+        one[30] = (uintptr_t)heap_alloc(sgc_self, 32, SGC_KIND_POINTER_FREE);
+        if (i % (WIDE / LISTS) == 0)
+            one[20] = make_list(IN_A_LIST);
     }
     top = (uintptr_t)array;
 }
@@ -243,7 +247,7 @@ static void test_shapes(void)
 {
     for (int v = 0; v < 5; v += 2) {
         heap_empty();
-        make_list();
+        top = make_list(CELLS);
         test_shape("a list", v);
         heap_empty();
         top = make_tree(16);
@@ -321,7 +325,7 @@ static void test_not_called(void)
     struct stops never = { .every = 0 };
 
     heap_empty();
-    make_list();
+    top = make_list(CELLS);
     begin(&helped, &top, 1);
     sgc_team_program_runs(&helped);
     sgc_team_go_on(&helped, stop, &never);
@@ -357,7 +361,7 @@ static void test_abandon(void)
         wrong += sgc_team_first(team)->split_bytes != 0;
         heap_unmark();
         heap_mark_by(team, 1, &top, 1);
-        wrong += totals_of(team).objects != 2 * WIDE + 1;
+        wrong += totals_of(team).objects != 2 * WIDE + 1 + LISTS * IN_A_LIST;
         heap_unmark();
     }
     tap_ok(wrong == 0, "given up in any state, and the next mark is whole (%d wrong)", wrong);

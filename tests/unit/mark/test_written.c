@@ -16,7 +16,8 @@ static struct thing {
     size_t bytes;
     uint32_t kind;
     bool marked, freed;
-    bool found;                 /* a piece names it as a whole */
+    bool found;                 /* a piece names it as a whole, */
+    uint32_t found_in;          /* because of that arena, counted from 1 */
 } thing[OBJECTS];
 
 static uint64_t seed = 1;
@@ -172,26 +173,28 @@ static int not_whole(void)
 
 /* ---- what is found ---- */
 
-static int find_whole(uintptr_t start, size_t bytes, bool again_is_wrong)
+static int find_whole(uintptr_t start, size_t bytes, uint32_t arena)
 {
     for (int i = 0; i < OBJECTS; i++)
         if ((uintptr_t)thing[i].start == start && thing[i].bytes == bytes && !thing[i].freed) {
-            bool wrong = thing[i].found && (again_is_wrong || bytes <= SGC_SMALL_MAX);
+            bool again = thing[i].found && thing[i].found_in == arena + 1;
+
             thing[i].found = true;
-            return wrong;
+            thing[i].found_in = arena + 1;
+            return again;
         }
     return 1;
 }
 
 /* How many pieces are wrong by themselves: no objects, or words twice. */
-static int take_pieces(bool again_is_wrong)
+static int take_pieces(uint32_t arena)
 {
     struct sgc_work work;
     int wrong = 0;
 
     while (sgc_deque_pop(&heap_marker()->stack, &work)) {
         if ((work.start & SGC_WORK_KINDS) == SGC_WORK_OBJECT) {
-            wrong += find_whole(work.start - SGC_WORK_OBJECT, work.bytes, again_is_wrong);
+            wrong += find_whole(work.start - SGC_WORK_OBJECT, work.bytes, arena);
             continue;
         }
         wrong += (work.start & SGC_WORK_KINDS) != SGC_WORK_HEAP || work.bytes == 0;
@@ -216,7 +219,7 @@ static void test_round(size_t os_page, uint32_t share)
         thing[i].found = false;
     for (uint32_t a = 0; a < arenas(); a++) {
         found += sgc_mark_written(heap_marker(), a, written[a]);
-        wrong += take_pieces(false);
+        wrong += take_pieces(a);
     }
     memset(pages, 0, sizeof pages);
     wanted = expect(pages);

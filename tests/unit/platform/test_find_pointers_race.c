@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * platform/find_pointers.h while another thread writes the words: whatever it writes, what a form says to lie in the range does.
- * A form that loads a word once to compare it and once to use it fails within a fraction of a second.
+ * The words lie across the end of a page, where a load of several takes longest: a form that loads them once to compare them and
+ * once to use them fails some hundred times, if both threads have a processor.
  */
 #include <stdbool.h>
 
@@ -11,14 +12,15 @@
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
 
-enum { WORDS = 64, ROUNDS = TEST_SANITIZED ? 20000 : 400000, LENGTHS = 6 };
+enum { HOT = 4, WORDS = 40, ROUNDS = TEST_SANITIZED ? 20000 : 8000000, LENGTHS = 4, PAGE = 4096 };
 
 static const uintptr_t BASE = UINT64_C(0x7f1234560000), LIMIT = UINT64_C(0x80000);
 
-static _Alignas(64) uintptr_t words[WORDS];
+static _Alignas(PAGE) uintptr_t memory[2 * PAGE / sizeof(uintptr_t)];
+static uintptr_t *const words = memory + PAGE / sizeof(uintptr_t) - HOT / 2;
 static sgc_a32_t over;
 
-/* In, out, in: each word again and again. */
+/* The first ones, in, out, in, again and again. */
 __attribute__((no_sanitize("thread")))
 static void *write_words(void *unused)
 {
@@ -26,23 +28,20 @@ static void *write_words(void *unused)
 
     (void)unused;
     for (uintptr_t n = 0; sgc_a32_load(&over) == 0; n++)
-        for (size_t i = 0; i < WORDS; i++)
-            to[i] = (n + i) % 2 == 0 ? BASE + (n + i) % LIMIT : UINTPTR_MAX - n;
+        for (size_t i = 0; i < HOT; i++)
+            to[i] = n % 2 == 0 ? BASE + 64 : UINTPTR_MAX - 64;
     return NULL;
 }
 
 /* Ranges of several lengths: each has loads of its own. */
 static size_t beyond(sgc_words_form *form, int round)
 {
-    static const size_t lengths[LENGTHS] = { 1, 2, 4, 6, 13, WORDS };
+    static const size_t lengths[LENGTHS] = { 8, 4, 8, WORDS };
     uintptr_t inside[WORDS + SGC_WORDS_BEYOND];
-    size_t length = lengths[round % LENGTHS], n, wrong = 0;
-    struct sgc_words range[2] = {
-        { (uintptr_t)words, length * sizeof *words },
-        { (uintptr_t)(words + WORDS - length), length * sizeof *words },
-    };
+    size_t n, wrong = 0;
+    struct sgc_words range = { (uintptr_t)words, lengths[round % LENGTHS] * sizeof *words };
 
-    n = form(inside, range, length <= WORDS / 2 ? 2 : 1, BASE, LIMIT);
+    n = form(inside, &range, 1, BASE, LIMIT);
     for (size_t i = 0; i < n; i++)
         wrong += inside[i] >= LIMIT;
     return wrong;
