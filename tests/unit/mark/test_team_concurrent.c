@@ -6,7 +6,7 @@
  */
 #include <pthread.h>
 
-#include "mark/descriptor.h"
+#include "mark/edge.h"
 #include "mark/mark_procs.h"
 #include "mark/written.h"
 #include "tests/lib/random_graph.h"
@@ -151,7 +151,7 @@ static void test_graphs(void)
 
 /* ---- shapes ---- */
 
-enum { CELLS = 200000, WIDE = 60000, LISTS = 300, IN_A_LIST = 600 };
+enum { CELLS = 200000, WIDE = 60000, LISTS = 300, IN_A_LIST = 600, BRANCHES = 20, FLAGGED = 60 };
 
 static uintptr_t top;
 
@@ -176,6 +176,16 @@ static uintptr_t make_tree(int depth)
         inner[0] = make_tree(depth - 1);
         inner[1] = make_tree(depth - 1);
     }
+    return (uintptr_t)inner;
+}
+
+/* Each node of a batch leads to so many that a stack of 64 KB has no room, though it is scanned in small pieces. */
+static uintptr_t make_bush(int depth)
+{
+    uintptr_t *inner = heap_alloc(sgc_self, BRANCHES * sizeof *inner, SGC_KIND_CONSERVATIVE);
+
+    for (int i = 0; depth > 0 && i < BRANCHES; i++)
+        inner[i] = make_bush(depth - 1);
     return (uintptr_t)inner;
 }
 
@@ -245,6 +255,8 @@ static void test_shape(const char *name, int variant)
 
 static void test_shapes(void)
 {
+    size_t bush_rescans = 0;
+
     for (int v = 0; v < 5; v += 2) {
         heap_empty();
         top = make_list(CELLS);
@@ -253,12 +265,17 @@ static void test_shapes(void)
         top = make_tree(16);
         test_shape("a tree", v);
         heap_empty();
+        top = make_bush(4);
+        test_shape("a bush", v);
+        bush_rescans = sgc_team_first(heap_alone(&HEAP_MARK))->rescans;
+        heap_empty();
         make_wide();
         test_shape("an array of arrays", v);
         heap_empty();
         make_described();
         test_shape("described objects", v);
     }
+    tap_ok(bush_rescans > 0, "with little room pages are scanned again (%zu)", bush_rescans);
 }
 
 /* ---- coming out soon ---- */
@@ -288,6 +305,36 @@ static void test_large(void)
 
     test_soon("64 MB without pointers", SGC_KIND_CONSERVATIVE, (size_t)64 * MB, 256);
     test_soon("64 MB by a length", sgc_kind_make(&length), (size_t)64 * MB, 256);
+}
+
+/* ---- interrupted in the middle of a flagged page ---- */
+
+static void test_flagged_page(void)
+{
+    struct sgc_team *team = team_of(0);
+    struct stops stops = { .every = 1 };
+    uintptr_t *object[FLAGGED];
+    int wrong = 0;
+
+    heap_empty();
+    for (int i = 0; i < FLAGGED; i++) {
+        object[i] = heap_alloc(sgc_self, 64, SGC_KIND_CONSERVATIVE);
+        object[i][2] = make_list(IN_A_LIST);
+    }
+    begin(team, NULL, 0);
+    for (int i = 0; i < FLAGGED; i++) {
+        heap_set_mark(object[i]);
+        sgc_mark_later(heap_marker(), (uintptr_t)object[i]);
+    }
+    while (!sgc_team_go_on_flagged(team, stop, &stops))
+        continue;
+    for (int i = 0; i < FLAGGED; i++)
+        for (uintptr_t *cell = (uintptr_t *)object[i][2]; cell != NULL; cell = (uintptr_t *)*cell)
+            wrong += !heap_marked(cell);
+    tap_ok(wrong == 0 && stops.said > FLAGGED && !sgc_pages_flagged(),
+           "out %d times in the middle of flagged pages, nothing is forgotten (%d not marked)", stops.said, wrong);
+    sgc_team_abandon(team);
+    heap_unmark();
 }
 
 /* ---- helpers finish it ---- */
@@ -407,6 +454,7 @@ int main(void)
     free_uncollectable();
     test_shapes();
     test_large();
+    test_flagged_page();
     test_helpers();
     free_uncollectable();
     test_not_called();
