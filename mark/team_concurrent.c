@@ -12,8 +12,8 @@
 
 enum { SPLIT_MOST = 32 << 10 };         /* bytes of a piece of a large object: some microseconds */
 
-/* Does any piece on the stack name roots?  For assertions: the whole stack is looked at. */
-__attribute__((unused))
+/* Does any piece on the stack name roots?  The whole stack is looked at. */
+__attribute__((unused))        /* without assertions */
 static bool holds_roots(const struct sgc_deque *d)
 {
     const struct sgc_deque_entry *end = sgc_deque_end(d), *place = end - sgc_deque_private(d);
@@ -27,6 +27,7 @@ static bool holds_roots(const struct sgc_deque *d)
     return any;
 }
 
+__attribute__((unused))        /* without assertions */
 static bool is_concurrent(const struct sgc_team *team)
 {
     return sgc_team_ok(team) && team->concurrent && sgc_marker_marks(team->marker[0]);
