@@ -4,11 +4,6 @@
  * does.  The words lie across the end of a page, where a load of several takes longest: a form that loads them once to compare
  * them and once to use them fails some hundred times, if both threads have a processor.
  */
-/*
- * platform/find_pointers.h while another thread writes the words: whatever it writes, what a form says to lie in the range does.
- * The words lie across the end of a page, where a load of several takes longest: a form that loads them once to compare them and
- * once to use them fails some hundred times, if both threads have a processor.
- */
 #include <stdbool.h>
 
 #include "platform/atomics.h"
