@@ -14,7 +14,6 @@ _Static_assert((int)SGC_PIECE_DESCRIBED == (int)SGC_WORK_OBJECT, "pages say what
 _Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_model("initial-exec")));
 
 enum {
-    NO_ADDRESS = 4096,          /* below, nothing is ever mapped */
     PART_WORDS = 64,            /* of a layout, */
     PART_BYTES = 4096,          /* and of an array, that are scanned before the rest */
 };
@@ -23,9 +22,46 @@ enum {
 struct subject {
     uintptr_t start;            /* a multiple of 8 */
     size_t bytes;               /* SIZE_MAX: unknown, it is no object */
+    bool quiet;                 /* the program may have changed it halfway, or freed it: what makes no sense is no mistake */
 };
 
 typedef struct sgc_client_entry entry;
+
+/* ---- beside the program ---- */
+
+/* The program may have freed it after it was marked: no procedure sees it then. */
+static bool is_freed(const struct sgc_marker *marker, struct subject s)
+{
+    struct sgc_object o;
+
+    sgc_assert(marker->when != SGC_MARK_BESIDE);
+    return marker->concurrent && s.bytes != SIZE_MAX && !(sgc_object_slot(s.start, &o) && sgc_object_allocated(&o));
+}
+
+/* Of an object that only a stopped world lets scan, since a procedure is to be called, or memory of the program's to be read
+ * that may be gone: its page is flagged, so that each stop to come scans it.  False: now is such a stop, and it is still
+ * there. */
+static bool put_off(struct sgc_marker *marker, struct subject s)
+{
+    if (marker->when != SGC_MARK_STOPPED && s.bytes != SIZE_MAX)
+        sgc_mark_later(marker, s.start);
+    return marker->when == SGC_MARK_BESIDE || is_freed(marker, s);
+}
+
+/* May a piece of that memory wait on the stack?  What lies outside the heap may be unmapped once the program runs. */
+static bool may_wait(const struct sgc_marker *marker, uintptr_t start)
+{
+    return marker->when == SGC_MARK_STOPPED || sgc_heap_contains(start);
+}
+
+static void scan_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+{
+    sgc_assert(start % sizeof(uintptr_t) == 0);
+    if (may_wait(marker, start))
+        sgc_mark_words(marker, start, bytes);
+    else
+        sgc_scan_heap(marker, start, bytes);
+}
 
 /* ---- descriptors ---- */
 
@@ -33,10 +69,10 @@ typedef struct sgc_client_entry entry;
 static void scan_all(struct sgc_marker *marker, struct subject s, enum sgc_mark_fault why, uintptr_t descriptor)
 {
     sgc_assert(s.start % sizeof(uintptr_t) == 0);
-    if (why != SGC_FINE)
+    if (why != SGC_FINE && !s.quiet)
         sgc_record_fault(why, s.start, descriptor);
     if (s.bytes != SIZE_MAX)
-        sgc_mark_words(marker, s.start, s.bytes);
+        scan_words(marker, s.start, s.bytes);
 }
 
 static void scan_length(struct sgc_marker *marker, struct subject s, size_t length)
@@ -45,7 +81,7 @@ static void scan_length(struct sgc_marker *marker, struct subject s, size_t leng
         scan_all(marker, s, SGC_BAD_LENGTH, length);
         return;
     }
-    sgc_mark_words(marker, s.start, sgc_round_down(length, sizeof(uintptr_t)));
+    scan_words(marker, s.start, sgc_round_down(length, sizeof(uintptr_t)));
 }
 
 static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t bits)
@@ -59,7 +95,8 @@ static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t b
 static bool leave(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor)
 {
     sgc_assert(start % sizeof(uintptr_t) == 0);
-    return marker->split_bytes != 0 && sgc_deque_push(&marker->stack, start | SGC_WORK_DESCRIBED, descriptor);
+    return marker->split_bytes != 0 && may_wait(marker, start) &&
+           sgc_deque_push(&marker->stack, start | SGC_WORK_DESCRIBED, descriptor);
 }
 
 static bool more_than(const uintptr_t *words, size_t count)
@@ -89,41 +126,16 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
         scan_all(marker, s, number == SGC_LAYOUT_ALL ? SGC_FINE : SGC_NO_LAYOUT, sgc_ds_proc(SGC_PROC_LAYOUT, number));
 }
 
-enum { DESCRIPTOR_HOPS = 8 };           /* descriptors that say where the descriptor is, one after the other, at most */
-
-/* Where a descriptor that is not in the kind lies; 0: the object is not set up yet; 1: nowhere. */
-SGC_BLIND static uintptr_t descriptor_place(uintptr_t start, size_t bytes, uintptr_t descriptor)
-{
-    uintptr_t distance = descriptor & ~(uintptr_t)SGC_DS_TAGS, place;
-
-    if ((intptr_t)descriptor >= 0)
-        return distance % sizeof distance == 0 && bytes >= sizeof distance && distance <= bytes - sizeof distance
-                   ? start + distance : 1;
-    place = *(const uintptr_t *)start;
-    if (place == 0)
-        return 0;
-    place -= distance + SGC_DS_BIAS;
-    return place % sizeof place == 0 && place >= NO_ADDRESS ? place : 1;
-}
-
-SGC_BLIND enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, uintptr_t *descriptor)
-{
-    sgc_assert(start % sizeof(uintptr_t) == 0);
-    for (int hops = 0; (*descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT; hops++) {
-        uintptr_t place = hops < DESCRIPTOR_HOPS ? descriptor_place(start, bytes, *descriptor) : 1;
-
-        if (place <= 1)
-            return place == 0 ? SGC_DESCRIPTOR_NOT_YET : SGC_DESCRIPTOR_NOWHERE;
-        *descriptor = *(const uintptr_t *)place;
-    }
-    return SGC_DESCRIPTOR_HERE;
-}
-
 /* The descriptor itself.  False if there is nothing to scan, or it has been seen to. */
 static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr_t *descriptor)
 {
-    enum sgc_descriptor_is is = sgc_descriptor_find(s.start, s.bytes, descriptor);
+    enum sgc_descriptor_is is = sgc_descriptor_find(s.start, s.bytes, marker->concurrent, descriptor);
 
+    if (is == SGC_DESCRIPTOR_OUTSIDE) {
+        if (put_off(marker, s))
+            return false;
+        is = sgc_descriptor_find(s.start, s.bytes, false, descriptor);
+    }
     if (is == SGC_DESCRIPTOR_NOWHERE)
         scan_all(marker, s, SGC_BAD_PLACE, *descriptor);
     return is == SGC_DESCRIPTOR_HERE;
@@ -167,6 +179,8 @@ static entry *run_procedure(struct sgc_marker *marker, struct subject s, uintptr
     sgc_mark_proc_t proc = sgc_mark_proc_at(descriptor >> SGC_DS_TAG_BITS & (SGC_MARK_PROCS - 1));
     entry *result;
 
+    if (put_off(marker, s))
+        return top;
     if (proc == NULL) {
         scan_all(marker, s, SGC_NO_PROCEDURE, descriptor);
         return top;
@@ -207,16 +221,17 @@ static entry *scan(struct sgc_marker *marker, struct subject s, uintptr_t descri
 }
 
 /* What was pushed may be a part of an object, or memory outside the heap. */
-static bool subject_at(uintptr_t start, uintptr_t descriptor, struct subject *s)
+static bool subject_at(uintptr_t start, uintptr_t descriptor, bool quiet, struct subject *s)
 {
     struct sgc_object o;
 
-    *s = (struct subject){ start, SIZE_MAX };
+    *s = (struct subject){ start, SIZE_MAX, quiet };
     if (sgc_heap_contains(start) && sgc_object_slot(start, &o))
         s->bytes = o.start + o.bytes - start;
-    if (start >= NO_ADDRESS && (s->bytes != SIZE_MAX || !sgc_heap_contains(start)))
+    if (start >= SGC_NO_ADDRESS && (s->bytes != SIZE_MAX || !sgc_heap_contains(start)))
         return true;
-    sgc_record_fault(SGC_BAD_ENTRY, start, descriptor);
+    if (!quiet)
+        sgc_record_fault(SGC_BAD_ENTRY, start, descriptor);
     return false;
 }
 
@@ -237,41 +252,33 @@ static entry *scan_uneven(struct sgc_marker *marker, struct subject s, uintptr_t
     return top;
 }
 
-static entry *scan_entry(struct sgc_marker *marker, entry e, entry *top)
+static entry *scan_entry(struct sgc_marker *marker, entry e, bool quiet, entry *top)
 {
     struct subject s;
 
-    if (!subject_at(e.start, e.descriptor, &s))
+    if (!subject_at(e.start, e.descriptor, quiet, &s))
         return top;
     if (e.start % sizeof(uintptr_t) != 0)
         return scan_uneven(marker, s, e.descriptor, top);
     return scan(marker, s, e.descriptor, top);
 }
 
-/* Moves what procedures pushed to the marker's own stack, where it can be stolen; where there is no room, it is scanned at
- * once.  The place of the entry that is taken is free then, so a procedure always finds one. */
+/* Moves what procedures pushed to the marker's own stack, where it can be stolen; where there is no room, or the program may
+ * run before it is popped, it is scanned at once.  The place of the entry that is taken is free then, so a procedure always
+ * finds one. */
 static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top)
 {
     sgc_assert(is_entry(bottom, marker) && is_entry(top, marker) && bottom <= top);
     while (top > bottom) {
         entry e = *top--;
 
-        if (e.start % sizeof(uintptr_t) != 0 ||
+        if (e.start % sizeof(uintptr_t) != 0 || marker->when != SGC_MARK_STOPPED ||
             !sgc_deque_push(&marker->stack, e.start | SGC_WORK_DESCRIBED, e.descriptor))
-            top = scan_entry(marker, e, top);
+            top = scan_entry(marker, e, false, top);
     }
 }
 
 /* ---- arrays ---- */
-
-SGC_BLIND bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end)
-{
-    if (bytes == SIZE_MAX || bytes < sizeof *end)
-        return false;
-    *end = *(const struct sgc_array_end *)(start + bytes - sizeof *end);
-    return end->descriptor == sgc_ds_proc(SGC_PROC_ARRAY, 0) && end->element_bytes % sizeof(uintptr_t) == 0 &&
-           end->element_bytes != 0 && end->element_bytes <= bytes - sizeof *end;
-}
 
 static bool leave_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
@@ -295,7 +302,8 @@ static size_t share_array(struct sgc_marker *marker, uintptr_t start, size_t byt
 }
 
 /* None of them is an array again: what looks like one is an error. */
-static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes, const struct sgc_array_end *end, entry *top)
+static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes, bool quiet,
+                          const struct sgc_array_end *end, entry *top)
 {
     size_t element = end->element_bytes;
 
@@ -304,7 +312,7 @@ static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t byt
         return;
     }
     for (size_t at = 0; at < bytes; at += element) {
-        struct subject s = { start + at, element };
+        struct subject s = { start + at, element, quiet };
         uintptr_t descriptor = end->element_descriptor;
 
         if (find_descriptor(marker, s, &descriptor))
@@ -324,49 +332,23 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
     most = (s.bytes - sizeof end) / end.element_bytes * end.element_bytes;
     if (bytes == 0 || bytes > most)
         bytes = most;
-    scan_elements(marker, s.start, share_array(marker, s.start, bytes, end.element_bytes), &end, top);
+    scan_elements(marker, s.start, share_array(marker, s.start, bytes, end.element_bytes), s.quiet, &end, top);
 }
 
 /* ---- objects, and pieces of work ---- */
 
-static const struct sgc_kind *kind_at(uintptr_t start)
-{
-    return &sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind];
-}
-
-static uintptr_t descriptor_of(const struct sgc_kind *kind, size_t bytes)
-{
-    return kind->descriptor + (kind->add_size ? bytes : 0);
-}
-
-bool sgc_described_words(struct sgc_work *work)
-{
-    uintptr_t start = work->start - SGC_WORK_OBJECT, descriptor;
-    const struct sgc_kind *kind;
-
-    sgc_assert(sgc_work_ok(work));
-    if ((work->start & SGC_WORK_KINDS) != SGC_WORK_OBJECT)
-        return false;
-    kind = kind_at(start);
-    descriptor = descriptor_of(kind, work->bytes);
-    if (kind->scan != SGC_SCAN_DESCRIBED || sgc_descriptor_find(start, work->bytes, &descriptor) != SGC_DESCRIPTOR_HERE ||
-        (descriptor & SGC_DS_TAGS) != SGC_DS_LENGTH || descriptor > work->bytes || descriptor > SGC_BATCH_BYTES ||
-        descriptor < sizeof(uintptr_t))
-        return false;
-    *work = (struct sgc_work){ start, sgc_round_down(descriptor, sizeof(uintptr_t)) };
-    return true;
-}
-
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
-    const struct sgc_kind *kind = kind_at(start);
-    uintptr_t descriptor = descriptor_of(kind, bytes);
+    const struct sgc_kind *kind = sgc_kind_at(start);
+    struct subject s = { start, bytes, marker->when == SGC_MARK_BESIDE };
 
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start));
     if (kind->scan == SGC_SCAN_DESCRIBED)
-        take_over(marker, marker->client, scan(marker, (struct subject){ start, bytes }, descriptor, marker->client));
-    else if (kind->scan == SGC_SCAN_WORDS)
+        take_over(marker, marker->client, scan(marker, s, sgc_descriptor_of(kind, bytes), marker->client));
+    else if (kind->scan == SGC_SCAN_WORDS && marker->when == SGC_MARK_STOPPED)
         sgc_scan_heap(marker, start, bytes);
+    else if (kind->scan == SGC_SCAN_WORDS)
+        sgc_mark_words(marker, start, bytes);
 }
 
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work)
@@ -377,7 +359,7 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work)
     if ((work.start & SGC_WORK_KINDS) == SGC_WORK_OBJECT)
         sgc_scan_object(marker, start, work.bytes);
     else
-        take_over(marker, marker->client, scan_entry(marker, (entry){ start, work.bytes }, marker->client));
+        take_over(marker, marker->client, scan_entry(marker, (entry){ start, work.bytes }, marker->concurrent, marker->client));
 }
 
 bool sgc_mark_for_procedure(uintptr_t word)

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scanning objects by their descriptors, procedures of clients included.  On any marker, world stopped.
+ * Scanning objects by their descriptors, procedures of clients included.  On any marker.
+ *
+ * While the world runs no procedure is called, and no descriptor read that lies outside the object: what a first word leads to
+ * may be unmapped (a module's type), or not be what it was (a slot that is free by now).  Such an object's page is flagged
+ * instead, and all its marked objects are scanned in each later stop until the mark is complete (mark/flagged.h).  In a stop
+ * after which the program may go on, what a procedure pushes is scanned on the spot, so that nothing on the stack names memory
+ * outside the heap once it does.
  */
 #ifndef SGC_MARK_DESCRIPTOR_H
 #define SGC_MARK_DESCRIPTOR_H
@@ -13,9 +19,22 @@ SGC_INNER _Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_mo
 /* Scans a marked object, whatever its kind.  On the spot, but a large one may be left on the stack in part. */
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
+enum { SGC_NO_ADDRESS = 4096 };         /* below, nothing is ever mapped */
+
+/* The kind of the object that begins there, and what that says of one of so many bytes. */
+static inline const struct sgc_kind *sgc_kind_at(uintptr_t start)
+{
+    return &sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind];
+}
+
+static inline uintptr_t sgc_descriptor_of(const struct sgc_kind *kind, size_t bytes)
+{
+    return kind->descriptor + (kind->add_size ? bytes : 0);
+}
+
 /* If the piece is a small object whose descriptor is a length, it becomes those words, which can be scanned in a batch
  * with others. */
-bool sgc_described_words(struct sgc_work *work);
+bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work);
 
 /* Does a piece of work of the kinds SGC_WORK_OBJECT and SGC_WORK_DESCRIBED. */
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
@@ -35,11 +54,12 @@ enum sgc_descriptor_is {
     SGC_DESCRIPTOR_HERE,
     SGC_DESCRIPTOR_NOT_YET,             /* the object is not set up yet and points at nothing */
     SGC_DESCRIPTOR_NOWHERE,             /* what says where it is makes no sense */
+    SGC_DESCRIPTOR_OUTSIDE,             /* it is where the object's first word leads, and that was not to be followed */
 };
 
 /* Follows descriptors that say where the object's descriptor is to the one that says something itself.  `bytes` as the
- * object has, SIZE_MAX: unknown. */
-enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, uintptr_t *descriptor);
+ * object has, SIZE_MAX: unknown.  `inside`: only within the object. */
+enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, bool inside, uintptr_t *descriptor);
 
 /* The end of the array that the object is, or is the rest of. */
 struct sgc_array_end;

@@ -1,35 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The marker's loop, and objects that are found page by page.  World stopped.
+ * The marker's loop, and objects that are found page by page.
  */
 #include "mark/drain.h"
 
-#include "alloc/large/span.h"
 #include "mark/descriptor.h"
 #include "mark/edge.h"
 #include "mark/edge_bits.h"
 #include "mark/follow.h"
+#include "mark/mark_sets.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
 
 enum {
     PIECES = 16,                /* that are no small objects, scanned before others may take work */
-    ARENAS_A_PIECE = 4,         /* what one marker looks through before others may take the rest */
+    ARENAS_A_PIECE = 4,         /* what one marker looks through before others may take the rest, */
+    ARENAS_A_SHORT_PIECE = 1,   /* or it may be interrupted */
 };
+
+static bool pause_marker(struct sgc_marker *marker)
+{
+    sgc_assert(sgc_marker_ok(marker));
+    marker->until_pause = SGC_PAUSE_EVERY;
+    return marker->team == NULL || sgc_team_pause(marker);
+}
 
 /* ---- page by page ---- */
 
 /* Objects by their first granule, and their page. */
 typedef void (*slot_fn)(struct sgc_marker *marker, size_t granule, const struct sgc_page *d);
 
-/* Calls fn for each object whose bit is set in the bitmap of that role, of a page of small objects. */
-SGC_INLINE void each_slot(struct sgc_marker *marker, uint32_t page, uint32_t role, slot_fn fn)
+/* Calls fn for each allocated object of a page of small objects that is marked, or is not. */
+SGC_INLINE void each_slot(struct sgc_marker *marker, uint32_t page, bool marked, slot_fn fn)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     size_t first = (size_t)page * SGC_PAGE_WORDS;
 
     for (size_t w = first; w < first + SGC_PAGE_WORDS; w++) {
-        uintptr_t bits = sgc_aw_load(sgc_bits_word(w, role));
+        uintptr_t bits = marked ? sgc_marked_objects(marker, d, w) : sgc_white_objects(marker, w);
 
         for (; bits != 0; bits &= bits - 1)
             fn(marker, w * 64 + (size_t)__builtin_ctzll(bits), d);
@@ -37,15 +45,16 @@ SGC_INLINE void each_slot(struct sgc_marker *marker, uint32_t page, uint32_t rol
 }
 
 /* The same for the objects of every page whose bit is set in `pages`.  Inline: what is done with each is called directly. */
-SGC_INLINE void each_object(struct sgc_marker *marker, uint32_t arena, uint64_t pages, uint32_t role, slot_fn fn)
+SGC_INLINE void each_object(struct sgc_marker *marker, uint32_t arena, uint64_t pages, bool marked, slot_fn fn)
 {
     for (; pages != 0; pages &= pages - 1) {
         uint32_t page = arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(pages);
         const struct sgc_page *d = &sgc_heap.pages[page];
+        uint8_t state = sgc_page_state(d);
 
-        if (sgc_page_state(d) == SGC_PAGE_SMALL)
-            each_slot(marker, page, role, fn);
-        else if (sgc_page_state(d) == SGC_PAGE_SPAN && (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) != 0)
+        if (state == SGC_PAGE_SMALL)
+            each_slot(marker, page, marked, fn);
+        else if (state == SGC_PAGE_SPAN && sgc_span_is_marked(marker, page) == marked)
             fn(marker, sgc_page_first_granule(page), d);
     }
 }
@@ -62,19 +71,19 @@ static void mark_slot(struct sgc_marker *marker, size_t granule, const struct sg
 static void mark_uncollectable(struct sgc_marker *marker, struct sgc_work work)
 {
     uint32_t a = (uint32_t)(work.start / (SGC_WORK_KINDS + 1));
+    size_t some = marker->when == SGC_MARK_STOPPED ? ARENAS_A_PIECE : ARENAS_A_SHORT_PIECE;
 
     sgc_assert(sgc_marker_marks(marker) && (work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES);
-    if (work.bytes > ARENAS_A_PIECE &&
-        sgc_deque_push(&marker->stack, work.start + ARENAS_A_PIECE * (SGC_WORK_KINDS + 1), work.bytes - ARENAS_A_PIECE))
-        work.bytes = ARENAS_A_PIECE;
-    sgc_assert(a + work.bytes <= sgc_pool.committed);
+    if (work.bytes > some && sgc_deque_push(&marker->stack, work.start + some * (SGC_WORK_KINDS + 1), work.bytes - some))
+        work.bytes = some;
+    sgc_assert(a + work.bytes <= sgc_marker_arenas(marker));
     for (uint32_t end = a + (uint32_t)work.bytes; a < end; a++)
-        each_object(marker, a, sgc_aw_load_acq(&sgc_heap.arenas[a].uncollectable), marker->alloc_role, mark_slot);
+        each_object(marker, a, sgc_aw_load_acq(&sgc_heap.arenas[a].uncollectable), false, mark_slot);
 }
 
 void sgc_mark_uncollectable(struct sgc_marker *marker)
 {
-    struct sgc_work all = { SGC_WORK_PAGES, sgc_pool.committed };
+    struct sgc_work all = { SGC_WORK_PAGES, sgc_marker_arenas(marker) };
 
     sgc_assert(sgc_marker_marks(marker));
     if (marker->team == NULL || !sgc_team_give_roots(marker, all.start, all.bytes))
@@ -89,23 +98,65 @@ static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct 
     size_t bytes = span ? sgc_aw_load(&d->span_bytes) : (size_t)d->granules * SGC_GRANULE;
 
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL || sgc_page_state(d) == SGC_PAGE_SPAN);
+    if (marker->interrupted)
+        return;
     sgc_scan_object(marker, marker->base + granule * SGC_GRANULE, bytes);
-    sgc_mark_drain(marker);
+    marker->until_pause--;
+    marker->interrupted = !sgc_mark_drain(marker);
 }
 
 bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena)
 {
     uint64_t pages = sgc_aw_swap(&sgc_heap.arenas[arena].rescan, 0);
 
-    sgc_assert(sgc_marker_marks(marker) && arena < sgc_pool.committed);
+    sgc_assert(sgc_marker_marks(marker) && marker->when == SGC_MARK_STOPPED && arena < sgc_marker_arenas(marker));
     marker->rescans += (size_t)__builtin_popcountll(pages);
-    each_object(marker, arena, pages, marker->alloc_role ^ 1, rescan_slot);
+    each_object(marker, arena, pages, true, rescan_slot);
     return pages != 0;
+}
+
+/* The flag is taken before the objects are looked at, since these may set it again.  A page in which nothing new is found is
+ * gone through to the end, so that who is told to stop at once gets on, page by page. */
+static void rescan_page(struct sgc_marker *marker, uint32_t arena, uint64_t page)
+{
+    sgc_assert((page & (page - 1)) == 0 && !marker->interrupted);
+    sgc_aw_and(&sgc_heap.arenas[arena].rescan, ~page);
+    marker->rescans++;
+    each_object(marker, arena, page, true, rescan_slot);
+    if (marker->interrupted)
+        sgc_aw_or(&sgc_heap.arenas[arena].rescan, page);
+    else if (marker->until_pause <= 0)
+        marker->interrupted = !pause_marker(marker);
+}
+
+bool sgc_pages_rescan_paused(struct sgc_marker *marker, uint32_t arena)
+{
+    uint64_t pages = sgc_aw_load(&sgc_heap.arenas[arena].rescan);
+
+    sgc_assert(sgc_marker_marks(marker) && marker->when == SGC_MARK_PAUSED && arena < sgc_marker_arenas(marker));
+    marker->interrupted = false;
+    for (; pages != 0 && !marker->interrupted; pages &= pages - 1)
+        rescan_page(marker, arena, pages & -pages);
+    return !marker->interrupted;
+}
+
+static uint32_t arenas_there_are(void)
+{
+    return (uint32_t)(sgc_aw_load_acq(&sgc_heap.limit) >> SGC_ARENA_LOG);
+}
+
+bool sgc_pages_flagged(void)
+{
+    bool any = false;
+
+    for (uint32_t a = 0; a < arenas_there_are() && !any; a++)
+        any = sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0;
+    return any;
 }
 
 void sgc_pages_forget_rescans(void)
 {
-    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+    for (uint32_t a = 0; a < arenas_there_are(); a++)
         sgc_aw_store(&sgc_heap.arenas[a].rescan, 0);
 }
 
@@ -117,10 +168,10 @@ SGC_INLINE bool is_small(uintptr_t start, size_t bytes)
 }
 
 /* Apart, so that the two stay in registers where it is not asked for. */
-static bool become_words(uintptr_t *start, size_t *bytes)
+static bool become_words(const struct sgc_marker *marker, uintptr_t *start, size_t *bytes)
 {
     struct sgc_work work = { *start, *bytes };
-    bool may = sgc_described_words(&work);
+    bool may = sgc_described_words(marker, &work);
 
     *start = work.start;
     *bytes = work.bytes;
@@ -151,7 +202,7 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
         uintptr_t start = sgc_aw_load(&place[-1].start);
         size_t bytes = sgc_aw_load(&place[-1].bytes);
 
-        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(&start, &bytes))
+        if (__builtin_expect(!is_small(start, bytes), 0) && !become_words(marker, &start, &bytes))
             break;
         place--;
         object->start = start;
@@ -180,7 +231,7 @@ static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_han
     for (int n = 0; n < PIECES && batch->count < SGC_BATCH && work.bytes <= SGC_SCAN_PART; n++) {
         if (!next_piece(marker, &work, in_hand || batch->count != 0))
             break;
-        if (is_small(work.start, work.bytes) || sgc_described_words(&work)) {
+        if (is_small(work.start, work.bytes) || sgc_described_words(marker, &work)) {
             batch->object[batch->count++] = (struct sgc_words){ work.start, work.bytes };
         } else {
             marker->until_pause--;
@@ -218,11 +269,17 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
         sgc_chain_follow(marker, now->object[i]);
 }
 
-static bool pause_marker(struct sgc_marker *marker)
+/* What waits in a batch goes back, as plain words that its objects consist of; or is dropped, if the mark is given up. */
+static void put_back(struct sgc_marker *marker, struct sgc_batch *batch)
 {
-    sgc_assert(sgc_marker_ok(marker));
-    marker->until_pause = SGC_PAUSE_EVERY;
-    return marker->team == NULL || sgc_team_pause(marker);
+    sgc_assert(batch->count <= SGC_BATCH);
+    if (marker->when == SGC_MARK_STOPPED)
+        batch->count = 0;
+    for (; batch->count != 0; batch->count--) {
+        struct sgc_words *object = &batch->object[batch->count - 1];
+
+        sgc_push_piece(marker, object->start, object->bytes);
+    }
 }
 
 /* What other markers may take is seen to after each batch: it is one look when nothing is to be done. */
@@ -237,8 +294,10 @@ bool sgc_mark_drain(struct sgc_marker *marker)
         scan_either(marker, now, next);
         if (marker->how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
             sgc_idle_wake(&marker->team->idle, 1);
-        if (marker->until_pause <= 0 && !pause_marker(marker))
+        if (marker->until_pause <= 0 && !pause_marker(marker)) {
+            put_back(marker, next);
             return false;
+        }
         other = now;
         now = next;
         next = other;

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The marker's loop: mark/marker.h says what it does; and objects found page by page.  On any marker, world stopped. */
+/* The marker's loop: mark/marker.h says what it does; and objects found page by page.  On any marker. */
 #ifndef SGC_MARK_DRAIN_H
 #define SGC_MARK_DRAIN_H
 
 #include "mark/marker.h"
 
-/* Scans all that this marker has to scan.  False if the team gave up meanwhile. */
+/* Scans all that this marker has to scan.  False if the team said stop meanwhile: what is left is on the stack, or its page is
+ * flagged, unless the mark is given up. */
 bool sgc_mark_drain(struct sgc_marker *marker);
 
 /* Marks uncollectable objects, which are roots. */
 void sgc_mark_uncollectable(struct sgc_marker *marker);
 
-/* Scans the marked objects of the arena's flagged pages again.  False if no page was flagged. */
+/* Scans the marked objects of the arena's flagged pages again, the world being stopped for good.  False if no page was
+ * flagged. */
 bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena);
+
+/* The same, on the only marker, in a stop after which the program may go on: pages whose objects only a stop lets scan are
+ * flagged again.  False if the team said stop meanwhile; the flags of what is left stand. */
+bool sgc_pages_rescan_paused(struct sgc_marker *marker, uint32_t arena);
+
+/* Is any page flagged?  While nobody marks. */
+bool sgc_pages_flagged(void);
 
 /* Takes all flags back. */
 void sgc_pages_forget_rescans(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From collected edges to marks, many at a time.  On any marker, world stopped.
+ * From collected edges to marks, many at a time.  On any marker.
  */
 #include "mark/edge.h"
 
@@ -38,14 +38,22 @@ bool sgc_edge_remote_bit(uintptr_t edge)
     return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;
 }
 
+/* A large object's first page has the flag. */
+void sgc_mark_later(struct sgc_marker *marker, uintptr_t address)
+{
+    uint32_t page = sgc_page_number(address), first = sgc_span_first_page(page);
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(address));
+    if (first != SGC_NO_PAGE)
+        page = first;
+    /* who takes the flag in a round of rescans must see the mark that was set before */
+    sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
+}
+
 /* Objects for which there was no room on the stack. */
 void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
 {
-    uint32_t page = sgc_page_number(address);
-
-    sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(address));
-    /* who takes the flag in a round of rescans must see the mark that was set before */
-    sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
+    sgc_mark_later(marker, address);
     marker->overflowed = true;
 }
 
@@ -95,9 +103,10 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule)
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
 
     sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, granule * SGC_GRANULE));
+    if (sgc_mark_objects(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, marker->how) == 0)
+        return;
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL);
-    if (sgc_mark_objects(d, granule / 64, (uintptr_t)1 << (granule % 64), marker->alloc_role, marker->how) != 0)
-        sgc_marked(marker, marker->base + granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE, d->kind);
+    sgc_marked(marker, marker->base + granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE, d->kind);
 }
 
 /* Of so many edges only `left` led to what was not marked: that goes for the next ones, too. */
@@ -127,7 +136,10 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *plac
     return (size_t)(found.stray - edge);
 }
 
-/* Strays become edges to the first bytes of their slots.  With those into spans it is done with at once.  How many are left. */
+/* Strays become edges to the first bytes of their slots.  With those into spans it is done with at once.  How many are left.
+ * While the world runs a page without objects may be set up for another size meanwhile: what is computed from two halves of a
+ * descriptor may lie anywhere, and counts only if it lies before the word's target; whether an object begins there its
+ * allocation bit says. */
 static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = 0, spans = 0;
@@ -143,9 +155,9 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
             continue;
         }
         start = sgc_slot_granule(d, offset) * SGC_GRANULE;
-        sgc_assert(start <= offset && sgc_edge_ok(marker, offset));
+        sgc_assert(sgc_edge_ok(marker, offset));
         edge[left] = start;
-        left += sgc_distance_counts(distances, offset - start);
+        left += (size_t)(start <= offset) & sgc_distance_counts(distances, offset - start);
     }
     if (spans >= SGC_SPANS_MANY)
         marker->drops_marked_spans = true;

@@ -14,6 +14,7 @@
 #include "alloc/pages/kind.h"
 #include "alloc/pages/pool.h"
 #include "mark/marker.h"
+#include "platform/sanitizers.h"
 
 #define SGC_NOWHERE UINTPTR_MAX
 
@@ -36,6 +37,9 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
 
 /* The page of the object in which the address lies must be looked at again: its words could not be remembered. */
 void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address);
+
+/* The same, because they cannot be scanned, or not for the last time, before the world is stopped for good. */
+void sgc_mark_later(struct sgc_marker *marker, uintptr_t address);
 
 /* The kind of work that an object with pointers is. */
 SGC_INLINE uintptr_t sgc_piece_of(uint32_t scan)
@@ -69,6 +73,10 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *
 /* Marks the span that begins with the page. */
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 
+/* The first page of the span that the page belongs to, maybe itself; SGC_NO_PAGE: it belongs to none.  Its descriptor may be
+ * being set up, or taken down: what the answer is good for, the span's allocation bit says. */
+uint32_t sgc_span_first_page(uint32_t page);
+
 enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object, which make it worth while */
 
 /* Leaves out edges into the first pages of spans that are marked, and sees whether that was worth it.  How many are left. */
@@ -90,6 +98,19 @@ SGC_INLINE size_t sgc_slot_granule(const struct sgc_page *d, size_t offset)
  * variables), so sanitizers are told to look away, here and in the functions that they are inlined into.  What
  * synchronises with other markers is called, not inlined. */
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
+
+/* ThreadSanitizer does look at what it is inlined into, if that synchronises. */
+#if SGC_TSAN
+#define SGC_INLINE_BLIND SGC_BLIND __attribute__((noinline, unused)) static
+#else
+#define SGC_INLINE_BLIND SGC_BLIND SGC_INLINE
+#endif
+
+/* A word of the program's memory, loaded once: it may change between two loads, and be in the heap for one of them only. */
+SGC_INLINE_BLIND uintptr_t sgc_read_once(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
 
 /* Each word is written to the next place of the marker's edges, and the place is kept if it is one: no branch. */
 SGC_BLIND SGC_INLINE size_t sgc_edge_append(uintptr_t *edge, size_t n, uintptr_t word, uintptr_t base, uintptr_t limit)

@@ -37,9 +37,10 @@ SGC_INLINE size_t sgc_edge_word(uintptr_t edge)
     return edge / SGC_WORD_REACH * 2;
 }
 
+/* Acquire: the descriptor of the page is there if one of its objects is. */
 SGC_INLINE uintptr_t sgc_edge_allocated(const struct sgc_marker *marker, uintptr_t edge)
 {
-    return sgc_aw_load(&marker->allocated[sgc_edge_word(edge)]);
+    return sgc_aw_load_acq(&marker->allocated[sgc_edge_word(edge)]);
 }
 
 /* Has the object that the edge leads to been freed by a thread that does not own its page?  Only of pages of which some may

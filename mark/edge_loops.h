@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only marker, for one of
- * several, and for the ways that are there to be compared.  On any marker, world stopped.
+ * several, and for the ways that are there to be compared.  On any marker.
  */
 #ifndef SGC_MARK_EDGE_LOOPS_H
 #define SGC_MARK_EDGE_LOOPS_H
@@ -22,7 +22,7 @@ SGC_INLINE uintptr_t sgc_mark_objects(const struct sgc_page *d, size_t word, uin
 {
     sgc_aw_t *bits = &sgc_heap.bits[2 * word];
     uintptr_t marked = sgc_aw_load(&bits[alloc ^ 1]);
-    uintptr_t white = objects & sgc_aw_load(&bits[alloc]) & ~marked;
+    uintptr_t white = objects & sgc_aw_load_acq(&bits[alloc]) & ~marked;
 
     if (white != 0 && __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0))
         white &= ~sgc_aw_load(&sgc_heap.remote_bits[word]);
@@ -167,7 +167,7 @@ SGC_INLINE const uintptr_t *sgc_mark_apart(const struct sgc_marker *marker, cons
         marked = sgc_aw_load(&marks[sgc_edge_word(target)]);
         if (sgc_bit_of(marked, sgc_edge_granule(target)))
             continue;
-        if (__builtin_expect(!sgc_bit_of(sgc_aw_load(&allocated[sgc_edge_word(target)]), sgc_edge_granule(target)), 0) ||
+        if (__builtin_expect(!sgc_bit_of(sgc_aw_load_acq(&allocated[sgc_edge_word(target)]), sgc_edge_granule(target)), 0) ||
             __builtin_expect(!sgc_edge_is_near(target, near), 0)) {
             *now.stray++ = target;
             continue;

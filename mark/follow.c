@@ -71,7 +71,7 @@ SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct 
     struct sgc_words next = { 0, 0 };
 
     for (; p < end; p++) {
-        uintptr_t edge = *p - base;
+        uintptr_t edge = sgc_read_once((uintptr_t)p) - base;
         struct sgc_words found;
 
         if (edge >= limit || !mark_next(marker, edge, weight, &found, how))

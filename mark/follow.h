@@ -3,7 +3,7 @@
  * Objects that are found one at a time, as in a list.  Batches would only add latency, and cost more than what is done about
  * one object; so these are followed at once, nothing is prefetched, and the processor guesses the branches.
  *
- * On a marker, world stopped.
+ * On a marker.
  */
 #ifndef SGC_MARK_FOLLOW_H
 #define SGC_MARK_FOLLOW_H

@@ -10,8 +10,9 @@
  *   what        written by                                 read by     ordering
  *   used        who adds a layout: compare-and-swap        everybody   none: words that are not written yet are zero
  *   chunk[n]    who needs it first: compare-and-swap       everybody   release / acquire
- *   words       who has got their positions from `used`,   markers     the stopped world
- *               before it gives the number to anybody
+ *   words       who has got their positions from `used`,   markers     the stopped world; beside the program a number may be
+ *               before it gives the number to anybody                  seen before its words, which then read as zero: the
+ *                                                                      object that it stands in was written just now
  *
  * An array says in its last words what its elements are; those words are written by who allocates it, the last one last.
  */

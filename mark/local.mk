@@ -4,6 +4,7 @@
 mark_sources = \
 	mark/descriptor.c \
 	mark/descriptor.h \
+	mark/descriptor_find.c \
 	mark/displacements.c \
 	mark/displacements.h \
 	mark/drain.c \
@@ -21,6 +22,7 @@ mark_sources = \
 	mark/mark_procs.h \
 	mark/mark_roots.c \
 	mark/mark_roots.h \
+	mark/mark_sets.h \
 	mark/markbit.c \
 	mark/markbit.h \
 	mark/marker.c \
@@ -29,6 +31,7 @@ mark_sources = \
 	mark/scan.h \
 	mark/team.c \
 	mark/team.h \
+	mark/team_concurrent.c \
 	mark/team_make.c \
 	mark/team_state.c \
 	mark/team_state.h \
@@ -43,4 +46,6 @@ mark_sources = \
 	mark/work/steal_rules.h \
 	mark/work/termination.c \
 	mark/work/termination.h \
-	mark/work/work.h
+	mark/work/work.h \
+	mark/written.c \
+	mark/written.h

@@ -64,7 +64,7 @@ void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 /* The first word that points at the object that it is in; else the end. */
 SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t start, size_t bytes)
 {
-    while (from < end && *(const uintptr_t *)from - start >= bytes)
+    while (from < end && sgc_read_once(from) - start >= bytes)
         from += sizeof from;
     return from;
 }

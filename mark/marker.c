@@ -49,11 +49,21 @@ static uint32_t near_distances(const sgc_a8_t *distances)
     return near;
 }
 
+void sgc_marker_renew(struct sgc_marker *marker)
+{
+    uintptr_t limit = sgc_aw_load_acq(&sgc_heap.limit);
+
+    sgc_assert(limit >= marker->limit && limit % SGC_ARENA == 0);
+    marker->limit = limit;
+}
+
 void sgc_marker_begin(struct sgc_marker *marker)
 {
     sgc_assert(sgc_marker_idle(marker));
     marker->base = sgc_heap.base;
-    marker->limit = sgc_aw_load_acq(&sgc_heap.limit);
+    sgc_marker_renew(marker);
+    marker->when = SGC_MARK_STOPPED;
+    marker->concurrent = false;
     marker->alloc_role = sgc_heap.alloc_role;
     marker->allocated = &sgc_heap.bits[marker->alloc_role];
     marker->marks = &sgc_heap.bits[marker->alloc_role ^ 1];
@@ -62,5 +72,5 @@ void sgc_marker_begin(struct sgc_marker *marker)
     marker->stack.deepest = 0;
     marker->steals = marker->stolen = 0;
     marker->breaks = 0;
-    marker->overflowed = false;
+    marker->overflowed = marker->interrupted = false;
 }

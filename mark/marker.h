@@ -9,9 +9,13 @@
  * If the mark stack cannot grow, the object's page is flagged and its marked objects are scanned
  * again later: nothing is lost, and the rescans can be shared like any other work.
  *
- * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques.  World stopped.
+ * A marker works alone, or in a team (mark/team.h) whose members touch nothing of each other but their deques.
  * Mark bits and rescan flags are read by all, with no order needed: what a marker learns from a mark bit is only that somebody
  * marked.  A marker that is known to be alone sets mark bits by plain stores, one of several by atomic operations.
+ *
+ * The world is stopped, or one marker alone goes on while it runs (enum sgc_mark_when).  Then the program writes the words that
+ * are scanned, and allocates: each word of its memory is loaded once (sgc_read_once), and what a marker uses of a page's
+ * descriptor it reads behind an acquire of the state or of an allocation word that says that it is there.
  */
 #ifndef SGC_MARK_MARKER_H
 #define SGC_MARK_MARKER_H
@@ -34,6 +38,13 @@ enum {
 };
 
 struct sgc_team;
+
+/* What the program does meanwhile. */
+enum sgc_mark_when {
+    SGC_MARK_STOPPED,           /* it stands still until the mark is complete, or given up */
+    SGC_MARK_PAUSED,            /* it stands still, but may go on before the mark is complete */
+    SGC_MARK_BESIDE,            /* it runs */
+};
 
 /* Objects that have been popped and prefetched. */
 struct sgc_batch {
@@ -68,7 +79,10 @@ struct sgc_marker {
     size_t pointer_free;        /* of the bytes, those of objects that have no words to scan */
     size_t root_bytes;
     size_t rescans;             /* pages scanned again */
-    bool overflowed;            /* a page was flagged */
+    bool overflowed;            /* a page was flagged because there was no room */
+    bool interrupted;           /* the team said stop while a page was scanned again */
+    uint8_t when;               /* enum sgc_mark_when */
+    bool concurrent;            /* the program may have run since this mark began: what waits may have been freed */
     enum sgc_markbit how;
     bool drops_marked;                 /* many of the last edges led to what was marked */
     bool drops_marked_spans;           /* many of them led to no small object: mostly into spans */
@@ -89,7 +103,9 @@ static inline bool sgc_marker_ok(const struct sgc_marker *marker)
 {
     return sgc_deque_ok(&marker->stack) && marker->edges_wait >= 1 && marker->edges_wait <= SGC_EDGES_MAX &&
            marker->collect != NULL && marker->how <= SGC_MARKBIT_PLAIN && marker->batch[0].count <= SGC_BATCH &&
-           marker->batch[1].count <= SGC_BATCH && (marker->team != NULL || marker->index == 0);
+           marker->batch[1].count <= SGC_BATCH && (marker->team != NULL || marker->index == 0) &&
+           (marker->when == SGC_MARK_STOPPED ||
+            (marker->when <= SGC_MARK_BESIDE && marker->concurrent && marker->how == SGC_MARKBIT_PLAIN));
 }
 
 /* And has it begun the mark that is under way? */
@@ -103,6 +119,12 @@ static inline bool sgc_marker_marks(const struct sgc_marker *marker)
 static inline bool sgc_edge_ok(const struct sgc_marker *marker, uintptr_t edge)
 {
     return edge < marker->limit;
+}
+
+/* Arenas whose objects it marks. */
+static inline uint32_t sgc_marker_arenas(const struct sgc_marker *marker)
+{
+    return (uint32_t)(marker->limit >> SGC_ARENA_LOG);
 }
 
 /* So many objects of that size have just been marked. */
@@ -123,5 +145,8 @@ bool sgc_marker_idle(const struct sgc_marker *marker);
 
 /* World stopped, before anything is marked. */
 void sgc_marker_begin(struct sgc_marker *marker);
+
+/* Takes the heap's limit anew: arenas that were committed since have objects, too. */
+void sgc_marker_renew(struct sgc_marker *marker);
 
 #endif

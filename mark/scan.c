@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scanning words.  On a marker, world stopped.
+ * Scanning words.  On a marker.
  */
 #include "mark/scan.h"
 
@@ -44,7 +44,7 @@ SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, const uintptr_t 
 
     sgc_assert(marker->end_word);
     for (; p < end; p++) {
-        uintptr_t word = *p;
+        uintptr_t word = sgc_read_once((uintptr_t)p);
 
         n = sgc_edge_append(marker->edge, n, word, marker->base, marker->limit);
         if (word % SGC_GRANULE == 0)
@@ -66,7 +66,7 @@ SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const 
     sgc_assert(n <= MANY_EDGES);
     for (; bits != 0 && p < end; bits <<= 1, p++) {
         if (bits >> 63 != 0)
-            n = sgc_edge_append(marker->edge, n, *p, marker->base, marker->limit);
+            n = sgc_edge_append(marker->edge, n, sgc_read_once((uintptr_t)p), marker->base, marker->limit);
     }
     if (n <= MANY_EDGES)
         return n;

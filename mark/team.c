@@ -4,17 +4,22 @@
  */
 #include "mark/team.h"
 
-#include "alloc/pages/pool.h"
 #include "mark/drain.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
 /* ---- finding work ---- */
 
+/* Marker 0's number, the same for all. */
+static uint32_t arenas(const struct sgc_team *team)
+{
+    return sgc_marker_arenas(team->marker[0]);
+}
+
 /* Finding a common source of work empty is an acquire, as finding one's own stack empty: see mark/work/termination.h. */
 static bool arenas_left(const struct sgc_team *team)
 {
-    return team->rescanning && sgc_a32_load_acq(&team->arena) < sgc_pool.committed;
+    return team->rescanning && sgc_a32_load_acq(&team->arena) < arenas(team);
 }
 
 static bool units_left(const struct sgc_team *team)
@@ -51,7 +56,7 @@ static bool rescan_next(struct sgc_team *team, struct sgc_marker *m)
     while (arenas_left(team)) {
         uint32_t arena = sgc_a32_add(&team->arena, 1);
 
-        if (arena < sgc_pool.committed && sgc_pages_rescan(m, arena))
+        if (arena < arenas(team) && sgc_pages_rescan(m, arena))
             return true;
     }
     return false;
@@ -149,22 +154,16 @@ static void work(struct sgc_team *team, struct sgc_marker *m)
 
 /* ---- a mark: the collecting thread ---- */
 
-static void begin_round(struct sgc_team *team)
-{
-    sgc_a32_store(&team->arena, 0);
-    sgc_termination_begin(&team->termination, team->config.termination, team->markers);
-}
-
 void sgc_team_begin(struct sgc_team *team, uint32_t want)
 {
-    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0 && !team->concurrent);
     team->markers = team->made;
     team->called = team->rescanning = team->again = false;
     team->next_root = 0;
     for (uint32_t i = 0; i < team->markers; i++)
         sgc_marker_begin(team->marker[i]);
     sgc_team_first(team)->how = SGC_MARKBIT_PLAIN;
-    begin_round(team);
+    sgc_team_begin_round(team);
     sgc_team_call(team, want);
 }
 
@@ -198,7 +197,7 @@ static bool run(struct sgc_team *team, int (*stop)(void))
 
 bool sgc_team_mark(struct sgc_team *team, int (*stop)(void))
 {
-    sgc_assert(sgc_team_ok(team));
+    sgc_assert(sgc_team_ok(team) && !team->concurrent);
     if (!team->config.balance && team->markers > 1)
         call_with_roots(team);
     return run(team, stop);
@@ -216,7 +215,7 @@ void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *sourc
     sgc_team_set_source(team, source);
     team->rescanning = false;
     team->again = true;
-    begin_round(team);
+    sgc_team_begin_round(team);
     if (team->markers > 1 && (team->called || helpers))
         sgc_team_open(team, team->markers - 1);
     run(team, NULL);
@@ -242,7 +241,7 @@ bool sgc_team_rescan(struct sgc_team *team, int (*stop)(void))
     sgc_assert(sgc_team_ok(team));
     team->rescanning = team->again = true;
     while (take_overflows(team)) {
-        begin_round(team);
+        sgc_team_begin_round(team);
         if (again)
             sgc_team_open(team, team->markers - 1);
         while (rescan_next(team, sgc_team_first(team)))
@@ -257,9 +256,13 @@ bool sgc_team_rescan(struct sgc_team *team, int (*stop)(void))
 
 void sgc_team_abandon(struct sgc_team *team)
 {
-    bool flagged = take_overflows(team);
+    bool flagged = take_overflows(team) || team->concurrent;
 
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
+    if (team->concurrent)
+        sgc_team_concurrent_end(team);
+    if (!sgc_termination_finished(&team->termination))
+        sgc_termination_abandon(&team->termination);
     for (uint32_t i = 0; i < team->markers; i++)
         sgc_marker_forget(team->marker[i]);
     if (flagged)

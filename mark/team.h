@@ -54,6 +54,41 @@ void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
  * marked.  helpers: it is enough to call them. */
 void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers);
 
+/* ---- a mark beside the program ----
+ *
+ *   stop                  sgc_team_begin_concurrent, roots, sgc_team_go_on
+ *   the program runs      sgc_team_go_on; sgc_team_renew after written pages were armed anew; sgc_mark_written; again
+ *   a stop, or several    roots, sgc_mark_written, sgc_team_go_on_flagged; the program runs again
+ *   the last stop         sgc_team_finish_begin; roots, sgc_mark_written, and as in a stopped mark sgc_team_mark,
+ *                         sgc_team_rescan; sources of work are looked at here only
+ *
+ * Only marker 0 marks until sgc_team_finish_begin, on whatever thread, one at a time; so marks are stored plainly.  Nobody else
+ * may write mark words meanwhile, and nobody may take down a page that had objects.  sgc_team_abandon ends it at any time. */
+
+/* World stopped.  As sgc_team_begin with one marker, but no helpers are called, however long it takes. */
+void sgc_team_begin_concurrent(struct sgc_team *team);
+
+/* The program is about to run, or has been stopped.  Nothing that waits on the stack names memory outside the heap. */
+void sgc_team_program_runs(struct sgc_team *team);
+void sgc_team_program_stopped(struct sgc_team *team);
+
+/* Marks what is reachable from what waits, until nothing does: true; or `stop` says so, which is asked every some microseconds
+ * (NULL: never): false, and what is left waits for the next call, or its page is flagged.  Some work is done in any case. */
+bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
+
+/* In a stop: the same, and then for the marked objects of flagged pages.  Those that may only be scanned in a stop stay
+ * flagged: who goes on with the program must scan them again in the next stop. */
+bool sgc_team_go_on_flagged(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
+
+/* Takes the heap's limit anew: behind that no word counts as a pointer. */
+void sgc_team_renew(struct sgc_team *team);
+
+/* In the last stop: from now on it is a mark of a stopped world like any other, which keeps its marks, totals and work.
+ * Helpers may be called. */
+void sgc_team_finish_begin(struct sgc_team *team);
+
+/* ---- */
+
 /* Marks what is reachable from the roots so far.  stop: asked now and then (NULL: never); false if it said so. */
 bool sgc_team_mark(struct sgc_team *team, int (*stop)(void));
 

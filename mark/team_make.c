@@ -94,7 +94,7 @@ size_t sgc_team_stacks_resident(const struct sgc_team *team)
 
 void sgc_team_check(const struct sgc_team *team)
 {
-    sgc_assert(sgc_a32_load(&team->state) == 0);
+    sgc_assert(sgc_a32_load(&team->state) == 0 && !team->concurrent);
     sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
     for (uint32_t i = 0; i < team->made; i++) {
         sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
@@ -104,7 +104,7 @@ void sgc_team_check(const struct sgc_team *team)
 
 void sgc_team_after_fork(struct sgc_team *team)
 {
-    sgc_assert(team->marker != NULL);
+    sgc_assert(team->marker != NULL && !team->concurrent);
     team->made = team->markers = 1;
     sgc_a32_store(&team->state, 0);
     sgc_idle_init(&team->idle);

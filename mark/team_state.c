@@ -4,7 +4,6 @@
 
 #include <limits.h>
 
-#include "alloc/pages/pool.h"
 #include "platform/platform.h"
 
 static const uint32_t OPEN = UINT32_C(1) << 31;
@@ -66,6 +65,13 @@ void sgc_team_close(struct sgc_team *team)
             sgc_yield();
 }
 
+void sgc_team_begin_round(struct sgc_team *team)
+{
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
+    sgc_a32_store(&team->arena, 0);
+    sgc_termination_begin(&team->termination, team->config.termination, team->markers);
+}
+
 /* ---- in the marker's loop ---- */
 
 void sgc_team_ask_to_stop(struct sgc_team *team)
@@ -80,6 +86,8 @@ bool sgc_team_pause(struct sgc_marker *m)
     struct sgc_team *team = m->team;
 
     sgc_assert(sgc_team_ok(team) && sgc_team_has(team, m));
+    if (team->concurrent)
+        return team->interruption.stop == NULL || !team->interruption.stop(team->interruption.arg);
     if (m->index == 0)
         sgc_team_ask_to_stop(team);
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)
@@ -101,6 +109,7 @@ bool sgc_team_give_roots(struct sgc_marker *m, uintptr_t start, size_t bytes)
     struct sgc_marker *to = m;
 
     sgc_assert(team == NULL || sgc_team_has(team, m));
+    sgc_assert(m->when == SGC_MARK_STOPPED || (start & SGC_WORK_KINDS) == SGC_WORK_PAGES);
     if (team != NULL && !team->config.balance)
         to = team->marker[team->next_root++ % team->markers];
     return sgc_deque_push(&to->stack, start, bytes);

@@ -14,7 +14,11 @@
  *                     helper i exists
  *   the other fields  the collecting thread, while closed    its markers      release of `state`
  *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
- *   fields            collecting thread while closed         its deque
+ *   fields            collecting thread while closed         its deque, and
+ *                                                            marker 0's limit
+ *   a mark beside     whoever is marker 0 then: the lead of  the same         the lead's: one thread at a time
+ *   the program       the cycle, on any thread; the team is
+ *                     closed
  */
 #ifndef SGC_MARK_TEAM_STATE_H
 #define SGC_MARK_TEAM_STATE_H
@@ -39,6 +43,12 @@ struct sgc_source {
     bool (*take)(struct sgc_marker *marker);    /* does one unit; false if there was none */
 };
 
+/* Asked now and then whether it is time to come out of a mark that will go on; NULL: it is not. */
+struct sgc_interruption {
+    bool (*stop)(void *arg);
+    void *arg;
+};
+
 struct sgc_team {
     struct sgc_team_config config;
     struct sgc_marker **marker;
@@ -47,10 +57,13 @@ struct sgc_team {
     bool called;                        /* helpers were told of this mark */
     bool rescanning;
     bool again;                         /* objects may be looked at that have been already */
+    bool concurrent;                      /* a mark beside the program, by marker 0 alone: mark/team_concurrent.c */
     const struct sgc_source *source;    /* NULL: none */
     uint32_t next_root;                 /* balance off: who gets the next piece of the roots */
     sgc_a32_t arena;
     int (*stop)(void);
+    struct sgc_interruption interruption;
+    size_t split_bytes;                 /* marker 0's otherwise, while it marks beside the program */
     sgc_a32_t state, call;
     struct sgc_termination termination;
     struct sgc_idle idle;
@@ -60,7 +73,7 @@ struct sgc_team {
 static inline bool sgc_team_ok(const struct sgc_team *team)
 {
     return team->marker != NULL && team->markers >= 1 && team->markers <= team->made && team->made <= team->config.most &&
-           sgc_termination_ok(&team->termination);
+           (!team->concurrent || (team->markers == 1 && !team->called)) && sgc_termination_ok(&team->termination);
 }
 
 /* Does the marker take part in this mark? */
@@ -86,9 +99,15 @@ void sgc_team_close(struct sgc_team *team);
 /* Asks whether the mark is to be given up. */
 void sgc_team_ask_to_stop(struct sgc_team *team);
 
+/* Marker 0 is busy, the others idle.  The collecting thread, while the team is closed. */
+void sgc_team_begin_round(struct sgc_team *team);
+
+/* Marker 0 is as in a stopped mark again, whatever it had to do. */
+void sgc_team_concurrent_end(struct sgc_team *team);
+
 /* ---- for markers ---- */
 
-/* Asked every now and then by a marker that works: false if the mark is to be given up. */
+/* Asked every now and then by a marker that works: false if the mark is to be given up, or interrupted. */
 bool sgc_team_pause(struct sgc_marker *marker);
 
 /* Are so many bytes of roots to be passed on, instead of scanned on the spot? */

@@ -69,7 +69,7 @@ static void visit_by(struct words *w, uintptr_t start, size_t bytes, uintptr_t d
 /* The descriptor itself.  False if there is nothing to visit, or it has been seen to. */
 static bool find_descriptor(struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
 {
-    enum sgc_descriptor_is is = sgc_descriptor_find(start, bytes, descriptor);
+    enum sgc_descriptor_is is = sgc_descriptor_find(start, bytes, false, descriptor);
 
     if (is == SGC_DESCRIPTOR_NOWHERE)
         visit_uncertainly(w, start, bytes);

@@ -3,7 +3,8 @@
  * Which words of memory are addresses in a given range: the innermost loop of marking.
  *
  * Words are read that were never meant for the reader (other functions' stack frames, gaps between variables, what other
- * threads write), so sanitizers don't watch.
+ * threads write), so sanitizers don't watch.  Other threads may write them meanwhile: what is said to lie in the range does,
+ * since each word that is written to `inside` is loaded once.
  */
 #ifndef SGC_PLATFORM_FIND_POINTERS_H
 #define SGC_PLATFORM_FIND_POINTERS_H

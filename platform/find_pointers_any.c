@@ -11,12 +11,14 @@ BLIND size_t sgc_words_inside_any(uintptr_t *inside, const struct sgc_words *ran
     size_t n = 0;
 
     for (size_t i = 0; i < ranges; i++) {
-        const uintptr_t *word = (const uintptr_t *)range[i].start;
-        const uintptr_t *end = word + range[i].bytes / sizeof *word;
+        const volatile uintptr_t *word = (const volatile uintptr_t *)range[i].start;
+        const volatile uintptr_t *end = word + range[i].bytes / sizeof *word;
 
         for (; word < end; word++) {
-            inside[n] = *word - base;
-            n += inside[n] < limit;
+            uintptr_t distance = *word - base;
+
+            inside[n] = distance;
+            n += distance < limit;
         }
     }
     return n;

@@ -4,6 +4,9 @@
  *
  * Nothing behind a range is read, not even by a masked load: that would wait for a line that nobody has asked for.  Fewer
  * words than fit are followed by zeros, and zero lies in no range that a heap can have.
+ *
+ * Words may change while they are read.  What is compared is what is written: from the distance on the compiler has a value
+ * that it cannot compute again from memory, as it would like to where an instruction takes an operand from there.
  */
 #include <immintrin.h>
 #include <stdbool.h>
@@ -19,9 +22,17 @@ enum { MANY_BYTES = 32 * sizeof(uintptr_t) };       /* of one range: not those o
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,popcnt")))
 
-AVX512 INLINE size_t eight(uintptr_t *inside, __m512i word, __m512i base, __m512i limit)
+AVX512 INLINE __m512i eight_distances(__m512i word, __m512i base)
 {
     __m512i distance = _mm512_sub_epi64(word, base);
+
+    __asm__("" : "+v"(distance));
+    return distance;
+}
+
+AVX512 INLINE size_t eight(uintptr_t *inside, __m512i word, __m512i base, __m512i limit)
+{
+    __m512i distance = eight_distances(word, base);
     __mmask8 in = _mm512_cmplt_epu64_mask(distance, limit);
 
     _mm512_storeu_si512(inside, _mm512_maskz_compress_epi64(in, distance));
@@ -33,10 +44,18 @@ AVX512 INLINE __m256i two_of_four(const uintptr_t *word)
     return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)word));
 }
 
+AVX512 INLINE __m256i half_of_eight_distances(__m256i word, __m512i bases)
+{
+    __m256i distance = _mm256_sub_epi64(word, _mm512_castsi512_si256(bases));
+
+    __asm__("" : "+v"(distance));
+    return distance;
+}
+
 /* Most objects are small: vectors of half the length do for them. */
 AVX512 INLINE size_t half_of_eight(uintptr_t *inside, __m256i word, __m512i bases, __m512i limits)
 {
-    __m256i distance = _mm256_sub_epi64(word, _mm512_castsi512_si256(bases));
+    __m256i distance = half_of_eight_distances(word, bases);
     __mmask8 in = _mm256_cmplt_epu64_mask(distance, _mm512_castsi512_si256(limits));
 
     _mm256_storeu_si256((__m256i *)(void *)inside, _mm256_maskz_compress_epi64(in, distance));
@@ -121,10 +140,11 @@ static const uint64_t places[16] = {
     SIZE(3), SIZE(4),
 };
 
-/* There is no unsigned comparison: the highest bits are turned over.  The number that is added to words, and the limit: */
+/* There is no unsigned comparison: the highest bits are turned over.  What is added, and the limit: */
 struct bounds {
-    __m256i minus_base;             /* gives distances */
+    __m256i minus_base;             /* to words, gives distances, */
     __m256i turned;                 /* and this gives them turned over at once */
+    __m256i turn;                   /* to distances */
     __m256i turned_limit;
 };
 
@@ -133,14 +153,23 @@ AVX2 INLINE struct bounds bounds_of(uintptr_t base, uintptr_t limit)
     return (struct bounds){
         _mm256_set1_epi64x((long long)(0 - base)),
         _mm256_set1_epi64x((long long)((0 - base) ^ (uintptr_t)INT64_MIN)),
+        _mm256_set1_epi64x(INT64_MIN),
         _mm256_set1_epi64x((long long)(limit ^ (uintptr_t)INT64_MIN)),
     };
 }
 
-AVX2 INLINE uintptr_t *four(uintptr_t *inside, __m256i word, struct bounds b)
+AVX2 INLINE __m256i four_distances(__m256i word, struct bounds b)
 {
     __m256i distance = _mm256_add_epi64(word, b.minus_base);
-    __m256i is_in = _mm256_cmpgt_epi64(b.turned_limit, _mm256_add_epi64(word, b.turned));
+
+    __asm__("" : "+x"(distance));
+    return distance;
+}
+
+AVX2 INLINE uintptr_t *four(uintptr_t *inside, __m256i word, struct bounds b)
+{
+    __m256i distance = four_distances(word, b);
+    __m256i is_in = _mm256_cmpgt_epi64(b.turned_limit, _mm256_add_epi64(distance, b.turn));
     unsigned in = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is_in));
     __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)&together[in]));
 

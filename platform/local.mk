@@ -24,6 +24,7 @@ platform_sources = \
 
 if SGC_OS_LINUX
 platform_sources += \
+	platform/barrier_linux.c \
 	platform/caches_linux.c \
 	platform/clock_posix.c \
 	platform/dirty_async_linux.c \

@@ -170,6 +170,13 @@ void sgc_wake(sgc_a32_t *word, int count);
 void sgc_yield(void);
 void sgc_spin_hint(void);
 
+/* ---- a barrier of all threads (barrier_linux.c) -------------------------------------------------- */
+
+/* Each thread of the process passes a full memory barrier between the call and its return, whatever it is doing: what it
+ * stored before is seen by the caller afterwards, and what the caller did before is seen by what it loads after.  Some
+ * microseconds.  False: the system refuses, and nothing is ordered.  [any] */
+bool sgc_barrier_all_threads(void);
+
 /* ---- threads and signals (threads_linux.c) -------------------------------------------------------- */
 
 typedef int32_t sgc_tid_t;

@@ -83,6 +83,7 @@ platform_port_tests = \
 	tests/unit/platform/test_wait
 unit_tests += \
 	$(platform_port_tests) \
+	tests/unit/platform/test_barrier \
 	tests/unit/platform/test_dirty \
 	tests/unit/platform/test_dirty_mprotect \
 	tests/unit/platform/test_other_gc \
@@ -91,8 +92,9 @@ unit_tests += \
 	tests/unit/platform/test_readable \
 	tests/unit/platform/test_threads \
 	tests/unit/platform/test_topology \
-	tests/unit/platform/test_find_pointers
-thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
+	tests/unit/platform/test_find_pointers \
+	tests/unit/platform/test_find_pointers_race
+thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += $(platform_port_tests)
 test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
 
@@ -327,9 +329,11 @@ script_tests += tests/check/check_instructions tests/check/check_valgrind
 check_PROGRAMS += tests/check/subject_instructions
 EXTRA_DIST += tests/check/check_instructions tests/check/check_valgrind
 
-# Markers working together.
-unit_tests += tests/unit/mark/test_team
-thread_tests += tests/unit/mark/test_team
+# Markers working together; a marker beside the program.
+unit_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_descriptor_later \
+	tests/unit/mark/test_marker_race tests/unit/mark/test_written
+thread_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_marker_race
+aarch64_tests += tests/unit/mark/test_marker_race tests/unit/mark/test_written
 test_headers += tests/lib/random_graph.h
 
 # The mark deque.

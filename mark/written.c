@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From written OS pages to marked objects: see mark/written.h.  On any marker.
+ *
+ * All is done a page at a time: an object of a page of small ones lies in it wholly, and each page of a span leads to its
+ * first.  A page's written OS pages are the bits of a word, 16 at most.
+ */
+#include "mark/written.h"
+
+#include "mark/edge.h"
+#include "mark/mark_sets.h"
+
+static uint32_t os_pages(void)
+{
+    return SGC_PAGE / (uint32_t)sgc_heap.os_page;
+}
+
+/* The bits of the OS pages that the bytes [from, to) of a page lie on. */
+static uint32_t os_pages_of(size_t from, size_t to)
+{
+    uint32_t log = (uint32_t)__builtin_ctzll(sgc_heap.os_page);
+
+    sgc_assert(from < to && to <= SGC_PAGE);
+    return (UINT32_C(2) << ((to - 1) >> log)) - (UINT32_C(1) << (from >> log));
+}
+
+/* Takes the lowest run of set bits out of a word: the first, and the first behind it. */
+static void next_run(uint32_t *bits, uint32_t *first, uint32_t *end)
+{
+    sgc_assert(*bits != 0);
+    *first = (uint32_t)__builtin_ctz(*bits);
+    *end = *first + (uint32_t)__builtin_ctz(~(*bits >> *first));
+    *bits &= ~((UINT32_C(1) << *end) - 1);
+}
+
+/* ---- small objects ---- */
+
+/* Of one page.  Neighbours that are scanned word by word become one piece. */
+struct look {
+    struct sgc_marker *marker;
+    const struct sgc_page *d;
+    uint32_t written;           /* its OS pages, and */
+    uint32_t hit;               /* those on which there is something */
+    uintptr_t start, end;       /* of a piece, if they differ */
+};
+
+static void push_piece(struct look *look)
+{
+    sgc_assert(look->start <= look->end);
+    if (look->start != look->end)
+        sgc_push_piece(look->marker, look->start, look->end - look->start);
+    look->start = look->end = 0;
+}
+
+static void add_object(struct look *look, size_t granule)
+{
+    size_t bytes = (size_t)look->d->granules * SGC_GRANULE, inside = granule % SGC_PAGE_GRANULES * SGC_GRANULE;
+    uintptr_t start = (uintptr_t)sgc_granule_address(granule);
+
+    sgc_assert(inside + bytes <= SGC_PAGE);
+    look->hit |= os_pages_of(inside, inside + bytes) & look->written;
+    if (look->d->piece != 0) {
+        sgc_push_piece(look->marker, start + look->d->piece, bytes);
+        return;
+    }
+    if (start != look->end) {
+        push_piece(look);
+        look->start = start;
+    }
+    look->end = start + bytes;
+}
+
+/* The bits of a mark word whose granules lie in [from, to). */
+static uintptr_t bits_within(size_t w, size_t from, size_t to)
+{
+    uintptr_t bits = UINTPTR_MAX;
+
+    sgc_assert(from < (w + 1) * 64 && to > w * 64);
+    if (from > w * 64)
+        bits &= UINTPTR_MAX << (from - w * 64);
+    if (to < (w + 1) * 64)
+        bits &= ~(UINTPTR_MAX << (to - w * 64));
+    return bits;
+}
+
+/* Objects that begin at granules [from, to) of the heap. */
+static void look_between(struct look *look, size_t from, size_t to)
+{
+    for (size_t w = from / 64; w * 64 < to; w++) {
+        uintptr_t bits = sgc_marked_objects(look->marker, look->d, w) & bits_within(w, from, to);
+
+        for (; bits != 0; bits &= bits - 1)
+            add_object(look, w * 64 + (size_t)__builtin_ctzll(bits));
+    }
+}
+
+/* The object in which a run of OS pages begins reaches in from before, and may be the last one of the run before that. */
+static uint32_t push_small(struct sgc_marker *marker, uint32_t page, uint32_t written)
+{
+    struct look look = { .marker = marker, .d = &sgc_heap.pages[page], .written = written };
+    size_t done = 0;
+
+    if (!sgc_kind_has_pointers(look.d->kind))
+        return 0;
+    while (written != 0) {
+        size_t offset = (size_t)page * SGC_PAGE, from;
+        uint32_t first, end;
+
+        next_run(&written, &first, &end);
+        from = sgc_slot_granule(look.d, offset + first * sgc_heap.os_page);
+        look_between(&look, from > done ? from : done, (offset + end * sgc_heap.os_page) / SGC_GRANULE);
+        done = (offset + end * sgc_heap.os_page) / SGC_GRANULE;
+    }
+    push_piece(&look);
+    return (uint32_t)__builtin_popcount(look.hit);
+}
+
+/* ---- large objects ---- */
+
+/* The words of a span on those OS pages of one of its pages; the object ends `bytes` behind where the page begins. */
+static void push_parts(struct sgc_marker *marker, uintptr_t start, size_t bytes, uint32_t written)
+{
+    while (written != 0) {
+        uint32_t first, end;
+        size_t from, to;
+
+        next_run(&written, &first, &end);
+        from = first * sgc_heap.os_page;
+        to = end * sgc_heap.os_page;
+        sgc_assert(from < bytes);
+        sgc_push_piece(marker, start + from, (to < bytes ? to : bytes) - from);
+    }
+}
+
+/* *whole: the span that was pushed as a whole just before. */
+static uint32_t push_span(struct sgc_marker *marker, uint32_t page, uint32_t written, uint32_t *whole)
+{
+    uint32_t first = sgc_span_first_page(page), scan;
+    size_t before = (size_t)(page - first) * SGC_PAGE, bytes, here;
+
+    if (first == SGC_NO_PAGE || !sgc_span_is_marked(marker, first))
+        return 0;
+    scan = sgc_kinds.of[sgc_heap.pages[first].kind].scan;
+    bytes = sgc_span_bytes(first);
+    if (scan == SGC_SCAN_NOTHING || bytes <= before)
+        return 0;
+    here = bytes - before < SGC_PAGE ? bytes - before : SGC_PAGE;
+    written &= os_pages_of(0, here);
+    if (written != 0 && scan == SGC_SCAN_WORDS)
+        push_parts(marker, sgc_page_start(page), here, written);
+    else if (written != 0 && *whole != first)
+        sgc_push_piece(marker, sgc_page_start(first) | sgc_piece_of(scan), bytes);
+    if (written != 0)
+        *whole = first;
+    return (uint32_t)__builtin_popcount(written);
+}
+
+/* ---- an arena ---- */
+
+/* Those of its n-th page. */
+static uint32_t written_of(const uint64_t *written, uint32_t n)
+{
+    uint32_t count = os_pages(), at = n * count;
+
+    sgc_assert(count >= 1 && count <= 16 && 64 % count == 0);
+    return (uint32_t)(written[at / 64] >> at % 64) & ((UINT32_C(1) << count) - 1);
+}
+
+uint32_t sgc_mark_written(struct sgc_marker *marker, uint32_t arena, const uint64_t *written)
+{
+    uint32_t whole = SGC_NO_PAGE, found = 0;
+
+    sgc_assert(sgc_marker_marks(marker));
+    if (arena >= sgc_marker_arenas(marker))
+        return 0;
+    for (uint32_t n = 0; n < SGC_ARENA_PAGES; n++) {
+        uint32_t page = arena * SGC_ARENA_PAGES + n, bits = written_of(written, n);
+
+        if (bits == 0)
+            continue;
+        if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL)
+            found += push_small(marker, page, bits);
+        else
+            found += push_span(marker, page, bits, &whole);
+    }
+    return found;
+}
