@@ -15,7 +15,7 @@
  *   active_epoch, next,      world is stopped
  *   active, next_ready,
  *   ready_end, ready, taken
- *   tag, counted
+ *   tag, free_tag, counted
  *   unbacked, unbacked_end   its thread, inside a section or not same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
@@ -82,6 +82,7 @@ _Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MAX <= UINT8_MAX, "no 
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
+    uintptr_t free_tag;             /* the same for the common path of freeing: see sgc_cache_set_tag */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
     bool took;                      /* a page, since the heap's size was last looked at */
@@ -142,8 +143,16 @@ static inline size_t sgc_fast_bytes(size_t request)
 SGC_INNER sgc_aw_t *sgc_cache_table;
 SGC_INNER sgc_a32_t sgc_cache_count;           /* highest number given out + 1 */
 
+/* Its pages have the tag from now on.  While a mark goes on beside the program no page is one that the common path of freeing
+ * takes, so that all frees are noted.  By its thread in a section, world stopped, or while no thread can stop the world. */
+static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
+{
+    cache->tag = tag;
+    cache->free_tag = sgc_heap_is_marking() ? SGC_TAG_OF_NONE : tag;
+}
+
 /* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
- * run out.  Under the registry's lock. */
+ * run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
 /* Gives up claimed and cached slots.  World stopped, or by its own thread in a section. */
