@@ -100,17 +100,18 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
     sgc_pool_transit_end(dead->pages);
 }
 
-/* At most a batch; `kept` counts the spans that are wanted.  Nothing while a mark goes on beside the program: all have been
- * swept before, and what has been freed since is left to the next sweep. */
+/* At most a batch; `kept` counts the spans that are wanted.  While a mark goes on beside the program there are none to be swept:
+ * all have been, in this epoch, and what has been freed since is left to the next. */
 static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
     struct batch dead = { .count = 0 };
-    bool more;
+    bool more = true;
 
     sgc_assert(most <= BATCH);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lists_renew(&sgc_spans.lists);
-    for (more = !sgc_heap_is_marking(); more && most > 0; most--)
+    sgc_assert(!sgc_heap_is_marking() || sgc_spans.lists.head[SGC_LIST_TODO] == SGC_NO_PAGE);
+    for (; more && most > 0; most--)
         more = sweep_one(&dead, wanted);
     sgc_unlock(&sgc_spans.lock, self);
     give_back(&dead, self);

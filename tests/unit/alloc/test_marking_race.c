@@ -8,7 +8,10 @@
  */
 #include "tests/lib/heap.h"
 
-enum { MUTATORS = 3, HELD = 60, GIVEN = 32, ROUNDS = 25, KINDS = 4 };
+enum { MUTATORS = 3, HELD = 250, GIVEN = 32, ROUNDS = 30, STEPS = 300, KINDS = 4 };
+
+/* What threads do besides: in each mark something else is left out, since one sort of free hides that another went wrong. */
+enum { GIVE = 1, END = 2, RETIRE = 4, DROP = 8, ALL = 15 };
 
 enum { STATE_HELD = 0x4e1d, STATE_DROPPED = 0xd20b, STATE_FREED = 0xf2ee, STATE_GONE = 0x60e };
 
@@ -18,7 +21,7 @@ struct object {
     uintptr_t filler;
 };
 
-static sgc_a32_t stop;
+static sgc_a32_t stop, steps, does, frees_only;
 static pthread_rwlock_t world = PTHREAD_RWLOCK_INITIALIZER;     /* who has it for writing has stopped the world */
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 
@@ -29,7 +32,7 @@ static sgc_aw_t given[GIVEN];               /* to whoever takes it */
 
 static size_t some_size(uint64_t *random)
 {
-    static const size_t sizes[] = { 32, 48, 112, 1024, 21840 / 3, 70000, 3 * SGC_PAGE };
+    static const size_t sizes[] = { 32, 112, 1024, 21840 / 3, 21840 / 3, 70000, 3 * SGC_PAGE };
     uint32_t i = heap_random(random, 80);
 
     return sizes[i < 76 ? i / 19 : i - 73];
@@ -63,31 +66,41 @@ static void resize(struct sgc_cache *cache, struct object *o, uint64_t *random)
     sgc_span_set_reach(page, 64 + heap_random(random, 4096));
 }
 
+static bool may(uint32_t what)
+{
+    return (sgc_a32_load(&does) & what) != 0;
+}
+
+static void give(struct sgc_cache *cache, struct object *o, uint64_t *random)
+{
+    struct object *other = (struct object *)sgc_aw_swap(&given[heap_random(random, GIVEN)], (uintptr_t)o);
+
+    if (other != NULL)
+        free_it(cache, other);
+}
+
+static void let_go(struct sgc_cache *cache, struct object *o, uint64_t *random)
+{
+    uint32_t how = heap_random(random, 8);
+
+    if (how == 0 && may(DROP))
+        sgc_aw_store(&o->state, STATE_DROPPED);
+    else if (how < 4 && may(GIVE))
+        give(cache, o, random);
+    else
+        free_it(cache, o);
+}
+
 static void do_something(struct sgc_cache *cache, struct object **mine, uint64_t *random)
 {
-    struct object **o = &mine[heap_random(random, HELD)], *other;
+    struct object **o = &mine[heap_random(random, HELD)];
 
-    switch (*o == NULL ? 0 : heap_random(random, 8)) {
-    case 0:
-        if (*o == NULL)
-            *o = make(cache, random);
-        return;
-    case 1:
-        sgc_aw_store(&(*o)->state, STATE_DROPPED);
-        *o = NULL;
-        return;
-    case 2:
+    if (*o == NULL && sgc_a32_load(&frees_only) == 0)
+        *o = make(cache, random);
+    else if (*o != NULL && heap_random(random, 8) == 0)
         resize(cache, *o, random);
-        return;
-    case 3:
-    case 4:
-        other = (struct object *)sgc_aw_swap(&given[heap_random(random, GIVEN)], (uintptr_t)*o);
-        if (other != NULL)
-            free_it(cache, other);
-        *o = NULL;
-        return;
-    default:
-        free_it(cache, *o);
+    else if (*o != NULL) {
+        let_go(cache, *o, random);
         *o = NULL;
     }
 }
@@ -113,7 +126,8 @@ static void *mutate(void *number)
         pthread_rwlock_rdlock(&world);
         for (uint32_t i = 0; i < times; i++)
             do_something(cache, held[(intptr_t)number], &random);
-        if (heap_random(&random, 60) == 0)
+        sgc_a32_add(&steps, times);
+        if (heap_random(&random, 60) == 0 && may(END))
             end_and_begin(cache);
         pthread_rwlock_unlock(&world);
         if (times < 5)
@@ -180,6 +194,15 @@ static void mark_beside(uint64_t *random)
             mark_spans(page - 1, random);
         look_at(page, random);
     }
+}
+
+/* Until the program has done something. */
+static void let_it_work(void)
+{
+    uint32_t before = sgc_a32_load(&steps);
+
+    while (sgc_a32_load(&steps) - before < STEPS)
+        sgc_yield();
 }
 
 static void mark_held(void)
@@ -271,18 +294,31 @@ static void give_up(int round)
     look_at_all("given up", round);
 }
 
+/* What was marked before is freed, and not used again. */
+static void mark_and_free(uint64_t *random)
+{
+    mark_beside(random);
+    let_it_work();
+    mark_beside(random);
+    sgc_a32_store(&frees_only, 1);
+    let_it_work();
+    if (heap_random(random, 2) == 0)
+        sgc_sweep_ahead(100, &sgc_self->section);
+    sgc_a32_store(&frees_only, 0);
+}
+
 static void one_round(int round, uint64_t *random)
 {
+    let_it_work();
+    sgc_a32_store(&does, heap_random(random, ALL + 1));
     sgc_clear_finish();
     heap_sweep_all();
     pthread_rwlock_wrlock(&world);
     look_at_all("before", round);
     sgc_marking_begin();
     pthread_rwlock_unlock(&world);
-    for (uint32_t attempts = 1 + heap_random(random, 3); attempts > 0; attempts--) {
-        mark_beside(random);
-        if (heap_random(random, 2) == 0)
-            sgc_sweep_ahead(100, &sgc_self->section);
+    for (uint32_t attempts = may(RETIRE) ? 1 + heap_random(random, 3) : 1; attempts > 0; attempts--) {
+        mark_and_free(random);
         pthread_rwlock_wrlock(&world);
         if (attempts > 1)
             look_at_all("an attempt", round);
@@ -297,7 +333,7 @@ static void one_round(int round, uint64_t *random)
 int main(void)
 {
     struct sgc_heap_config config = {
-        .reserve = (size_t)32 * SGC_ARENA, .limit = (size_t)8 << 20, .interior_pointers = true, .end_byte = true, .spare_pages = 40,
+        .reserve = (size_t)32 * SGC_ARENA, .limit = (size_t)16 << 20, .interior_pointers = true, .end_byte = true, .spare_pages = 40,
     };
     pthread_t thread[MUTATORS];
     uint64_t random = 17;
