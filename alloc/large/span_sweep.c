@@ -100,8 +100,8 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
     sgc_pool_transit_end(dead->pages);
 }
 
-/* At most a batch; `kept` counts the spans that are wanted.  While a mark goes on beside the program there are none to be swept:
- * all have been, in this epoch, and what has been freed since is left to the next. */
+/* At most a batch; `kept` counts the spans that are wanted.  While a mark goes on beside the program there are none to be
+ * swept: all have been, in this epoch, and what has been freed since is left to the next. */
 static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
     struct batch dead = { .count = 0 };

@@ -93,11 +93,11 @@ static void check_page(uint32_t page)
     if (sgc_page_state(d) != SGC_PAGE_SMALL)
         return;
     if (epoch != sgc_heap.epoch)
-        sgc_fatal("page %u was last swept in epoch %u, and now it is %u; sweep everything before a mark beside the program",
-                  page, epoch, sgc_heap.epoch);
+        sgc_fatal("page %u was last swept in epoch %u, and now it is %u; expected everything to be swept before a mark "
+                  "beside the program", page, epoch, sgc_heap.epoch);
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
         if (sgc_aw_load(sgc_bits_word(w, sgc_mark_role())) != 0)
-            sgc_fatal("page %u has marks before a mark; finish the clearing first", page);
+            sgc_fatal("page %u has marks before a mark; expected all to be cleared", page);
 }
 
 void sgc_marks_check_none(void)
@@ -107,7 +107,7 @@ void sgc_marks_check_none(void)
 
         sgc_verify(sgc_aw_load(&sgc_heap.arenas[arena].noted) == 0);
         if (sgc_aw_load(sgc_span_word(first, sgc_mark_role())) != 0)
-            sgc_fatal("arena %u has marks of spans before a mark; finish the clearing first", arena);
+            sgc_fatal("arena %u has marks of spans before a mark; expected all to be cleared", arena);
         for (uint32_t page = first; page < first + SGC_ARENA_PAGES; page++)
             check_page(page);
     }

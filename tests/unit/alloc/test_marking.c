@@ -320,7 +320,7 @@ static int begin_twice(void)
 
 static void test_check(void)
 {
-    child_says(begin_unswept, 128 + SIGABRT, "sweep everything", "an unswept page before a mark is found");
+    child_says(begin_unswept, 128 + SIGABRT, "expected everything to be swept", "an unswept page before a mark is found");
     child_says(begin_marked, 128 + SIGABRT, "has marks before a mark", "so is a mark");
     child_says(begin_span_marked, 128 + SIGABRT, "has marks of spans", "that of a span, too");
     child_says(begin_noted, 128 + SIGABRT, "noted", "and a note of the mark before");

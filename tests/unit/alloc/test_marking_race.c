@@ -333,7 +333,8 @@ static void one_round(int round, uint64_t *random)
 int main(void)
 {
     struct sgc_heap_config config = {
-        .reserve = (size_t)32 * SGC_ARENA, .limit = (size_t)16 << 20, .interior_pointers = true, .end_byte = true, .spare_pages = 40,
+        .reserve = (size_t)32 * SGC_ARENA, .limit = (size_t)16 << 20, .interior_pointers = true, .end_byte = true,
+        .spare_pages = 40,
     };
     pthread_t thread[MUTATORS];
     uint64_t random = 17;
