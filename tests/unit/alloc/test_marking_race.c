@@ -7,8 +7,9 @@
  * Each object says of itself what it is, in a word that no list of free slots uses.
  */
 #include "tests/lib/heap.h"
+#include "tests/lib/sanitized.h"
 
-enum { MUTATORS = 3, HELD = 250, GIVEN = 32, ROUNDS = 30, STEPS = 300, KINDS = 4 };
+enum { MUTATORS = 3, HELD = 250, GIVEN = 32, ROUNDS = TEST_SANITIZED ? 8 : 30, STEPS = 300, KINDS = 4 };
 
 /* What threads do besides: in each mark something else is left out, since one sort of free hides that another went wrong. */
 enum { GIVE = 1, END = 2, RETIRE = 4, DROP = 8, ALL = 15 };
