@@ -87,10 +87,10 @@ struct sgc_cache {
     uint32_t id;                    /* owner number, from 1 */
     bool took;                      /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
-    uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
+    uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
-    char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
+    char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
@@ -102,6 +102,9 @@ struct sgc_cache {
     struct sgc_bin watched;         /* stands for the bins of pages where the common path must not free; empty and closed */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
+
+_Static_assert(SGC_CLAIM_BYTES <= UINT16_MAX, "claim_bytes holds it");
+_Static_assert(offsetof(struct sgc_cache, bin) % sizeof(struct sgc_bin) == 0, "a bin is found by one addition less");
 
 /* Do the slots, the freed ones and the pages to come agree?  By its thread in a section, or world stopped. */
 static inline bool sgc_bin_ok(const struct sgc_bin *bin)
