@@ -11,10 +11,14 @@ alloc_sources = \
 	alloc/large/span_sweep.c \
 	alloc/large_object.c \
 	alloc/large_object.h \
+	alloc/marking.c \
+	alloc/marking.h \
 	alloc/object.c \
 	alloc/object.h \
 	alloc/page_supply.c \
 	alloc/page_supply.h \
+	alloc/pages/concurrent_marks.c \
+	alloc/pages/concurrent_marks.h \
 	alloc/pages/decay.c \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \

@@ -72,7 +72,8 @@ static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *most
     return false;
 }
 
-/* Nothing becomes unswept within an epoch, so a cache found done is done until the next. */
+/* Nothing becomes unswept within an epoch, so a cache found done is done until the next.  While a mark goes on beside the
+ * program everything of this epoch has been swept, and what has been freed since then stays where it is: nothing is left. */
 bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
@@ -91,6 +92,8 @@ bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
 {
     uint32_t count = sgc_a32_load_acq(&sgc_cache_count);
 
+    if (sgc_heap_is_marking())
+        return false;
     if (sgc_span_sweep(most, self))
         return true;
     for (uint32_t id = 1; id < count; id++)
@@ -101,6 +104,7 @@ bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
 
 /* ---- taking pages ---- */
 
+/* The epoch is looked at first: that nothing is left, for whatever reason, is true of this one at least. */
 static void sweep_first(uint32_t most, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
@@ -221,7 +225,7 @@ static void close_inbox(struct sgc_cache *cache)
 
     do {
         sgc_lock(&cache->lock, &cache->section);
-        cache->tag = 0;
+        sgc_cache_set_tag(cache, 0);
         more = sgc_inbox_close_step(cache);
         sgc_unlock(&cache->lock, &cache->section);
     } while (more);

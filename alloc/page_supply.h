@@ -22,8 +22,8 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 /* Bytes of free pages with contents, once all is swept: what can be allocated without new memory.  Outside sections. */
 size_t sgc_policy_free_touched(struct sgc_section *self);
 
-/* Sweeps ahead of need: up to `most` pages of all caches, orphans and spans, giving empty ones back.
- * False when nothing is left to do for this epoch.  By the service thread, or a thread that needs
+/* Sweeps ahead of need: up to `most` pages of all caches, orphans and spans, giving empty ones back. False when nothing is
+ * left to do for this epoch, or while a mark goes on beside the program.  By the service thread, or a thread that needs
  * pages; outside sections.  Under a guard: an empty page is in our hands only until the pool has it. */
 bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
 

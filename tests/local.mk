@@ -242,6 +242,9 @@ heap_tests = \
 	tests/unit/alloc/pages/test_decay \
 	tests/unit/alloc/pages/test_reserve \
 	tests/unit/alloc/pages/test_huge_pages \
+	tests/unit/alloc/test_marking \
+	tests/unit/alloc/test_marking_quarantine \
+	tests/unit/alloc/test_marking_race \
 	tests/unit/alloc/test_object \
 	tests/unit/alloc/pages/test_pool_transit \
 	tests/unit/alloc/pages/test_page \
@@ -252,7 +255,7 @@ heap_tests = \
 	tests/unit/alloc/large/test_span_cache \
 	tests/unit/alloc/test_check
 unit_tests += $(heap_tests)
-thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
+thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/test_marking_race tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += $(heap_port_tests)
 test_headers += tests/lib/heap.h
 

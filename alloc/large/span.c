@@ -23,7 +23,7 @@ enum {
 static void set_up_tail(struct sgc_page *d, uint32_t back, uint32_t kind)
 {
     sgc_assert(back != 0);
-    d->back = back;
+    sgc_page_set_back(d, back);
     d->kind = (uint8_t)kind;
     sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
 }
@@ -35,9 +35,9 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
     sgc_assert(sgc_page_ok(first) && sgc_page_ok(first + count - 1) && count == sgc_span_pages_for(bytes));
     sgc_assert(sgc_page_state(head) != SGC_PAGE_SMALL && sgc_page_state(head) != SGC_PAGE_SPAN);
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
-    head->back = 0;
-    head->limited = false;
-    head->kind = (uint8_t)kind;
+    sgc_page_set_back(head, 0);
+    sgc_span_set_limited(head, false);
+    sgc_span_set_kind(head, kind);
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_a8_store(&head->remote, 0);
     for (uint32_t i = 1; i < count; i++)
@@ -125,8 +125,8 @@ static void open_spare(uint32_t page, size_t bytes)
     struct sgc_page *head = &sgc_heap.pages[page];
 
     sgc_assert(sgc_page_state(head) == SGC_PAGE_SPAN && !sgc_span_bit(page));
-    head->limited = false;
-    head->kind = SGC_KIND_POINTER_FREE;
+    sgc_span_set_limited(head, false);
+    sgc_span_set_kind(head, SGC_KIND_POINTER_FREE);
     sgc_assert(sgc_span_pages_for(bytes) == sgc_heap.records[page].span_pages);
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
@@ -162,8 +162,7 @@ void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sg
     sgc_test_point();
     if (sgc_kind_cleared(kind))
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
-    sgc_compiler_barrier();
-    sgc_heap.pages[sgc_page_number((uintptr_t)object)].kind = (uint8_t)kind;
+    sgc_span_set_kind(&sgc_heap.pages[sgc_page_number((uintptr_t)object)], kind);
     return object;
 }
 
@@ -201,6 +200,7 @@ static bool free_to_spares(uint32_t owner, uint32_t page, struct sgc_section *se
     return freed;
 }
 
+/* Markers beside the program may look at its pages: it is left to the sweep after their mark. */
 static bool free_to_pool(struct sgc_section *self, uint32_t page)
 {
     struct sgc_run run = { page, 0 };
@@ -212,11 +212,12 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
         sgc_lists_renew(&sgc_spans.lists);
         sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
-        run.count = sgc_span_withdraw(page);
+        if (!sgc_heap_is_marking())
+            run.count = sgc_span_withdraw(page);
         freed = true;
     }
     sgc_unlock(&sgc_spans.lock, self);
-    if (freed)
+    if (run.count != 0)
         sgc_span_take_down(&run, 1, self);
     sgc_guard_leave(self);
     return freed;
@@ -229,6 +230,7 @@ bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self)
 
 /* ---- resizing: the caller owns the object, so nobody else takes it down ---- */
 
+/* Only the pages of which it is decided under the lock that they go. */
 static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
@@ -236,8 +238,12 @@ static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
 
     sgc_assert(count != 0 && count < old);
     sgc_lock(&sgc_spans.lock, self);
+    if (sgc_heap_is_marking())
+        count = old;
     r->span_pages = count;
     sgc_unlock(&sgc_spans.lock, self);
+    if (count == old)
+        return;
     for (uint32_t i = count; i < old; i++)
         sgc_page_set_state(&sgc_heap.pages[page + i], SGC_PAGE_RESERVED);
     sgc_span_take_down(&(struct sgc_run){ page + count, old - count }, 1, self);
@@ -256,7 +262,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     sgc_aw_add_relaxed(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
     if (bytes > old && sgc_kind_cleared(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
-    sgc_aw_store(&sgc_heap.pages[page].span_bytes, bytes);
+    sgc_aw_store_rel(&sgc_heap.pages[page].span_bytes, bytes);
     if (count < r->span_pages) {
         sgc_guard_enter(self);
         shrink(self, page, (uint32_t)count);
@@ -269,7 +275,7 @@ void sgc_span_set_reach(uint32_t page, size_t bytes)
 {
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
     sgc_aw_store(&sgc_heap.pages[page].span_reach, bytes);
-    sgc_heap.pages[page].limited = true;
+    sgc_span_set_limited(&sgc_heap.pages[page], true);
 }
 
 /* ---- figures and checks ---- */

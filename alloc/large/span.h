@@ -3,18 +3,20 @@
  * Large objects.  Each has a span of pages of its own; every page of it leads to the first in one step.
  *
  *   what                 written by                          read by     ordering
- *   descriptors          who reserved the span, before it    everybody   the release of the allocation bit;
- *                        is published; who takes it down;                markers: the stopped world
- *                        who has it as a spare one
- *   kind                 the same; after zeroing a spare     markers     the stopped world
- *                        span its thread, once more
+ *   descriptors          who reserved the span, before it    everybody   the release of the allocation bit, or of
+ *                        is published; who takes it down;                the state; markers beside the program load
+ *                        who has it as a spare one                       either with acquire
+ *   kind                 the same; after zeroing a spare     everybody   release: who sees the last kind sees the
+ *                        span its thread, once more                      zeros; atomic, see below
+ *   span_bytes, limited, the owner of the object, as it      everybody   the same
+ *   span_reach           resizes or limits it
  *   allocation bit       under the spans' lock; of spans     everybody   acquire-release RMW
  *                        swept in this epoch also without,
  *                        in a section: set by who has the
  *                        span as a spare one, cleared by
  *                        who frees it
- *   mark bit             markers, world stopped; cleared a   markers     stopping the world
- *                        word at a time before
+ *   mark bit             markers; cleared a word at a time   markers     stopping the world
+ *                        before a mark
  *   lists                under the spans' lock               same        the lock
  *
  * A span's bits are those of its first page in bitmaps of their own, one bit per page: four arenas share a cache line, so
@@ -23,6 +25,13 @@
  * A span that is being set up is SGC_PAGE_RESERVED: no word makes it an object, it is not scanned, and no cycle frees it, so it
  * can be zeroed outside sections.  A spare span (alloc/large/span_cache.h) is used again without any of this: it is allocated
  * first, as one without pointers, then zeroed, then it gets its kind.
+ *
+ * While a mark goes on beside the program no span is taken down.  One that is freed, and does not become a spare one, loses
+ * its allocation bit and stays on the list, where it looks dead; one that shrinks keeps its pages; spare ones may be used
+ * again, since they keep their pages, too.  A marker that has seen the bit of the object before may read the descriptor as
+ * the next one gets it: each field by itself, so whatever it puts together lies within the span's pages.  It may find the new
+ * object without pointers, and not scan it; whatever is stored into it then is stored after its kind was, so its OS page is a
+ * written one, and the object is looked at again.
  */
 #ifndef SGC_ALLOC_LARGE_SPAN_H
 #define SGC_ALLOC_LARGE_SPAN_H
@@ -59,21 +68,24 @@ static inline bool sgc_span_bit(uint32_t page)
  * owner's thread, outside sections. */
 bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);
 
-/* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back.
+/* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back, unless a mark goes on beside
+ * the program: then they go with the span, or when it is resized again.
  * Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by the thread that has the object. */
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
 
 /* Only words that point at the first `bytes` of the object keep it.  By whoever owns the object. */
 void sgc_span_set_reach(uint32_t page, size_t bytes);
 
-/* Sweeps up to `most` spans, giving dead ones back.  False if none was left.  Outside sections. */
+/* Sweeps up to `most` spans, giving dead ones back.  False if none was left, or while a mark goes on beside the program.
+ * Outside sections. */
 bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
 
 /* Sweeps up to `most` spans, until some that have exactly `count` pages are among the owner's spare ones, which it
  * says.  Under a guard. */
 bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self);
 
-/* Gives the spare spans of an owner back.  By its thread or by the thread that closes its cache, outside sections. */
+/* Gives the spare spans of an owner back; while a mark goes on beside the program they stay where they are, for the next thread
+ * of the owner's number, or the next sweep.  By its thread or by the thread that closes its cache, outside sections. */
 void sgc_span_give_cached(uint32_t owner, struct sgc_section *self);
 
 /* Bytes allocated in spans since this was last asked, and freed explicitly. */
@@ -88,10 +100,11 @@ void sgc_span_check(void);
 
 /* ---- for the files of the spans ---- */
 
-/* Off the lists; returns how many pages it has.  Under the lock. */
+/* Off the lists; returns how many pages it has.  Under the lock, and not while a mark goes on beside the program. */
 uint32_t sgc_span_withdraw(uint32_t first);
 
-/* Gives reserved pages back.  Under a guard. */
+/* Gives reserved pages back.  Under a guard.  A mark beside the program may have begun since they were withdrawn: they held no
+ * object then, so they are like any pages of the pool. */
 void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
 
 #endif

@@ -28,6 +28,7 @@ uint32_t sgc_span_withdraw(uint32_t first)
     struct sgc_page *head = &sgc_heap.pages[first];
 
     sgc_assert(sgc_lock_taken(&sgc_spans.lock) && sgc_page_state(head) == SGC_PAGE_SPAN);
+    sgc_assert(!sgc_heap_is_marking() && !sgc_span_bit(first));
     sgc_list_remove(&sgc_spans.lists, first);
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     if (sgc_kind_uncollectable(head->kind))
@@ -38,6 +39,7 @@ uint32_t sgc_span_withdraw(uint32_t first)
 void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self)
 {
     sgc_assert(count != 0);
+    sgc_test_point();
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t p = runs[i].count; p-- > 0;)
             sgc_page_set_state(&sgc_heap.pages[runs[i].first + p], SGC_PAGE_FREE);
@@ -94,12 +96,12 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
         memset((void *)sgc_page_start(dead->run[i].first), 0xdb, (size_t)dead->run[i].count * SGC_PAGE);
     if (dead->count == 0)
         return;
-    sgc_test_point();
     sgc_span_take_down(dead->run, dead->count, self);
     sgc_pool_transit_end(dead->pages);
 }
 
-/* At most a batch; `kept` counts the spans that are wanted. */
+/* At most a batch; `kept` counts the spans that are wanted.  While a mark goes on beside the program there are none to be
+ * swept: all have been, in this epoch, and what has been freed since is left to the next. */
 static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
     struct batch dead = { .count = 0 };
@@ -108,6 +110,7 @@ static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *ke
     sgc_assert(most <= BATCH);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lists_renew(&sgc_spans.lists);
+    sgc_assert(!sgc_heap_is_marking() || sgc_spans.lists.head[SGC_LIST_TODO] == SGC_NO_PAGE);
     for (; more && most > 0; most--)
         more = sweep_one(&dead, wanted);
     sgc_unlock(&sgc_spans.lock, self);
@@ -152,6 +155,18 @@ bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sg
 
 /* ---- spare spans given up ---- */
 
+/* Under the lock: a batch of the owner's. */
+static void take_cached(uint32_t owner, struct batch *dead)
+{
+    uint32_t page;
+
+    sgc_lists_renew(&sgc_spans.lists);
+    if (sgc_heap_is_marking())
+        return;
+    while (dead->count < BATCH && (page = sgc_cached_span_pop_any(owner)) != SGC_NO_PAGE)
+        take_dead(page, dead);
+}
+
 void sgc_span_give_cached(uint32_t owner, struct sgc_section *self)
 {
     struct batch dead;
@@ -160,13 +175,9 @@ void sgc_span_give_cached(uint32_t owner, struct sgc_section *self)
         return;
     sgc_guard_enter(self);
     do {
-        uint32_t page;
-
         dead = (struct batch){ .count = 0 };
         sgc_lock(&sgc_spans.lock, self);
-        sgc_lists_renew(&sgc_spans.lists);
-        while (dead.count < BATCH && (page = sgc_cached_span_pop_any(owner)) != SGC_NO_PAGE)
-            take_dead(page, &dead);
+        take_cached(owner, &dead);
         sgc_unlock(&sgc_spans.lock, self);
         give_back(&dead, self);
     } while (dead.count == BATCH);

@@ -23,11 +23,16 @@
  *   alloc_role,   the collecting thread, world stopped     everybody      stopping and resuming the world
  *   alloc_words,
  *   epoch
- *   alloc bits    small: the page's owner; span: under     everybody      relaxed atomics: a reader that has
- *                 the spans' lock                                         not been handed the object by its
- *                                                                         owner has no claim to see it
- *   mark bits     markers, world stopped; cleared by the   markers        stopping the world
- *                 collector or service thread before
+ *   marking       the collecting thread, world stopped     everybody      stopping the world: within a section, and
+ *                                                                         under a lock, it does not change
+ *   alloc bits    small: the page's owner; span: under     everybody      release: a marker beside the program loads
+ *                 the spans' lock                                         them with acquire and then has the descriptor;
+ *                                                                         otherwise relaxed: a reader that has not been
+ *                                                                         handed the object by its owner has no claim to
+ *                                                                         see it
+ *   mark bits     markers; before a mark, and by who sets  markers        stopping the world; who sets a page up publishes
+ *                 a page up, cleared; while `marking` is                  its state, or the first allocation bit,
+ *                 set by nobody else                                      afterwards (alloc/pages/concurrent_marks.h)
  *   remote bits   any thread: atomic or; taken by the      owner, markers acquire-release read-modify-write
  *                 page's owner: atomic exchange                           (doc/design/remote-free.md)
  */
@@ -75,6 +80,7 @@ struct sgc_heap {
     struct sgc_arena *arenas;
     uint32_t alloc_role;            /* 0 or 1: which bitmap says what is allocated */
     uint32_t epoch;                 /* number of the last finished cycle, from 1 */
+    sgc_a32_t marking;              /* a mark goes on beside the program */
     size_t os_page;
     void *reservation;
     size_t reservation_bytes;
@@ -96,6 +102,12 @@ bool sgc_heap_commit_arenas(uint32_t first, uint32_t count);
 static inline bool sgc_heap_contains(uintptr_t address)
 {
     return address - sgc_heap.base < sgc_aw_load(&sgc_heap.limit);
+}
+
+/* Does a mark go on beside the program?  Within a section, and under a lock, the answer stays the same. */
+static inline bool sgc_heap_is_marking(void)
+{
+    return sgc_a32_load(&sgc_heap.marking) != 0;
 }
 
 /* Is it the number of a page that is committed?  Page 0 stands for none. */
@@ -149,7 +161,8 @@ struct sgc_arena {
     sgc_aw_t uncollectable;     /* pages of uncollectable kinds */
     sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
     uint64_t listed;            /* of the dirty ones, those on some thread's free page list */
-    uint64_t spare[2];          /* a cache line each: two words above are written by all */
+    sgc_aw_t noted;             /* pages in which something was freed since marking beside the program began */
+    uint64_t spare;             /* a cache line each: three words above are written by all */
 };
 _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 
@@ -243,11 +256,12 @@ static inline void sgc_alloc_bit_set(size_t granule)
     sgc_aw_store_rel(word, sgc_aw_load(word) | sgc_bit_mask(granule));
 }
 
+/* Likewise; release, since who sees this store may see other bits by it. */
 static inline void sgc_alloc_bit_clear(size_t granule)
 {
     sgc_aw_t *word = sgc_alloc_word(granule);
 
-    sgc_aw_store(word, sgc_aw_load(word) & ~sgc_bit_mask(granule));
+    sgc_aw_store_rel(word, sgc_aw_load(word) & ~sgc_bit_mask(granule));
 }
 
 #endif

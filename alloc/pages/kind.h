@@ -9,7 +9,8 @@
  *   count       who makes a kind: atomic add             everybody    none: an entry that is not filled yet has no
  *                                                                     objects, so it changes nothing
  *   of[n]       who has got the number n from `count`,   everybody    who uses the number has been given it by who
- *               before it gives the number to anybody                 made the kind; markers: the stopped world
+ *               before it gives the number to anybody                 made the kind; markers: the stopped world, or the
+ *                                                                     allocation bit of an object of the kind
  */
 #ifndef SGC_ALLOC_PAGES_KIND_H
 #define SGC_ALLOC_PAGES_KIND_H

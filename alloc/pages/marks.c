@@ -27,6 +27,7 @@ SGC_STATE static struct clearing clearing;
 void sgc_heap_flip(void)
 {
     sgc_assert(sgc_alloc_words == &sgc_heap.bits[sgc_heap.alloc_role]);
+    sgc_assert(!sgc_heap_is_marking());
     sgc_heap.alloc_role ^= 1;
     sgc_alloc_words = &sgc_heap.bits[sgc_heap.alloc_role];
     sgc_heap.epoch++;
@@ -39,7 +40,7 @@ void sgc_page_clear_marks(uint32_t page)
     size_t word = (size_t)page * SGC_PAGE_WORDS;
     uint32_t role = sgc_mark_role();
 
-    sgc_assert(sgc_page_ok(page));
+    sgc_assert(sgc_page_ok(page) && !sgc_heap_is_marking());
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
         sgc_aw_store(sgc_bits_word(w, role), 0);
 }
@@ -48,6 +49,7 @@ static void begin(bool ignore_tags)
 {
     uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
 
+    sgc_assert(!sgc_heap_is_marking());
     sgc_a32_store(&clearing.next, 0);
     sgc_a32_store(&clearing.done, 0);
     sgc_a32_store(&clearing.ignore_tags, ignore_tags);
@@ -77,7 +79,7 @@ static bool is_to_be_cleared(uint32_t page)
 
 static void clear_arena(uint32_t arena)
 {
-    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA && !sgc_heap_is_marking());
     sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, sgc_mark_role()), 0);
     for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++)
         if (is_to_be_cleared(arena * SGC_ARENA_PAGES + i))

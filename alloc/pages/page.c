@@ -11,6 +11,7 @@ void sgc_page_clear_bits(uint32_t page)
     size_t word = (size_t)page * SGC_PAGE_WORDS;
 
     sgc_assert(sgc_page_ok(page));
+    sgc_assert(!sgc_heap_is_marking() || sgc_page_state(&sgc_heap.pages[page]) != SGC_PAGE_SMALL);
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
         sgc_aw_store(sgc_bits_word(w, 0), 0);
         sgc_aw_store(sgc_bits_word(w, 1), 0);

@@ -4,9 +4,10 @@
  * rest.
  *
  *   what                 written by                            read by             ordering
- *   descriptor           whoever holds the page while it is    everybody           the release of its first
- *                        SGC_PAGE_RESERVED (fresh from the                         alloc bit; markers: the
- *                        pool, or on its way back)                                 stopped world
+ *   descriptor           whoever holds the page while it is    everybody           the release of its state, and of
+ *                        SGC_PAGE_RESERVED (fresh from the                         its alloc bits; markers beside the
+ *                        pool, or on its way back)                                 program load either with acquire,
+ *                                                                                  before they read the others
  *   bin                  as the descriptor; who registers      the owner           relaxed: who frees an object has been
  *                        something about an object                                 handed it by who registered
  *   remote               remote freers: 1; the owner: 0        owner, markers      see doc/design/remote-free.md
@@ -23,8 +24,13 @@
  *                                                                                  or the page becomes an orphan (both locks)
  *   inbox_next, queued   see alloc/small/remote_free.c
  *   spare_next, warm     see alloc/large/span_cache.h
- *   span_bytes,          who reserved the span; who resizes    everybody           as the descriptor
- *   limited, span_reach  it: the owner of the object
+ *   back                 who sets a span up                    everybody           as the descriptor; atomic, since who looks
+ *                                                                                  late may find `bin` there instead: what it
+ *                                                                                  leads to must be looked at, whether it is a
+ *                                                                                  span and reaches so far
+ *   kind of a span,      who reserved the span, or has it as   everybody           as the descriptor; atomic, and released one
+ *   span_bytes,          a spare one; who resizes it: the                          by one, since those of an object are written
+ *   limited, span_reach  owner of the object                                       beside markers (alloc/large/span.h)
  */
 #ifndef SGC_ALLOC_PAGES_PAGE_H
 #define SGC_ALLOC_PAGES_PAGE_H
@@ -51,14 +57,19 @@ struct sgc_page {
         sgc_aw_t span_bytes;        /* a span's first page: bytes of its object, end byte included */
     };
     union {
-        uint32_t back;          /* span tails: pages to the span's first */
+        uint32_t back;          /* span tails: pages to the span's first, */
+        sgc_a32_t back_now;     /* for who looks beside the thread that has the page */
         sgc_a32_t bin;          /* small objects: where the bin that freeing looks at is in a cache, in bytes */
     };
     sgc_a8_t state;             /* enum sgc_page_state */
-    uint8_t kind;
+    union {
+        uint8_t kind;
+        sgc_a8_t kind_now;      /* of a span, likewise */
+    };
     union {
         uint8_t cls;
         bool limited;           /* a span's first page: words that point beyond span_reach don't count */
+        sgc_a8_t limited_now;   /* likewise */
     };
     sgc_a8_t remote;            /* remote bits of this page may be set */
     sgc_aw_t tag;               /* owner << 32 | epoch: see sgc_tag */
@@ -122,6 +133,8 @@ struct sgc_page_record {
     bool warm;                  /* a spare span: it was in use until just now */
 };
 
+#define SGC_TAG_OF_NONE UINTPTR_MAX     /* of no page: there are fewer owners */
+
 static inline uintptr_t sgc_tag(uint32_t owner, uint32_t epoch)
 {
     sgc_assert(owner < SGC_OWNERS_MAX);
@@ -146,6 +159,41 @@ static inline uint32_t sgc_page_owner(uint32_t page)
 static inline size_t sgc_span_bytes(uint32_t page)
 {
     return sgc_aw_load(&sgc_heap.pages[page].span_bytes);
+}
+
+/* ---- a span's descriptor, for who looks while its thread may be writing it ---- */
+
+/* Of a page that was the tail of a span just now: pages to where that began.  It need not be true any more. */
+static inline uint32_t sgc_page_back(const struct sgc_page *d)
+{
+    return sgc_a32_load(&d->back_now);
+}
+
+static inline void sgc_page_set_back(struct sgc_page *d, uint32_t back)
+{
+    sgc_a32_store(&d->back_now, back);
+}
+
+/* A thread that sees a kind with pointers does not see words that were there before the object. */
+static inline uint32_t sgc_span_kind(const struct sgc_page *d)
+{
+    return sgc_a8_load_acq(&d->kind_now);
+}
+
+static inline void sgc_span_set_kind(struct sgc_page *d, uint32_t kind)
+{
+    sgc_a8_store_rel(&d->kind_now, (uint8_t)kind);
+}
+
+/* A thread that sees that it is limited sees its reach. */
+static inline bool sgc_span_limited(const struct sgc_page *d)
+{
+    return sgc_a8_load_acq(&d->limited_now) != 0;
+}
+
+static inline void sgc_span_set_limited(struct sgc_page *d, bool limited)
+{
+    sgc_a8_store_rel(&d->limited_now, limited);
 }
 
 static inline size_t sgc_page_first_granule(uint32_t page)

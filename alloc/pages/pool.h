@@ -13,7 +13,8 @@
  *   what                     written by                  read by            ordering
  *   free, dirty, listed,     under the pool's lock       same               the lock
  *   freed_at
- *   uncollectable, rescan    any thread, atomic or/and   collecting thread  stopping the world
+ *   uncollectable, rescan,   any thread, atomic or/and   collecting thread  stopping the world
+ *   noted
  *   coming                   who has the pages in hand;  who waits          acquire-release RMW, first under the lock that
  *                            who waits: a bit                               the pages were found under: who does not find
  *                                                                           them there any more finds them here

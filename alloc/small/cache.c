@@ -37,7 +37,7 @@ static void fill_fast_bins(void)
 /* Address space only: an OS page of it is used for every 512 threads. */
 static bool make_table(void)
 {
-    nobody.tag = UINTPTR_MAX;
+    nobody.tag = nobody.free_tag = SGC_TAG_OF_NONE;
     fill_fast_bins();
     sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;
@@ -76,7 +76,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->max_pages = torture ? 1 : SGC_READY_MAX;
     sgc_assert(sgc_cache_ok(cache));
-    cache->tag = sgc_tag(cache->id, sgc_heap.epoch);
+    sgc_cache_set_tag(cache, sgc_tag(cache->id, sgc_heap.epoch));
     open_inbox(cache);
     return true;
 }

@@ -15,7 +15,7 @@
  *   active_epoch, next,      world is stopped
  *   active, next_ready,
  *   ready_end, ready, taken
- *   tag, counted
+ *   tag, free_tag, counted
  *   unbacked, unbacked_end   its thread, inside a section or not same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
@@ -82,14 +82,15 @@ _Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MAX <= UINT8_MAX, "no 
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache is a mutator */
+    uintptr_t free_tag;             /* the same for the common path of freeing: see sgc_cache_set_tag */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
     bool took;                      /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
-    uint32_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
+    uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
-    char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
+    char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
@@ -101,6 +102,9 @@ struct sgc_cache {
     struct sgc_bin watched;         /* stands for the bins of pages where the common path must not free; empty and closed */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
+
+_Static_assert(SGC_CLAIM_BYTES <= UINT16_MAX, "claim_bytes holds it");
+_Static_assert(offsetof(struct sgc_cache, bin) % sizeof(struct sgc_bin) == 0, "a bin is found by one addition less");
 
 /* Do the slots, the freed ones and the pages to come agree?  By its thread in a section, or world stopped. */
 static inline bool sgc_bin_ok(const struct sgc_bin *bin)
@@ -142,8 +146,16 @@ static inline size_t sgc_fast_bytes(size_t request)
 SGC_INNER sgc_aw_t *sgc_cache_table;
 SGC_INNER sgc_a32_t sgc_cache_count;           /* highest number given out + 1 */
 
+/* Its pages have the tag from now on.  While a mark goes on beside the program no page is one that the common path of freeing
+ * takes, so that all frees are noted.  By its thread in a section, world stopped, or while no thread can stop the world. */
+static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
+{
+    cache->tag = tag;
+    cache->free_tag = sgc_heap_is_marking() ? SGC_TAG_OF_NONE : tag;
+}
+
 /* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
- * run out.  Under the registry's lock. */
+ * run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
 /* Gives up claimed and cached slots.  World stopped, or by its own thread in a section. */

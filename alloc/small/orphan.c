@@ -149,7 +149,7 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
 /* The thread that finds no orphans left to sweep may find those that were swept just now on their way to the pool. */
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
 {
-    if (sgc_aw_load_acq(&sgc_orphans.count) == 0)
+    if (sgc_aw_load_acq(&sgc_orphans.count) == 0 || sgc_heap_is_marking())
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)

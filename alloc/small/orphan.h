@@ -25,7 +25,8 @@ uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
  * lock. */
 bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
-/* Sweeps up to `most` orphans, giving empty ones back.  False if none was left.  Outside sections. */
+/* Sweeps up to `most` orphans, giving empty ones back.  False if none was left, or while a mark goes on beside the program:
+ * then orphans may be adopted, but not taken down.  Outside sections. */
 bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self);
 
 void sgc_orphan_check(void);

@@ -5,6 +5,8 @@
  */
 #include "alloc/small/remote_free.h"
 
+#include "alloc/pages/concurrent_marks.h"
+
 enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
 
 static bool push(struct sgc_cache *cache, uint32_t page)
@@ -82,6 +84,7 @@ void sgc_page_merge(uint32_t page)
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     if (sgc_a8_load_sc(&sgc_heap.pages[page].remote) == 0)
         return;
+    sgc_marking_note_freed(page);
     sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
     sgc_test_point();
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
@@ -94,7 +97,7 @@ void sgc_page_merge(uint32_t page)
         alloc = sgc_bits_word(w, sgc_heap.alloc_role);
         if (freed & ~sgc_aw_load(alloc))
             report_twice(page, w, freed & ~sgc_aw_load(alloc));
-        sgc_aw_store(alloc, sgc_aw_load(alloc) & ~freed);
+        sgc_aw_store_rel(alloc, sgc_aw_load(alloc) & ~freed);
     }
 }
 

@@ -4,6 +4,8 @@
  */
 #include "alloc/small/slots.h"
 
+#include "alloc/pages/concurrent_marks.h"
+
 /* A page as granules of the heap. */
 struct place {
     size_t start, end;          /* where its first slot begins, and its last one ends */
@@ -111,11 +113,12 @@ void sgc_slots_release(uint32_t page, uint32_t cls, struct sgc_slots s)
     struct place p = place_of(page, cls);
 
     sgc_assert(sgc_page_ok(page) && place_ok(&p, s));
+    sgc_marking_note_freed(page);
     for (size_t at = s.first, next; at < s.end; at = next) {
         sgc_aw_t *word = sgc_slot_word(at);
         uint64_t bits = in_word(&p, at, s.end, &next);
 
         sgc_assert((sgc_word_free(word, p.starts, at) & bits) == 0);
-        sgc_aw_store(word, sgc_aw_load(word) & ~(bits << at % 64));
+        sgc_aw_store_rel(word, sgc_aw_load(word) & ~(bits << at % 64));
     }
 }

@@ -5,6 +5,7 @@
  */
 #include "alloc/small/small.h"
 
+#include "alloc/pages/concurrent_marks.h"
 #include "alloc/small/claim_short.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
@@ -349,12 +350,13 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
 void sgc_free_undo(struct sgc_cache *cache, void *object)
 {
     sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
+    sgc_assert(!sgc_heap_is_marking());
     sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
     sgc_own_bit_set(sgc_alloc_words, sgc_bit_index(sgc_granule_number((uintptr_t)object)));
 }
 
 /* In a section.  Bits are set only where slots begin, so should the page have become another's by a second free, nothing is
- * freed in the middle of an object. */
+ * freed in the middle of an object.  The page is noted before the bit goes, in case of a jump out in between. */
 static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struct sgc_page *d, size_t granule)
 {
     const struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
@@ -367,6 +369,8 @@ static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struc
         return SGC_FREE_NOT_ALLOCATED;
     if (sgc_heap.config.poison)
         memset(object, 0xdf, bin->size);
+    sgc_marking_note_freed((uint32_t)(granule / SGC_PAGE_GRANULES));
+    sgc_compiler_barrier();
     sgc_alloc_bit_clear(granule);
     sgc_compiler_barrier();
     keep_or_forget(cache, d, object, granule);

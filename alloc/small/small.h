@@ -107,7 +107,7 @@ static inline size_t sgc_exact_granule(const void *object)
 }
 
 /* In a brief section: frees the object at a granule of the heap if its page is ours and has been swept, and its bin is
- * open. */
+ * open.  Not while a mark goes on beside the program: then no page has the tag. */
 __attribute__((always_inline))
 static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, void *object, size_t granule)
 {
@@ -116,7 +116,7 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
     size_t place;
 
     /* Acquire: the service thread may have swept the page, and written its bits, just now. */
-    if (__builtin_expect(sgc_aw_load_acq(&d->tag) != cache->tag || sgc_a8_load_acq(&d->remote) != 0, 0))
+    if (__builtin_expect(sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_a8_load_acq(&d->remote) != 0, 0))
         return SGC_FREE_STEP_MISSED;
     bin = sgc_bin_at(cache, sgc_a32_load(&d->bin));
     place = sgc_bit_index(granule);

@@ -42,6 +42,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
 
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
+    sgc_assert(!first || !sgc_heap_is_marking());
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);
@@ -90,7 +91,7 @@ void sgc_page_take_down(uint32_t page)
     struct sgc_page *d = &sgc_heap.pages[page];
 
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && sgc_heap.records[page].list == 0);
-    sgc_assert(sgc_page_live(page) == 0);
+    sgc_assert(sgc_page_live(page) == 0 && !sgc_heap_is_marking());
     if (sgc_kind_uncollectable(d->kind))
         sgc_aw_and(&sgc_arena_of_page(page)->uncollectable, ~sgc_arena_bit(page));
     sgc_page_clear_bits(page);
@@ -121,6 +122,8 @@ void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most,
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     step->swept = step->empties = 0;
     sgc_lists_renew(lists);
+    if (sgc_heap_is_marking())
+        return;
     while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
         step->swept++;
     if (step->empties != 0)

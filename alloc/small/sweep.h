@@ -20,7 +20,8 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
 uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more);
 
 /* Sweeps up to `most` (and SGC_SWEEP_STEP) pages that were not swept in this epoch.  Empty ones leave the lists and are taken
- * down: the caller gives them to the pool, which expects them.  Under the lists' lock. */
+ * down: the caller gives them to the pool, which expects them.  None while a mark goes on beside the program: then all pages
+ * have been swept but for orphans of this epoch, and these stay.  Under the lists' lock. */
 enum { SGC_SWEEP_STEP = 8 };
 
 struct sgc_sweep_step {

@@ -114,7 +114,7 @@ static void flip(void)
     sgc_assert(sgc_stopped_by_self());
     sgc_heap_flip();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        m->cache.tag = sgc_tag(m->cache.id, sgc_heap.epoch);
+        sgc_cache_set_tag(&m->cache, sgc_tag(m->cache.id, sgc_heap.epoch));
     sgc_clear_begin();
 }
 

@@ -14,6 +14,7 @@
 
 #include "alloc/free.h"
 #include "alloc/large_object.h"
+#include "alloc/marking.h"
 #include "alloc/object.h"
 #include "alloc/page_supply.h"
 #include "alloc/refill.h"
@@ -233,7 +234,7 @@ HEAP_UNUSED static void heap_flip(void)
     sgc_heap_flip();
     for (int i = 0; i < heap_test.count; i++)
         if (heap_test.open[i])
-            heap_test.cache[i]->tag = sgc_tag(heap_test.cache[i]->id, sgc_heap.epoch);
+            sgc_cache_set_tag(heap_test.cache[i], sgc_tag(heap_test.cache[i]->id, sgc_heap.epoch));
     sgc_clear_begin();
 }
 
@@ -249,6 +250,27 @@ HEAP_UNUSED static void heap_sweep_all(void)
 {
     while (sgc_sweep_ahead(64, &sgc_self->section))
         continue;
+}
+
+/* ---- a mark beside the program, step by step; the marks are the test's ---- */
+
+HEAP_UNUSED static void heap_marking_begin(void)
+{
+    heap_retire();
+    heap_sweep_all();
+    sgc_clear_finish();
+    sgc_marking_begin();
+}
+
+/* What is marked, and not freed, is allocated afterwards.  The bytes of what was freed after it was marked. */
+HEAP_UNUSED static size_t heap_marking_end(void)
+{
+    size_t freed;
+
+    heap_retire();
+    freed = sgc_marking_finish();
+    heap_flip();
+    return freed;
 }
 
 /* Runs `n` threads, each with a cache of its own, to their ends. */

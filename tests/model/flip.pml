@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the bits of a page say over several cycles, some of them concurrent: allocation and mark bits, the flip, the first sweep
- * after it, frees by the owner and by others.  doc/design/concurrent.md, C5 and C7 to C9.
+ * What the bits of a page say over several cycles, some of them beside the program: allocation and mark bits, the flip, the
+ * first sweep after it, clearing, frees by the owner and by others.  doc/design/concurrent.md, C5 and C7 to C9.
  *
- * One page of two slots.  Two bitmaps: `role` is the one that says what is allocated.  A concurrent cycle marks while slots
- * are allocated and freed; a slot that is freed after it was marked would come back by the flip, so the first
- * sweep after such a flip takes away what is not in the other bitmap, the allocation bits of before, and clears that then.
- * Until then nobody may touch the other bitmap.
+ * One page of two slots, of which the second is uncollectable.  Two bitmaps: `role` is the one that says what is allocated.  A
+ * slot that is freed after it was marked would come back by the flip; so who clears an allocation bit notes the page, and
+ * before the flip the marks of a noted page are reduced to what is allocated.  While marking goes on nothing is swept or
+ * cleared, and the common path of freeing, which notes nothing, finds no page.
  *
- * A slot's state is what the client knows: nobody's, held, or dropped without a free.  Held slots must stay allocated and must not
- * be handed out; in the end, when all is swept, nothing else may be allocated that was freed.
+ * A slot's state is what the client knows: nobody's, claimed by the owner but not handed out, held, dropped without a free,
+ * freed.  After each flip held slots are allocated, and those that nobody has are not.
+ *
+ * What is reached only by way of objects that the marker has done with is not looked at again in the last stop: `done`.  A new
+ * object is; the page that it lies on has been written.
  *
  * -DOPS= (of the owner), -DFREES= (by another thread), -DCYCLES=.
  *
- * Sweeping is one thread's at a time (`busy`), word by word in the library, a slot a step here.  Stops are atomic: no sweep
- * and no free is in the middle of something then.
+ * Sweeping, and what the owner does in a section, is one thread's at a time (`busy`); stops are atomic, and wait for that.
+ * Clearing runs beside everything, and is waited for before a mark.
  */
 #ifndef OPS
 #define OPS 4
@@ -27,39 +30,50 @@
 #endif
 
 #define SLOTS 2
+#define UNCOLLECTABLE(s) ((s) == 1)
 #define BIT(which, s) bitmap[(which) * SLOTS + (s)]
 #define OTHER (1 - role)
 #define EACH(operation) operation(0); operation(1)
 
-mtype = { NOBODYS, HELD, DROPPED, FREED };
+mtype = { NOBODYS, CLAIMED, HELD, DROPPED, FREED };
 
 bit bitmap[2 * SLOTS];
 bit remote[SLOTS];              /* freed by another thread, not merged yet */
+bit done[SLOTS];                /* the marker has marked the object that is there */
 mtype state[SLOTS] = NOBODYS;
 bit role;
 bit swept = 1;                  /* the page's tag is this epoch's */
-bit merge;                      /* the first sweep of this epoch takes away what is not in the other bitmap */
-bit marking;                    /* a concurrent cycle is in progress */
+bit marking;                    /* beside the program */
+bit noted;                      /* something was freed meanwhile */
+bit uncleared, clearing;        /* marks are to be cleared; a thread is at it */
+bit whatever_the_tag;           /* in a swept page, too */
 bit busy;                       /* a thread is in a section with this page: stops wait for it */
 byte working = 2;               /* owner and other thread */
 
+inline note()
+{
+    if
+    :: marking -> noted = 1
+    :: else
+    fi
+}
+
 /* ---- sweeping, with `busy` ---- */
 
-inline sweep_slot(s)
+inline merge(s)
 {
-#ifdef BROKEN_CLEARS_FIRST
-    BIT(OTHER, s) = 0;
-#endif
-#ifndef BROKEN_COMES_BACK
     if
-    :: merge && !BIT(OTHER, s) -> BIT(role, s) = 0
-    :: else
-    fi;
+    :: atomic { remote[s] -> remote[s] = 0 };
+#ifndef BROKEN_MERGE_UNNOTED
+        note();
 #endif
-    if
-    :: atomic { remote[s] -> remote[s] = 0; BIT(role, s) = 0 }
+        BIT(role, s) = 0
     :: else
-    fi;
+    fi
+}
+
+inline clear_mark(s)
+{
     BIT(OTHER, s) = 0
 }
 
@@ -67,67 +81,85 @@ inline sweep()
 {
     if
     :: !swept ->
-        assert(!marking);
-        i = 0;
-        do
-        :: i < SLOTS -> sweep_slot(i); i++
-        :: else -> i = 0; break
-        od;
+        EACH(merge);
+        EACH(clear_mark);
         swept = 1
-    :: swept
+    :: else
     fi
 }
 
 /* ---- the owner ---- */
 
-inline take(s)
+inline claim(s)
 {
-    assert(state[s] != HELD);
-    BIT(role, s) = 1;
-    state[s] = HELD
-}
-
-inline allocate()
-{
-    sweep();
     if
-    :: atomic { !BIT(role, 0) && !remote[0] -> take(0) }
-    :: atomic { !BIT(role, 1) && !remote[1] -> take(1) }
+    :: !BIT(role, s) ->
+        assert(state[s] != HELD);
+        BIT(role, s) = 1;
+        state[s] = CLAIMED
     :: else
     fi
 }
 
-/* What others have freed arrives in the inbox. */
-inline merge_remote(s)
+inline hand_out(s)
 {
-    atomic { remote[s] -> remote[s] = 0 }
-    sweep();
+    atomic { state[s] == CLAIMED -> state[s] = HELD; done[s] = 0 }
+}
+
+/* The cache's tag for this is the page's. */
+inline free_commonly(s)
+{
+#ifdef BROKEN_FREES_COMMONLY
+    atomic { state[s] == HELD && swept -> state[s] = FREED };
+#else
+    atomic { state[s] == HELD && swept && !marking -> state[s] = FREED };
+#endif
     BIT(role, s) = 0
 }
 
-inline free(s)
+/* A jump out of a handler leaves it in the middle. */
+inline free_slowly(s)
 {
-    atomic { state[s] == HELD -> state[s] = FREED }
+    atomic { state[s] == HELD -> state[s] = DROPPED };
     sweep();
-    BIT(role, s) = 0
+#ifdef BROKEN_NOTED_AFTER
+    atomic { BIT(role, s) = 0; state[s] = FREED };
+    if
+    :: true -> note()
+    :: skip
+    fi
+#else
+#ifndef BROKEN_FREE_UNNOTED
+    note();
+#endif
+    if
+    :: atomic { BIT(role, s) = 0; state[s] = FREED }
+    :: skip
+    fi
+#endif
 }
 
 active proctype owner()
 {
-    byte i, ops;
+    byte ops;
 
     do
-    :: atomic { ops < OPS && !busy -> busy = 1; ops++ }
+    :: atomic { ops < OPS && !busy -> busy = 1; ops++ };
         if
-        :: allocate()
-        :: free(0)
-        :: free(1)
-        :: merge_remote(0)
+        :: true -> sweep(); EACH(claim)
+        :: hand_out(0)
+        :: hand_out(1)
+        :: free_commonly(0)
+        :: free_commonly(1)
+        :: free_slowly(0)
+        :: free_slowly(1)
+        :: true -> sweep(); EACH(merge)
         :: atomic { state[0] == HELD -> state[0] = DROPPED }
+        :: atomic { state[1] == HELD -> state[1] = DROPPED }
         :: skip
         fi;
         busy = 0
-    :: atomic { ops == OPS -> working--; break }
+    :: atomic { ops == OPS && !busy -> working--; break }
     od
 }
 
@@ -135,7 +167,7 @@ active proctype owner()
 
 inline free_remotely(s)
 {
-    atomic { !busy && state[s] == HELD -> state[s] = FREED; remote[s] = 1 }
+    atomic { state[s] == HELD -> state[s] = FREED; remote[s] = 1 }
 }
 
 active proctype other()
@@ -156,55 +188,116 @@ active proctype other()
 
 /* ---- work between cycles ---- */
 
-inline clear_mark(s)
+inline clear_if_needed()
 {
-    BIT(OTHER, s) = 0
+    if
+    :: !swept || whatever_the_tag -> EACH(clear_mark)
+    :: else
+    fi;
+    clearing = 0
 }
 
 active proctype background()
 {
-    byte i;
-
     do
-    :: atomic { !busy && !marking && !swept -> busy = 1 }
-        if
-        :: sweep()
-#ifdef BROKEN_CLEARS_AHEAD
-        :: true ->
+#ifdef BROKEN_SWEEPS_MARKING
+    :: atomic { !busy && (!swept || marking) -> busy = 1; swept = 0 };
 #else
-        :: !merge ->                    /* only then are the old bits nobody's */
+    :: atomic { !busy && !swept -> busy = 1 };
 #endif
-            EACH(clear_mark)
-        :: skip
-        fi;
+        sweep();
         busy = 0
+    :: atomic { uncleared -> uncleared = 0; clearing = 1 };
+        clear_if_needed()
     :: working == 0 -> break
     od
 }
 
 /* ---- cycles ---- */
 
-inline mark(s)
+inline clear_before()
 {
     if
-    :: BIT(role, s) && (state[s] == HELD) -> BIT(OTHER, s) = 1
+    :: atomic { uncleared -> uncleared = 0; clearing = 1 };
+        clear_if_needed()
+    :: else
+    fi;
+#ifndef BROKEN_CLEARS_MARKING
+    !clearing
+#endif
+}
+
+inline begin_clearing(all)
+{
+    uncleared = 1;
+    whatever_the_tag = all
+}
+
+inline retire(s)
+{
+    if
+    :: state[s] == CLAIMED ->
+#ifndef BROKEN_RETIRE_UNNOTED
+        note();
+#endif
+        BIT(role, s) = 0;
+        state[s] = NOBODYS
     :: else
     fi
 }
 
-/* Anything that has an allocation bit may be found, by a stray word. */
+/* In a stop: from the roots. */
+inline mark(s)
+{
+    if
+    :: BIT(role, s) && !remote[s] && !done[s] && (state[s] == HELD || UNCOLLECTABLE(s)) ->
+        BIT(OTHER, s) = 1;
+        done[s] = 1
+    :: else
+    fi
+}
+
+/* Whatever has an allocation bit may be found, by a stray word, and marked a while after. */
 inline maybe_mark(s)
 {
     if
-    :: atomic { BIT(role, s) -> BIT(OTHER, s) = 1 }
+    :: BIT(role, s) && !remote[s] -> atomic { BIT(OTHER, s) = 1; done[s] = 1 }
     :: skip
     fi
+}
+
+inline reduce(s)
+{
+    BIT(OTHER, s) = BIT(OTHER, s) && BIT(role, s)
+}
+
+inline forget(s)
+{
+    done[s] = 0
+}
+
+inline finish()
+{
+    if
+    :: noted -> EACH(reduce)
+    :: else
+    fi;
+    noted = 0;
+    marking = 0
+}
+
+inline expect_right(s)
+{
+    assert(state[s] != HELD || BIT(role, s));
+    assert((state[s] != FREED && state[s] != NOBODYS) || !BIT(role, s) || remote[s])
 }
 
 inline flip()
 {
     role = OTHER;
-    swept = 0
+    swept = 0;
+    EACH(forget);
+    begin_clearing(0)
 }
 
 inline expect_clear(s)
@@ -214,56 +307,57 @@ inline expect_clear(s)
 
 inline concurrent_cycle()
 {
-    atomic { !busy -> busy = 1 }
-#ifndef BROKEN_MARKS_UNSWEPT
+#ifndef BROKEN_BEGINS_UNSWEPT
+    atomic { !busy -> busy = 1 };
     sweep();
+    busy = 0;
 #endif
-    atomic { busy = 0; EACH(expect_clear); marking = 1 }
+    clear_before();
+    atomic { !busy -> EACH(retire); EACH(expect_clear); marking = 1 };
     EACH(maybe_mark);
     if
-    :: atomic { !busy -> EACH(mark); flip(); merge = 1; marking = 0 }
-    :: atomic { !busy -> EACH(clear_mark); marking = 0 }            /* given up */
+    :: atomic { !busy -> EACH(retire); EACH(mark) };                /* tried in vain */
+        EACH(maybe_mark)
+    :: skip
+    fi;
+    if
+#ifdef BROKEN_FINISHES_LATE
+    :: atomic { !busy -> EACH(retire); EACH(mark); flip(); finish(); EACH(expect_right) }
+#else
+    :: atomic { !busy -> EACH(retire); EACH(mark); finish(); flip(); EACH(expect_right) }
+#endif
+    :: atomic { !busy -> noted = 0; marking = 0; EACH(forget); begin_clearing(1) }     /* given up */
     fi
 }
 
-inline stop_cycle()
+inline stopped_cycle()
 {
+    clear_before();
     atomic {
         !busy ->
-#ifndef BROKEN_STOP_CLEARS
-        if
-        :: merge -> sweep()
-        :: else -> EACH(clear_mark)
-        fi;
-#else
-        EACH(clear_mark);
-#endif
-        EACH(maybe_mark);
+        EACH(retire);
+        EACH(expect_clear);
         EACH(mark);
         flip();
-        merge = 0
+        EACH(expect_right)
     }
-}
-
-inline expect_right(s)
-{
-    assert((state[s] != HELD || BIT(role, s)) && (state[s] != FREED || !BIT(role, s) || remote[s]))
 }
 
 active proctype collector()
 {
-    byte i, cycles;
+    byte cycles;
 
     do
     :: cycles < CYCLES -> cycles++;
         if
-        :: concurrent_cycle()
-        :: stop_cycle()
+        :: true -> concurrent_cycle()
+        :: true -> stopped_cycle()
         fi
     :: cycles == CYCLES -> break
     od;
     atomic {
         working == 0 && !busy ->
+        EACH(retire);
         sweep();
         EACH(expect_right)
     }
