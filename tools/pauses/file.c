@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Areas of intervals (tools/pauses/file.h).  An area that is full doubles its threshold, until at most half of its intervals are
- * left: so a long run loses short intervals only, and how many it lost is counted.
+ * Areas of intervals (tools/pauses/file.h).  An area that is full doubles its threshold, until at most half of its intervals
+ * are left: so a long run loses short intervals only, and how many it lost is counted.
  */
 #include <string.h>
 

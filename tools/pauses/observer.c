@@ -3,11 +3,12 @@
  * libsgcpauses, which sgc-pauses preloads: it looks at the pauses of the process that it is in, whichever collector that uses.
  *
  * It stands before a few of the collector's functions.  When the program starts the collector, by GC_INIT or by its first
- * allocation, that thread starts the probe (tools/pauses/watch.h) behind it and has the collector tell of its stops.  In a process
- * that starts no collector nothing happens.  What a collector calls of itself may come through these functions, too.  A child of a fork has no probe; a program that it executes has one of its own.
+ * allocation, that thread then starts the probe (tools/pauses/watch.h) and has the collector tell of its stops.  In a process
+ * that starts no collector nothing happens.  A child of a fork has no probe; a program that it executes has one of its own.
+ * What a collector calls of itself may come through these functions, too.
  *
- *   begun          the first thread in GC_init or an allocation, once    each of these functions, relaxed: who comes second does
- *                                                                        not wait, as it does not need the probe
+ *   begun          the first thread in GC_init or an allocation, once    each of these functions, relaxed: who comes second
+ *                                                                        does not wait, as it does not need the probe
  *   file           that thread, before the hook is set                   the hook, under the collector's lock
  *   stop_begin_ns  the hook, under the collector's lock                  the hook
  *   client_hook    any thread, release                                   the hook, acquire
@@ -83,8 +84,8 @@ static uintptr_t need(sgc_aw_t *slot, const char *name)
     uintptr_t found = look_up(slot, name);
 
     if (found == 0) {
-        fprintf(stderr, "libsgcpauses: the program calls %s, and no collector that is loaded has it; run it without sgc-pauses\n",
-                name);
+        fprintf(stderr, "libsgcpauses: the program calls %s, and no collector that is loaded has it; run it without "
+                "sgc-pauses\n", name);
         abort();
     }
     return found;

@@ -3,8 +3,8 @@
  * Threads that do nothing but look at the clock: when more has passed than they can have used, they were away, because the
  * collector stopped them or because the system gave their processor to somebody else.
  *
- * With a period they sleep between two looks, and a gap is what they wake too late; a stop that begins and ends while they sleep
- * is not seen then.
+ * With a period they sleep between two looks, and a gap is what they wake too late; a stop that begins and ends while they
+ * sleep is not seen then.
  *
  * The probe can be told to work, too: each millisecond it allocates a few objects and stores into a few old ones, and times
  * each.  The time of one is the begin of the next look, so that nothing falls between them.
