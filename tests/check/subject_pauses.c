@@ -12,7 +12,7 @@
  *   implicit   the same, but it never calls GC_INIT
  *   idle       starts the collector only
  *   unused     not even that
- *   alarmed    the same as stops; a signal comes, which its own thread must get
+ *   alarmed    the same as stops; a signal comes while its thread blocks it, which that thread must get all the same
  */
 #include <pthread.h>
 #include <signal.h>
@@ -31,6 +31,7 @@
 static long collections = 10, milliseconds;
 static int hooked;
 static pthread_t expected;
+static volatile sig_atomic_t alarms;
 
 static void wait_ms(long ms)
 {
@@ -105,6 +106,23 @@ static void fork_and_collect(void)
 static void on_alarm(int signal)
 {
     need(signal == SIGALRM && pthread_equal(pthread_self(), expected), "a signal of the program's went to another thread");
+    alarms++;
+}
+
+/* A signal for the process waits as long as none of its threads takes it. */
+static void be_alarmed(void)
+{
+    sigset_t set;
+
+    expected = pthread_self();
+    signal(SIGALRM, on_alarm);
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    kill(getpid(), SIGALRM);
+    wait_ms(20);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    need(alarms == 1, "a signal of the program's is lost");
 }
 
 static int act(const char *what)
@@ -126,11 +144,8 @@ static int act(const char *what)
         exit_before();
     if (strcmp(what, "forks") == 0)
         fork_and_collect();
-    expected = pthread_self();
-    signal(SIGALRM, on_alarm);
     if (strcmp(what, "alarmed") == 0)
-        for (int i = 0; i < 50; i++)
-            kill(getpid(), SIGALRM);
+        be_alarmed();
     collect();
     puts("collected");
     fflush(stdout);

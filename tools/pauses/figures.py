@@ -85,8 +85,8 @@ def utilisation(intervals, begin, end, window):
     """The minimum mutator utilisation: the least share of a window in [begin, end] that no interval takes; None if it is
     longer than that.
 
-    The time taken of a window is a continuous function of where it begins, with straight pieces.  Its slope is 1 less where the
-    window's end leaves an interval, and where its begin enters one; so it is greatest at one of these, or at either end.
+    A window with the most time taken can be moved until it begins with an interval, or ends the run: while its begin lies in an
+    interval, moving it back loses nothing; while it does not, moving it on does not.
     """
     if window <= 0 or end - begin < window:
         return None
@@ -99,8 +99,7 @@ def utilisation(intervals, begin, end, window):
         before = bisect_right(begins, moment)
         return sums[before] - max(0, ends[before - 1] - moment if before else 0)
 
-    places = [begin, end - window] + begins + [e - window for e in ends]
-    most = max(until(p + window) - until(p) for p in places if begin <= p <= end - window)
+    most = max(until(place + window) - until(place) for place in [end - window, *begins])
     return 1 - most / window
 
 
