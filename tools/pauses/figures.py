@@ -85,8 +85,8 @@ def utilisation(intervals, begin, end, window):
     """The minimum mutator utilisation: the least share of a window in [begin, end] that no interval takes; None if it is
     longer than that.
 
-    A window with the most time taken can be moved until it begins with an interval, or ends the run: while its begin lies in an
-    interval, moving it back loses nothing; while it does not, moving it on does not.
+    A window with the most time taken can be moved until it begins with an interval: while its begin lies in one, moving it back
+    loses nothing; while it does not, moving it on does not, and beyond the run's end nothing is taken.
     """
     if window <= 0 or end - begin < window:
         return None
@@ -99,7 +99,7 @@ def utilisation(intervals, begin, end, window):
         before = bisect_right(begins, moment)
         return sums[before] - max(0, ends[before - 1] - moment if before else 0)
 
-    most = max(until(place + window) - until(place) for place in [end - window, *begins])
+    most = max((until(place + window) - until(place) for place in begins), default=0)
     return 1 - most / window
 
 
