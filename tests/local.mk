@@ -459,3 +459,15 @@ EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c test
 
 # The manual pages against the options.
 script_tests += tests/check/check_man
+
+# Pauses of a program: the observer's file, the figures, and all of sgc-pauses on known and on real programs.
+unit_tests += tests/unit/tools/pauses/test_file
+tests_unit_tools_pauses_test_file_SOURCES = tests/unit/tools/pauses/test_file.c tools/pauses/file.c
+script_tests += tests/check/check_pause_figures
+slow_scripts += tests/check/check_pauses tests/check/check_pauses_programs
+EXTRA_DIST += tests/check/pause_figures.py
+if SGC_SHARED
+check_PROGRAMS += tests/check/subject_pauses
+tests_check_subject_pauses_LDADD = .libs/libgc.so.1
+tests_check_subject_pauses_DEPENDENCIES = libgc.la
+endif

@@ -1,24 +1,49 @@
 # SPDX-License-Identifier: MIT
-# sgc-run, which is installed, and the scripts that check a build.
+# sgc-run and sgc-pauses, which are installed, and the scripts that check a build.
 
 if SGC_SHARED
-bin_SCRIPTS += tools/sgc-run
+bin_SCRIPTS += tools/sgc-run tools/sgc-pauses
 pkglibexec_PROGRAMS = tools/sgc-measure
 tools_sgc_measure_SOURCES = tools/sgc-measure.c
 tools_sgc_measure_LDADD =
 endif
-CLEANFILES += tools/sgc-run
+CLEANFILES += tools/sgc-run tools/sgc-pauses
+
+installed_places = $(SED) -e 's|@pkglibdir[@]|$(pkglibdir)|g' -e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' \
+	-e 's|@pkgdatadir[@]|$(pkgdatadir)|g' -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g'
 
 tools/sgc-run: tools/sgc-run.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) tools && \
-	$(SED) -e 's|@pkglibdir[@]|$(pkglibdir)|g' -e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \
-		$(top_srcdir)/tools/sgc-run.in >$@.new && chmod +x $@.new && mv $@.new $@
+	$(AM_V_GEN)$(MKDIR_P) tools && $(installed_places) $(top_srcdir)/tools/sgc-run.in >$@.new && chmod +x $@.new && mv $@.new $@
+
+tools/sgc-pauses: tools/sgc-pauses.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) tools && $(installed_places) $(top_srcdir)/tools/sgc-pauses.in >$@.new && chmod +x $@.new && mv $@.new $@
+
+# What sgc-pauses preloads, and what it is made of.  The observer belongs to no collector: it finds the one that is there.
+if SGC_SHARED
+pkglib_LTLIBRARIES += libsgcpauses.la
+libsgcpauses_la_SOURCES = tools/pauses/file.c tools/pauses/file.h tools/pauses/observer.c tools/pauses/watch.c tools/pauses/watch.h
+libsgcpauses_la_CFLAGS = $(AM_CFLAGS)
+libsgcpauses_la_LIBADD =
+libsgcpauses_la_LDFLAGS = $(AM_LDFLAGS) -shared -module -avoid-version -Wl,-z,nodelete
+pausesdir = $(pkgdatadir)/pauses
+pauses_DATA = $(pauses_modules)
+endif
+pauses_modules = \
+	tools/pauses/__init__.py \
+	tools/pauses/analysis.py \
+	tools/pauses/evidence.py \
+	tools/pauses/figures.py \
+	tools/pauses/plot.py \
+	tools/pauses/report.py \
+	tools/pauses/running.py
 
 EXTRA_DIST += \
+	$(pauses_modules) \
 	tools/check-aarch64 \
 	tools/check-install \
 	tools/check-long \
 	tools/coverage \
 	tools/need-packages \
+	tools/sgc-pauses.in \
 	tools/sgc-run.in \
 	tools/sum-tests

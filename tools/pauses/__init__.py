@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What sgc-pauses is made of; tools/sgc-pauses.in is its front."""

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""From what was seen of processes to what is reported: a dictionary, which --json writes as it is.
+
+A pause is a time in which the probe, a thread of the program's, did not come on: the longest gap that meets a stop of the
+collector, or an allocation or a store of its own that took as long as a gap that counts.  Other gaps are the system's doing, and
+stand beside the pauses as a control.
+"""
+from pauses.figures import attributed, finder, histogram, length, merged, split, summary, utilisation, waits
+
+SEEN, ROWS = "pauses", (
+    ("first_signal_to_wake", "first signal to wake"),
+    ("stops", "stops, by the collector"),
+    ("wake", "told to go on to wake"),
+    ("slow_path", "slow path of allocation"),
+    ("stores", "slow stores into old objects"),
+    ("noise", "other gaps"),
+    ("control", "gaps of the control thread"),
+)
+
+
+class Sight:
+    """One process: what its probe saw, sorted out."""
+
+    def __init__(self, process):
+        self.process = process
+        self.least = process.areas["gaps"].threshold
+        self.stops = merged(process.of("stops"))
+        self.in_stops, self.noise = attributed(process.of("gaps"), self.stops)
+        self.slow = self.long_ones("allocations")
+        self.late = self.long_ones("stores")
+        self.pauses = merged(self.in_stops + self.slow + self.late)
+
+    def long_ones(self, area):
+        return [interval for interval in self.process.of(area) if length(interval) >= self.least]
+
+    def lengths(self):
+        of = self.process.of
+        away = waits(self.pauses, self.stops)
+        return {"first_signal_to_wake": [whole for whole, _ in away], "stops": [length(s) for s in of("stops")],
+                "wake": [behind for _, behind in away], "slow_path": [length(i) for i in of("allocations")],
+                "stores": [length(i) for i in of("stores")], "noise": [length(i) for i in self.noise],
+                "control": [length(i) for i in of("control")]}
+
+    def by_cause(self):
+        """{cause: lengths}: the collector's reason where its log has it."""
+        causes = {}
+        met, rest = split(self.pauses, self.stops)
+        cycles = sorted(self.process.cycles, key=lambda cycle: cycle["stop_begin_ns"])
+        find = finder([(cycle["stop_begin_ns"], cycle["resumed_ns"]) for cycle in cycles])
+        for interval in met:
+            first, behind = find(interval)
+            reason = cycles[first].get("reason") if first < behind else None
+            causes.setdefault(str(reason or "collection"), []).append(length(interval))
+        slow = set(self.slow)
+        for interval in rest:
+            causes.setdefault("allocation without a stop" if interval in slow else "store", []).append(length(interval))
+        return causes
+
+    def unseen(self):
+        return len(split(self.stops, self.pauses)[1])
+
+
+def joined(dictionaries):
+    result = {}
+    for dictionary in dictionaries:
+        for key, values in dictionary.items():
+            result.setdefault(key, []).extend(values)
+    return result
+
+
+def least_utilisation(sights, window, intervals_of):
+    found = [utilisation(intervals_of(s), s.process.begin, s.process.end, window) for s in sights]
+    found = [share for share in found if share is not None]
+    return min(found) if found else None
+
+
+def parts_of(sights):
+    """What the log says that stops were spent on: {part: ns}."""
+    sums = {}
+    for sight in sights:
+        for cycle in sight.process.cycles:
+            parts = cycle.get("parts_ns")
+            for part, ns in parts.items() if isinstance(parts, dict) else ():
+                sums[part] = sums.get(part, 0) + ns
+    return sums
+
+
+def analyse(processes, windows):
+    """windows in nanoseconds.  Several processes are runs of one program: their pauses are taken together, and the least
+    utilisation of any of them counts."""
+    sights = [Sight(process) for process in processes]
+    lengths = joined(sight.lengths() for sight in sights)
+    pauses = [length(interval) for sight in sights for interval in sight.pauses]
+    first = processes[0]
+    return {
+        "collector": first.collector,
+        "period_ns": first.period,
+        "least_ns": max(sight.least for sight in sights),
+        "seconds": [round((p.end - p.begin) / 1e9, 6) for p in processes],
+        SEEN: summary(pauses),
+        **{name: summary(lengths[name]) for name, _ in ROWS},
+        "allocations_timed": sum(p.areas["allocations"].calls for p in processes),
+        "stores_timed": sum(p.areas["stores"].calls for p in processes),
+        "stops_without_a_gap": sum(sight.unseen() for sight in sights),
+        "dropped": sum(area.dropped for p in processes for area in p.areas.values()),
+        "utilisation": [{"window_ns": window, "least": least_utilisation(sights, window, lambda s: s.pauses),
+                         "least_with_noise": least_utilisation(sights, window, lambda s: s.pauses + s.noise)}
+                        for window in windows],
+        "causes": {cause: summary(values) for cause, values in sorted(joined(s.by_cause() for s in sights).items())},
+        "parts_ns": parts_of(sights),
+        "histogram": [{"from_ns": low, "below_ns": high, "number": number} for low, high, number in histogram(pauses)],
+        "runs": [[{"at_ns": begin - s.process.begin, "ns": end - begin} for begin, end in s.pauses] for s in sights],
+    }

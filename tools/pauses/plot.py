@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Plots, drawn by gnuplot as SVG: when the pauses of one run were and how many of which length, or how several ways to run a
+program compare."""
+import shutil
+import subprocess
+
+from pauses.analysis import SEEN
+
+HEAD = "set terminal svg size {width},{height} font 'sans,12' background 'white'\nset output '{path}'\n"
+WIDTH = 900
+
+
+class Failed(Exception):
+    pass
+
+
+def check():
+    if not shutil.which("gnuplot"):
+        raise Failed("gnuplot is not installed; install it (Debian: gnuplot-nox), or take the figures from --json")
+
+
+def data(name, rows):
+    return f"${name} << END\n" + "".join(" ".join(str(c) for c in row) + "\n" for row in rows) + "END\n"
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''").replace("_", " ") + "'"
+
+
+def nothing(title):
+    return f"set title {quoted(title)}\nset label 1 'no pauses' at screen 0.5,0.5 center\nset xrange [0:1]\nset yrange [0:1]\n" \
+           "plot -1 notitle\n"
+
+
+def one(title, found):
+    """Above when, below how long."""
+    points = [(p["at_ns"] / 1e9, p["ns"] / 1e6) for run in found["runs"] for p in run]
+    if not points:
+        return nothing(title), 300
+    bars = [((b["from_ns"] * b["below_ns"]) ** 0.5 / 1e6, b["number"], b["from_ns"] / 1e6, b["below_ns"] / 1e6)
+            for b in found["histogram"]]
+    text = data("when", points) + data("long", bars)
+    text += "set multiplot layout 2,1\nset grid\n" \
+            f"set title {quoted(title)}\nset xlabel 'seconds'\nset ylabel 'pause, ms'\nset yrange [0:*]\nset xrange [0:*]\n" \
+            "plot $when with impulses linewidth 1 notitle, $when with points pointtype 7 pointsize 0.3 notitle\n" \
+            "unset title\nset logscale x\nset xrange [*:*]\nset xlabel 'pause, ms'\nset ylabel 'pauses'\nset style fill solid 0.7\n" \
+            "plot $long using 1:2:3:4:(0):2 with boxxyerror notitle\nunset multiplot\n"
+    return text, 600
+
+
+def beside(title, columns):
+    """How many pauses of each way took longer than that."""
+    text, curves = "", []
+    for number, (name, found) in enumerate(columns.items()):
+        lengths = sorted((p["ns"] / 1e6 for run in found["runs"] for p in run), reverse=True)
+        if lengths:
+            text += data(f"d{number}", [(ms, at + 1) for at, ms in enumerate(lengths)])
+            curves.append(f"$d{number} with linespoints pointtype 7 pointsize 0.3 title {quoted(name)}")
+    if not curves:
+        return nothing(title), 300
+    return text + f"set title {quoted(title)}\nset logscale xy\nset grid\nset xlabel 'ms'\n" \
+        "set ylabel 'pauses of that length and longer'\nplot " + ", \\\n".join(curves) + "\n", 480
+
+
+def draw(path, title, columns):
+    """columns: {name: found}."""
+    found = list(columns.values())
+    text, height = one(f"{title}: {found[0][SEEN]['number']} pauses", found[0]) if len(found) == 1 else beside(title, columns)
+    script = HEAD.format(width=WIDTH, height=height, path=path.replace("'", "''")) + text
+    done = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)
+    if done.returncode != 0 or done.stderr.strip():
+        raise Failed(f"{path}: gnuplot says: {done.stderr.strip()}")
