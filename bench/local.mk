@@ -24,6 +24,7 @@ bench_cases = \
 	bench/cases/empty \
 	bench/cases/finalize \
 	bench/cases/gcbench \
+	bench/cases/latency \
 	bench/cases/limits \
 	bench/cases/pairs \
 	bench/cases/pauses \
@@ -93,6 +94,9 @@ bench_cases_gcbench_DEPENDENCIES = libgc.la
 bench_cases_handover_SOURCES = bench/cases/handover.c $(case_common)
 bench_cases_handover_LDADD = $(case_library)
 bench_cases_handover_DEPENDENCIES = libgc.la
+bench_cases_latency_SOURCES = bench/cases/latency.c $(case_common)
+bench_cases_latency_LDADD = $(case_library)
+bench_cases_latency_DEPENDENCIES = libgc.la
 bench_cases_limits_SOURCES = bench/cases/limits.c $(case_common)
 bench_cases_limits_LDADD = $(case_library)
 bench_cases_limits_DEPENDENCIES = libgc.la

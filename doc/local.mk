@@ -10,6 +10,7 @@ EXTRA_DIST += $(documents)
 documents += \
 	CONTRIBUTING.md \
 	doc/compatibility.md \
+	doc/concurrent.md \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/design/concurrent.md \

@@ -33,16 +33,23 @@ gc_sources = \
 	gc/api/unofficial.c \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
+	gc/collect/attempt.c \
+	gc/collect/attempt.h \
 	gc/collect/background.c \
 	gc/collect/background.h \
 	gc/collect/client_hooks.h \
 	gc/collect/closure.c \
 	gc/collect/closure.h \
+	gc/collect/concurrent.c \
+	gc/collect/concurrent.h \
 	gc/collect/cycle.c \
 	gc/collect/cycle.h \
 	gc/collect/external_stop.c \
+	gc/collect/external_stop.h \
 	gc/collect/fork.c \
 	gc/collect/fork.h \
+	gc/collect/pause.c \
+	gc/collect/pause.h \
 	gc/collect/phases.c \
 	gc/collect/phases.h \
 	gc/collect/start.c \
@@ -51,6 +58,8 @@ gc_sources = \
 	gc/collect/start_state.h \
 	gc/collect/torture.c \
 	gc/collect/torture.h \
+	gc/collect/write_watch.c \
+	gc/collect/write_watch.h \
 	gc/config/option_set.c \
 	gc/config/option_set.h \
 	gc/config/option_signal.c \
@@ -104,6 +113,7 @@ gc_sources = \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
 	gc/pacing/pacing_rules.h \
+	gc/pacing/pause_rules.h \
 	gc/roots/modules.c \
 	gc/roots/ranges.c \
 	gc/roots/ranges.h \

@@ -23,7 +23,7 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
         return;
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SPAN);
     if (sgc_set_marks(mark, marked, bit, marker->how) != 0)
-        sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), d->kind);
+        sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), sgc_span_kind(d));
 }
 
 /* Whether an edge would count does not matter where nothing is left to mark.  The bits of a gigabyte of spans are 4 KB; the
@@ -50,17 +50,16 @@ static bool reached(const struct sgc_page *d, size_t inside)
 {
     if (inside >= sgc_aw_load(&d->span_bytes))
         return false;
-    return !d->limited || inside < sgc_aw_load(&d->span_reach);
+    return !sgc_span_limited(d) || inside < sgc_aw_load(&d->span_reach);
 }
 
-/* `back` shares its place with `bin`, which is atomic: a page that is no tail any more has that there. */
+/* `back` shares its place with `bin`: a page that is no tail any more has that there. */
 uint32_t sgc_span_first_page(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     uint8_t state = sgc_page_state(d);
-    uint32_t back = state == SGC_PAGE_SPAN_TAIL ? sgc_a32_load(&d->bin) : 0;
+    uint32_t back = state == SGC_PAGE_SPAN_TAIL ? sgc_page_back(d) : 0;
 
-    _Static_assert(offsetof(struct sgc_page, back) == offsetof(struct sgc_page, bin), "one place");
     if ((state != SGC_PAGE_SPAN && back == 0) || back >= page)
         return SGC_NO_PAGE;
     return back == 0 || sgc_page_state(d - back) == SGC_PAGE_SPAN ? page - back : SGC_NO_PAGE;

@@ -278,9 +278,10 @@ unit_tests += \
 	tests/unit/gc/threads/test_stopper \
 	tests/unit/gc/roots/test_tls_roots \
 	tests/unit/gc/collect/test_closure \
+	tests/unit/gc/collect/test_concurrent \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_background tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_background tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
 test_headers += tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
@@ -464,7 +465,7 @@ script_tests += tests/check/check_man
 unit_tests += tests/unit/tools/pauses/test_file
 tests_unit_tools_pauses_test_file_SOURCES = tests/unit/tools/pauses/test_file.c tools/pauses/file.c
 script_tests += tests/check/check_pause_figures
-slow_scripts += tests/check/check_pauses tests/check/check_pauses_programs
+long_test_scripts += tests/check/check_pauses tests/check/check_pauses_programs
 EXTRA_DIST += tests/check/pause_figures.py
 if SGC_SHARED
 check_PROGRAMS += tests/check/subject_pauses

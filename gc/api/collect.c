@@ -7,6 +7,7 @@
 
 #include "alloc/pages/pool.h"
 #include "gc/collect/allocate.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
@@ -80,17 +81,30 @@ int GC_try_to_collect(GC_stop_func stop)
     return collect(stop, GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer()) == SGC_COLLECTED;
 }
 
+/* Beside the program it is another thread that collects, which gets the processor if it has none. */
+static void collect_a_little(struct sgc_mutator *self)
+{
+    enum sgc_due due = sgc_pacing_poll(self);
+
+    if (sgc_concurrent_busy())
+        sgc_yield();
+    else if (due == SGC_DUE_SOON)
+        sgc_concurrent_ask(self);
+    else if (due == SGC_DUE_NOW)
+        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+}
+
 int GC_collect_a_little(void)
 {
     uintptr_t entry = sgc_callers_stack_pointer();
     struct sgc_mutator *self = sgc_api_self();
 
     sgc_gc_lock_recover(self, entry);
-    if (self != NULL && sgc_pacing_poll(self) && !GC_get_disable_automatic_collection())
-        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+    if (self != NULL && !GC_get_disable_automatic_collection())
+        collect_a_little(self);
     sgc_finalizers_poll(self, entry);
     sgc_disclaim_poll(self, entry);
-    return 0;
+    return sgc_concurrent_busy();
 }
 
 static int never(void)

@@ -41,20 +41,28 @@ static void report_threads(GC_EventType event)
 
 /* ---- stages of a collection ---- */
 
-static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
+static void call_start(void)
 {
     GC_start_callback_proc start = GC_get_start_callback();
 
-    (void)context, (void)record;
-    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
-    tell(GC_EVENT_START);
     if (start != NULL)
         start();
 }
 
-static void on_stop_requested(void *context, const struct sgc_cycle_record *record)
+static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
+    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
+    tell(GC_EVENT_START);
+    call_start();
+}
+
+/* The start callback comes before each stop, since what it begins the hook that pushes roots may end. */
+static void on_stop_requested(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    if (record->earlier_stops != 0)
+        call_start();
     tell(GC_EVENT_PRE_STOP_WORLD);
 }
 
@@ -94,7 +102,8 @@ static void on_resumed(void *context, const struct sgc_cycle_record *record)
     (void)context;
     sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     tell(GC_EVENT_POST_START_WORLD);
-    tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
+    if (!record->another_stop)
+        tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }
 
 static void count(const struct sgc_cycle_record *r)

@@ -6,8 +6,11 @@
 #include "gc/api/internal.h"
 
 #include "gc/config/public_vars.h"
+#include "gc/collect/attempt.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
+#include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/collect/start_state.h"
@@ -99,42 +102,68 @@ void GC_start_mark_threads(void)
     sgc_cycle_start_markers(sgc_mutator_self());
 }
 
-/* ---- the incremental mode, which does not exist: checked, kept and answered, as by a build of bdwgc without it ---- */
+/* ---- the incremental mode, which is the concurrent one here ---- */
 
 /* Each is one word that stands for itself: relaxed. */
 struct incremental {
     sgc_a32_t manual_vdb, rate, max_prior_attempts;
-    sgc_aw_t time_limit_ns;             /* besides the milliseconds of GC_time_limit */
 };
 
 SGC_STATE static struct incremental incremental = {
     .rate = SGC_ATOMIC_INIT(10), .max_prior_attempts = SGC_ATOMIC_INIT(1),
 };
 
+/* A user may have said no. */
 void GC_enable_incremental(void)
 {
     GC_init();
+    if (sgc_init_done() && !sgc_options.disable_incremental)
+        sgc_concurrent_enable();
 }
 
 int GC_is_incremental_mode(void)
 {
-    return 0;
+    return sgc_concurrent_enabled();
 }
 
 void GC_start_incremental_collection(void)
 {
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL || !sgc_concurrent_enabled())
+        return;
+    sgc_gc_lock_recover(self, sgc_callers_stack_pointer());
+    if (!sgc_gc_lock_held())
+        sgc_concurrent_ask(self);
 }
 
 int GC_incremental_protection_needs(void)
 {
-    return GC_PROTECTS_NONE;
+    return sgc_watch_kernel_writes() ? GC_PROTECTS_NONE : GC_PROTECTS_POINTER_HEAP;
 }
 
 SGC_API_SWITCH(manual_vdb_allowed, incremental.manual_vdb)
 SGC_API_AT_LEAST(full_freq, 0, sgc_client_full_freq)
 SGC_API_AT_LEAST(rate, 1, incremental.rate)
 SGC_API_AT_LEAST(max_prior_attempts, 0, incremental.max_prior_attempts)
-SGC_API_NUMBER(time_limit, unsigned long, sgc_client_time_limit)
+
+static void set_time_limit(unsigned long ms, unsigned long ns)
+{
+    sgc_aw_store(&sgc_client_time_limit, ms);
+    sgc_aw_store(&sgc_time_limit_ns, ns);
+    if (sgc_concurrent_enabled())
+        sgc_pacing_concurrent(sgc_pause_target_ns());
+}
+
+void GC_set_time_limit(unsigned long ms)
+{
+    set_time_limit(ms, sgc_aw_load(&sgc_time_limit_ns));
+}
+
+unsigned long GC_get_time_limit(void)
+{
+    return sgc_aw_load(&sgc_client_time_limit);
+}
 
 void GC_set_time_limit_tv(struct GC_timeval_s limit)
 {
@@ -145,13 +174,12 @@ void GC_set_time_limit_tv(struct GC_timeval_s limit)
                  "changed", limit.tv_nsec);
         return;
     }
-    sgc_aw_store(&sgc_client_time_limit, limit.tv_ms);
-    sgc_aw_store(&incremental.time_limit_ns, limit.tv_nsec);
+    set_time_limit(limit.tv_ms, limit.tv_nsec);
 }
 
 struct GC_timeval_s GC_get_time_limit_tv(void)
 {
-    sgc_assert(sgc_aw_load(&incremental.time_limit_ns) < 1000000);
+    sgc_assert(sgc_aw_load(&sgc_time_limit_ns) < 1000000);
     return (struct GC_timeval_s){ .tv_ms = sgc_aw_load(&sgc_client_time_limit),
-                                  .tv_nsec = sgc_aw_load(&incremental.time_limit_ns) };
+                                  .tv_nsec = sgc_aw_load(&sgc_time_limit_ns) };
 }

@@ -12,6 +12,7 @@
 
 struct service {
     sgc_a32_t started;
+    sgc_aw_t job;               /* const struct sgc_service_job * */
     sgc_a32_t wanted;           /* LINGERS, and above it how many cycles have asked */
 };
 
@@ -105,6 +106,21 @@ static uint64_t work(struct sgc_mutator *self)
     return give_back(decay_age(), self);
 }
 
+void sgc_service_set_job(const struct sgc_service_job *job)
+{
+    sgc_assert(job->wanted != NULL && job->run != NULL);
+    sgc_aw_store_rel(&service.job, (uintptr_t)job);
+}
+
+static void do_job(struct sgc_mutator *self)
+{
+    const struct sgc_service_job *job = (const struct sgc_service_job *)sgc_aw_load_acq(&service.job);
+
+    sgc_assert(sgc_mutator_mine(self) && self->service);
+    if (job != NULL && job->wanted())
+        job->run(self);
+}
+
 /* Does the program leave us time?  Not if a cycle has just asked, unless cycles have kept us from it for long.  `since`: the
  * first that asked after our last work; 0: none. */
 static bool is_time(bool asked, uint64_t *since)
@@ -131,6 +147,7 @@ static void serve(struct sgc_mutator *self)
         bool asked = seen / ONE_MORE != done;
 
         done = seen / ONE_MORE;
+        do_job(self);
         sleep_until(is_time(asked, &since) ? work(self) : UINT64_MAX, seen, asked, self);
     }
 }
@@ -174,6 +191,13 @@ void sgc_service_wake(void)
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
         (is_eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
         sgc_wake(&service.wanted, 1);
+}
+
+void sgc_service_wake_now(void)
+{
+    sgc_assert(!sgc_gc_lock_held());
+    sgc_a32_add(&service.wanted, ONE_MORE);
+    sgc_wake(&service.wanted, 1);
 }
 
 /* Between being swept and being the pool's, and while its contents are discarded, a page is in our hands only: a client's

@@ -13,6 +13,7 @@
  *
  *   wanted     anybody: add, then wake unless it lingers;                             service thread: futex word
  *              the service thread: whether it lingers, by compare-and-swap
+ *   job        anybody, once: release                                             service thread: acquire
  *   started    who has the GC lock; fork's child           anybody: relaxed, it is said before any work is asked for
  */
 #ifndef SGC_GC_COLLECT_BACKGROUND_H
@@ -27,8 +28,18 @@ void sgc_service_start(void);
 /* Likewise after a cycle, unless the heap is so small that it would hardly have anything to do. */
 void sgc_service_start_if_worth_it(void);
 
+/* What else it does, before all other work: whenever it is awake and wanted() says so, run(). */
+struct sgc_service_job {
+    bool (*wanted)(void);
+    void (*run)(struct sgc_mutator *self);
+};
+void sgc_service_set_job(const struct sgc_service_job *job);
+
 /* There is work after a cycle.  Outside sections, GC lock free. */
 void sgc_service_wake(void);
+
+/* The same for somebody who cannot wait until it looks by itself. */
+void sgc_service_wake_now(void);
 
 /* Does all of it now on the calling thread, and gives back whatever is free regardless of age. */
 void sgc_service_do_all(struct sgc_mutator *self);

@@ -5,6 +5,8 @@
 #ifndef SGC_GC_COLLECT_CYCLE_H
 #define SGC_GC_COLLECT_CYCLE_H
 
+#include "gc/collect/external_stop.h"
+#include "gc/collect/pause.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/mutator.h"
@@ -16,8 +18,6 @@ enum sgc_collect_result {
     SGC_COLLECT_NESTED,         /* called from within a collection: reported */
 };
 
-bool sgc_cycle_init(void);
-
 /* Runs a cycle.  An allocation that finds another thread collecting waits for that and is done.
  * stop() (NULL: never) is asked now and then whether to give up.  Outside sections. */
 enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void));
@@ -27,27 +27,9 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
 enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void),
                                          uintptr_t from);
 
-/* Stops the world for the client, without a cycle, until sgc_external_resume.  They nest, also in a cycle's pause.  The list
- * of modules is that of this moment: threads that are not stopped may unload some.  False, with a message, if a thread could
- * not be stopped, or there is no memory for the list. */
-bool sgc_external_stop(struct sgc_mutator *self);
-void sgc_external_resume(struct sgc_mutator *self);
-
-/* Runs fn(arg) in the stopped world, with all caches given up: roots are as the list of modules says, and stay mapped.  False
- * as above. */
-bool sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
-
 /* Collections are disabled while this is not zero. */
 void sgc_collect_disable(void);
 bool sgc_collect_enable(void);              /* false: it was not disabled */
 int sgc_collect_disabled(void);
-
-/* Starts the threads of all markers that there may be.  Outside sections. */
-void sgc_cycle_start_markers(struct sgc_mutator *self);
-
-/* Resident bytes of the mark stack. */
-size_t sgc_cycle_stack_resident(void);
-
-void sgc_cycle_after_fork(void);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * Stops without a cycle, for the client and for looks at the heap.  On the thread that has the GC lock.
  */
-#include "gc/collect/cycle.h"
+#include "gc/collect/external_stop.h"
 
 #include "gc/collect/phases.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/world.h"
 

@@ -10,6 +10,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/page_supply.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/collect/start_state.h"
@@ -103,6 +104,7 @@ void sgc_fork_prepare(void)
     else
         sgc_gc_lock_acquire(self);
     sgc_assert(!fork_state.prepared);
+    sgc_concurrent_hold();
     lock_all(sgc_section_self());
     sgc_assert(!sgc_world_stopped());
     fork_state.prepared = true;
@@ -121,6 +123,7 @@ void sgc_fork_parent(void)
         return;
     fork_state.prepared = false;
     unlock_all(sgc_section_self());
+    sgc_concurrent_release();
     if (was.had_lock)
         sgc_guard_leave(sgc_section_self());
     else
@@ -148,6 +151,7 @@ static void forget_others(void)
     sgc_lock_reset(&sgc_orphans.lock);
     sgc_roots_after_fork();
     sgc_nodes_after_fork();
+    sgc_concurrent_after_fork();
     sgc_cycle_after_fork();
     sgc_service_after_fork();
     sgc_disclaim_after_fork(sgc_mutator_self());

@@ -4,6 +4,7 @@
  */
 #include "gc/collect/phases.h"
 
+#include "alloc/marking.h"
 #include "alloc/whole_heap.h"
 #include "alloc/page_supply.h"
 #include "alloc/pages/marks.h"
@@ -11,6 +12,7 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/closure.h"
 #include "gc/collect/torture.h"
+#include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
@@ -18,6 +20,8 @@
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
+
+SGC_STATE struct sgc_cycle sgc_cycle;
 
 /* ---- stopping and resuming ---- */
 
@@ -140,6 +144,8 @@ static void fill_record(struct sgc_cycle *c)
     r->marked_bytes = r->live_bytes_after = m->bytes;
     r->pointer_free_bytes = m->pointer_free;
     sgc_finalization_fill(r);
+    if (r->finalizable_bytes > r->marked_bytes)
+        r->finalizable_bytes = r->marked_bytes;
     r->rescans = m->rescans;
     r->mark_stack_depth = m->deepest;
     r->markers = m->markers;
@@ -152,12 +158,23 @@ static void fill_record(struct sgc_cycle *c)
     fill_page_figures(r);
 }
 
+/* Objects that were freed after they were marked; whether they had pointers is not known. */
+static void uncount_freed(struct sgc_team_totals *totals, size_t freed)
+{
+    sgc_assert(freed <= totals->bytes);
+    totals->bytes -= freed;
+    if (totals->pointer_free > totals->bytes)
+        totals->pointer_free = totals->bytes;
+}
+
 static bool phase_flip(struct sgc_cycle *c)
 {
     sgc_team_totals(&c->team, &c->totals);
     c->record.complete = c->complete;
     SGC_EVENT(marked, &c->record);
     if (c->complete) {
+        if (c->concurrent)
+            uncount_freed(&c->totals, sgc_marking_finish());
         if (sgc_options.verify == SGC_VERIFY_MARKS || sgc_options.torture > 0)
             sgc_closure_check();
         flip();
@@ -167,7 +184,81 @@ static bool phase_flip(struct sgc_cycle *c)
     return true;
 }
 
-/* ---- the table ---- */
+/* ---- the stops of a concurrent cycle ---- */
+
+static bool is_over(void *arg)
+{
+    (void)arg;
+    return sgc_cycle.deadline != UINT64_MAX && sgc_clock_ns() >= sgc_cycle.deadline;
+}
+
+/* In each of them.  Roots are scanned on the spot: when the program goes on, nothing of them may be left. */
+static bool attempt_roots(struct sgc_cycle *c)
+{
+    struct sgc_marker *first = sgc_team_first(&c->team);
+    size_t before = 0;
+
+    if (c->stops == 0) {
+        c->concurrent = true;
+        sgc_team_begin_concurrent(&c->team);
+        sgc_marking_begin();
+    } else {
+        sgc_team_program_stopped(&c->team);
+        sgc_team_renew(&c->team);
+        before = first->root_bytes;
+    }
+    sgc_client_push_roots(first);
+    sgc_roots_mark(first);
+    sgc_finalization_roots(first);
+    c->record.root_bytes = first->root_bytes - before;
+    return true;
+}
+
+/* The first stop is for roots only. */
+static bool attempt_mark(struct sgc_cycle *c)
+{
+    size_t pages = 0;
+    bool looked = c->stops != 0 && sgc_watch_rescan(&c->team, false, is_over, &pages);
+
+    SGC_EVENT(roots_done, &c->record);
+    c->record.written_pages = pages;
+    c->complete = looked && (c->deadline == UINT64_MAX || sgc_team_go_on_flagged(&c->team, is_over, NULL));
+    return true;
+}
+
+/* From here on as in a cycle that is one stop: nothing gives it up any more. */
+static bool commit_mark(struct sgc_cycle *c)
+{
+    sgc_finalization_share(&c->team);
+    sgc_team_finish_begin(&c->team);
+    sgc_team_call(&c->team, c->markers);
+    c->stop = NULL;
+    c->complete = sgc_team_mark(&c->team, NULL);
+    sgc_assert(c->complete);
+    return true;
+}
+
+static bool go_on(struct sgc_cycle *c)
+{
+    SGC_EVENT(marked, &c->record);
+    sgc_team_program_runs(&c->team);
+    c->record.another_stop = true;
+    return phase_resume(c);
+}
+
+/* ---- the tables ---- */
+
+const struct sgc_phase_row sgc_phases_attempt[] = {
+    { SGC_PHASE_STOP, phase_stop }, { SGC_PHASE_RETIRE, phase_retire }, { SGC_PHASE_ROOTS, attempt_roots },
+    { SGC_PHASE_MARK, attempt_mark }, { .run = NULL },
+};
+
+const struct sgc_phase_row sgc_phases_commit[] = {
+    { SGC_PHASE_MARK, commit_mark }, { SGC_PHASE_RESCAN, phase_rescan }, { SGC_PHASE_FINALIZE, phase_finalize },
+    { SGC_PHASE_FLIP, phase_flip }, { SGC_PHASE_RESUME, phase_resume }, { .run = NULL },
+};
+
+const struct sgc_phase_row sgc_phases_go_on[] = { { SGC_PHASE_RESUME, go_on }, { .run = NULL } };
 
 const struct sgc_phase_row sgc_phases_stopped[] = {
 #define SGC_PHASE(constant, name) { SGC_PHASE_##constant, phase_##name },

@@ -22,6 +22,9 @@ struct sgc_cycle {
     uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause begins */
     bool stopped;                       /* the world was, and all stacks are known */
     bool complete;                      /* the mark was not given up */
+    bool concurrent;                    /* it has more than one stop, or is to have */
+    uint32_t stops;                     /* of a concurrent cycle so far */
+    uint64_t deadline;                  /* when its present stop is to end, unless all is marked by then */
     sgc_tid_t unknown;                  /* a thread whose stacks are unknown, so that nothing was marked; 0: none */
     size_t returned;                    /* bytes given back up to the last cycle */
 };
@@ -35,7 +38,13 @@ struct sgc_phase_row {
  * stopped. */
 void sgc_retire_caches(void);
 
-/* Of a cycle in one pause, with all threads stopped; ends with a row without a function. */
+/* Rows end with one without a function.  Of a cycle in one pause, with all threads stopped: */
 extern const struct sgc_phase_row sgc_phases_stopped[];
+
+/* Of a concurrent cycle's stops: what begins each, and what follows if all is marked; and if not. */
+extern const struct sgc_phase_row sgc_phases_attempt[], sgc_phases_commit[], sgc_phases_go_on[];
+
+/* There is one cycle at a time. */
+extern struct sgc_cycle sgc_cycle;
 
 #endif

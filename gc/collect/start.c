@@ -7,6 +7,7 @@
 #include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/fork.h"
 #include "gc/collect/start_state.h"
@@ -114,7 +115,11 @@ bool sgc_init_now(void)
         return false;
     }
     sgc_init_finish(true);
-    return register_starter();
+    if (!register_starter())
+        return false;
+    if (sgc_options.mode == SGC_MODE_CONCURRENT)
+        sgc_concurrent_enable();
+    return true;
 }
 
 /* ---- threads that come without being registered: each function runs on the thread it is about ---- */

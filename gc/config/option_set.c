@@ -86,11 +86,16 @@ static void clamp_all(void)
     if (sgc_options.enable_incremental && sgc_options.disable_incremental)
         sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, NULL);
     if (sgc_options.enable_incremental)
-        sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, "not supported in this build");
+        sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_CONCURRENT, NULL);
+    if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.disable_incremental)
+        sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_STOP, "GC_DISABLE_INCREMENTAL is set");
+    if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.service == SGC_SERVICE_OFF)
+        sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_STOP, "SGC_BACKGROUND_THREAD=off leaves nobody to mark beside the program");
+    if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.huge_pages == SGC_HUGE_AUTO)
+        sgc_option_clamp(SGC_OPT_SGC_HUGE_PAGES, SGC_HUGE_OFF, NULL);
     if (sgc_options.maximum_heap != 0 && sgc_options.initial_heap > sgc_options.maximum_heap)
         sgc_option_clamp(SGC_OPT_GC_INITIAL_HEAP_SIZE, (int64_t)sgc_options.maximum_heap,
                          "GC_MAXIMUM_HEAP_SIZE allows no more");
-    sgc_assert(!sgc_options.enable_incremental);
     sgc_assert(sgc_options.maximum_heap == 0 || sgc_options.initial_heap <= sgc_options.maximum_heap);
 }
 

@@ -27,6 +27,10 @@
 
 #define SGC_OPTION_TEXT_BYTES 1024        /* room for an option that is a text, its end included */
 
+enum sgc_mode { SGC_MODE_STOP, SGC_MODE_CONCURRENT };
+
+enum sgc_dirty_choice { SGC_DIRTY_AUTO, SGC_DIRTY_ASYNC, SGC_DIRTY_SOFT, SGC_DIRTY_MPROTECT, SGC_DIRTY_NONE };
+
 enum sgc_verify { SGC_VERIFY_NOTHING, SGC_VERIFY_MARKS };
 
 enum sgc_end_byte {
@@ -59,7 +63,10 @@ struct sgc_options {
     /* marking */
     int markers;                    /* 0 until the start has asked for the number of processors */
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
+    int mode;                       /* enum sgc_mode */
     bool enable_incremental, disable_incremental;
+    int pause_target_ms;
+    int dirty;                      /* enum sgc_dirty_choice */
     size_t split_bytes;             /* pieces of large objects; 0: not split */
     int prefetch;                   /* edges looked up together; 0: no prefetching */
     int preset;                     /* enum sgc_preset */

@@ -101,8 +101,21 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
     record->last_ns = now;
     if (phase == SGC_PHASE_STOP)
         record->stopped_ns = now;
-    if (phase == SGC_PHASE_RESUME)
-        record->resumed_ns = now;
+    if (phase != SGC_PHASE_RESUME)
+        return;
+    record->resumed_ns = now;
+    if (sgc_cycle_pause_ns(record) > record->longest_stop_ns)
+        record->longest_stop_ns = sgc_cycle_pause_ns(record);
+}
+
+void sgc_cycle_stop_again(struct sgc_cycle_record *record)
+{
+    sgc_assert(sgc_cycle_ok(record) && record->resumed_ns != 0);
+    record->another_stop = false;
+    record->earlier_stops++;
+    record->earlier_stops_ns += sgc_cycle_pause_ns(record);
+    record->stop_begin_ns = record->stopped_ns = record->resumed_ns = record->last_ns = 0;
+    memset(record->phase_ns, 0, sizeof record->phase_ns);
 }
 
 bool sgc_cycle_check(const struct sgc_cycle_record *record)
@@ -113,6 +126,7 @@ bool sgc_cycle_check(const struct sgc_cycle_record *record)
         sum += record->phase_ns[i];
     return (unsigned)record->reason < SGC_REASONS && record->request_ns <= record->stop_begin_ns &&
            record->stop_begin_ns <= record->stopped_ns && record->stopped_ns <= record->resumed_ns &&
+           (record->earlier_stops == 0 || sgc_cycle_pause_ns(record) <= record->longest_stop_ns) &&
            sum == sgc_cycle_pause_ns(record);
 }
 

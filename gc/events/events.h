@@ -46,6 +46,9 @@ const char *sgc_phase_name(enum sgc_phase phase);
 /*
  * One cycle.  Times are nanoseconds of sgc_clock_ns.  Written by the collecting thread only, complete
  * when cycle_end is called.
+ *
+ * A concurrent cycle stops the program more than once: the times and parts are those of its last stop, and what the stops
+ * before it took is added up beside them.
  */
 struct sgc_cycle_record {
     uint64_t cycle;                 /* 1 for the first */
@@ -81,6 +84,14 @@ struct sgc_cycle_record {
     uint64_t pages_taken;
     uint64_t pages_remote;
     uint64_t pages_live_most;
+
+    uint64_t earlier_stops;         /* of a concurrent cycle; 0: the cycle was one stop */
+    uint64_t earlier_stops_ns;      /* how long they took in all, */
+    uint64_t longest_stop_ns;       /* and the longest of all stops, the last one included */
+    uint64_t concurrent_ns;         /* marking and looking at written pages while the program ran */
+    uint64_t rounds;                /* how often written pages were looked at while it ran */
+    uint64_t written_pages;         /* OS pages looked at in the last stop */
+    bool another_stop;              /* `resumed`: it will be followed by another */
     bool complete;                  /* from `marked` on: the mark was not given up */
 };
 
@@ -101,6 +112,9 @@ void sgc_cycle_stop_begin(struct sgc_cycle_record *record);
 /* The part `phase` ends now; the next one begins at the same instant, so the parts leave no gap.
  * SGC_PHASE_STOP sets stopped_ns, SGC_PHASE_RESUME resumed_ns.  Makes one clock reading. */
 void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase);
+
+/* The stop that has just ended was not the cycle's last: what it took is kept, and the next one may begin. */
+void sgc_cycle_stop_again(struct sgc_cycle_record *record);
 
 /* Whether a finished record makes sense: the parts sum up to the pause, the times are in order. */
 bool sgc_cycle_check(const struct sgc_cycle_record *record);

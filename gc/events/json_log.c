@@ -106,6 +106,12 @@ static const struct member { const char *name; size_t offset; } times[] = {
     { "pages_taken", offsetof(struct sgc_cycle_record, pages_taken) },
     { "pages_remote", offsetof(struct sgc_cycle_record, pages_remote) },
     { "pages_live_most", offsetof(struct sgc_cycle_record, pages_live_most) },
+    { "earlier_stops", offsetof(struct sgc_cycle_record, earlier_stops) },
+    { "earlier_stops_ns", offsetof(struct sgc_cycle_record, earlier_stops_ns) },
+    { "longest_stop_ns", offsetof(struct sgc_cycle_record, longest_stop_ns) },
+    { "concurrent_ns", offsetof(struct sgc_cycle_record, concurrent_ns) },
+    { "rounds", offsetof(struct sgc_cycle_record, rounds) },
+    { "written_pages", offsetof(struct sgc_cycle_record, written_pages) },
 };
 
 static void add_members(struct sgc_line *line, const struct sgc_cycle_record *record, const struct member *members,

@@ -65,6 +65,8 @@ static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *
     for (int i = 0; i < SGC_PHASES; i++)
         t->phase_ns[i] += r->phase_ns[i];
     t->clear_ns += r->clear_ns;
+    t->concurrent += r->earlier_stops != 0;
+    t->concurrent_ns += r->concurrent_ns;
     t->marked_objects += r->marked_objects;
     t->marked_bytes += r->marked_bytes;
     t->allocated_bytes += r->allocated_bytes;
@@ -98,6 +100,14 @@ static void publish(void)
     for (int i = 0; i < WORDS; i++)
         sgc_aw_store_rel(&published[next % 2][i], words[i]);
     sgc_aw_store_rel(&version, next);
+}
+
+/* The last stop of a cycle is counted at its end. */
+static void on_resumed(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    if (record->another_stop)
+        sgc_histogram_add(&pauses, sgc_cycle_pause_ns(record));
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
@@ -149,6 +159,7 @@ static void on_thread_gone(void *context, sgc_tid_t tid)
 }
 
 static const struct sgc_listener listener = {
+    .resumed = on_resumed,
     .cycle_end = on_cycle_end,
     .heap_grown = on_heap_grown,
     .heap_returned = on_heap_returned,

@@ -21,6 +21,8 @@ struct sgc_cycle_totals {
     uint64_t by_reason[SGC_REASONS];
     uint64_t phase_ns[SGC_PHASES];
     uint64_t clear_ns;              /* clearing bitmaps outside of pauses */
+    uint64_t concurrent;            /* cycles that stopped the program more than once, */
+    uint64_t concurrent_ns;         /* and what was marked beside it */
     uint64_t marked_objects, marked_bytes;
     uint64_t allocated_bytes;       /* until the last cycle */
     uint64_t rescans;

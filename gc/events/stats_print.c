@@ -40,11 +40,29 @@ static void print_cycle(const struct sgc_cycle_record *r)
     add_parts(&line, r->phase_ns);
     add_mib(&line, "; marked ", r->marked_bytes, " MiB");
     sgc_line_add(&line, " in %lu objects", (unsigned long)r->marked_objects);
-    add_mib(&line, " at ", sgc_stats_rate(r->marked_bytes, sgc_stats_mark_ns(r->phase_ns)), " MiB/s");
+    add_mib(&line, " at ", sgc_stats_rate(r->marked_bytes, sgc_stats_mark_ns(r->phase_ns) + r->concurrent_ns), " MiB/s");
     add_mib(&line, "; live ", r->live_bytes_before, " -> ");
     add_mib(&line, "", r->live_bytes_after, " MiB");
     add_mib(&line, ", heap ", r->heap_bytes, " MiB");
     sgc_line_add(&line, "; %lu threads stopped", (unsigned long)r->threads_stopped);
+    sgc_log_text(&line);
+}
+
+/* What there was besides the last stop. */
+static void print_concurrent(const struct sgc_cycle_record *r)
+{
+    struct sgc_line line;
+
+    sgc_assert(r->earlier_stops != 0);
+    sgc_line_start(&line);
+    sgc_line_add(&line, "cycle %lu: %lu stops before, ", (unsigned long)r->cycle, (unsigned long)r->earlier_stops);
+    sgc_line_ms(&line, r->earlier_stops_ns);
+    sgc_line_add(&line, " ms in all; the longest of all stops ");
+    sgc_line_ms(&line, r->longest_stop_ns);
+    sgc_line_add(&line, " ms; ");
+    sgc_line_ms(&line, r->concurrent_ns);
+    sgc_line_add(&line, " ms beside the program, %lu rounds; %lu written pages in the last stop", (unsigned long)r->rounds,
+                 (unsigned long)r->written_pages);
     sgc_log_text(&line);
 }
 
@@ -80,6 +98,8 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
     sgc_assert(wanted());
     (void)context;
     print_cycle(record);
+    if (record->earlier_stops != 0)
+        print_concurrent(record);
     if (sgc_options.print_verbose_stats)
         print_details(record);
 }

@@ -48,6 +48,11 @@ static void set_bit(sgc_a32_t *bits, uint32_t kind, bool on)
     sgc_a32_store_rel(bits, others | (uint32_t)on << kind);
 }
 
+bool sgc_disclaim_used(void)
+{
+    return sgc_a32_load_acq(&all.kinds) != 0;
+}
+
 bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all)
 {
     if (all.object == NULL && !sgc_stack_memory_init(&all.memory, MAX_ENTRIES * sizeof(struct sgc_work), MAX_ENTRIES))

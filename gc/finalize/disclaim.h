@@ -38,6 +38,9 @@ typedef int (*sgc_disclaim_t)(void *object);
  * they may be dead.  GC lock held; false if there is no memory for the queue. */
 bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all);
 
+/* Does any kind have a procedure?  Then what a collection finds dead is looked through while the world stands. */
+bool sgc_disclaim_used(void);
+
 /* World stopped, when all that is reachable has been marked: keeps what dead objects point at, where that is wanted.  Before
  * finalization judges, as the procedures are called before finalizers of what they look at. */
 void sgc_disclaim_keep(struct sgc_team *team);

@@ -44,7 +44,7 @@ static void learn(struct cost *cost, uint64_t sample)
 /* The time for finalization is no price of the cycle: what dies is found dead once, whenever that is. */
 static void learn_cycle(const struct sgc_cycle_record *r)
 {
-    uint64_t all = sgc_cycle_pause_ns(r) + r->clear_ns;
+    uint64_t all = sgc_cycle_pause_ns(r) + r->clear_ns + r->earlier_stops_ns + r->concurrent_ns;
 
     sgc_assert(r->phase_ns[SGC_PHASE_FINALIZE] <= all);
     learn(&costs.cycle_ns, all - r->phase_ns[SGC_PHASE_FINALIZE]);
@@ -56,7 +56,7 @@ static void learn_cycle(const struct sgc_cycle_record *r)
 
 static void learn_marking(const struct sgc_cycle_record *r)
 {
-    uint64_t ns = r->phase_ns[SGC_PHASE_ROOTS] + r->phase_ns[SGC_PHASE_MARK] + r->phase_ns[SGC_PHASE_RESCAN];
+    uint64_t ns = r->phase_ns[SGC_PHASE_ROOTS] + r->phase_ns[SGC_PHASE_MARK] + r->phase_ns[SGC_PHASE_RESCAN] + r->concurrent_ns;
     uint64_t bytes = r->marked_bytes - r->finalizable_bytes + r->root_bytes;
 
     if (bytes >= WORTH_MEASURING)

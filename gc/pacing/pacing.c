@@ -21,6 +21,8 @@ struct pacing {
     sgc_aw_t first;                     /* the same, before memory that is free and touched was added to it */
     sgc_aw_t worth;                     /* so much is added at most */
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
+    sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that; "never": they do not pay */
+    sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0: whatever it takes */
     sgc_aw_t live;
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
@@ -75,6 +77,17 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
+/* Marking beside the program takes one thread, which it shares the processors with. */
+static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
+{
+    uint64_t pause_ns = sgc_aw_load(&pacing.pause_ns);
+    uint64_t marking_ns = sgc_pacing_marking_ns(sgc_aw_load(&pacing.live), budget);
+
+    if (pause_ns == 0 || marking_ns / (uint64_t)sgc_options.markers + 1 < pause_ns)
+        return SGC_PACE_NEVER;
+    return sgc_pace_trigger(budget, c, marking_ns, SGC_PACE_MARGIN);
+}
+
 static void reconsider(void)
 {
     struct sgc_pace_costs costs;
@@ -99,6 +112,13 @@ static void reconsider(void)
     sgc_pacing_costs(&costs, &heap);
     sgc_aw_store(&pacing.worth, sgc_pace_worth(&costs));
     set_budget(sgc_pace_budget(&costs, &heap, &bounds));
+    sgc_aw_store(&pacing.trigger, trigger(&costs, sgc_aw_load(&pacing.budget)));
+}
+
+void sgc_pacing_concurrent(uint64_t target_ns)
+{
+    sgc_aw_store(&pacing.pause_ns, target_ns + 1);
+    sgc_pacing_reconsider();
 }
 
 /* What a program sets before the start is looked at when pacing starts. */
@@ -171,16 +191,31 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
 }
 
 /* Sums do not overflow: see SGC_PACE_NEVER. */
-static bool is_due(struct sgc_mutator *self)
+static bool is_due(struct sgc_mutator *self, size_t allocated)
 {
-    size_t allocated = counted(sgc_aw_load(&pacing.allocated)), budget = sgc_aw_load(&pacing.budget);
-    size_t needed = budget + sgc_aw_load(&pacing.freed);
+    size_t budget = sgc_aw_load(&pacing.budget), needed = budget + sgc_aw_load(&pacing.freed);
 
     if (allocated < needed || allocated < sgc_aw_load(&pacing.look))
         return false;
     needed = budget + sgc_pacing_freed_since();
     sgc_aw_store(&pacing.look, needed);
     return allocated >= needed && !use_touched(self, budget);
+}
+
+static enum sgc_due due(struct sgc_mutator *self)
+{
+    size_t allocated = counted(sgc_aw_load(&pacing.allocated)), trigger = sgc_aw_load(&pacing.trigger);
+
+    if (is_due(self, allocated))
+        return SGC_DUE_NOW;
+    return allocated >= trigger + sgc_aw_load(&pacing.freed) ? SGC_DUE_SOON : SGC_DUE_NOT;
+}
+
+bool sgc_pacing_overdue(void)
+{
+    size_t budget = sgc_aw_load(&pacing.budget);
+
+    return counted(sgc_aw_load(&pacing.allocated)) >= budget + budget / SGC_PACE_OVERSHOOT + sgc_aw_load(&pacing.freed);
 }
 
 /* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every
@@ -199,7 +234,7 @@ static bool take_over_spans(void)
 }
 
 /* Only who has something to add looks at what all have added: that, too, is shared. */
-bool sgc_pacing_poll(struct sgc_mutator *self)
+enum sgc_due sgc_pacing_poll(struct sgc_mutator *self)
 {
     bool any = take_over_spans();
 
@@ -210,7 +245,7 @@ bool sgc_pacing_poll(struct sgc_mutator *self)
         sgc_section_leave(sgc_section_of(self));
         any = true;
     }
-    return any && is_due(self);
+    return any ? due(self) : SGC_DUE_NOT;
 }
 
 /* Those of ended threads, too. */
@@ -245,6 +280,7 @@ void sgc_pacing_given_up(void)
 {
     sgc_assert(ok());
     set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&pacing.budget), SGC_PACE_MIN) * 2, SGC_PACE_NEVER));
+    sgc_aw_store(&pacing.trigger, SGC_PACE_NEVER);
 }
 
 /* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the next one. */

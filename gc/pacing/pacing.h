@@ -9,6 +9,8 @@
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
  *                     thread that frees what it found dead: by CAS
+ *   trigger           with the budget                                         mutators: relaxed, as the budget
+ *   pause_ns          any thread that chooses the mode, or the target         the collecting thread: relaxed
  *   totals            the collecting thread, under the GC lock                anybody: relaxed
  *   memory            the starting thread                                     thread creation
  */
@@ -32,9 +34,18 @@ static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
     return claimed < SGC_UNPUBLISHED_MIN || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
 }
 
-/* Takes over what the thread's cache has claimed and freed since the last time; true when it is
- * time to collect.  On the slow path of allocation; outside sections. */
-bool sgc_pacing_poll(struct sgc_mutator *self);
+/* Is it time to collect?  SOON: for a cycle that runs beside the program, so that it ends when a collection is due. */
+enum sgc_due { SGC_DUE_NOT, SGC_DUE_SOON, SGC_DUE_NOW };
+
+/* Takes over what the thread's cache has claimed and freed since the last time, and asks.  On the slow path of allocation;
+ * outside sections. */
+enum sgc_due sgc_pacing_poll(struct sgc_mutator *self);
+
+/* Has the program allocated so much beyond what was due that a cycle beside it has to end?  Likewise. */
+bool sgc_pacing_overdue(void);
+
+/* Cycles that would stop the program for longer than this run beside it. */
+void sgc_pacing_concurrent(uint64_t target_ns);
 
 /* A cycle has found `live` bytes.  Returns the bytes allocated since the one before.  The next budget is set when
  * listeners hear of the end of the cycle. */

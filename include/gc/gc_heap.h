@@ -42,7 +42,8 @@ GC_API void GC_CALL GC_set_stop_func(GC_stop_func stop) GC_ATTR_NONNULL(1);
 GC_API GC_stop_func GC_CALL GC_get_stop_func(void);
 
 /* For idle loops: collects if a collection is due.  Returns nonzero while there is more to do, so call it
- * until it returns 0; without the incremental mode that is at once. */
+ * until it returns 0; without the incremental mode that is at once, and in it when the collection beside the
+ * program is over. */
 GC_API int GC_CALL GC_collect_a_little(void);
 
 /* No collection, not even an explicit one, until enabled as often as disabled.  An allocation for which the
@@ -132,13 +133,18 @@ GC_API GC_ATTR_DEPRECATED int GC_parallel;
  * a fork.  Does nothing with one marker. */
 GC_API void GC_CALL GC_start_mark_threads(void);
 
-/* ---- incremental mode: SGC answers as a build without it ------------------------------------- */
+/* ---- incremental mode: in SGC the concurrent one, in which the program runs on during long marks -------- */
 
-GC_API void GC_CALL GC_enable_incremental(void);            /* only GC_INIT() */
-GC_API int GC_CALL GC_is_incremental_mode(void);            /* 0.  [unregistered, callback, signal] */
-GC_API void GC_CALL GC_start_incremental_collection(void);  /* nothing */
+/* GC_INIT(), and from now on long collections run beside the program, if the system can tell which pages are written
+ * (a message says what is missing) and the user has not set GC_DISABLE_INCREMENTAL. */
+GC_API void GC_CALL GC_enable_incremental(void);
+GC_API int GC_CALL GC_is_incremental_mode(void);            /* 1: they do.  [unregistered, callback, signal] */
 
-/* Which memory the incremental mode write-protects: GC_PROTECTS_NONE. */
+/* Begins such a collection now; it ends by itself.  Does nothing in another mode, or during a collection. */
+GC_API void GC_CALL GC_start_incremental_collection(void);
+
+/* Which memory that mode write-protects so that system calls which store there fail: GC_PROTECTS_NONE, but for
+ * SGC_DIRTY=mprotect. */
 GC_API int GC_CALL GC_incremental_protection_needs(void);
 #define GC_PROTECTS_NONE 0
 #define GC_PROTECTS_POINTER_HEAP 1
@@ -146,7 +152,7 @@ GC_API int GC_CALL GC_incremental_protection_needs(void);
 #define GC_PROTECTS_STATIC_DATA 4
 #define GC_PROTECTS_STACK 8
 
-/* Settings of that mode: checked, kept and answered; they have no effect without it. */
+/* Settings of that mode.  The first three are checked, kept and answered, and have no effect. */
 GC_API void GC_CALL GC_set_manual_vdb_allowed(int on);      /* the client reports its writes itself */
 GC_API int GC_CALL GC_get_manual_vdb_allowed(void);
 GC_API void GC_CALL GC_set_full_freq(int partial);          /* partial collections between two full ones */
@@ -154,11 +160,11 @@ GC_API int GC_CALL GC_get_full_freq(void);
 GC_API GC_ATTR_DEPRECATED int GC_full_freq;
 GC_API void GC_CALL GC_set_rate(int pages);                 /* the work of one GC_collect_a_little, at least 1 */
 GC_API int GC_CALL GC_get_rate(void);
-GC_API void GC_CALL GC_set_max_prior_attempts(int count);   /* attempts that the time limit may end */
+GC_API void GC_CALL GC_set_max_prior_attempts(int count);   /* stops that the limit may end */
 GC_API int GC_CALL GC_get_max_prior_attempts(void);
 
 #define GC_TIME_UNLIMITED 999999
-GC_API void GC_CALL GC_set_time_limit(unsigned long ms);    /* aim of a pause, milliseconds */
+GC_API void GC_CALL GC_set_time_limit(unsigned long ms);    /* of a stop, milliseconds: an aim */
 GC_API unsigned long GC_CALL GC_get_time_limit(void);
 GC_API GC_ATTR_DEPRECATED unsigned long GC_time_limit;
 

@@ -295,6 +295,22 @@ static void not_incremental(void)
     API_CHILD(GC_malloc(10) != NULL);
 }
 
+/* With everything counted as written, which any system can do. */
+static void incremental(void)
+{
+    GC_word before;
+
+    GC_enable_incremental();
+    API_CHILD(GC_is_incremental_mode());
+    API_CHILD(GC_incremental_protection_needs() == GC_PROTECTS_NONE);
+    GC_set_time_limit(1);
+    before = GC_get_gc_no();
+    GC_start_incremental_collection();
+    for (int i = 0; i < 10000 && GC_collect_a_little() != 0; i++)
+        usleep(1000);
+    API_CHILD(GC_get_gc_no() > before && GC_malloc(10) != NULL);
+}
+
 /* A program without GC_INIT. */
 static void late_start(void)
 {
@@ -416,7 +432,9 @@ int main(void)
         check_tiny();
         api_check_child(sweep_and_jump, NULL, "no pages are lost when a handler jumps out of sweeping");
         api_check_child(expand_and_jump, NULL, "the heap can grow when a handler has jumped out of its growing");
-        api_check_child(not_incremental, NULL, "the incremental mode is declined");
+        api_check_child_with("GC_DISABLE_INCREMENTAL=1", not_incremental,
+                             "the incremental mode is declined if the user says so");
+        api_check_child_with("SGC_DIRTY=none", incremental, "a collection beside the program begins and ends");
     }
     GC_INIT();
     check_collect();

@@ -61,13 +61,12 @@ static void collect(void)
     GC_set_on_collection_event(on_event);
     need(GC_get_on_collection_event() == on_event, "the hook");
     hooked = 0;
-    wait_ms(60);
     for (long i = 0; i < collections; i++) {
         wait_ms(20);
         GC_gcollect();
     }
     need(hooked >= collections, "the hook was not called for each collection");
-    wait_ms(60);
+    wait_ms(20);
 }
 
 static void *end_later(void *arg)

@@ -16,8 +16,8 @@ uint64_t sgc_pauses_now(void);
 /*
  * Starts the probe by way of `collected`, so that the collector stops it as it stops the program's threads, and by way of
  * `plain` the control thread if the file's flags ask for it.  Signals that only the program expects are blocked in both,
- * those in `needed` (a list ended by 0) are not.  Returns 0 or an errno.  On a thread of the program, at a moment at which
- * it may create threads.
+ * those in `needed` (a list ended by 0) are not.  Returns 0 or an errno.  On a thread of the program, at a moment at which it
+ * may create threads.
  */
 int sgc_pauses_watch(struct sgc_pauses_file *file, const int *needed, sgc_pauses_create_t collected, sgc_pauses_create_t plain);
 

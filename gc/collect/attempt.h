@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stops of a concurrent cycle.  Each is an attempt to finish it: roots and written pages are looked at, and if all is
+ * marked before the deadline, the cycle is committed in the same stop.  Otherwise the program goes on, and what was marked
+ * stays marked.
+ *
+ * By who has the GC lock and the cycle (gc/collect/concurrent.h), world running, outside sections.
+ */
+#ifndef SGC_GC_COLLECT_ATTEMPT_H
+#define SGC_GC_COLLECT_ATTEMPT_H
+
+#include "gc/events/events.h"
+#include "gc/pacing/pause_rules.h"
+#include "gc/threads/mutator.h"
+
+/* The first: it begins the mark, and leaves it to the lead.  False: the world could not be stopped, nothing has begun. */
+bool sgc_attempt_first(struct sgc_mutator *self);
+
+/* Another, after so many.  True if the cycle is finished. */
+bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts);
+
+/* Finishes the cycle, however long it takes, for another reason than the one for which it was begun, on a thread whose stack is
+ * scanned from `from`.  False: the world could not be stopped. */
+bool sgc_attempt_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from);
+
+/* What stops have cost so far, and the target. */
+struct sgc_pause_costs sgc_attempt_costs(void);
+
+/* How long a stop may take, in nanoseconds: what the program has set (GC_set_time_limit), else the user's
+ * GC_PAUSE_TIME_TARGET. */
+uint64_t sgc_pause_target_ns(void);
+
+/* Nanoseconds besides the milliseconds of GC_time_limit.  Any thread, relaxed. */
+extern sgc_aw_t sgc_time_limit_ns;
+
+#endif

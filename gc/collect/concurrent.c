@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Concurrent cycles: the lead.  Who writes what: gc/collect/concurrent.h. */
+#include "gc/collect/concurrent.h"
+
+#include <limits.h>
+
+#include "alloc/marking.h"
+#include "alloc/page_supply.h"
+#include "alloc/pages/marks.h"
+#include "gc/collect/attempt.h"
+#include "gc/collect/background.h"
+#include "gc/collect/external_stop.h"
+#include "gc/collect/pause.h"
+#include "gc/collect/start_state.h"
+#include "gc/collect/write_watch.h"
+#include "gc/config/options.h"
+#include "gc/config/public_vars.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/pacing/pacing.h"
+#include "gc/pacing/pause_rules.h"
+#include "gc/threads/gc_lock.h"
+#include "gc/threads/world.h"
+
+enum state { IDLE, ASKED, MARKING };
+
+enum { PAGES_AT_ONCE = 64 };
+
+/* So long the program runs until a stop that has failed is tried again. */
+static const uint64_t RETRY_NS = 200000000;
+
+struct concurrent {
+    sgc_a32_t enabled;
+    sgc_a32_t state;            /* enum state */
+    sgc_a32_t held, inside;     /* futex words */
+    uint64_t marking_since;     /* when the lead went inside */
+};
+
+SGC_STATE static struct concurrent concurrent;
+
+/* ---- asking ---- */
+
+bool sgc_concurrent_enabled(void)
+{
+    return sgc_a32_load_acq(&concurrent.enabled) != 0;
+}
+
+/* The service thread is started by the first who needs it. */
+static void wake_lead(struct sgc_mutator *self)
+{
+    sgc_gc_lock_acquire(self);
+    sgc_service_start();
+    sgc_gc_lock_release();
+    sgc_service_wake_now();
+}
+
+/* What looks through all objects with the world stopped leaves little to be gained. */
+static bool pays(void)
+{
+    return !sgc_disclaim_used() && !sgc_finding_leaks();
+}
+
+void sgc_concurrent_ask(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_concurrent_enabled() && !sgc_gc_lock_held());
+    if (pays() && sgc_a32_load(&concurrent.state) == IDLE && sgc_a32_cas(&concurrent.state, IDLE, ASKED))
+        wake_lead(self);
+}
+
+bool sgc_concurrent_marks(void)
+{
+    return sgc_a32_load_acq(&concurrent.state) == MARKING;
+}
+
+bool sgc_concurrent_busy(void)
+{
+    return sgc_a32_load_acq(&concurrent.state) != IDLE;
+}
+
+static bool asked(void)
+{
+    return sgc_a32_load_acq(&concurrent.state) == ASKED;
+}
+
+static void over(void)
+{
+    sgc_a32_store_rel(&concurrent.state, IDLE);
+}
+
+/* ---- the cycle changes hands ---- */
+
+/* Asked by the lead's marker between two pieces of work. */
+static bool is_held(void *arg)
+{
+    (void)arg;
+    return sgc_a32_load_sc(&concurrent.held) != 0;
+}
+
+/* The lead goes to work; not before nobody holds the cycle.  False if it is over meanwhile.  In a blocked region. */
+static bool go_inside(void)
+{
+    for (;;) {
+        sgc_a32_store_sc(&concurrent.inside, 1);
+        if (!is_held(NULL)) {
+            concurrent.marking_since = sgc_clock_ns();
+            return sgc_concurrent_marks();
+        }
+        sgc_a32_store_rel(&concurrent.inside, 0);
+        sgc_wake(&concurrent.inside, 1);
+        sgc_wait(&concurrent.held, 1, -1);
+    }
+}
+
+/* While the lead is inside nobody ends the cycle; if it is over, the record is another's. */
+static void come_out(void)
+{
+    if (sgc_concurrent_marks())
+        sgc_cycle.record.concurrent_ns += sgc_clock_ns() - concurrent.marking_since;
+    sgc_a32_store_sc(&concurrent.inside, 0);
+    sgc_wake(&concurrent.inside, 1);
+}
+
+void sgc_concurrent_hold(void)
+{
+    sgc_assert(sgc_gc_lock_held() && !is_held(NULL));
+    sgc_a32_store_sc(&concurrent.held, 1);
+    while (sgc_a32_load_sc(&concurrent.inside) != 0)
+        sgc_wait(&concurrent.inside, 1, -1);
+}
+
+void sgc_concurrent_release(void)
+{
+    sgc_assert(sgc_gc_lock_held() && is_held(NULL));
+    sgc_a32_store_sc(&concurrent.held, 0);
+    sgc_wake(&concurrent.held, INT_MAX);
+}
+
+static void forget(void *arg)
+{
+    (void)arg;
+    sgc_assert(sgc_stopped_by_self() && is_held(NULL));
+    sgc_team_abandon(&sgc_cycle.team);
+    sgc_marking_cancel();
+    over();
+}
+
+bool sgc_concurrent_cancel(struct sgc_mutator *self)
+{
+    bool done;
+
+    sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
+    sgc_concurrent_hold();
+    done = sgc_external_look(self, forget, NULL);
+    sgc_concurrent_release();
+    return done;
+}
+
+bool sgc_concurrent_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from)
+{
+    bool done;
+
+    sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
+    sgc_concurrent_hold();
+    done = sgc_attempt_finish(self, reason, from);
+    if (done)
+        over();
+    sgc_concurrent_release();
+    return done;
+}
+
+/* ---- the lead's part ---- */
+
+static bool collecting_is_disabled(void)
+{
+    return sgc_a32_load(&sgc_client_dont_gc) != 0 || sgc_init_ended();
+}
+
+
+/* What others have begun to sweep is swept by the stop: they are in sections. */
+static void sweep_all(struct sgc_mutator *self)
+{
+    while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
+        continue;
+    sgc_clear_finish();
+}
+
+/* Between the sweeping and this stop there may have been a cycle: then nothing was missed that it did not see to. */
+static bool begin(struct sgc_mutator *self, uint32_t epoch)
+{
+    bool begun = false;
+
+    sgc_gc_lock_acquire(self);
+    if (sgc_heap.epoch == epoch && !collecting_is_disabled()) {
+        sgc_a32_store_rel(&concurrent.state, MARKING);
+        begun = sgc_attempt_first(self);
+        if (!begun)
+            sgc_pacing_given_up();
+    }
+    if (!begun)
+        over();
+    sgc_gc_lock_release();
+    return begun;
+}
+
+static void mark(void *arg)
+{
+    bool *done = arg;
+
+    while (!*done && go_inside()) {
+        *done = sgc_team_go_on(&sgc_cycle.team, is_held, NULL);
+        come_out();
+    }
+    if (!*done)
+        come_out();
+}
+
+/* One round: true if all of it was done. */
+struct round {
+    size_t pages;
+    bool done;
+};
+
+static void look_at_written(void *arg)
+{
+    struct round *round = arg;
+
+    if (go_inside()) {
+        round->done = sgc_watch_rescan(&sgc_cycle.team, true, is_held, &round->pages);
+        sgc_cycle.record.rounds++;
+    }
+    come_out();
+}
+
+/* Marks, and looks at what was written meanwhile, until the last stop will be short or more rounds do not help.  False: the
+ * cycle is over, another thread has finished it or given it up. */
+static bool mark_beside(struct sgc_mutator *self)
+{
+    struct sgc_pause_costs costs = sgc_attempt_costs();
+    size_t last = 0, before = 0;
+
+    for (unsigned rounds = 0; ; rounds++) {
+        struct round round = { 0, false };
+        bool done = false;
+
+        sgc_world_sleep(self, mark, &done);
+        if (!done)
+            return false;
+        if (!sgc_watch_rearms_running() || !sgc_pause_round_pays(&costs, rounds, last, before))
+            return true;
+        sgc_world_sleep(self, look_at_written, &round);
+        if (!sgc_concurrent_marks())
+            return false;
+        before = last;
+        last = round.pages;
+    }
+}
+
+static void nap(void *arg)
+{
+    (void)arg;
+    sgc_sleep_ns(RETRY_NS);
+}
+
+/* True if that was the last stop. */
+static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
+{
+    bool finished = true, failed = false;
+
+    sgc_gc_lock_acquire(self);
+    if (sgc_concurrent_marks()) {
+        if (collecting_is_disabled())
+            finished = sgc_concurrent_cancel(self);
+        else
+            finished = sgc_attempt(self, attempt);
+        if (finished)
+            over();
+        failed = !finished && !sgc_cycle.stopped;
+    }
+    sgc_gc_lock_release();
+    if (failed)
+        sgc_world_sleep(self, nap, NULL);
+    return finished;
+}
+
+static void lead(struct sgc_mutator *self)
+{
+    uint32_t epoch = sgc_heap.epoch;
+
+    sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());
+    sweep_all(self);
+    sgc_watch_arm();
+    if (!begin(self, epoch))
+        return;
+    for (uint32_t attempt = 0; mark_beside(self); attempt++)
+        if (try_to_finish(self, attempt))
+            break;
+}
+
+/* ---- start and fork ---- */
+
+void sgc_concurrent_enable(void)
+{
+    static const struct sgc_service_job job = { asked, lead };
+
+    if (sgc_concurrent_enabled() || !sgc_watch_open())
+        return;
+    sgc_service_set_job(&job);
+    sgc_a32_store_rel(&concurrent.enabled, 1);
+    sgc_pacing_concurrent(sgc_pause_target_ns());
+}
+
+void sgc_concurrent_after_fork(void)
+{
+    if (sgc_concurrent_marks()) {
+        sgc_team_abandon(&sgc_cycle.team);
+        sgc_marking_cancel();
+    }
+    sgc_a32_store(&concurrent.state, IDLE);
+    sgc_a32_store(&concurrent.held, 0);
+    sgc_a32_store(&concurrent.inside, 0);
+    sgc_watch_after_fork();
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Concurrent cycles: marking while the program runs, between short stops (doc/design/concurrent.md).
+ *
+ * The service thread leads: it sweeps everything, has the pages watched, stops the program for its roots, marks beside it,
+ * looks at what was written meanwhile, and stops it again for the rest.  While it marks it counts as stopped and holds no
+ * lock.  Each stop is an attempt to finish; one that would take longer than the target lets the program go on, and keeps its
+ * marks.
+ *
+ * Whoever has the GC lock may take the cycle from the lead between two pieces of work, to finish it or to give it up.
+ *
+ *   what      written by                                 read by          ordering
+ *   state     any thread: IDLE to ASKED by CAS; the      everybody        acquire-release RMW; a stale IDLE or MARKING costs
+ *             lead, and who has the GC lock: the rest                     a question too many
+ *   held      who has the GC lock                        the lead         sequentially consistent with `inside`: each side
+ *   inside    the lead                                   who has the      writes its own word, then reads the other's
+ *                                                        GC lock
+ *   the rest  the lead, while it is inside or has the    same             the GC lock, `held` and `inside`
+ *             GC lock; who has taken the cycle from it
+ */
+#ifndef SGC_GC_COLLECT_CONCURRENT_H
+#define SGC_GC_COLLECT_CONCURRENT_H
+
+#include <stdbool.h>
+
+#include "gc/events/events.h"
+#include "gc/threads/mutator.h"
+
+/* From now on cycles may be concurrent, if the system can tell which pages were written; says what is missing otherwise.
+ * On any thread, outside sections. */
+void sgc_concurrent_enable(void);
+bool sgc_concurrent_enabled(void);
+
+/* A cycle is wanted.  Any thread; outside sections, the GC lock not held. */
+void sgc_concurrent_ask(struct sgc_mutator *self);
+
+/* One is wanted, or has begun, and is not over; it has begun. */
+bool sgc_concurrent_busy(void);
+bool sgc_concurrent_marks(void);
+
+/* ---- by who has the GC lock, world running ---- */
+
+/* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release. */
+void sgc_concurrent_hold(void);
+void sgc_concurrent_release(void);
+
+/* Finishes the cycle in one stop, on the calling thread, whose stack is scanned from `from`.  False if the world could not be
+ * stopped. */
+bool sgc_concurrent_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from);
+
+/* Gives the cycle up: what it has marked is forgotten.  False if the world could not be stopped for that. */
+bool sgc_concurrent_cancel(struct sgc_mutator *self);
+
+/* In the child of a fork: there is no lead, and no cycle. */
+void sgc_concurrent_after_fork(void);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap's pages under watch: which source of written pages is used (platform/dirty.h), and its calls for all of the heap.
+ *
+ *   source    who enables concurrent cycles, once      the lead, who has the GC lock      release / acquire
+ *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
+ */
+#ifndef SGC_GC_COLLECT_WRITE_WATCH_H
+#define SGC_GC_COLLECT_WRITE_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sgc_team;
+
+/* Opens the best source that works here, or the one that SGC_DIRTY names.  False, with a message: there is none.
+ * Outside sections. */
+bool sgc_watch_open(void);
+
+/* As SGC_DIRTY says it; "none" before it is open. */
+const char *sgc_watch_name(void);
+
+/* Can system calls write into pages that are watched? */
+bool sgc_watch_kernel_writes(void);
+
+/* May pages be collected and watched anew while the program runs? */
+bool sgc_watch_rearms_running(void);
+
+/* Watches all pages in use that have pointers. */
+void sgc_watch_arm(void);
+
+/* Has what is marked on written pages scanned again.  With `rearm`, by the lead with the world running, these pages are
+ * watched anew first.  stop (NULL: never) is asked between arenas whether to go on later: false if it said so.  *pages: how
+ * many written OS pages had something to scan. */
+bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg), size_t *pages);
+
+/* In the child of a fork: the source that was inherited is the parent's. */
+void sgc_watch_after_fork(void);
+
+#endif

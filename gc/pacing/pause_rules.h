@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a concurrent cycle stops the program for the last time: pure functions, so that tests and simulators can use them.
+ *
+ * A stop takes a fixed time, for the threads and their roots, and some for each OS page that was written since it was last
+ * looked at.  A round looks at written pages beside the program; the next one finds those that were written during it.
+ */
+#ifndef SGC_GC_PACING_PAUSE_RULES_H
+#define SGC_GC_PACING_PAUSE_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SGC_ROUNDS_MAX = 8,         /* of looking at written pages before an attempt */
+    SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do not help */
+    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target; then one that takes as long as it needs */
+};
+
+struct sgc_pause_costs {
+    uint64_t target_ns;         /* of a stop */
+    uint64_t fixed_ns;          /* of a stop that finds no page written */
+    uint64_t page_ns;           /* for each that was */
+};
+
+static inline uint64_t sgc_pause_expected(const struct sgc_pause_costs *c, size_t pages)
+{
+    return c->fixed_ns + pages * c->page_ns;
+}
+
+/* Is another round worth while, after `rounds` of which the last found so many pages and the one before so many? */
+static inline bool sgc_pause_round_pays(const struct sgc_pause_costs *c, unsigned rounds, size_t last, size_t before)
+{
+    if (rounds == 0)
+        return true;
+    if (rounds >= SGC_ROUNDS_MAX || sgc_pause_expected(c, last) <= c->target_ns)
+        return false;
+    return rounds == 1 || last < before / 100 * SGC_ROUND_GAIN;
+}
+
+/* How long the attempt after so many may take; UINT64_MAX: as long as it needs. */
+static inline uint64_t sgc_pause_allowed(const struct sgc_pause_costs *c, unsigned attempts)
+{
+    return attempts < SGC_ATTEMPTS_MAX ? c->target_ns : UINT64_MAX;
+}
+
+/* Half of the way to a sample: one slow stop is no rule. */
+static inline uint64_t sgc_pause_learn(uint64_t value, uint64_t sample)
+{
+    return value / 2 + sample / 2;
+}
+
+#endif
