@@ -13,7 +13,8 @@ unit_tests = \
 tests_api_test_one_heap_LDADD =
 
 # Those of them that run threads: TSan runs these only.
-thread_tests =
+# The longest first, so that none of them is alone at the end.
+thread_tests = tests/unit/gc/finalize/test_finalize_many tests/api/test_suspend tests/unit/gc/collect/test_background
 
 # Those that may notice how it was configured, beside them.
 variant_tests = tests/unit/platform/test_topology tests/unit/gc/config/test_options tests/unit/gc/config/test_option_docs tests/unit/mark/test_exact tests/unit/alloc/pages/test_reserve tests/unit/alloc/pages/test_huge_pages \
@@ -212,7 +213,7 @@ unit_tests += \
 	tests/api/test_unregister \
 	tests/api/test_vars \
 	tests/api/test_why_live
-thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_threads tests/api/test_suspend tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
+thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_threads tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
 aarch64_tests += tests/api/test_malloc tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
 # The compiler makes calls of calloc and the like of what looks like them.
 tests_api_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin
@@ -281,7 +282,7 @@ unit_tests += \
 	tests/unit/gc/collect/test_concurrent \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_background tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
 test_headers += tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
@@ -336,7 +337,7 @@ EXTRA_DIST += tests/check/check_instructions tests/check/check_valgrind
 # Markers working together; a marker beside the program.
 unit_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_descriptor_later \
 	tests/unit/mark/test_marker_race tests/unit/mark/test_written
-thread_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_marker_race
+thread_tests += tests/unit/mark/test_team tests/unit/mark/test_marker_race
 aarch64_tests += tests/unit/mark/test_marker_race tests/unit/mark/test_written
 test_headers += tests/lib/random_graph.h
 
@@ -395,7 +396,7 @@ unit_tests += \
 	tests/unit/gc/finalize/test_finalize_many \
 	tests/unit/gc/finalize/test_finalize_race \
 	tests/unit/gc/finalize/test_address_tree
-thread_tests += tests/unit/gc/finalize/test_finalize_many tests/unit/gc/finalize/test_finalize_race tests/unit/gc/finalize/test_address_tree
+thread_tests += tests/unit/gc/finalize/test_finalize_race tests/unit/gc/finalize/test_address_tree
 aarch64_tests += tests/unit/gc/finalize/test_address_tree
 # Allocation for debugging, by kind, inside client code; looking at the heap.
 unit_tests += tests/api/test_debug tests/api/test_gc_inline tests/api/test_walk
