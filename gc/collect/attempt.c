@@ -54,7 +54,13 @@ static void pause_to_attempt(struct sgc_cycle *c)
         sgc_cycle_run(c, c->complete ? sgc_phases_commit : sgc_phases_go_on);
 }
 
-/* True if all was marked. */
+static void finish(void)
+{
+    sgc_team_trim(&sgc_cycle.team);
+    sgc_cycle_close();
+}
+
+/* True if all was marked: then the cycle is finished.  Otherwise there may be another stop. */
 static bool stop(struct sgc_mutator *self, uint32_t markers, uint64_t allowed_ns)
 {
     struct sgc_cycle *c = &sgc_cycle;
@@ -66,13 +72,11 @@ static bool stop(struct sgc_mutator *self, uint32_t markers, uint64_t allowed_ns
     c->stops += c->stopped;
     if (c->stopped && c->stops > 1)
         learn(&c->record);
+    if (done)
+        finish();
+    else if (c->stopped)
+        sgc_cycle_stop_again(&c->record);
     return done;
-}
-
-static void finish(void)
-{
-    sgc_team_trim(&sgc_cycle.team);
-    sgc_cycle_close();
 }
 
 bool sgc_attempt_first(struct sgc_mutator *self)
@@ -80,8 +84,6 @@ bool sgc_attempt_first(struct sgc_mutator *self)
     sgc_cycle_open(self, SGC_REASON_ALLOCATION, NULL, 0);
     sgc_assert(sgc_cycle.stops == 0);
     stop(self, 1, 0);
-    if (sgc_cycle.stopped)
-        sgc_cycle_stop_again(&sgc_cycle.record);
     sgc_assert(!sgc_cycle.complete);
     return sgc_cycle.stopped;
 }
@@ -92,21 +94,12 @@ bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts)
     uint64_t allowed = sgc_pause_allowed(&c, attempts);
 
     sgc_cycle.self = self, sgc_cycle.from = 0;
-    if (stop(self, allowed == UINT64_MAX ? (uint32_t)sgc_options.markers : 1, allowed)) {
-        finish();
-        return true;
-    }
-    if (sgc_cycle.stopped)
-        sgc_cycle_stop_again(&sgc_cycle.record);
-    return false;
+    return stop(self, allowed == UINT64_MAX ? (uint32_t)sgc_options.markers : 1, allowed);
 }
 
 bool sgc_attempt_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from)
 {
     sgc_cycle.self = self, sgc_cycle.from = from;
     sgc_cycle.record.reason = reason;
-    if (!stop(self, (uint32_t)sgc_options.markers, UINT64_MAX))
-        return false;
-    finish();
-    return true;
+    return stop(self, (uint32_t)sgc_options.markers, UINT64_MAX);
 }

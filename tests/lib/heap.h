@@ -252,6 +252,22 @@ HEAP_UNUSED static void heap_sweep_all(void)
         continue;
 }
 
+HEAP_UNUSED static void heap_count_one(const struct sgc_object *o, void *count)
+{
+    (void)o;
+    ++*(int *)count;
+}
+
+/* Objects of the heap, as a mark in a stop would find them. */
+HEAP_UNUSED static int heap_count_allocated(void)
+{
+    int count = 0;
+
+    heap_retire();
+    sgc_walk_objects(heap_count_one, &count);
+    return count;
+}
+
 /* ---- a mark beside the program, step by step; the marks are the test's ---- */
 
 HEAP_UNUSED static void heap_marking_begin(void)

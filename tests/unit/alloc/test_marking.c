@@ -31,28 +31,12 @@ static bool freed(struct sgc_cache *by, void *object)
     return sgc_object_free(by, object) == SGC_FREE_DONE && !heap_allocated(object);
 }
 
-static void count_one(const struct sgc_object *o, void *count)
-{
-    (void)o;
-    ++*(int *)count;
-}
-
-/* Objects of the heap, as a mark in a stop would find them. */
-static int count_allocated(void)
-{
-    int count = 0;
-
-    heap_retire();
-    sgc_walk_objects(count_one, &count);
-    return count;
-}
-
 /* Are these allocated, and nothing else?  NULL: none. */
 static bool only(const void *a, const void *b)
 {
     int count = (a != NULL) + (b != NULL);
 
-    return count_allocated() == count && (a == NULL || heap_allocated(a)) && (b == NULL || heap_allocated(b));
+    return heap_count_allocated() == count && (a == NULL || heap_allocated(a)) && (b == NULL || heap_allocated(b));
 }
 
 /* These have served; nothing is left, of uncollectable ones either. */
@@ -66,7 +50,7 @@ static void finish_with(void *a, void *b, const char *name)
     if (b != NULL)
         sgc_object_free(cache, b);
     heap_empty();
-    tap_ok(count_allocated() == 0 && sgc_pool_in_use_bytes() == 0, "%s: and nothing is left over", name);
+    tap_ok(heap_count_allocated() == 0 && sgc_pool_in_use_bytes() == 0, "%s: and nothing is left over", name);
     sgc_heap_check();
 }
 

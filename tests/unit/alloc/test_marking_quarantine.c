@@ -37,27 +37,12 @@ static size_t in_use(void)
     return sgc_pool_in_use_bytes() / SGC_PAGE;
 }
 
-static void count_one(const struct sgc_object *o, void *count)
-{
-    (void)o;
-    ++*(int *)count;
-}
-
-static int count_allocated(void)
-{
-    int count = 0;
-
-    heap_retire();
-    sgc_walk_objects(count_one, &count);
-    return count;
-}
-
 /* Everything goes, and nothing is lost. */
 static void empty(const char *name)
 {
     heap_empty();
     sgc_span_give_cached(cache->id, self);
-    tap_ok(count_allocated() == 0 && in_use() == 0, "%s: nothing is left over", name);
+    tap_ok(heap_count_allocated() == 0 && in_use() == 0, "%s: nothing is left over", name);
     sgc_heap_check();
 }
 
@@ -90,7 +75,7 @@ static void test_pages(void)
     for (int i = 0; i < N; i++)
         small += state_of(object[i]) == SGC_PAGE_SMALL;
     tap_ok(small == N && in_use() == before, "pages that became empty stay as they are");
-    tap_ok(heap_marking_end() == (size_t)N * BYTES && count_allocated() == 0, "what was in them is gone after the flip");
+    tap_ok(heap_marking_end() == (size_t)N * BYTES && heap_count_allocated() == 0, "what was in them is gone after the flip");
     tap_ok(sgc_policy_free_touched(self) > used && in_use() == 0, "and then they are found");
     empty("pages");
 }
@@ -116,7 +101,7 @@ static void test_orphans(void)
     adopted = sgc_orphan_adopt(cache, KIND, sgc_class_for(BYTES / SGC_GRANULE), SGC_READY_MAX);
     tap_ok(adopted >= PAGES && sgc_page_owner(heap_page(object[N - 1])) == cache->id && in_use() == before,
            "they are adopted, though some are empty (%u)", adopted);
-    tap_ok(heap_marking_end() == (size_t)(N - 1) * BYTES && count_allocated() == 1 && heap_allocated(object[0]),
+    tap_ok(heap_marking_end() == (size_t)(N - 1) * BYTES && heap_count_allocated() == 1 && heap_allocated(object[0]),
            "what was freed of them is free after the flip");
     heap_sweep_all();
     tap_ok(in_use() == 1, "and empty ones go");
@@ -140,7 +125,7 @@ static void test_span_freed(void)
     tap_ok(state_of(a) == SGC_PAGE_SPAN && state_of(a + SGC_PAGE) == SGC_PAGE_SPAN_TAIL && in_use() == before &&
            sweeps_nothing(), "its pages stay as they are while a mark goes on");
     sgc_heap_check();
-    tap_ok(heap_marking_end() == 4 * SGC_PAGE && count_allocated() == 1 && heap_allocated(b), "it is gone after the flip");
+    tap_ok(heap_marking_end() == 4 * SGC_PAGE && heap_count_allocated() == 1 && heap_allocated(b), "it is gone after the flip");
     heap_sweep_all();
     tap_ok(in_use() == 2, "and so are its pages after the sweep");
     sgc_span_free(self, heap_page(b));
@@ -160,12 +145,12 @@ static void test_spare(void)
     memset(a, 0x5a, 100);
     b = span(3, KIND);
     tap_ok(b == a && heap_allocated(b) && heap_zero(b, 3 * SGC_PAGE) && in_use() == before, "and used again");
-    tap_ok(heap_marking_end() == 0 && count_allocated() == 1 && heap_allocated(a), "with the mark that it has");
+    tap_ok(heap_marking_end() == 0 && heap_count_allocated() == 1 && heap_allocated(a), "with the mark that it has");
     empty("spare spans, marked");
     heap_marking_begin();
     a = span(3, KIND);
     sgc_span_free(self, heap_page(a));
-    tap_ok(span(3, KIND) == a && heap_marking_end() == 0 && count_allocated() == 0, "or without");
+    tap_ok(span(3, KIND) == a && heap_marking_end() == 0 && heap_count_allocated() == 0, "or without");
     empty("spare spans");
 }
 
@@ -270,7 +255,7 @@ static void test_in_hands(char *start, uint32_t keeps, void (*give)(void), const
     tap_ok(state_of(object[0]) == SGC_PAGE_SMALL && in_use() == before + pages, "%s: and used again", name);
     if (keeps != 0)
         heap_set_mark(start);
-    tap_ok(heap_marking_end() == BYTES && count_allocated() == 1 + (keeps != 0) && heap_allocated(object[0]),
+    tap_ok(heap_marking_end() == BYTES && heap_count_allocated() == 1 + (keeps != 0) && heap_allocated(object[0]),
            "%s: as exactly as others", name);
     empty(name);
 }
