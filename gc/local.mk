@@ -44,6 +44,8 @@ gc_sources = \
 	gc/collect/concurrent.h \
 	gc/collect/cycle.c \
 	gc/collect/cycle.h \
+	gc/collect/due.c \
+	gc/collect/due.h \
 	gc/collect/external_stop.c \
 	gc/collect/external_stop.h \
 	gc/collect/fork.c \
@@ -104,8 +106,12 @@ gc_sources = \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
+	gc/pacing/assist.c \
+	gc/pacing/assist.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
+	gc/pacing/counts.c \
+	gc/pacing/counts.h \
 	gc/pacing/heap_growth.c \
 	gc/pacing/heap_growth.h \
 	gc/pacing/heap_size.c \

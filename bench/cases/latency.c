@@ -33,7 +33,7 @@ struct node {
 static struct node **old;       /* some of the tree's nodes, an object itself */
 static size_t old_count;
 static void *window[WINDOW];
-static double gap[MOST_GAPS];
+static double *gap;             /* of malloc: no root */
 static size_t gaps;
 static uint64_t state = 88172645463325252u;
 static int with_gc;
@@ -107,6 +107,7 @@ int main(int argc, char **argv)
     with_gc = choice(argc, argv, 3, "gc|control") == 0;
     if (with_gc)
         case_begin();
+    gap = obtained(malloc(MOST_GAPS * sizeof *gap));
     old = obtained(make((nodes / 64 + 1) * sizeof *old));
     root = build(nodes, &made);
     began = last = now_ns();

@@ -8,6 +8,7 @@
 #include "alloc/pages/pool.h"
 #include "gc/collect/allocate.h"
 #include "gc/collect/concurrent.h"
+#include "gc/collect/due.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
@@ -81,17 +82,15 @@ int GC_try_to_collect(GC_stop_func stop)
     return collect(stop, GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer()) == SGC_COLLECTED;
 }
 
-/* Beside the program it is another thread that collects, which gets the processor if it has none. */
+/* Beside the program it is another thread that collects: it gets help, or the processor if it has none. */
 static void collect_a_little(struct sgc_mutator *self)
 {
     enum sgc_due due = sgc_pacing_poll(self);
 
-    if (sgc_concurrent_busy())
-        sgc_yield();
-    else if (due == SGC_DUE_SOON)
-        sgc_concurrent_ask(self);
-    else if (due == SGC_DUE_NOW)
-        sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());
+    if (!sgc_concurrent_marks())
+        sgc_collect_as_due(self, due, 0);
+    else if (!sgc_gc_lock_held())
+        sgc_concurrent_assist(self);
 }
 
 int GC_collect_a_little(void)

@@ -10,6 +10,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pacing_rules.h"
 #include "gc/events/stats.h"
@@ -20,7 +21,7 @@ enum { ATTEMPTS = 100 };
 
 size_t sgc_api_live_bytes(void)
 {
-    return sgc_pace_less(sgc_pacing_live() + sgc_pacing_allocated_since(), sgc_pacing_freed_since());
+    return sgc_pace_less(sgc_pacing_live() + sgc_counts_allocated_since(), sgc_counts_freed_since());
 }
 
 size_t sgc_api_free_bytes(void)
@@ -35,9 +36,9 @@ FIGURE(gc_no, GC_word, sgc_cycles_finished())
 FIGURE(heap_size, size_t, sgc_heap_size())
 FIGURE(free_bytes, size_t, sgc_api_free_bytes())
 FIGURE(unmapped_bytes, size_t, sgc_pace_less(sgc_heap_committed(), sgc_heap_size()))
-FIGURE(bytes_since_gc, size_t, sgc_pacing_allocated_since())
-FIGURE(expl_freed_bytes_since_gc, size_t, sgc_pacing_freed_since())
-FIGURE(total_bytes, size_t, sgc_pacing_allocated_before() + sgc_pacing_allocated_since())
+FIGURE(bytes_since_gc, size_t, sgc_counts_allocated_since())
+FIGURE(expl_freed_bytes_since_gc, size_t, sgc_counts_freed_since())
+FIGURE(total_bytes, size_t, sgc_counts_allocated_before() + sgc_counts_allocated_since())
 FIGURE(obtained_from_os_bytes, size_t, sgc_heap_committed())
 FIGURE(memory_use, size_t, sgc_api_live_bytes())
 
@@ -51,14 +52,14 @@ static void read_once(struct GC_prof_stats_s *s)
     *s = (struct GC_prof_stats_s){
         .heapsize_full = sgc_pace_larger(committed, size),
         .unmapped_bytes = sgc_pace_less(committed, size),
-        .bytes_allocd_since_gc = sgc_pacing_allocated_since(),
-        .allocd_bytes_before_gc = sgc_pacing_allocated_before(),
+        .bytes_allocd_since_gc = sgc_counts_allocated_since(),
+        .allocd_bytes_before_gc = sgc_counts_allocated_before(),
         .non_gc_bytes = sgc_aw_load(&sgc_client_non_gc_bytes),
         .gc_no = sgc_cycles_finished(),
         .markers_m1 = (GC_word)GC_get_parallel(),
         .bytes_reclaimed_since_gc = sgc_aw_load(&sgc_api_counters.reclaimed_last),
         .reclaimed_bytes_before_gc = sgc_aw_load(&sgc_api_counters.reclaimed_before),
-        .expl_freed_bytes_since_gc = sgc_pacing_freed_since(),
+        .expl_freed_bytes_since_gc = sgc_counts_freed_since(),
         .obtained_from_os_bytes = committed,
     };
     s->free_bytes_full = sgc_api_free_bytes() + s->unmapped_bytes;

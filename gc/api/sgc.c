@@ -13,6 +13,7 @@
 #include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"
 
@@ -126,7 +127,7 @@ static void read_stats(struct SGC_stats *s)
         .live_bytes = sgc_pacing_live(),
         .live_objects = sgc_aw_load(&sgc_api_counters.live_objects),
         .allocated_bytes = GC_get_total_bytes(),
-        .freed_bytes = sgc_pacing_freed_total(),
+        .freed_bytes = sgc_counts_freed_total(),
         .heap_bytes = sgc_heap_size(),
         .heap_max_bytes = sgc_heap_max(),
         .free_bytes = sgc_api_free_bytes(),

@@ -13,7 +13,7 @@
 #include "alloc/pause_alloc.h"
 #include "gc/collect/start.h"
 #include "gc/collect/client_hooks.h"
-#include "gc/collect/concurrent.h"
+#include "gc/collect/due.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
@@ -93,17 +93,6 @@ static enum sgc_collect_result collect(struct sgc_mutator *self, enum sgc_reason
     return result;
 }
 
-/* A cycle beside the program has some time beyond what was planned. */
-static void collect_as_due(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
-{
-    if (due == SGC_DUE_SOON) {
-        sgc_concurrent_ask(self);
-        sgc_stack_clear_deep();
-    } else if (due == SGC_DUE_NOW && (!sgc_concurrent_busy() || sgc_pacing_overdue())) {
-        collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop(), from);
-    }
-}
-
 static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
 {
     enum sgc_due due = sgc_pacing_poll(self);
@@ -113,7 +102,7 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
     if (sgc_torture_due(self))
         collect(self, SGC_REASON_TORTURE, NULL, from);
     else
-        collect_as_due(self, due, from);
+        sgc_collect_as_due(self, due, from);
 }
 
 /* After a cycle that left plenty of room, a request that fails only means that other threads were faster. */

@@ -16,6 +16,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
+#include "gc/pacing/assist.h"
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pause_rules.h"
 #include "gc/threads/gc_lock.h"
@@ -81,18 +82,72 @@ static bool asked(void)
     return sgc_a32_load_acq(&concurrent.state) == ASKED;
 }
 
+/* Threads that stall go on. */
 static void over(void)
 {
+    sgc_pacing_mark_over();
     sgc_a32_store_rel(&concurrent.state, IDLE);
+    sgc_wake(&concurrent.state, INT_MAX);
+}
+
+/* ---- threads that wait for the mark ---- */
+
+struct wait {
+    uint64_t began, most_ns;        /* it takes so long at most */
+};
+
+static bool is_over(const struct wait *w)
+{
+    return sgc_clock_ns() - w->began >= w->most_ns;
+}
+
+static void help(void *arg)
+{
+    const struct wait *w = arg;
+
+    sgc_sleep_ns(w->most_ns);
+}
+
+static void stay(void *arg)
+{
+    const struct wait *w = arg;
+
+    while (sgc_concurrent_busy() && !is_over(w))
+        sgc_wait(&concurrent.state, sgc_a32_load(&concurrent.state), (int64_t)w->most_ns);
+}
+
+static void wait(struct sgc_mutator *self, enum sgc_wait which, void (*how)(void *arg), uint64_t most_ns)
+{
+    struct wait w = { sgc_clock_ns(), most_ns };
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    sgc_world_sleep(self, how, &w);
+    sgc_assist_waited(which, sgc_clock_ns() - w.began);
+}
+
+void sgc_concurrent_assist(struct sgc_mutator *self)
+{
+    wait(self, SGC_ASSIST, help, SGC_ASSIST_NS);
+}
+
+void sgc_concurrent_stall(struct sgc_mutator *self)
+{
+    wait(self, SGC_STALL, stay, sgc_pause_target_ns());
 }
 
 /* ---- the cycle changes hands ---- */
 
+static bool is_held(void)
+{
+    return sgc_a32_load_sc(&concurrent.held) != 0;
+}
+
 /* Asked by the lead's marker between two pieces of work. */
-static bool is_held(void *arg)
+static bool told_to_come_out(void *arg)
 {
     (void)arg;
-    return sgc_a32_load_sc(&concurrent.held) != 0;
+    sgc_assist_marked(sgc_team_first(&sgc_cycle.team)->bytes);
+    return is_held();
 }
 
 /* The lead goes to work; not before nobody holds the cycle.  False if it is over meanwhile.  In a blocked region. */
@@ -100,7 +155,7 @@ static bool go_inside(void)
 {
     for (;;) {
         sgc_a32_store_sc(&concurrent.inside, 1);
-        if (!is_held(NULL)) {
+        if (!is_held()) {
             concurrent.marking_since = sgc_clock_ns();
             return sgc_concurrent_marks();
         }
@@ -121,7 +176,7 @@ static void come_out(void)
 
 void sgc_concurrent_hold(void)
 {
-    sgc_assert(sgc_gc_lock_held() && !is_held(NULL));
+    sgc_assert(sgc_gc_lock_held() && !is_held());
     sgc_a32_store_sc(&concurrent.held, 1);
     while (sgc_a32_load_sc(&concurrent.inside) != 0)
         sgc_wait(&concurrent.inside, 1, -1);
@@ -129,7 +184,7 @@ void sgc_concurrent_hold(void)
 
 void sgc_concurrent_release(void)
 {
-    sgc_assert(sgc_gc_lock_held() && is_held(NULL));
+    sgc_assert(sgc_gc_lock_held() && is_held());
     sgc_a32_store_sc(&concurrent.held, 0);
     sgc_wake(&concurrent.held, INT_MAX);
 }
@@ -137,7 +192,7 @@ void sgc_concurrent_release(void)
 static void forget(void *arg)
 {
     (void)arg;
-    sgc_assert(sgc_stopped_by_self() && is_held(NULL));
+    sgc_assert(sgc_stopped_by_self() && is_held());
     sgc_team_abandon(&sgc_cycle.team);
     sgc_marking_cancel();
     over();
@@ -192,7 +247,9 @@ static bool begin(struct sgc_mutator *self, uint32_t epoch)
     if (sgc_heap.epoch == epoch && !collecting_is_disabled()) {
         sgc_a32_store_rel(&concurrent.state, MARKING);
         begun = sgc_attempt_first(self);
-        if (!begun)
+        if (begun)
+            sgc_pacing_mark_begins();
+        else
             sgc_pacing_given_up();
     }
     if (!begun)
@@ -206,7 +263,7 @@ static void mark(void *arg)
     bool *done = arg;
 
     while (!*done && go_inside()) {
-        *done = sgc_team_go_on(&sgc_cycle.team, is_held, NULL);
+        *done = sgc_team_go_on(&sgc_cycle.team, told_to_come_out, NULL);
         come_out();
     }
     if (!*done)
@@ -224,7 +281,7 @@ static void look_at_written(void *arg)
     struct round *round = arg;
 
     if (go_inside()) {
-        round->done = sgc_watch_rescan(&sgc_cycle.team, true, is_held, &round->pages);
+        round->done = sgc_watch_rescan(&sgc_cycle.team, true, told_to_come_out, &round->pages);
         sgc_cycle.record.rounds++;
     }
     come_out();
@@ -314,6 +371,7 @@ void sgc_concurrent_after_fork(void)
         sgc_team_abandon(&sgc_cycle.team);
         sgc_marking_cancel();
     }
+    sgc_pacing_mark_over();
     sgc_a32_store(&concurrent.state, IDLE);
     sgc_a32_store(&concurrent.held, 0);
     sgc_a32_store(&concurrent.inside, 0);

@@ -38,6 +38,14 @@ void sgc_concurrent_ask(struct sgc_mutator *self);
 bool sgc_concurrent_busy(void);
 bool sgc_concurrent_marks(void);
 
+/* ---- by a thread that allocates faster than the mark gets on; outside sections, the GC lock not held ---- */
+
+/* It helps for a fifth of a millisecond. */
+void sgc_concurrent_assist(struct sgc_mutator *self);
+
+/* It waits until the cycle is over, but no longer than a stop may take. */
+void sgc_concurrent_stall(struct sgc_mutator *self);
+
 /* ---- by who has the GC lock, world running ---- */
 
 /* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release. */

@@ -16,6 +16,7 @@
 #include "gc/config/options.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
@@ -52,7 +53,7 @@ static bool phase_resume(struct sgc_cycle *c)
 void sgc_retire_caches(void)
 {
     sgc_assert(sgc_stopped_by_self());
-    sgc_pacing_take_all();
+    sgc_counts_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         sgc_cache_retire(&m->cache);
 }
@@ -62,7 +63,7 @@ static bool phase_retire(struct sgc_cycle *c)
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
     sgc_retire_caches();
-    c->record.live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
+    c->record.live_bytes_before = sgc_pacing_live() + sgc_counts_allocated_since();
     sgc_torture_check();
     return true;
 }

@@ -91,6 +91,12 @@ struct sgc_cycle_record {
     uint64_t concurrent_ns;         /* marking and looking at written pages while the program ran */
     uint64_t rounds;                /* how often written pages were looked at while it ran */
     uint64_t written_pages;         /* OS pages looked at in the last stop */
+    uint64_t assists;               /* waits of single threads since the last cycle: to help a mark beside the program, */
+    uint64_t assists_ns;            /* which took so long in all, and the longest */
+    uint64_t longest_assist_ns;
+    uint64_t stalls;                /* because the memory for the time of the mark was used up */
+    uint64_t stalls_ns;
+    uint64_t longest_stall_ns;
     bool another_stop;              /* `resumed`: it will be followed by another */
     bool complete;                  /* from `marked` on: the mark was not given up */
 };

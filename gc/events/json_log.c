@@ -112,6 +112,12 @@ static const struct member { const char *name; size_t offset; } times[] = {
     { "concurrent_ns", offsetof(struct sgc_cycle_record, concurrent_ns) },
     { "rounds", offsetof(struct sgc_cycle_record, rounds) },
     { "written_pages", offsetof(struct sgc_cycle_record, written_pages) },
+    { "assists", offsetof(struct sgc_cycle_record, assists) },
+    { "assists_ns", offsetof(struct sgc_cycle_record, assists_ns) },
+    { "longest_assist_ns", offsetof(struct sgc_cycle_record, longest_assist_ns) },
+    { "stalls", offsetof(struct sgc_cycle_record, stalls) },
+    { "stalls_ns", offsetof(struct sgc_cycle_record, stalls_ns) },
+    { "longest_stall_ns", offsetof(struct sgc_cycle_record, longest_stall_ns) },
 };
 
 static void add_members(struct sgc_line *line, const struct sgc_cycle_record *record, const struct member *members,

@@ -67,6 +67,12 @@ static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *
     t->clear_ns += r->clear_ns;
     t->concurrent += r->earlier_stops != 0;
     t->concurrent_ns += r->concurrent_ns;
+    t->assists += r->assists;
+    t->assists_ns += r->assists_ns;
+    t->longest_assist_ns = larger(t->longest_assist_ns, r->longest_assist_ns);
+    t->stalls += r->stalls;
+    t->stalls_ns += r->stalls_ns;
+    t->longest_stall_ns = larger(t->longest_stall_ns, r->longest_stall_ns);
     t->marked_objects += r->marked_objects;
     t->marked_bytes += r->marked_bytes;
     t->allocated_bytes += r->allocated_bytes;

@@ -48,6 +48,17 @@ static void print_cycle(const struct sgc_cycle_record *r)
     sgc_log_text(&line);
 }
 
+static void add_waits(struct sgc_line *line, const char *what, uint64_t times, uint64_t ns, uint64_t longest_ns)
+{
+    if (times == 0)
+        return;
+    sgc_line_add(line, "; %lu %s, ", (unsigned long)times, what);
+    sgc_line_ms(line, ns);
+    sgc_line_add(line, " ms in all, at most ");
+    sgc_line_ms(line, longest_ns);
+    sgc_line_add(line, " ms");
+}
+
 /* What there was besides the last stop. */
 static void print_concurrent(const struct sgc_cycle_record *r)
 {
@@ -63,6 +74,8 @@ static void print_concurrent(const struct sgc_cycle_record *r)
     sgc_line_ms(&line, r->concurrent_ns);
     sgc_line_add(&line, " ms beside the program, %lu rounds; %lu written pages in the last stop", (unsigned long)r->rounds,
                  (unsigned long)r->written_pages);
+    add_waits(&line, "assists", r->assists, r->assists_ns, r->longest_assist_ns);
+    add_waits(&line, "stalls", r->stalls, r->stalls_ns, r->longest_stall_ns);
     sgc_log_text(&line);
 }
 
@@ -153,6 +166,19 @@ static void print_distribution(const char *what, const struct sgc_distribution *
     sgc_log_text(&line);
 }
 
+static void print_beside(const struct sgc_cycle_totals *c)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    sgc_line_add(&line, "%lu collections ran beside the program, marking for ", (unsigned long)c->concurrent);
+    sgc_line_ms(&line, c->concurrent_ns);
+    sgc_line_add(&line, " ms");
+    add_waits(&line, "assists", c->assists, c->assists_ns, c->longest_assist_ns);
+    add_waits(&line, "stalls", c->stalls, c->stalls_ns, c->longest_stall_ns);
+    sgc_log_text(&line);
+}
+
 static void print_marking(const struct sgc_cycle_totals *c, uint64_t mark_ns)
 {
     struct sgc_line line;
@@ -196,6 +222,8 @@ void sgc_stats_at_exit(void)
         print_distribution("time to stop", &totals.stop);
         print_distribution("marking", &totals.mark);
         print_marking(&totals.cycle, totals.mark.total);
+        if (totals.cycle.concurrent > 0)
+            print_beside(&totals.cycle);
     }
     print_heap(&totals);
 }

@@ -9,6 +9,7 @@
 #include "alloc/large/span.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 
@@ -29,7 +30,7 @@ static void dump_heap(const char *name)
     sgc_assert(sgc_stopped_by_self());
     sgc_print("dump %s: heap %zu bytes of %zu committed, %zu live after the last collection, %zu allocated and %zu "
             "freed since; %lu collections", name, sgc_heap_size(), sgc_heap_committed(), sgc_pacing_live(),
-            sgc_pacing_allocated_since(), sgc_pacing_freed_since(), (unsigned long)sgc_cycles_finished());
+            sgc_counts_allocated_since(), sgc_counts_freed_since(), (unsigned long)sgc_cycles_finished());
 }
 
 static void dump_threads(void)

@@ -68,6 +68,15 @@ static uint64_t freed_by(const struct sgc_cycle_record *r)
     return sgc_pace_less(r->live_bytes_before, r->live_bytes_after);
 }
 
+/* Beside a mark the program is slowed down: what it did before tells how fast it allocates. */
+void sgc_pacing_costs_learn_mutator(size_t allocated)
+{
+    uint64_t ns = sgc_pace_less(sgc_clock_ns(), sgc_aw_load(&costs.last_end_ns));
+
+    if (allocated >= WORTH_MEASURING)
+        learn(&costs.mutator_ps, ns * 1000 / allocated);
+}
+
 static void learn_mutator(const struct sgc_cycle_record *r)
 {
     uint64_t since = sgc_aw_load(&costs.last_end_ns);
@@ -76,7 +85,7 @@ static void learn_mutator(const struct sgc_cycle_record *r)
     if (r->allocated_bytes < WORTH_MEASURING)
         return;
     sgc_aw_store(&costs.kept, sgc_pace_less(r->allocated_bytes, freed_by(r)) * 256 / r->allocated_bytes);
-    if (r->request_ns > since)
+    if (r->request_ns > since && r->earlier_stops == 0)
         learn(&costs.mutator_ps, (r->request_ns - since) * 1000 / r->allocated_bytes);
 }
 
@@ -123,12 +132,17 @@ void sgc_pacing_costs(struct sgc_pace_costs *c, struct sgc_pace_heap *h)
     h->pointer_free = sgc_aw_load(&costs.pointer_free);
 }
 
+size_t sgc_pacing_to_mark(size_t live, size_t allocated)
+{
+    sgc_assert(sgc_aw_load(&costs.kept) <= 256);
+    return live + sgc_pace_scale(allocated, sgc_aw_load(&costs.kept), 256);
+}
+
 uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated)
 {
-    size_t kept = sgc_pace_scale(allocated, sgc_aw_load(&costs.kept), 256);
+    size_t bytes = sgc_pacing_to_mark(live, allocated) + sgc_aw_load(&costs.roots);
 
-    sgc_assert(sgc_aw_load(&costs.kept) <= 256);
-    return sgc_pace_scale(live + kept + sgc_aw_load(&costs.roots), sgc_aw_load(&costs.marker_ps.value), 1000);
+    return sgc_pace_scale(bytes, sgc_aw_load(&costs.marker_ps.value), 1000);
 }
 
 bool sgc_pacing_limit_pays(void)

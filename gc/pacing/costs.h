@@ -20,8 +20,14 @@ void sgc_pacing_costs_start(void);
 /* A cycle has ended.  World running, GC lock held. */
 void sgc_pacing_costs_learn(const struct sgc_cycle_record *record);
 
+/* A cycle begins beside the program, which has allocated so much since the last one.  World running, GC lock held. */
+void sgc_pacing_costs_learn_mutator(size_t allocated);
+
 /* What is known, and what the last cycle has found: roots, finalizable and pointer-free bytes. */
 void sgc_pacing_costs(struct sgc_pace_costs *costs, struct sgc_pace_heap *heap);
+
+/* The bytes to be marked, of so much that lives, and what survives of so much that was allocated since. */
+size_t sgc_pacing_to_mark(size_t live, size_t allocated);
 
 /* What one marker would take to mark the roots, so much that lives, and what survives of so much that was allocated since. */
 uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated);

@@ -4,20 +4,18 @@
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
-#include "alloc/large/span.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
+#include "gc/pacing/assist.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/costs.h"
 
 struct pacing {
-    _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own; since the last cycle */
-    size_t allocated_at_stop;           /* of these, when the world stopped: what comes after is the next cycle's; */
-    size_t freed_at_stop;               /* the collecting thread's */
-    sgc_aw_t before, freed_before;      /* up to the last cycle */
-    sgc_aw_t budget;                    /* collect when `allocated` reaches this */
+    _Alignas(128)
+    sgc_aw_t budget;                    /* collect when so much was allocated since the last cycle */
     sgc_aw_t first;                     /* the same, before memory that is free and touched was added to it */
     sgc_aw_t worth;                     /* so much is added at most */
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
@@ -34,6 +32,9 @@ SGC_STATE struct sgc_unpublished sgc_unpublished;
 
 /* A thread adds up what it has claimed by itself first: with all others not more than a small part of the budget. */
 enum { UNPUBLISHED_SHARE = 32, UNPUBLISHED_MAX = 16 * SGC_PAGE };
+
+/* A mark beside the program that begins late has this part of the budget all the same; threads look so often meanwhile. */
+enum { ROOM_LEAST = 4, LOOKS = 1024 };
 
 /* O(1): what must hold whenever a function here begins, once pacing has started. */
 __attribute__((unused)) static bool ok(void)
@@ -94,7 +95,7 @@ static void reconsider(void)
     struct sgc_pace_heap heap = {
         .live = sgc_aw_load(&pacing.live),
         .size = sgc_heap_size(),
-        .allocated = sgc_aw_load(&pacing.before),
+        .allocated = sgc_counts_allocated_before(),
     };
     const struct sgc_pace_bounds bounds = {
         .divisor = sgc_aw_load(&sgc_client_free_space_divisor),
@@ -147,21 +148,6 @@ void sgc_pacing_init(void)
 
 /* ---- counting ---- */
 
-/* World stopped, or by its own thread in a section. */
-static void take_over(struct sgc_cache *cache)
-{
-    size_t freed;
-
-    sgc_cache_count_freed(cache);
-    sgc_aw_add_relaxed(&pacing.allocated, sgc_aw_load(&cache->claimed));
-    sgc_aw_store(&cache->claimed, 0);
-    freed = sgc_aw_load(&cache->freed_bytes);
-    if (freed == 0)
-        return;
-    sgc_aw_add_relaxed(&pacing.freed, freed);
-    sgc_aw_store(&cache->freed_bytes, 0);
-}
-
 /* What no collection can free does not call for one: but at least an eighth counts, whatever the client
  * says. */
 static size_t counted(size_t allocated)
@@ -193,83 +179,95 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
 /* Sums do not overflow: see SGC_PACE_NEVER. */
 static bool is_due(struct sgc_mutator *self, size_t allocated)
 {
-    size_t budget = sgc_aw_load(&pacing.budget), needed = budget + sgc_aw_load(&pacing.freed);
+    size_t budget = sgc_aw_load(&pacing.budget), needed = budget + sgc_counts_freed();
 
     if (allocated < needed || allocated < sgc_aw_load(&pacing.look))
         return false;
-    needed = budget + sgc_pacing_freed_since();
+    needed = budget + sgc_counts_freed_since();
     sgc_aw_store(&pacing.look, needed);
     return allocated >= needed && !use_touched(self, budget);
 }
 
-static enum sgc_due due(struct sgc_mutator *self)
+/* What was freed makes up for what was allocated. */
+static size_t net_allocated(void)
 {
-    size_t allocated = counted(sgc_aw_load(&pacing.allocated)), trigger = sgc_aw_load(&pacing.trigger);
+    return sgc_pace_less(counted(sgc_counts_allocated()), sgc_counts_freed());
+}
 
-    if (is_due(self, allocated))
-        return SGC_DUE_NOW;
-    return allocated >= trigger + sgc_aw_load(&pacing.freed) ? SGC_DUE_SOON : SGC_DUE_NOT;
+/* Beyond the budget, before the mark has begun and in all. */
+static size_t most(void)
+{
+    size_t budget = sgc_aw_load(&pacing.budget);
+
+    return budget + budget / SGC_PACE_OVERSHOOT;
 }
 
 bool sgc_pacing_overdue(void)
 {
-    size_t budget = sgc_aw_load(&pacing.budget);
+    size_t allocated = sgc_pace_less(counted(sgc_counts_allocated()), sgc_counts_freed_since());
 
-    return counted(sgc_aw_load(&pacing.allocated)) >= budget + budget / SGC_PACE_OVERSHOOT + sgc_aw_load(&pacing.freed);
+    return sgc_assist_on() ? sgc_assist_overdue(allocated) : allocated >= most();
 }
 
-/* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every
- * thread wait for every other one. */
-static bool take_over_spans(void)
+/* Each thread looks the more often the less room there is. */
+void sgc_pacing_mark_begins(void)
 {
-    bool any = false;
+    size_t from = net_allocated(), budget = sgc_aw_load(&pacing.budget);
+    size_t least = sgc_pace_larger(budget / ROOM_LEAST, SGC_PACE_MIN);
+    size_t room = sgc_pace_larger(sgc_pace_less(most(), from), least);
+    size_t looks = sgc_pace_larger(room / LOOKS, SGC_UNPUBLISHED_MIN);
 
-    if (sgc_span_allocated() != 0) {
-        sgc_aw_add_relaxed(&pacing.allocated, sgc_span_take_allocated());
-        any = true;
-    }
-    if (sgc_span_freed() != 0)
-        sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
-    return any;
+    sgc_assert(ok());
+    sgc_pacing_costs_learn_mutator(sgc_counts_at_stop());
+    sgc_assist_begin(from, room, sgc_pacing_to_mark(sgc_aw_load(&pacing.live), sgc_counts_at_stop()));
+    sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), looks));
+}
+
+void sgc_pacing_mark_over(void)
+{
+    sgc_assist_end();
+}
+
+static enum sgc_due due_beside(void)
+{
+    size_t allocated = net_allocated();
+
+    if (sgc_assist_overdue(allocated))
+        return SGC_DUE_NOW;
+    return sgc_assist_behind(allocated) ? SGC_DUE_ASSIST : SGC_DUE_NOT;
+}
+
+static enum sgc_due due(struct sgc_mutator *self)
+{
+    size_t allocated = counted(sgc_counts_allocated()), trigger = sgc_aw_load(&pacing.trigger);
+
+    if (sgc_assist_on())
+        return due_beside();
+    if (is_due(self, allocated))
+        return SGC_DUE_NOW;
+    return allocated >= trigger + sgc_counts_freed() ? SGC_DUE_SOON : SGC_DUE_NOT;
 }
 
 /* Only who has something to add looks at what all have added: that, too, is shared. */
 enum sgc_due sgc_pacing_poll(struct sgc_mutator *self)
 {
-    bool any = take_over_spans();
+    bool any = sgc_counts_take_spans();
 
     sgc_assert(ok() && sgc_section_of(self)->held == 0);
     if (!sgc_pacing_below_batch(&self->cache)) {
         sgc_section_enter(sgc_section_of(self));
-        take_over(&self->cache);
+        sgc_counts_take(&self->cache);
         sgc_section_leave(sgc_section_of(self));
         any = true;
     }
     return any ? due(self) : SGC_DUE_NOT;
 }
 
-/* Those of ended threads, too. */
-void sgc_pacing_take_all(void)
-{
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-
-    for (uint32_t id = 1; id < caches; id++)
-        take_over(sgc_cache_of(id));
-    sgc_aw_add_relaxed(&pacing.allocated, sgc_span_take_allocated());
-    sgc_aw_add_relaxed(&pacing.freed, sgc_span_take_freed());
-    pacing.allocated_at_stop = sgc_aw_load(&pacing.allocated);
-    pacing.freed_at_stop = sgc_aw_load(&pacing.freed);
-}
-
 size_t sgc_pacing_cycle_done(size_t live)
 {
-    size_t allocated = pacing.allocated_at_stop;
+    size_t allocated = sgc_counts_cycle_done();
 
-    sgc_assert(ok() && allocated <= sgc_aw_load(&pacing.allocated) && pacing.freed_at_stop <= sgc_aw_load(&pacing.freed));
-    sgc_aw_add_relaxed(&pacing.allocated, -allocated);
-    sgc_aw_add_relaxed(&pacing.freed, -pacing.freed_at_stop);
-    sgc_aw_add_relaxed(&pacing.before, allocated);
-    sgc_aw_add_relaxed(&pacing.freed_before, pacing.freed_at_stop);
+    sgc_assert(ok());
     sgc_aw_store(&pacing.live, live);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
     return allocated;
@@ -314,53 +312,9 @@ void sgc_pacing_allow(size_t bytes)
     set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(bytes, SGC_PACE_NEVER), SGC_PACE_NEVER));
 }
 
-/* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */
-size_t sgc_pacing_allocated_since(void)
-{
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t sum = sgc_aw_load(&pacing.allocated) + sgc_span_allocated();
-
-    for (uint32_t id = 1; id < caches; id++)
-        sum += sgc_aw_load(&sgc_cache_of(id)->claimed);
-    return sum;
-}
-
-/* What other threads have freed lately they count themselves, now and then. */
-static void count_own_freed(void)
-{
-    if (sgc_self == NULL || sgc_section_inside(&sgc_self->section))
-        return;
-    sgc_section_enter(&sgc_self->section);
-    sgc_cache_count_freed(sgc_self);
-    sgc_section_leave(&sgc_self->section);
-}
-
-size_t sgc_pacing_freed_since(void)
-{
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t sum;
-
-    count_own_freed();
-    sum = sgc_aw_load(&pacing.freed) + sgc_span_freed();
-
-    for (uint32_t id = 1; id < caches; id++)
-        sum += sgc_aw_load(&sgc_cache_of(id)->freed_bytes);
-    return sum;
-}
-
-size_t sgc_pacing_allocated_before(void)
-{
-    return sgc_aw_load(&pacing.before);
-}
-
 size_t sgc_pacing_live(void)
 {
     return sgc_aw_load(&pacing.live);
-}
-
-size_t sgc_pacing_freed_total(void)
-{
-    return sgc_aw_load(&pacing.freed_before) + sgc_pacing_freed_since();
 }
 
 /* What takes less than 9 ms is done by one marker: waking others, and what the processors' caches lose, costs more than it
@@ -368,7 +322,7 @@ size_t sgc_pacing_freed_total(void)
 int sgc_pacing_markers(int most)
 {
     enum { ALONE_NS = 9000000, EACH_NS = 1000000 };
-    uint64_t ns = sgc_pacing_marking_ns(sgc_pacing_live(), sgc_pacing_allocated_since());
+    uint64_t ns = sgc_pacing_marking_ns(sgc_pacing_live(), sgc_counts_allocated_since());
 
     sgc_assert(most >= 1);
     return ns < ALONE_NS ? 1 : ns / EACH_NS < (uint64_t)most ? (int)(ns / EACH_NS) + 1 : most;

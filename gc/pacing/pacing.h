@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When to collect: counting what is allocated until it reaches the budget that gc/pacing/pacing_rules.h works out from what
+ * When to collect: when what is allocated (gc/pacing/counts.h) reaches the budget that gc/pacing/pacing_rules.h works out from what
  * collections cost (gc/pacing/costs.h) and the settings.  See doc/design/pacing.md.
  *
- *   allocated, freed  any mutator, relaxed adds of what its cache claimed     pacing, statistics: relaxed
  *   budget, first,    the collecting thread, at the end of a cycle; API;      mutators: relaxed; a stale one costs a look, or
  *   worth, look       mutators: `look`; `budget` once a cycle, by CAS         an early cycle
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
@@ -11,7 +10,6 @@
  *                     thread that frees what it found dead: by CAS
  *   trigger           with the budget                                         mutators: relaxed, as the budget
  *   pause_ns          any thread that chooses the mode, or the target         the collecting thread: relaxed
- *   totals            the collecting thread, under the GC lock                anybody: relaxed
  *   memory            the starting thread                                     thread creation
  */
 #ifndef SGC_GC_PACING_PACING_H
@@ -34,14 +32,19 @@ static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
     return claimed < SGC_UNPUBLISHED_MIN || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
 }
 
-/* Is it time to collect?  SOON: for a cycle that runs beside the program, so that it ends when a collection is due. */
-enum sgc_due { SGC_DUE_NOT, SGC_DUE_SOON, SGC_DUE_NOW };
+/* Is it time to collect?  SOON: for a cycle that runs beside the program, so that it ends when a collection is due.  While one
+ * marks, ASSIST: the thread has to help it, NOW: the memory for the time of the mark is used up. */
+enum sgc_due { SGC_DUE_NOT, SGC_DUE_SOON, SGC_DUE_ASSIST, SGC_DUE_NOW };
 
 /* Takes over what the thread's cache has claimed and freed since the last time, and asks.  On the slow path of allocation;
  * outside sections. */
 enum sgc_due sgc_pacing_poll(struct sgc_mutator *self);
 
-/* Has the program allocated so much beyond what was due that a cycle beside it has to end?  Likewise. */
+/* A cycle marks beside the program from now on, with the GC lock; or it is over. */
+void sgc_pacing_mark_begins(void);
+void sgc_pacing_mark_over(void);
+
+/* Has the program used up the memory for the time of that mark? */
 bool sgc_pacing_overdue(void);
 
 /* Cycles that would stop the program for longer than this run beside it. */
@@ -53,9 +56,6 @@ size_t sgc_pacing_cycle_done(size_t live);
 
 /* A cycle was given up: the next is tried after twice the budget. */
 void sgc_pacing_given_up(void);
-
-/* All caches' counts taken over.  World stopped. */
-void sgc_pacing_take_all(void);
 
 /* How many markers the cycle that begins should wake, of `most`: as many as have something to do.  On the collecting
  * thread. */
@@ -70,10 +70,6 @@ void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap:
  * not count as freed.  In a section. */
 void sgc_pacing_reclaimed(size_t bytes);
 
-size_t sgc_pacing_allocated_since(void);        /* the last cycle */
-size_t sgc_pacing_freed_since(void);
-size_t sgc_pacing_allocated_before(void);       /* all of it, up to the last cycle */
 size_t sgc_pacing_live(void);                   /* as the last cycle found it */
-size_t sgc_pacing_freed_total(void);
 
 #endif

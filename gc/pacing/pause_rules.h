@@ -15,6 +15,8 @@
 enum {
     SGC_ROUNDS_MAX = 8,         /* of looking at written pages before an attempt */
     SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do not help */
+    SGC_ASSIST_SLACK = 16,      /* the part of the room that is allocated without looking at the mark */
+    SGC_MARK_PART = 70,         /* percent of the room within which all is to be marked once */
     SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target; then one that takes as long as it needs */
 };
 
@@ -43,6 +45,18 @@ static inline bool sgc_pause_round_pays(const struct sgc_pause_costs *c, unsigne
 static inline uint64_t sgc_pause_allowed(const struct sgc_pause_costs *c, unsigned attempts)
 {
     return attempts < SGC_ATTEMPTS_MAX ? c->target_ns : UINT64_MAX;
+}
+
+/* The program has allocated so many bytes of the `room` there is until a cycle has to be over, and of about `expected` bytes so
+ * many are marked: is the mark behind?  It has a part of the room; the rest is for the rounds.  A mark that finds more than
+ * was expected counts as nearly done: then only the end of the room tells. */
+static inline bool sgc_pause_behind(size_t allocated, size_t room, size_t marked, size_t expected)
+{
+    size_t slack = room / SGC_ASSIST_SLACK, part = room / 100 * SGC_MARK_PART;
+
+    if (allocated <= slack || marked >= expected)
+        return false;
+    return (unsigned __int128)(allocated - slack) * expected > (unsigned __int128)marked * part;
 }
 
 /* Half of the way to a sample: one slow stop is no rule. */

@@ -7,6 +7,7 @@
 #include "gc/pacing/costs.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
@@ -267,7 +268,7 @@ static void test_freed_elsewhere(void)
     sgc_a32_store_rel(&ring.over, 1);
     white_join(thread);
     white_collect();
-    tap_ok(sgc_pacing_freed_since() < (size_t)1 << 20, "nor does it count for the time after the next collection");
+    tap_ok(sgc_counts_freed_since() < (size_t)1 << 20, "nor does it count for the time after the next collection");
 }
 
 /* ---- settings ---- */
@@ -315,15 +316,15 @@ static void test_counts(void)
     size_t before, allocated;
 
     white_collect();
-    before = sgc_pacing_allocated_before();
-    allocated = sgc_pacing_allocated_since();
+    before = sgc_counts_allocated_before();
+    allocated = sgc_counts_allocated_since();
     sgc_collect_disable();          /* a cycle after half of it would begin the count anew */
     for (int i = 0; i < 1000; i++)
         sgc_allocate(1000, WHITE_KIND);
     sgc_collect_enable();
-    tap_ok(sgc_pacing_allocated_since() >= allocated + 1000000, "allocated bytes are counted");
+    tap_ok(sgc_counts_allocated_since() >= allocated + 1000000, "allocated bytes are counted");
     white_collect();
-    tap_ok(sgc_pacing_allocated_before() >= before + 1000000 && sgc_pacing_allocated_since() < 1000,
+    tap_ok(sgc_counts_allocated_before() >= before + 1000000 && sgc_counts_allocated_since() < 1000,
            "and taken over by the next cycle");
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/collect/due.h. */
+#include "gc/collect/due.h"
+
+#include "gc/collect/allocate.h"
+#include "gc/collect/concurrent.h"
+#include "gc/collect/cycle.h"
+#include "gc/threads/gc_lock.h"
+
+/* A cycle beside the program has some time beyond what was planned, and a little more.  False: it has to end now. */
+static bool wait_for_cycle(struct sgc_mutator *self)
+{
+    if (!sgc_concurrent_busy())
+        return false;
+    if (!sgc_pacing_overdue())
+        return true;
+    sgc_concurrent_stall(self);
+    return !sgc_pacing_overdue();
+}
+
+/* Our frames say nothing about the client's objects afterwards. */
+void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
+{
+    sgc_assert(sgc_mutator_mine(self));
+    if (due == SGC_DUE_NOT || sgc_gc_lock_held())
+        return;
+    if (due == SGC_DUE_SOON)
+        sgc_concurrent_ask(self);
+    else if (due == SGC_DUE_ASSIST)
+        sgc_concurrent_assist(self);
+    else if (!wait_for_cycle(self))
+        sgc_collect_from(self, SGC_REASON_ALLOCATION, sgc_allocate_stop(), from);
+    sgc_stack_clear_deep();
+}

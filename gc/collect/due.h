@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What a thread does when a collection is due, or the one that is going on needs help. */
+#ifndef SGC_GC_COLLECT_DUE_H
+#define SGC_GC_COLLECT_DUE_H
+
+#include "gc/pacing/pacing.h"
+
+/* Collects, or asks for it, or assists, or stalls; the stack is scanned from `from`, 0: from here.  Outside sections, no object
+ * in the thread's hands.  Under the GC lock it does nothing: a collection that waited for the lock's holder would never end. */
+void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, uintptr_t from);
+
+#endif

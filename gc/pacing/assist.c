@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/pacing/assist.h. */
+#include "gc/pacing/assist.h"
+
+#include "gc/pacing/pause_rules.h"
+#include "platform/report.h"
+
+struct waits {
+    sgc_aw_t times, ns, longest_ns;
+};
+
+struct assist {
+    sgc_aw_t room, expected, from, marked;
+    struct waits waits[SGC_WAITS];
+};
+
+SGC_STATE static struct assist assist;
+
+void sgc_assist_begin(size_t from, size_t room, size_t expected)
+{
+    sgc_assert(room != 0 && !sgc_assist_on());
+    sgc_aw_store(&assist.from, from);
+    sgc_aw_store(&assist.expected, expected);
+    sgc_aw_store(&assist.marked, 0);
+    sgc_aw_store(&assist.room, room);
+}
+
+void sgc_assist_end(void)
+{
+    sgc_aw_store(&assist.room, 0);
+}
+
+void sgc_assist_marked(size_t bytes)
+{
+    sgc_aw_store(&assist.marked, bytes);
+}
+
+bool sgc_assist_on(void)
+{
+    return sgc_aw_load(&assist.room) != 0;
+}
+
+static size_t since(size_t allocated)
+{
+    size_t from = sgc_aw_load(&assist.from);
+
+    return allocated > from ? allocated - from : 0;
+}
+
+bool sgc_assist_behind(size_t allocated)
+{
+    size_t room = sgc_aw_load(&assist.room);
+
+    return room != 0 && sgc_pause_behind(since(allocated), room, sgc_aw_load(&assist.marked), sgc_aw_load(&assist.expected));
+}
+
+bool sgc_assist_overdue(size_t allocated)
+{
+    size_t room = sgc_aw_load(&assist.room);
+
+    return room != 0 && since(allocated) >= room;
+}
+
+static void raise_to(sgc_aw_t *most, uint64_t ns)
+{
+    uint64_t old = sgc_aw_load(most);
+
+    while (ns > old && !sgc_aw_cas(most, old, ns))
+        old = sgc_aw_load(most);
+}
+
+void sgc_assist_waited(enum sgc_wait which, uint64_t ns)
+{
+    struct waits *w = &assist.waits[which];
+
+    sgc_assert((unsigned)which < SGC_WAITS);
+    sgc_aw_add_relaxed(&w->times, 1);
+    sgc_aw_add_relaxed(&w->ns, ns);
+    raise_to(&w->longest_ns, ns);
+}
+
+void sgc_assist_fill(struct sgc_cycle_record *record)
+{
+    struct waits *a = &assist.waits[SGC_ASSIST], *s = &assist.waits[SGC_STALL];
+
+    sgc_assert(sgc_cycle_ok(record));
+    record->assists = sgc_aw_swap(&a->times, 0);
+    record->assists_ns = sgc_aw_swap(&a->ns, 0);
+    record->longest_assist_ns = sgc_aw_swap(&a->longest_ns, 0);
+    record->stalls = sgc_aw_swap(&s->times, 0);
+    record->stalls_ns = sgc_aw_swap(&s->ns, 0);
+    record->longest_stall_ns = sgc_aw_swap(&s->longest_ns, 0);
+}

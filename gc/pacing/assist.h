@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How far the program helps a mark that runs beside it: so that marking ends before the memory set aside for it does, a thread
+ * that allocates more than its part assists first, by marking or by waiting; and when that memory is used up, it stalls.
+ * Both are pauses, of one thread, and are counted as such.
+ *
+ *   what            written by                                              read by           ordering
+ *   room, expected, the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
+ *   from            is 0 while there is none: whoever ends the cycle                           assist too many or too few
+ *   marked          the lead, while it marks                                mutators          relaxed, likewise
+ *   waits           mutators, by addition                                   who ends a cycle  relaxed, exchanged for 0: what is
+ *                                                                                             missed counts for the next
+ */
+#ifndef SGC_GC_PACING_ASSIST_H
+#define SGC_GC_PACING_ASSIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gc/events/events.h"
+
+enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
+
+/* A thread helps for so long at once, at most. */
+static const uint64_t SGC_ASSIST_NS = 200000;
+
+/* A mark begins, of about so many bytes, when the program has allocated `from` since the last cycle.  It may allocate `room`
+ * more until the mark has to be over.  With the GC lock. */
+void sgc_assist_begin(size_t from, size_t room, size_t expected);
+
+/* It is over, or given up. */
+void sgc_assist_end(void);
+
+/* So many bytes are marked. */
+void sgc_assist_marked(size_t bytes);
+
+/* Is there a mark beside the program?  Any thread. */
+bool sgc_assist_on(void);
+
+/* The program has allocated so much since the last cycle: is that more than its part, or more than there was room for?  Any
+ * thread. */
+bool sgc_assist_behind(size_t allocated);
+bool sgc_assist_overdue(size_t allocated);
+
+/* A thread has waited so long, or has helped.  Any thread. */
+void sgc_assist_waited(enum sgc_wait which, uint64_t ns);
+
+/* Takes what threads have waited into a cycle's record.  Who ends a cycle. */
+void sgc_assist_fill(struct sgc_cycle_record *record);
+
+#endif
