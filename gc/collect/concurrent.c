@@ -301,6 +301,7 @@ static bool mark_beside(struct sgc_mutator *self)
         sgc_world_sleep(self, mark, &done);
         if (!done)
             return false;
+        sgc_assist_round(rounds + 1);
         if (!sgc_watch_rearms_running() || !sgc_pause_round_pays(&costs, rounds, last, before))
             return true;
         sgc_world_sleep(self, look_at_written, &round);

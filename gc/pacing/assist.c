@@ -10,18 +10,20 @@ struct waits {
 };
 
 struct assist {
-    sgc_aw_t room, expected, from, marked;
+    sgc_aw_t room, from, live, expected, marked, round;
     struct waits waits[SGC_WAITS];
 };
 
 SGC_STATE static struct assist assist;
 
-void sgc_assist_begin(size_t from, size_t room, size_t expected)
+void sgc_assist_begin(size_t from, size_t room, size_t live, size_t expected)
 {
     sgc_assert(room != 0 && !sgc_assist_on());
     sgc_aw_store(&assist.from, from);
+    sgc_aw_store(&assist.live, live);
     sgc_aw_store(&assist.expected, expected);
     sgc_aw_store(&assist.marked, 0);
+    sgc_aw_store(&assist.round, 0);
     sgc_aw_store(&assist.room, room);
 }
 
@@ -33,6 +35,12 @@ void sgc_assist_end(void)
 void sgc_assist_marked(size_t bytes)
 {
     sgc_aw_store(&assist.marked, bytes);
+}
+
+void sgc_assist_round(unsigned n)
+{
+    sgc_assert(n != 0);
+    sgc_aw_store(&assist.round, n);
 }
 
 bool sgc_assist_on(void)
@@ -47,11 +55,24 @@ static size_t since(size_t allocated)
     return allocated > from ? allocated - from : 0;
 }
 
+/* A mark that has found more than was expected may have to find all there is. */
+static size_t to_be_marked(size_t marked, size_t allocated)
+{
+    size_t expected = sgc_aw_load(&assist.expected);
+
+    return marked < expected ? expected : sgc_aw_load(&assist.live) + allocated;
+}
+
 bool sgc_assist_behind(size_t allocated)
 {
-    size_t room = sgc_aw_load(&assist.room);
+    size_t room = sgc_aw_load(&assist.room), marked = sgc_aw_load(&assist.marked);
+    unsigned round = (unsigned)sgc_aw_load(&assist.round);
 
-    return room != 0 && sgc_pause_behind(since(allocated), room, sgc_aw_load(&assist.marked), sgc_aw_load(&assist.expected));
+    if (room == 0)
+        return false;
+    if (round != 0)
+        return sgc_pause_round_behind(since(allocated), room, round);
+    return sgc_pause_behind(since(allocated), room, marked, to_be_marked(marked, allocated));
 }
 
 bool sgc_assist_overdue(size_t allocated)

@@ -5,9 +5,9 @@
  * Both are pauses, of one thread, and are counted as such.
  *
  *   what            written by                                              read by           ordering
- *   room, expected, the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
- *   from            is 0 while there is none: whoever ends the cycle                           assist too many or too few
- *   marked          the lead, while it marks                                mutators          relaxed, likewise
+ *   room, from, live, the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
+ *   expected        is 0 while there is none: whoever ends the cycle                           assist too many or too few
+ *   marked, round   the lead, while it marks                                mutators          relaxed, likewise
  *   waits           mutators, by addition                                   who ends a cycle  relaxed, exchanged for 0: what is
  *                                                                                             missed counts for the next
  */
@@ -25,15 +25,16 @@ enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
 /* A thread helps for so long at once, at most. */
 static const uint64_t SGC_ASSIST_NS = 200000;
 
-/* A mark begins, of about so many bytes, when the program has allocated `from` since the last cycle.  It may allocate `room`
- * more until the mark has to be over.  With the GC lock. */
-void sgc_assist_begin(size_t from, size_t room, size_t expected);
+/* A mark begins, of about so many bytes, when the program has allocated `from` since the last cycle, which found `live` bytes.
+ * It may allocate `room` more until the mark has to be over.  With the GC lock. */
+void sgc_assist_begin(size_t from, size_t room, size_t live, size_t expected);
 
 /* It is over, or given up. */
 void sgc_assist_end(void);
 
-/* So many bytes are marked. */
+/* So many bytes are marked; it is the n-th round that begins, from 1 on. */
 void sgc_assist_marked(size_t bytes);
+void sgc_assist_round(unsigned n);
 
 /* Is there a mark beside the program?  Any thread. */
 bool sgc_assist_on(void);

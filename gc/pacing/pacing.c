@@ -199,7 +199,7 @@ static size_t most(void)
 {
     size_t budget = sgc_aw_load(&pacing.budget);
 
-    return budget + budget / SGC_PACE_OVERSHOOT;
+    return budget + sgc_pace_scale(budget, SGC_PACE_BEYOND, 100);
 }
 
 bool sgc_pacing_overdue(void)
@@ -212,14 +212,14 @@ bool sgc_pacing_overdue(void)
 /* Each thread looks the more often the less room there is. */
 void sgc_pacing_mark_begins(void)
 {
-    size_t from = net_allocated(), budget = sgc_aw_load(&pacing.budget);
+    size_t from = net_allocated(), budget = sgc_aw_load(&pacing.budget), live = sgc_aw_load(&pacing.live);
     size_t least = sgc_pace_larger(budget / ROOM_LEAST, SGC_PACE_MIN);
     size_t room = sgc_pace_larger(sgc_pace_less(most(), from), least);
     size_t looks = sgc_pace_larger(room / LOOKS, SGC_UNPUBLISHED_MIN);
 
     sgc_assert(ok());
     sgc_pacing_costs_learn_mutator(sgc_counts_at_stop());
-    sgc_assist_begin(from, room, sgc_pacing_to_mark(sgc_aw_load(&pacing.live), sgc_counts_at_stop()));
+    sgc_assist_begin(from, room, live, sgc_pacing_to_mark(live, from + room / 2));
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), looks));
 }
 

@@ -25,7 +25,7 @@ enum {
     SGC_PACE_SHARE = 144,      /* but the program has allocated so many times what is taken for that, or it may soon end */
     SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
     SGC_PACE_MARGIN = 50,      /* percent of its expected time that marking beside the program may take longer */
-    SGC_PACE_OVERSHOOT = 2,    /* this part of the budget may be used beyond it until such a cycle is to end at once */
+    SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a cycle has to be over */
     SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
 };
 

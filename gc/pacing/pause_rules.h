@@ -48,8 +48,7 @@ static inline uint64_t sgc_pause_allowed(const struct sgc_pause_costs *c, unsign
 }
 
 /* The program has allocated so many bytes of the `room` there is until a cycle has to be over, and of about `expected` bytes so
- * many are marked: is the mark behind?  It has a part of the room; the rest is for the rounds.  A mark that finds more than
- * was expected counts as nearly done: then only the end of the room tells. */
+ * many are marked: is the mark behind?  It has a part of the room; the rest is for the rounds. */
 static inline bool sgc_pause_behind(size_t allocated, size_t room, size_t marked, size_t expected)
 {
     size_t slack = room / SGC_ASSIST_SLACK, part = room / 100 * SGC_MARK_PART;
@@ -57,6 +56,14 @@ static inline bool sgc_pause_behind(size_t allocated, size_t room, size_t marked
     if (allocated <= slack || marked >= expected)
         return false;
     return (unsigned __int128)(allocated - slack) * expected > (unsigned __int128)marked * part;
+}
+
+/* Likewise when all is marked and so many rounds have begun: each may take half of the room that the one before left. */
+static inline bool sgc_pause_round_behind(size_t allocated, size_t room, unsigned rounds)
+{
+    size_t rest = room / 100 * (100 - SGC_MARK_PART);
+
+    return allocated > room - (rounds < 64 ? rest >> rounds : 0);
 }
 
 /* Half of the way to a sample: one slow stop is no rule. */
