@@ -12,7 +12,7 @@
 
 struct sgc_line {
     size_t used;                    /* characters, the end not counted */
-    char text[1600];                /* the longest log line, with every number at its largest, is 1499 */
+    char text[2048];                /* the longest log line, with every number at its largest, fits */
 };
 
 void sgc_line_start(struct sgc_line *line);

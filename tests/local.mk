@@ -280,6 +280,7 @@ unit_tests += \
 	tests/unit/gc/roots/test_tls_roots \
 	tests/unit/gc/collect/test_closure \
 	tests/unit/gc/collect/test_concurrent \
+	tests/unit/gc/collect/test_due \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
 thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
@@ -359,7 +360,7 @@ test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/threads/test_spin_wait
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_assist tests/unit/gc/threads/test_spin_wait
 thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands

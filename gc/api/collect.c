@@ -88,7 +88,7 @@ static void collect_a_little(struct sgc_mutator *self)
     enum sgc_due due = sgc_pacing_poll(self);
 
     if (!sgc_concurrent_marks())
-        sgc_collect_as_due(self, due, 0);
+        sgc_collect_as_due(self, due, sgc_allocate_stop(), 0);
     else if (!sgc_gc_lock_held())
         sgc_concurrent_assist(self);
 }

@@ -102,7 +102,7 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
     if (sgc_torture_due(self))
         collect(self, SGC_REASON_TORTURE, NULL, from);
     else
-        sgc_collect_as_due(self, due, from);
+        sgc_collect_as_due(self, due, sgc_allocate_stop(), from);
 }
 
 /* After a cycle that left plenty of room, a request that fails only means that other threads were faster. */

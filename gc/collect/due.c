@@ -2,7 +2,6 @@
 /* See gc/collect/due.h. */
 #include "gc/collect/due.h"
 
-#include "gc/collect/allocate.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/threads/gc_lock.h"
@@ -19,7 +18,7 @@ static bool wait_for_cycle(struct sgc_mutator *self)
 }
 
 /* Our frames say nothing about the client's objects afterwards. */
-void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
+void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(void), uintptr_t from)
 {
     sgc_assert(sgc_mutator_mine(self));
     if (due == SGC_DUE_NOT || sgc_gc_lock_held())
@@ -29,6 +28,6 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, uintptr_t fr
     else if (due == SGC_DUE_ASSIST)
         sgc_concurrent_assist(self);
     else if (!wait_for_cycle(self))
-        sgc_collect_from(self, SGC_REASON_ALLOCATION, sgc_allocate_stop(), from);
+        sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
     sgc_stack_clear_deep();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much the program has allocated and freed, since the last cycle and before.  Each thread counts in its cache, and adds that
- * up here now and then.
+ * How much the program has allocated and freed, since the last cycle and before.  Each thread counts in its cache, and
+ * adds that up here now and then.
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed, or    anybody: relaxed
  *                     freed; the collecting thread takes off what its cycle saw

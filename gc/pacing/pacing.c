@@ -176,6 +176,13 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
     return more != 0;
 }
 
+/* Are cycles concurrent?  Then what was used beyond the budget is free and touched afterwards: if it were used first the next
+ * time, the heap would grow with each cycle. */
+static bool runs_beside(void)
+{
+    return sgc_aw_load(&pacing.trigger) != SGC_PACE_NEVER;
+}
+
 /* Sums do not overflow: see SGC_PACE_NEVER. */
 static bool is_due(struct sgc_mutator *self, size_t allocated)
 {
@@ -185,7 +192,7 @@ static bool is_due(struct sgc_mutator *self, size_t allocated)
         return false;
     needed = budget + sgc_counts_freed_since();
     sgc_aw_store(&pacing.look, needed);
-    return allocated >= needed && !use_touched(self, budget);
+    return allocated >= needed && (runs_beside() || !use_touched(self, budget));
 }
 
 /* What was freed makes up for what was allocated. */

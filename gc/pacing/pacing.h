@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When to collect: when what is allocated (gc/pacing/counts.h) reaches the budget that gc/pacing/pacing_rules.h works out from what
- * collections cost (gc/pacing/costs.h) and the settings.  See doc/design/pacing.md.
+ * When to collect: when what is allocated (gc/pacing/counts.h) reaches the budget, which gc/pacing/pacing_rules.h works out
+ * from what collections cost (gc/pacing/costs.h) and the settings.  See doc/design/pacing.md.
  *
  *   budget, first,    the collecting thread, at the end of a cycle; API;      mutators: relaxed; a stale one costs a look, or
  *   worth, look       mutators: `look`; `budget` once a cycle, by CAS         an early cycle

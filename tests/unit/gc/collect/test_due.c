@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/due.c: threads that allocate faster than a mark beside them gets on assist and stall, so that cycles end and the
+ * heap stays small, with many threads on few processors, too; and a thread with the allocation lock waits for nobody.
+ */
+#include "gc/collect/due.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define GC_THREADS 1
+#define GC_NO_THREAD_REDIRECTS 1
+#include <gc/gc.h>
+
+#include "gc/events/stats.h"
+#include "tests/lib/child.h"
+#include "tests/lib/white.h"
+
+enum { THREADS = TEST_SANITIZED ? 8 : 64, LIVE = 300000, CYCLES = 4, RING = 512 };
+
+/* What a child reports. */
+struct report {
+    size_t heap;                /* the most there was */
+    uint64_t cycles, waits;
+};
+
+static struct report *report;
+static sgc_a32_t enough, wrong;
+
+struct node {
+    struct node *left, *right;
+    uintptr_t rest[4];
+};
+
+static struct node *build(size_t count)
+{
+    struct node *n;
+
+    if (count == 0)
+        return NULL;
+    n = GC_malloc(sizeof *n);
+    n->rest[0] = count;
+    n->left = build((count - 1) / 2);
+    n->right = build(count - 1 - (count - 1) / 2);
+    return n;
+}
+
+static bool is_whole(const struct node *n, size_t count)
+{
+    if (count == 0)
+        return n == NULL;
+    return n != NULL && n->rest[0] == count && is_whole(n->left, (count - 1) / 2) &&
+           is_whole(n->right, count - 1 - (count - 1) / 2);
+}
+
+/* Most of it is garbage at once; a ring of objects lives for a while. */
+static void *churn(WHITE_UNUSED void *arg)
+{
+    uintptr_t **ring = GC_malloc(RING * sizeof *ring);
+
+    for (uintptr_t i = 0; sgc_a32_load(&enough) == 0; i++) {
+        uintptr_t *object = GC_malloc(32 + i % 7 * 16);
+
+        *object = i;
+        if (ring[i % RING] != NULL && *ring[i % RING] != i - RING)
+            sgc_a32_store(&wrong, 1);
+        ring[i % RING] = object;
+    }
+    return NULL;
+}
+
+static void take_report(void)
+{
+    struct sgc_totals totals;
+
+    sgc_stats_get(&totals);
+    report->heap = totals.cycle.heap_bytes_max;
+    report->cycles = totals.cycle.concurrent;
+    report->waits = totals.cycle.assists + totals.cycle.stalls;
+}
+
+/* Until there were so many cycles, or half a minute is over. */
+static void wait_for_cycles(void)
+{
+    uint64_t end = sgc_clock_ns() + UINT64_C(30000000000), before = GC_get_gc_no();
+
+    while (GC_get_gc_no() < before + CYCLES && sgc_clock_ns() < end) {
+        struct timespec nap = { 0, 2000000 };
+
+        nanosleep(&nap, NULL);
+    }
+    sgc_a32_store(&enough, 1);
+}
+
+static int many_threads(void)
+{
+    static struct node *tree;
+    pthread_t thread[THREADS];
+
+    GC_INIT();
+    GC_allow_register_threads();
+    tree = build(LIVE);
+    for (int i = 0; i < THREADS; i++)
+        if (GC_pthread_create(&thread[i], NULL, churn, NULL) != 0)
+            return 2;
+    wait_for_cycles();
+    for (int i = 0; i < THREADS; i++)
+        GC_pthread_join(thread[i], NULL);
+    take_report();
+    return sgc_a32_load(&wrong) == 0 && is_whole(tree, LIVE) ? 0 : 1;
+}
+
+static void check_many_threads(void)
+{
+    struct report stopped;
+
+    setenv("SGC_MODE", "stop", 1);
+    child_ok(many_threads, "%d threads, collected in stops", THREADS);
+    stopped = *report;
+    setenv("SGC_MODE", "concurrent", 1);
+    child_ok(many_threads, "%d threads, collected beside them", THREADS);
+    tap_ok(report->cycles != 0, "cycles end (%lu)", (unsigned long)report->cycles);
+    tap_ok(report->waits != 0, "what threads waited is reported (%lu times)", (unsigned long)report->waits);
+    tap_ok(report->heap <= 2 * stopped.heap, "the heap is at most twice as large (%zu, %zu MB)", report->heap >> 20,
+           stopped.heap >> 20);
+}
+
+/* ---- the allocation lock ---- */
+
+static void *allocate_much(WHITE_UNUSED void *arg)
+{
+    for (int i = 0; i < 400000; i++)
+        if (GC_malloc(64) == NULL)
+            return NULL;
+    return &wrong;
+}
+
+/* Many times the budget: whoever waited for the lead, which needs the lock, would wait for ever. */
+static int under_lock(void)
+{
+    static struct node *tree;
+    bool done = true;
+
+    GC_INIT();
+    tree = build(LIVE);
+    for (int i = 0; i < 6 && done; i++) {
+        done = GC_call_with_alloc_lock(allocate_much, NULL) == &wrong;
+        done = done && allocate_much(NULL) == &wrong;
+    }
+    return done && is_whole(tree, LIVE) ? 0 : 1;
+}
+
+int main(void)
+{
+    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    setenv("GC_PAUSE_TIME_TARGET", "1", 1);
+    tap_plan(6);
+    check_many_threads();
+    child_ok(under_lock, "a thread with the allocation lock waits for nobody");
+    return tap_done();
+}

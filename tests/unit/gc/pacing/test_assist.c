@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/pacing/assist.c and its rules: who has to help a mark, what is counted; and a program that is simulated beside a mark,
+ * which has to be over before its memory is used up.
+ */
+#include "gc/pacing/assist.h"
+#include "gc/pacing/pause_rules.h"
+#include "tests/lib/tap.h"
+
+#define MB ((size_t)1 << 20)
+
+static uint64_t state = 1;
+
+static uint64_t random_below(uint64_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 20) % n;
+}
+
+/* ---- the rules ---- */
+
+enum { CASES = 20000 };
+
+/* Who has allocated more, or for whom less is marked, is behind, too. */
+static bool is_monotonic(void)
+{
+    for (int i = 0; i < CASES; i++) {
+        size_t room = 1 + random_below(1000 * MB), expected = 1 + random_below(1000 * MB);
+        size_t allocated = random_below(2 * room), marked = random_below(2 * expected);
+        size_t more = allocated + random_below(room), less = marked / (1 + random_below(4));
+
+        if (sgc_pause_behind(allocated, room, marked, expected) && !sgc_pause_behind(more, room, less, expected))
+            return false;
+    }
+    return true;
+}
+
+/* Whoever is not behind while less than all is marked has the rounds' part of the room left, but for the slack. */
+static bool leaves_room(void)
+{
+    for (int i = 0; i < CASES; i++) {
+        size_t room = 1000 + random_below(1000 * MB), expected = 1 + random_below(1000 * MB);
+        size_t allocated = random_below(2 * room), marked = random_below(expected);
+
+        if (!sgc_pause_behind(allocated, room, marked, expected) &&
+            allocated > room / 100 * SGC_MARK_PART + room / SGC_ASSIST_SLACK + 1)
+            return false;
+    }
+    return true;
+}
+
+static bool rounds_get_less(void)
+{
+    size_t room = 1000 * MB, before = room / 100 * SGC_MARK_PART;
+
+    for (unsigned round = 1; round < 100; round++) {
+        if (sgc_pause_round_behind(before, room, round) || !sgc_pause_round_behind(room + 1, room, round))
+            return false;
+        before = room - (room / 100 * (100 - SGC_MARK_PART) >> (round < 64 ? round : 63));
+    }
+    return true;
+}
+
+/* ---- a simulated program ---- */
+
+struct program {
+    size_t live, from, room, survives;  /* it allocates, of which `survives` percent is found by the mark */
+    size_t allocates, marks;            /* bytes in a fifth of a millisecond each */
+};
+
+/* What it has allocated when all is marked. */
+static size_t run(const struct program *p, size_t expected, unsigned *assists)
+{
+    size_t allocated = 0, marked = 0;
+
+    *assists = 0;
+    sgc_assist_begin(p->from, p->room, p->live, expected);
+    while (marked < p->live + (p->from + allocated) / 100 * p->survives) {
+        marked += p->marks;
+        sgc_assist_marked(marked);
+        for (size_t now = 0; now < p->allocates; now += p->room / 1024) {
+            if (sgc_assist_behind(p->from + allocated)) {
+                ++*assists;
+                break;
+            }
+            allocated += p->room / 1024;
+        }
+    }
+    sgc_assist_end();
+    return allocated;
+}
+
+static void check_program(const struct program *p, size_t expected, bool helps, const char *what)
+{
+    unsigned assists;
+    size_t allocated = run(p, expected, &assists);
+
+    tap_ok(allocated <= p->room / 100 * SGC_MARK_PART + p->room / SGC_ASSIST_SLACK + p->allocates && (assists != 0) == helps,
+           "%s: the mark leaves room (%zu of %zu MB allocated, %u assists)", what, allocated / MB, p->room / MB, assists);
+}
+
+static void check_programs(void)
+{
+    struct program slow = { 128 * MB, 0, 90 * MB, 0, MB / 50, MB / 3 };
+    struct program fast = { 128 * MB, 0, 90 * MB, 0, MB / 2, MB / 3 };
+    struct program grows = { 128 * MB, 40 * MB, 90 * MB, 90, MB / 4, MB / 2 };
+
+    check_program(&slow, slow.live, false, "a program that allocates little");
+    check_program(&fast, fast.live, true, "one that allocates faster than can be marked");
+    check_program(&fast, fast.live / 2, true, "one whose live bytes were underestimated");
+    check_program(&grows, grows.live, true, "one that keeps what it makes");
+}
+
+/* ---- what is counted ---- */
+
+static void check_states(void)
+{
+    tap_ok(!sgc_assist_on() && !sgc_assist_behind(SIZE_MAX) && !sgc_assist_overdue(SIZE_MAX), "without a mark nobody waits");
+    sgc_assist_begin(10 * MB, 50 * MB, 100 * MB, 100 * MB);
+    tap_ok(sgc_assist_on() && !sgc_assist_behind(10 * MB) && sgc_assist_behind(20 * MB), "what is allocated since it began counts");
+    tap_ok(!sgc_assist_overdue(59 * MB) && sgc_assist_overdue(60 * MB), "and the room");
+    tap_ok(!sgc_assist_behind(5 * MB), "less than at the beginning, after frees, is nothing");
+    sgc_assist_round(1);
+    tap_ok(!sgc_assist_behind(20 * MB) && sgc_assist_behind(58 * MB), "in a round half of the rest counts");
+    sgc_assist_end();
+}
+
+static void check_waits(void)
+{
+    struct sgc_cycle_record record;
+
+    sgc_assist_waited(SGC_ASSIST, 200);
+    sgc_assist_waited(SGC_ASSIST, 300);
+    sgc_assist_waited(SGC_STALL, 7000);
+    sgc_cycle_begin(&record, 1, SGC_REASON_ALLOCATION);
+    sgc_assist_fill(&record);
+    tap_ok(record.assists == 2 && record.assists_ns == 500 && record.longest_assist_ns == 300, "assists are counted");
+    tap_ok(record.stalls == 1 && record.stalls_ns == 7000 && record.longest_stall_ns == 7000, "and stalls");
+    sgc_assist_fill(&record);
+    tap_ok(record.assists == 0 && record.longest_assist_ns == 0 && record.stalls_ns == 0, "for one cycle each");
+}
+
+int main(void)
+{
+    tap_plan(15);
+    tap_ok(is_monotonic(), "who has allocated more is not less behind");
+    tap_ok(leaves_room(), "who is not behind leaves room for rounds");
+    tap_ok(rounds_get_less(), "each round may use a part of the room");
+    check_programs();
+    check_states();
+    check_waits();
+    return tap_done();
+}
