@@ -6,8 +6,8 @@
 #include "gc/pacing/pacing.h"
 
 /* Collects unless `stop` says so meanwhile, or asks for it, or assists, or stalls; the stack is scanned from `from`, 0: from
- * here.  Outside sections, no object in the thread's hands.  Under the GC lock it does nothing: a collection that waited for the
- * lock's holder would never end. */
+ * here.  Outside sections, no object in the thread's hands.  Under the GC lock it does nothing: a collection that waited for
+ * the lock's holder would never end. */
 void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(void), uintptr_t from);
 
 #endif

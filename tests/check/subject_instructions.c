@@ -34,6 +34,15 @@ static void singles(take_fn take, long count)
         table[0] = take(64);
 }
 
+/* As the only ones, with collections. */
+static void collected(take_fn take, long count)
+{
+    GC_enable();
+    singles(take, count);
+    if (GC_get_gc_no() < 5)
+        exit(3);
+}
+
 static void hot(take_fn take, give_fn give, long count)
 {
     for (long i = 0; i < count; i++)
@@ -70,6 +79,8 @@ static int run(const char *mode, const char *what, long count)
 
     if (strcmp(mode, "single") == 0)
         singles(take, count);
+    else if (strcmp(mode, "collected") == 0)
+        collected(take, count);
     else if (strcmp(mode, "hot") == 0)
         hot(take, give, count);
     else if (strcmp(mode, "batch") == 0)
@@ -84,7 +95,7 @@ static int run(const char *mode, const char *what, long count)
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fprintf(stderr, "subject_instructions single|hot|batch|random nothing|malloc|atomic COUNT\n");
+        fprintf(stderr, "subject_instructions single|collected|hot|batch|random nothing|malloc|atomic COUNT\n");
         return 2;
     }
     GC_INIT();

@@ -117,7 +117,7 @@ static void check_states(void)
 {
     tap_ok(!sgc_assist_on() && !sgc_assist_behind(SIZE_MAX) && !sgc_assist_overdue(SIZE_MAX), "without a mark nobody waits");
     sgc_assist_begin(10 * MB, 50 * MB, 100 * MB, 100 * MB);
-    tap_ok(sgc_assist_on() && !sgc_assist_behind(10 * MB) && sgc_assist_behind(20 * MB), "what is allocated since it began counts");
+    tap_ok(sgc_assist_on() && !sgc_assist_behind(10 * MB) && sgc_assist_behind(20 * MB), "what is allocated since then counts");
     tap_ok(!sgc_assist_overdue(59 * MB) && sgc_assist_overdue(60 * MB), "and the room");
     tap_ok(!sgc_assist_behind(5 * MB), "less than at the beginning, after frees, is nothing");
     sgc_assist_round(1);
