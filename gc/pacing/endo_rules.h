@@ -10,17 +10,16 @@
  *
  *   1  at each page taken   sgc_endo_due(pages, empty, SGC_ENDO_THRESHOLD): a cycle is to begin
  *   2  at its start         pace = sgc_endo_pace(pages, empty), which no step changes
- *   3  each thread that     sgc_endo_step(&pace, bytes, left) is what it has to mark before it uses them; `left` is what nobody has
- *      takes bytes          marked yet, as well as it is known, SIZE_MAX if it is not
+ *   3  each thread that     sgc_endo_step(&pace, bytes, left) is what it has to mark before it uses them; `left` is what
+ *      takes bytes          nobody has marked yet, as well as it is known, SIZE_MAX if it is not
  *   4  nothing to take      the thread waits until the cycle is over; that counts as a pause
  *
  * Pages are any unit that both numbers have: a collector whose heap grows gives what it means to use before the next
  * cycle as `pages`, and what is left of that as `empty`.  A step may be of any size; the thesis has a page.
  *
- * The promise holds if a thread marks first and uses the memory then, if what is to be marked fits into the pages in use when
- * the cycle begins (marking passes over each marked byte once; roots and pages that are looked at twice come on top), and if each empty page
- * serves whatever is asked for.  Where one of these fails, step 4 is what is left.  With marking after use, each thread can be
- * ahead by a step.
+ * The promise holds if a thread marks first and uses the memory then; if what is to be marked fits into the pages in use when
+ * the cycle begins (roots, and pages that are looked at twice, come on top); and if each empty page serves whatever is asked
+ * for.  Where one of these fails, step 4 is what is left.  With marking after use, each thread can be ahead by a step.
  */
 #ifndef SGC_GC_PACING_ENDO_RULES_H
 #define SGC_GC_PACING_ENDO_RULES_H
