@@ -118,6 +118,7 @@ gc_sources = \
 	gc/pacing/heap_size.h \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
+	gc/pacing/endo_rules.h \
 	gc/pacing/pacing_rules.h \
 	gc/pacing/pause_rules.h \
 	gc/roots/modules.c \

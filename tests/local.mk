@@ -352,6 +352,9 @@ EXTRA_DIST += tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.
 # The runner of the benchmarks, on two of its programs.
 slow_scripts += tests/check/check_bench
 
+# [Endo]'s programs.
+slow_scripts += tests/check/check_endo_apps
+
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
 thread_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination_race
@@ -360,7 +363,7 @@ test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_assist tests/unit/gc/threads/test_spin_wait
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_assist tests/unit/gc/pacing/test_endo_rules tests/unit/gc/threads/test_spin_wait
 thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands

@@ -39,7 +39,7 @@ enum sgc_end_byte {
 };
 
 enum sgc_service_mode { SGC_SERVICE_OFF, SGC_SERVICE_ON, SGC_SERVICE_EAGER };
-enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT };
+enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT, SGC_PACING_ENDO };
 enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
 
 struct sgc_options {

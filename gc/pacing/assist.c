@@ -2,6 +2,7 @@
 /* See gc/pacing/assist.h. */
 #include "gc/pacing/assist.h"
 
+#include "gc/pacing/endo_rules.h"
 #include "gc/pacing/pause_rules.h"
 #include "platform/report.h"
 
@@ -10,21 +11,23 @@ struct waits {
 };
 
 struct assist {
-    sgc_aw_t room, from, live, expected, marked, round;
+    sgc_aw_t room, from, live, expected, endo;          /* the plan */
+    sgc_aw_t marked, round;
     struct waits waits[SGC_WAITS];
 };
 
 SGC_STATE static struct assist assist;
 
-void sgc_assist_begin(size_t from, size_t room, size_t live, size_t expected)
+void sgc_assist_begin(const struct sgc_assist_plan *plan)
 {
-    sgc_assert(room != 0 && !sgc_assist_on());
-    sgc_aw_store(&assist.from, from);
-    sgc_aw_store(&assist.live, live);
-    sgc_aw_store(&assist.expected, expected);
+    sgc_assert(plan->room != 0 && !sgc_assist_on());
+    sgc_aw_store(&assist.from, plan->from);
+    sgc_aw_store(&assist.live, plan->live);
+    sgc_aw_store(&assist.expected, plan->expected);
+    sgc_aw_store(&assist.endo, plan->endo);
     sgc_aw_store(&assist.marked, 0);
     sgc_aw_store(&assist.round, 0);
-    sgc_aw_store(&assist.room, room);
+    sgc_aw_store(&assist.room, plan->room);
 }
 
 void sgc_assist_end(void)
@@ -63,6 +66,13 @@ static size_t to_be_marked(size_t marked, size_t allocated)
     return marked < expected ? expected : sgc_aw_load(&assist.live) + allocated;
 }
 
+static bool endo_behind(size_t allocated, size_t room, size_t marked)
+{
+    struct sgc_endo_pace pace = { sgc_aw_load(&assist.expected), room };
+
+    return sgc_endo_step(&pace, allocated, SIZE_MAX) > marked;
+}
+
 bool sgc_assist_behind(size_t allocated)
 {
     size_t room = sgc_aw_load(&assist.room), marked = sgc_aw_load(&assist.marked);
@@ -70,6 +80,8 @@ bool sgc_assist_behind(size_t allocated)
 
     if (room == 0)
         return false;
+    if (sgc_aw_load(&assist.endo) != 0)
+        return round == 0 && endo_behind(since(allocated), room, marked);
     if (round != 0)
         return sgc_pause_round_behind(since(allocated), room, round);
     return sgc_pause_behind(since(allocated), room, marked, to_be_marked(marked, allocated));

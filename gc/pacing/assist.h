@@ -5,8 +5,8 @@
  * Both are pauses, of one thread, and are counted as such.
  *
  *   what            written by                                              read by           ordering
- *   room, from, live, the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
- *   expected        is 0 while there is none: whoever ends the cycle                           assist too many or too few
+ *   the plan        the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
+ *                   is 0 while there is none: whoever ends the cycle                           assist too many or too few
  *   marked, round   the lead, while it marks                                mutators          relaxed, likewise
  *   waits           mutators, by addition                                   who ends a cycle  relaxed, exchanged for 0: what is
  *                                                                                             missed counts for the next
@@ -25,9 +25,16 @@ enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
 /* A thread helps for so long at once, at most. */
 static const uint64_t SGC_ASSIST_NS = 200000;
 
-/* A mark begins, of about so many bytes, when the program has allocated `from` since the last cycle, which found `live` bytes.
- * It may allocate `room` more until the mark has to be over.  With the GC lock. */
-void sgc_assist_begin(size_t from, size_t room, size_t live, size_t expected);
+struct sgc_assist_plan {
+    size_t from;                /* so much the program has allocated since the last cycle, */
+    size_t room;                /* and so much more it may until the cycle is over */
+    size_t live;                /* as the last cycle found it */
+    size_t expected;            /* to be marked */
+    bool endo;                  /* the pace of gc/pacing/endo_rules.h */
+};
+
+/* A mark begins.  With the GC lock. */
+void sgc_assist_begin(const struct sgc_assist_plan *plan);
 
 /* It is over, or given up. */
 void sgc_assist_end(void);

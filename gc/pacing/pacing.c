@@ -12,6 +12,7 @@
 #include "gc/pacing/assist.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/costs.h"
+#include "gc/pacing/endo_rules.h"
 
 struct pacing {
     _Alignas(128)
@@ -78,6 +79,17 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
+/* [Endo]'s heap has a fixed size; here that is what lives and the budget. */
+static bool use_endo(void)
+{
+    return sgc_options.pacing == SGC_PACING_ENDO;
+}
+
+static size_t endo_trigger(size_t budget)
+{
+    return sgc_pace_less(budget, sgc_pace_scale(sgc_aw_load(&pacing.live) + budget, SGC_ENDO_THRESHOLD, 100));
+}
+
 /* Marking beside the program takes one thread, which it shares the processors with. */
 static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
 {
@@ -86,7 +98,7 @@ static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
 
     if (pause_ns == 0 || marking_ns / (uint64_t)sgc_options.markers + 1 < pause_ns)
         return SGC_PACE_NEVER;
-    return sgc_pace_trigger(budget, c, marking_ns, SGC_PACE_MARGIN);
+    return use_endo() ? endo_trigger(budget) : sgc_pace_trigger(budget, c, marking_ns, SGC_PACE_MARGIN);
 }
 
 static void reconsider(void)
@@ -216,17 +228,32 @@ bool sgc_pacing_overdue(void)
     return sgc_assist_on() ? sgc_assist_overdue(allocated) : allocated >= most();
 }
 
+static void plan_endo(struct sgc_assist_plan *plan, size_t budget)
+{
+    plan->endo = true;
+    plan->room = sgc_pace_larger(sgc_pace_less(budget, plan->from), SGC_PACE_MIN);
+    plan->expected = sgc_endo_pace(plan->live + budget, sgc_pace_smaller(plan->room, plan->live + budget)).used;
+}
+
+static void plan_ours(struct sgc_assist_plan *plan, size_t budget)
+{
+    size_t least = sgc_pace_larger(budget / ROOM_LEAST, SGC_PACE_MIN);
+
+    plan->room = sgc_pace_larger(sgc_pace_less(most(), plan->from), least);
+    plan->expected = sgc_pacing_to_mark(plan->live, plan->from + plan->room / 2);
+}
+
 /* Each thread looks the more often the less room there is. */
 void sgc_pacing_mark_begins(void)
 {
-    size_t from = net_allocated(), budget = sgc_aw_load(&pacing.budget), live = sgc_aw_load(&pacing.live);
-    size_t least = sgc_pace_larger(budget / ROOM_LEAST, SGC_PACE_MIN);
-    size_t room = sgc_pace_larger(sgc_pace_less(most(), from), least);
-    size_t looks = sgc_pace_larger(room / LOOKS, SGC_UNPUBLISHED_MIN);
+    struct sgc_assist_plan plan = { .from = net_allocated(), .live = sgc_aw_load(&pacing.live) };
+    size_t looks;
 
     sgc_assert(ok());
     sgc_pacing_costs_learn_mutator(sgc_counts_at_stop());
-    sgc_assist_begin(from, room, live, sgc_pacing_to_mark(live, from + room / 2));
+    (use_endo() ? plan_endo : plan_ours)(&plan, sgc_aw_load(&pacing.budget));
+    sgc_assist_begin(&plan);
+    looks = sgc_pace_larger(plan.room / LOOKS, SGC_UNPUBLISHED_MIN);
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), looks));
 }
 

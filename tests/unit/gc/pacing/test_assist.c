@@ -71,10 +71,11 @@ struct program {
 /* What it has allocated when all is marked. */
 static size_t run(const struct program *p, size_t expected, unsigned *assists)
 {
+    struct sgc_assist_plan plan = { p->from, p->room, p->live, expected, false };
     size_t allocated = 0, marked = 0;
 
     *assists = 0;
-    sgc_assist_begin(p->from, p->room, p->live, expected);
+    sgc_assist_begin(&plan);
     while (marked < p->live + (p->from + allocated) / 100 * p->survives) {
         marked += p->marks;
         sgc_assist_marked(marked);
@@ -115,13 +116,28 @@ static void check_programs(void)
 
 static void check_states(void)
 {
+    struct sgc_assist_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, false };
+
     tap_ok(!sgc_assist_on() && !sgc_assist_behind(SIZE_MAX) && !sgc_assist_overdue(SIZE_MAX), "without a mark nobody waits");
-    sgc_assist_begin(10 * MB, 50 * MB, 100 * MB, 100 * MB);
+    sgc_assist_begin(&plan);
     tap_ok(sgc_assist_on() && !sgc_assist_behind(10 * MB) && sgc_assist_behind(20 * MB), "what is allocated since then counts");
     tap_ok(!sgc_assist_overdue(59 * MB) && sgc_assist_overdue(60 * MB), "and the room");
     tap_ok(!sgc_assist_behind(5 * MB), "less than at the beginning, after frees, is nothing");
     sgc_assist_round(1);
     tap_ok(!sgc_assist_behind(20 * MB) && sgc_assist_behind(58 * MB), "in a round half of the rest counts");
+    sgc_assist_end();
+}
+
+/* A byte allocated asks for two marked ones, and there is no slack. */
+static void check_endo(void)
+{
+    struct sgc_assist_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, true };
+
+    sgc_assist_begin(&plan);
+    sgc_assist_marked(20 * MB);
+    tap_ok(!sgc_assist_behind(20 * MB) && sgc_assist_behind(20 * MB + 1), "[Endo]'s pace");
+    sgc_assist_round(1);
+    tap_ok(!sgc_assist_behind(59 * MB) && sgc_assist_overdue(60 * MB), "and when all is marked only the end counts");
     sgc_assist_end();
 }
 
@@ -142,12 +158,13 @@ static void check_waits(void)
 
 int main(void)
 {
-    tap_plan(15);
+    tap_plan(17);
     tap_ok(is_monotonic(), "who has allocated more is not less behind");
     tap_ok(leaves_room(), "who is not behind leaves room for rounds");
     tap_ok(rounds_get_less(), "each round may use a part of the room");
     check_programs();
     check_states();
+    check_endo();
     check_waits();
     return tap_done();
 }
