@@ -254,6 +254,52 @@ static void holds_in_thread(void)
     api_in_thread(hold_inside_thread, NULL);
 }
 
+/* ---- an alternate stack whose memory is something else by now -------------------------------- */
+
+/* As a program does that sets it up in a function and returns. */
+API_NOINLINE static void leave_one_behind(void)
+{
+    char memory[STACK];
+    stack_t stack = { .ss_sp = memory, .ss_size = STACK };
+
+    API_CHILD(sigaltstack(&stack, NULL) == 0);
+}
+
+API_NOINLINE static void *be_stopped(void *arg)
+{
+    volatile unsigned char now[2 * STACK];
+
+    for (size_t i = 0; i < sizeof now; i++)
+        now[i] = (unsigned char)i;
+    interrupted = 1;
+    while (!collected)
+        continue;
+    for (size_t i = 0; i < sizeof now; i++)
+        API_CHILD(now[i] == (unsigned char)i);
+    return arg;
+}
+
+/* The frame of the function that set it up lies below be_stopped's, in which it has to lie for this. */
+API_NOINLINE static void *set_up_and_be_stopped(void *arg)
+{
+    leave_one_behind();
+    return be_stopped(arg);
+}
+
+static void left_behind(void)
+{
+    pthread_t thread;
+
+    GC_INIT();
+    API_CHILD(GC_pthread_create(&thread, NULL, set_up_and_be_stopped, NULL) == 0);
+    while (!interrupted)
+        usleep(100);
+    for (int i = 0; i < 10; i++)
+        api_collect();
+    collected = 1;
+    API_CHILD(GC_pthread_join(thread, NULL) == 0);
+}
+
 int main(void)
 {
     if (!HANDLERS_MAY_COLLECT)
@@ -270,5 +316,6 @@ int main(void)
     api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
     api_check_child(holds_inside_beside, NULL, "also when another thread collects");
     api_check_child(holds_in_thread, NULL, "and not only on the first thread");
+    api_check_child(left_behind, NULL, "an alternate stack that was set up in a frame which is gone: what lies there now is left alone");
     return tap_done();
 }
