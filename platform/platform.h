@@ -240,6 +240,12 @@ struct sgc_stack_bounds {
     enum sgc_stack_maker maker;
 };
 
+/* Have they a byte in common?  [any] */
+static inline bool sgc_stack_overlap(const struct sgc_stack_bounds *a, const struct sgc_stack_bounds *b)
+{
+    return a->low < b->high && b->low < a->high;
+}
+
 /* Does the address lie in it?  NULL: there is no such stack.  [any] */
 static inline bool sgc_stack_within(const struct sgc_stack_bounds *bounds, uintptr_t address)
 {
@@ -260,6 +266,9 @@ uintptr_t sgc_interrupted_sp(const void *context);
 /* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set up
  * with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
+
+/* The one that is set up, wherever they run.  If it lies in the thread's own stack its memory may be something else by now.  [any] */
+bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *bounds);
 
 /* The alternate signal stack that the calling thread has set up, whether or not it runs on it.  False if
  * there is none, or one with SS_AUTODISARM is in use.  [any] */

@@ -136,6 +136,12 @@ static bool bounds_of(const stack_t *alternate, struct sgc_stack_bounds *bounds)
     return true;
 }
 
+bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *bounds)
+{
+    const ucontext_t *interrupted = context;
+    return bounds_of(&interrupted->uc_stack, bounds);
+}
+
 /*
  * The kernel notes in the context which alternate stack the thread had set up, not whether it was
  * on it.  It is in use if the handler runs on it, and with it the context: where the interrupted
@@ -143,8 +149,7 @@ static bool bounds_of(const stack_t *alternate, struct sgc_stack_bounds *bounds)
  */
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
 {
-    const ucontext_t *interrupted = context;
-    return bounds_of(&interrupted->uc_stack, bounds) && sgc_stack_within(bounds, (uintptr_t)context);
+    return sgc_context_altstack_set(context, bounds) && sgc_stack_within(bounds, (uintptr_t)context);
 }
 
 bool sgc_altstack_self(struct sgc_stack_bounds *bounds)

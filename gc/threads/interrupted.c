@@ -14,6 +14,14 @@ static bool is_gone(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
     return sgc_stack_frame_gone(recorded, elsewhere ? handlers : NULL);
 }
 
+/* The alternate stack on which a section may have been left: one that the handler stands on, or that lies apart.  The frame in
+ * which another was set up may be gone. */
+static bool alternate_of(const struct sgc_mutator *m, const void *context, struct sgc_stack_bounds *alternate)
+{
+    return sgc_context_altstack_set(context, alternate) &&
+           (sgc_stack_within(alternate, (uintptr_t)context) || !sgc_stack_overlap(alternate, &m->stack));
+}
+
 /* Has the interrupted section been left?  With locks held it cannot have been: all signals were blocked.
  * Between coroutines' stacks nothing is known, and the thread is left to find out itself, at its
  * next section.  A thread may have left it and gone deeper than it was: when it is asked again, whose
@@ -22,14 +30,14 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
 {
     uintptr_t now = sgc_interrupted_sp(context);
     struct sgc_stack_bounds alternate;
-    bool has_one = sgc_context_altstack(context, &alternate);
+    bool has_one = alternate_of(m, context, &alternate), there = has_one && sgc_stack_within(&alternate, (uintptr_t)context);
 
     sgc_assert(recorded != 0 && m == sgc_mutator_self());
     if (m->cache.section.guards != 0)
         return false;
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
         sgc_mutator_at_home(m, now) && now <= recorded)
-        return is_gone(recorded, has_one ? &alternate : NULL);
+        return is_gone(recorded, there ? &alternate : NULL);
     return sgc_mutator_left_at(m, recorded, now, has_one ? &alternate : NULL);
 }
 
