@@ -13,6 +13,7 @@
 #include "alloc/pause_alloc.h"
 #include "gc/collect/start.h"
 #include "gc/collect/client_hooks.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/due.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
@@ -134,13 +135,15 @@ static bool free_waiting(struct sgc_mutator *self, uintptr_t entry)
 /* Memory has run out: collections may help, unless the last ones did not.  `seen`: the cycles that were finished before the
  * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
  * and count as useless.  Nothing is refused before those have been asked that only wait to be freed; what is freed so may
- * lie in pages of threads that have ended, and it is the next cycle that finds these empty. */
+ * lie in pages of threads that have ended, and it is the next cycle that finds these empty.  What dies while a concurrent
+ * cycle marks is found by the one after it, so finishing it is not counted as a try. */
 static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
 {
     void *object = NULL;
     bool freed = false, last = false;
+    size_t extra = sgc_concurrent_marks() ? 1 : 0;
 
-    for (size_t round = 0; object == NULL && !last && (freed || try_again(round, r->bytes)); round++) {
+    for (size_t round = 0; object == NULL && !last && (freed || try_again(sgc_pace_less(round, extra), r->bytes)); round++) {
         if (sgc_cycles_finished() == seen)
             last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, r->from) != SGC_COLLECTED;
         freed = free_waiting(self, r->entry) && round < OVERTAKEN_MAX;
