@@ -33,6 +33,14 @@ class Results:
         ratios = [a[figure] / b[figure] for a, b in pairs if a.get(figure) and b.get(figure)]
         return (median(ratios), min(ratios), max(ratios)) if ratios else None
 
+    def compare(self):
+        """A program finds the same on each version, with any number of threads; otherwise that is a failure."""
+        found = {}
+        for key, rounds in self.runs.items():
+            found.setdefault(key[0], set()).update(figures["result"] for figures in rounds if "result" in figures)
+        self.failures += [(name, "all", 0, 0, f"{len(digests)} different results") for name, digests in found.items()
+                          if len(digests) > 1]
+
     def threads(self):
         return sorted({threads for _, _, threads in self.runs})
 
