@@ -13,6 +13,7 @@ documents += \
 	doc/concurrent.md \
 	doc/debugging.md \
 	doc/design/README.md \
+	doc/endo.md \
 	doc/design/concurrent.md \
 	doc/design/cycle.md \
 	doc/design/fast-path.md \

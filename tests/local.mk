@@ -352,8 +352,8 @@ EXTRA_DIST += tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.
 # The runner of the benchmarks, on two of its programs.
 slow_scripts += tests/check/check_bench
 
-# [Endo]'s programs.
-slow_scripts += tests/check/check_endo_apps
+# [Endo]'s programs, and the study that runs them.
+slow_scripts += tests/check/check_endo_apps tests/check/check_endo_study
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race

@@ -46,3 +46,12 @@ bench_endo_apps_matmul_soft_SOURCES = $(bench_endo_apps_matmul_SOURCES)
 bench_endo_apps_matmul_soft_CPPFLAGS = $(endo_soft)
 bench_endo_apps_matmul_soft_LDADD = $(endo_libraries)
 bench_endo_apps_matmul_soft_DEPENDENCIES = libgc.la
+
+# The study: programs of Python's standard library only.
+EXTRA_DIST += \
+	bench/endo/run \
+	bench/endo/study/experiments.py \
+	bench/endo/study/measure.py \
+	bench/endo/study/results.py \
+	bench/endo/study/versions.py \
+	bench/endo/thesis.tsv

@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import resource
+import shlex
 import subprocess
 import time
 
@@ -67,6 +68,11 @@ def first_match(path, pattern):
     except OSError:
         return ""
     return found.group(1).strip() if found else ""
+
+
+def as_shown(words):
+    """A command for others to read: where folders lie on this machine tells them nothing."""
+    return shlex.join(re.sub(r"(^|=)/(?:[^/]+/)*(?=[^/])", r"\1.../", word) for word in words)
 
 
 def make_variable(build, name):

@@ -4,7 +4,8 @@
  *   what     written by                              read by                        ordering
  *   next     any thread of a phase, atomic adds      same                           relaxed; the reset is between barriers
  *   counts   thread i its own                        one thread between barriers    the barrier
- *   most     one thread, or several under the lock   main thread at the end         the lock, the join
+ *   barrier  any thread                              same                           its lock
+ *   most     one thread between barriers             main thread at the end         the barriers, the join
  */
 #include "bench/endo/apps/app.h"
 
@@ -15,22 +16,31 @@
 
 static const char *const set_names[APP_SETS] = { "quick", "ch2", "ch3", "ch4", "ch5" };
 
-enum { THREADS_MOST = 1024 };
+enum {
+    THREADS_MOST = 1024,
+    RETRIES = 2,                /* cycles of a request: one beside the program keeps what died meanwhile for the next */
+};
 
 static struct {
     const char *name;
     long threads;
-    bool spoil;
+    bool spoil, weigh;
     void (*body)(long i);
-    pthread_barrier_t barrier;
     double seconds;
 } app;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    long waiting;
+    unsigned long number;               /* of the phase */
+} barrier = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
 
 static struct own_counts {
     _Alignas(128) struct app_counts of;
 } *counts;                              /* of each thread */
 static struct app_counts most;          /* alive at a time */
-static pthread_mutex_t most_lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t weighed;                  /* by the collector */
 
 /* ---- parameters ---- */
 
@@ -79,7 +89,7 @@ static void one_parameter(struct app_parameter *p, int n, const char *name, cons
             p[i].chosen = number(name, text, p[i].least, p[i].most);
             return;
         }
-    app_refuse("the option", name - 2, "expected --set, --threads, --spoil, or a parameter of this program");
+    app_refuse("the option", name - 2, "expected --set, --threads, --spoil, --weigh, or a parameter of this program");
 }
 
 /* The set first, wherever it stands. */
@@ -92,8 +102,8 @@ static void parse(int argc, char **argv, struct app_parameter *p, int n)
             set = set_of(argv[i + 1]);
     choose_set(p, n, set);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--spoil") == 0) {
-            app.spoil = true;
+        if (strcmp(argv[i], "--spoil") == 0 || strcmp(argv[i], "--weigh") == 0) {
+            *(argv[i][2] == 's' ? &app.spoil : &app.weigh) = true;
             continue;
         }
         if (strncmp(argv[i], "--", 2) != 0 || i + 1 >= argc)
@@ -113,9 +123,9 @@ void app_begin(int argc, char **argv, const char *name, struct app_parameter *pa
     app.threads = 1;
     parse(argc, argv, parameters, n);
     case_begin();
+    GC_set_max_retries(RETRIES);
     counts = obtained(aligned_alloc(_Alignof(struct own_counts), (size_t)app.threads * sizeof *counts));
     memset(counts, 0, (size_t)app.threads * sizeof *counts);
-    need(pthread_barrier_init(&app.barrier, NULL, (unsigned)app.threads) == 0, name);
     for (int i = 0; i < n; i++)
         figure(parameters[i].name, (double)parameters[i].chosen, "number");
 }
@@ -144,9 +154,24 @@ void app_run(void (*body)(long i))
     app.seconds = together_ns(NULL, body_of, NULL, app.threads) / 1e9;
 }
 
+/* The last to come is the one.  Made of a condition variable, as ThreadSanitizer stops no thread in the C library's barrier. */
 bool app_barrier(void)
 {
-    return pthread_barrier_wait(&app.barrier) == PTHREAD_BARRIER_SERIAL_THREAD;
+    unsigned long mine;
+    bool last;
+
+    pthread_mutex_lock(&barrier.lock);
+    mine = barrier.number;
+    last = ++barrier.waiting == app.threads;
+    if (last) {
+        barrier.waiting = 0;
+        barrier.number++;
+        pthread_cond_broadcast(&barrier.changed);
+    }
+    while (barrier.number == mine)
+        pthread_cond_wait(&barrier.changed, &barrier.lock);
+    pthread_mutex_unlock(&barrier.lock);
+    return last;
 }
 
 void app_reset(struct app_tasks *tasks)
@@ -195,10 +220,13 @@ struct app_counts app_allocated(void)
 
 void app_live(unsigned long objects, unsigned long bytes)
 {
-    pthread_mutex_lock(&most_lock);
-    if (bytes > most.bytes)
-        most = (struct app_counts){ objects, bytes };
-    pthread_mutex_unlock(&most_lock);
+    if (bytes <= most.bytes)
+        return;
+    most = (struct app_counts){ objects, bytes };
+    if (app.weigh) {
+        GC_gcollect();
+        weighed = GC_get_memory_use() > weighed ? GC_get_memory_use() : weighed;
+    }
 }
 
 void app_live_since(struct app_counts before)
@@ -238,6 +266,8 @@ int app_end(uint64_t digest)
     figure("allocated_bytes", (double)all.bytes, "B");
     figure("live_objects", (double)most.objects, "objects");
     figure("live_bytes", (double)most.bytes, "B");
+    if (app.weigh)
+        figure("weighed_bytes", (double)weighed, "B");
     figure("result", (double)(digest >> 24), "digest");
     case_end();
     free(counts);

@@ -3,10 +3,11 @@
  * What [Endo]'s programs share: parameters by the chapters of the thesis, threads that go through phases together, a count of
  * what they allocate and keep, and the report.  They are written from the thesis' description, on gc.h alone.
  *
- *     PROGRAM [--set quick|ch2|ch3|ch4|ch5] [--threads N] [--NAME N]... [--spoil]
+ *     PROGRAM [--set quick|ch2|ch3|ch4|ch5] [--threads N] [--NAME N]... [--spoil] [--weigh]
  *
  * Each parameter of the set may be given by its name.  A program checks its own result, and ends with status 1 if it is
- * wrong; with --spoil it damages the result first, so that one can see the check fail.
+ * wrong; with --spoil it damages the result first, so that one can see the check fail.  With --weigh it collects whenever
+ * more is alive than before, and reports what the collector has in objects then, rounded up as they are: not to be timed.
  *
  * Each is built twice.  In the second build, PROGRAM-soft, every store of a pointer into a heap object is reported to the
  * collector: what a compiler with a software write barrier would do.

@@ -22,7 +22,7 @@
 enum { SENTENCES, SHORTEST, LONGEST, PARAMETERS };
 
 static struct app_parameter parameters[PARAMETERS] = {
-    [SENTENCES] = { "sentences", 1, 100000, { 8, 200, 200, 10, 200 }, 0 },
+    [SENTENCES] = { "sentences", 1, 100000, { 24, 200, 200, 10, 200 }, 0 },
     [SHORTEST] = { "shortest", 2, 1000, { 20, 36, 36, 95, 36 }, 0 },
     [LONGEST] = { "longest", 2, 1000, { 30, 100, 100, 105, 100 }, 0 },
 };
