@@ -87,6 +87,7 @@ unit_tests += \
 	tests/unit/platform/test_barrier \
 	tests/unit/platform/test_dirty \
 	tests/unit/platform/test_dirty_mprotect \
+	tests/unit/platform/test_dirty_software \
 	tests/unit/platform/test_other_gc \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
@@ -95,7 +96,7 @@ unit_tests += \
 	tests/unit/platform/test_topology \
 	tests/unit/platform/test_find_pointers \
 	tests/unit/platform/test_find_pointers_race
-thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
+thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_dirty_software tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += $(platform_port_tests)
 test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
 

@@ -81,14 +81,17 @@ int GC_try_to_collect(GC_stop_func stop)
     return collect(stop, GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer()) == SGC_COLLECTED;
 }
 
-/* Beside the program it is another thread that collects, which gets the processor if it has none. */
+enum { UNIT = 4096 };       /* bytes of a page of GC_set_rate */
+
+/* Beside the program it is another thread that collects.  Who has nothing to mark for it gives it the processor. */
 static void collect_a_little(struct sgc_mutator *self)
 {
     enum sgc_due due = sgc_pacing_poll(self);
 
-    if (sgc_concurrent_busy())
-        sgc_yield();
-    else if (due == SGC_DUE_SOON)
+    if (sgc_concurrent_busy()) {
+        if (sgc_gc_lock_held() || !sgc_concurrent_help(self, (size_t)GC_get_rate() * UNIT))
+            sgc_yield();
+    } else if (due == SGC_DUE_SOON)
         sgc_concurrent_ask(self);
     else if (due == SGC_DUE_NOW)
         sgc_collect(self, SGC_REASON_ALLOCATION, sgc_allocate_stop());

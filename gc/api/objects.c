@@ -62,9 +62,26 @@ void GC_register_displacement(size_t n)
 
 /* ---- writes ---- */
 
+/* The whole object has changed.  A small one is scanned again as a whole if one of its cards is written; of a large one only what
+ * lies on written pages is. */
+static void report_object(const void *object)
+{
+    struct sgc_object o;
+
+    sgc_dirty_report(object);
+    if (sgc_object_find((uintptr_t)object, &o) && o.span)
+        sgc_dirty_report_range(o.start, o.bytes);
+}
+
 void GC_end_stubborn_change(const void *object)
 {
-    (void)object;
+    if (sgc_dirty_is_reported())
+        report_object(object);
+}
+
+void SGC_dirty(const void *address, size_t bytes)
+{
+    sgc_dirty_report_range((uintptr_t)address, bytes);
 }
 
 void GC_change_stubborn(const void *object)
@@ -74,5 +91,5 @@ void GC_change_stubborn(const void *object)
 
 void GC_ptr_store_and_dirty(void *address, const void *value)
 {
-    *(const void **)address = value;
+    sgc_dirty_store(address, (void *)(uintptr_t)value);
 }

@@ -38,6 +38,10 @@ void sgc_concurrent_ask(struct sgc_mutator *self);
 bool sgc_concurrent_busy(void);
 bool sgc_concurrent_marks(void);
 
+/* Marks about so many bytes for the cycle, on a thread that does not have the GC lock, outside sections.  True if there is more
+ * to mark. */
+bool sgc_concurrent_help(struct sgc_mutator *self, size_t bytes);
+
 /* ---- by who has the GC lock, world running ---- */
 
 /* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release. */

@@ -15,13 +15,14 @@
 enum {
     SGC_ROUNDS_MAX = 8,         /* of looking at written pages before an attempt */
     SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do not help */
-    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target; then one that takes as long as it needs */
+    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target, unless the program says how many (GC_set_max_prior_attempts) */
 };
 
 struct sgc_pause_costs {
     uint64_t target_ns;         /* of a stop */
     uint64_t fixed_ns;          /* of a stop that finds no page written */
     uint64_t page_ns;           /* for each that was */
+    unsigned attempts;          /* that keep to the target; then one takes as long as it needs */
 };
 
 static inline uint64_t sgc_pause_expected(const struct sgc_pause_costs *c, size_t pages)
@@ -42,7 +43,7 @@ static inline bool sgc_pause_round_pays(const struct sgc_pause_costs *c, unsigne
 /* How long the attempt after so many may take; UINT64_MAX: as long as it needs. */
 static inline uint64_t sgc_pause_allowed(const struct sgc_pause_costs *c, unsigned attempts)
 {
-    return attempts < SGC_ATTEMPTS_MAX ? c->target_ns : UINT64_MAX;
+    return attempts < c->attempts ? c->target_ns : UINT64_MAX;
 }
 
 /* Half of the way to a sample: one slow stop is no rule. */
