@@ -292,6 +292,7 @@ EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platf
 # The models of the protocols, for the checker spin.
 slow_scripts += \
 	tests/model/check_brief \
+	tests/model/check_cards \
 	tests/model/check_concurrent \
 	tests/model/check_deque \
 	tests/model/check_flip \
@@ -347,7 +348,7 @@ unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_me
 thread_tests += tests/unit/mark/work/test_deque_race
 aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race
 test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
-EXTRA_DIST += tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
+EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
 slow_scripts += tests/check/check_bench
