@@ -189,6 +189,7 @@ unit_tests += \
 	tests/api/test_check \
 	tests/api/test_fork \
 	tests/api/test_collect \
+	tests/api/test_incremental \
 	tests/unit/gc/pacing/test_group_limit \
 	tests/api/test_malloc_redirected \
 	tests/api/test_hook_alloc \

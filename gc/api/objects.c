@@ -79,9 +79,13 @@ void GC_end_stubborn_change(const void *object)
         report_object(object);
 }
 
+/* What lies above is watched by nobody, and may be much. */
 void SGC_dirty(const void *address, size_t bytes)
 {
-    sgc_dirty_report_range((uintptr_t)address, bytes);
+    uintptr_t start = (uintptr_t)address, end = sgc_heap.base + sgc_aw_load_acq(&sgc_heap.limit);
+
+    if (sgc_dirty_is_reported() && start < end)
+        sgc_dirty_report_range(start, bytes < end - start ? bytes : end - start);
 }
 
 void GC_change_stubborn(const void *object)

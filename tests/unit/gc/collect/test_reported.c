@@ -379,8 +379,11 @@ static bool results(void)
     return told && (GC_get_back_ptr_info(*holder, cell, &offset) < GC_REFD_FROM_ROOT || is_written(cell));
 }
 
+static sgc_a32_t may_end;
+
 static void *return_it(void *arg)
 {
+    white_reached(&may_end, 1);
     return arg;
 }
 
@@ -395,16 +398,23 @@ static bool uncollectable_written(void)
     return false;
 }
 
+/* A record has the thread's argument, then its result. */
 static bool thread_record(void)
 {
     void **cell = GC_malloc(sizeof *cell);
+    uint64_t until = patience();
     pthread_t thread;
+    bool told;
 
     watch_all();
-    if (GC_pthread_create(&thread, NULL, return_it, cell) != 0 || !uncollectable_written())
-        return false;
+    told = GC_pthread_create(&thread, NULL, return_it, cell) == 0 && uncollectable_written();
+    watch_all();
+    sgc_a32_store_rel(&may_end, 1);
+    while (!uncollectable_written() && sgc_clock_ns() < until)
+        sgc_yield();
+    told = told && uncollectable_written() && !is_written(cell);
     GC_pthread_join(thread, cell);
-    return *cell == (void *)cell && is_written(cell);
+    return told && *cell == (void *)cell && is_written(cell);
 }
 
 static bool reports(void)
