@@ -4,9 +4,9 @@
  * the page was armed.
  *
  *   what             written by                          read by           ordering
- *   a card           who collects and arms: WATCHED;     both              release / acquire; between the store of WATCHED and
- *                    who reports: WRITTEN, if it is                        the reading of the page lies a barrier of all threads
- *                    not so
+ *   a card           who collects and arms: WATCHED;     both              release / acquire; between the store of WATCHED
+ *                    who reports: WRITTEN, if it is                        and the reading of the page lies a barrier of all
+ *                    not so                                                threads
  *   bytes            who opens and closes the source     who reports       release / acquire
  *   the rest         who opens it, before `bytes`        same              by `bytes`
  *

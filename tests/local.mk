@@ -283,6 +283,7 @@ unit_tests += \
 	tests/unit/gc/collect/test_closure \
 	tests/unit/gc/collect/test_concurrent \
 	tests/unit/gc/collect/test_reported \
+	tests/unit/gc/collect/test_reported_own \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
 thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world

@@ -62,8 +62,8 @@ void GC_register_displacement(size_t n)
 
 /* ---- writes ---- */
 
-/* The whole object has changed.  A small one is scanned again as a whole if one of its cards is written; of a large one only what
- * lies on written pages is. */
+/* The whole object has changed.  A small one is scanned again as a whole if one of its cards is written; of a large one only
+ * what lies on written pages is. */
 static void report_object(const void *object)
 {
     struct sgc_object o;

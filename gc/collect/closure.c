@@ -122,8 +122,8 @@ static void complain(const struct sgc_gap *gap)
     unsigned long target = gap->target, word = gap->word;
 
     if (sgc_dirty_is_reported() && gap->where == in_object)
-        sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in an object, leads to; the program reports its "
-                  "writes itself, so expected it to report the one to that word: call GC_END_STUBBORN_CHANGE, or store by "
+        sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in an object, leads to; the program reports "
+                  "its writes itself, so expected it to report the one to that word: call GC_END_STUBBORN_CHANGE, or store by "
                   "GC_PTR_STORE_AND_DIRTY", target, word);
     sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in %s, leads to; expected it to reach all that "
               "roots lead to, so this is a defect of SGC: report this line", target, word, gap->where);

@@ -15,7 +15,7 @@
 enum {
     SGC_ROUNDS_MAX = 8,         /* of looking at written pages before an attempt */
     SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do not help */
-    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target, unless the program says how many (GC_set_max_prior_attempts) */
+    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target, unless the program says how many */
 };
 
 struct sgc_pause_costs {

@@ -79,7 +79,8 @@ static void test_closed(void)
     report_anything();
     sgc_dirty_report_range(0, SIZE_MAX);
     tap_ok(!sgc_dirty_is_reported(), "before it is open anything may be reported");
-    tap_ok(!source->arm(page_at(1), page_at(2)) && dirty(true) == pages(1, PAGES - 1), "nothing is armed then, and all is dirty");
+    tap_ok(!source->arm(page_at(1), page_at(2)) && dirty(true) == pages(1, PAGES - 1),
+           "nothing is armed then, and all is dirty");
 }
 
 static void test_borders(void)
@@ -171,7 +172,7 @@ static void await_round(void)
         sgc_yield();
 }
 
-/* Both threads on one page, so that each finds the other's reports.  The thread's result: how many of its stores were missed. */
+/* Both threads on one page, so that each finds the other's reports.  Returns how many of its stores were missed. */
 static void *store_on(void *arg)
 {
     uintptr_t thread = (uintptr_t)arg, value = 0, lost = 0;
@@ -216,8 +217,9 @@ static void test_threads(void)
         pthread_join(thread[i], &result);
         lost += (uintptr_t)result;
     }
-    tap_ok(lost == 0 && sgc_aw_load(&reports) > THREADS, "%d threads report the same page, %zu stores beside %zu rounds: none is "
-           "lost (%zu)", THREADS, (size_t)sgc_aw_load(&reports), (size_t)sgc_aw_load(&rounds), (size_t)lost);
+    tap_ok(lost == 0 && sgc_aw_load(&reports) > THREADS,
+           "%d threads report the same page, %zu stores beside %zu rounds: none is lost (%zu)", THREADS,
+           (size_t)sgc_aw_load(&reports), (size_t)sgc_aw_load(&rounds), (size_t)lost);
 }
 
 /* ---- where the system refuses ---- */
