@@ -35,6 +35,7 @@ documents += \
 	doc/design/world.md \
 	doc/journal/README.md \
 	doc/journal/assertions.md \
+	doc/journal/concurrent.md \
 	doc/journal/cuts.md \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \

@@ -48,6 +48,16 @@ GC_API int SGC_init(int markers, SGC_attr_t *attr);
 /* Collects the whole heap: another name of GC_gcollect. */
 GC_API void GC_collect(void);
 
+/* ---- writes that the program reports ---------------------------------------------------------------- */
+
+/*
+ * Pointers were stored somewhere in [address, address + bytes): by memcpy, a system call, or into the stack of a coroutine that
+ * lies in the heap.  For programs that report their writes (GC_set_manual_vdb_allowed, SGC_DIRTY=software); otherwise, and
+ * for what lies outside the heap, it does nothing.  After the stores; what was stored has to be reachable from a variable
+ * until this returns.  doc/concurrent.md, "Programs with a write barrier of their own".  [unregistered, callback, signal]
+ */
+GC_API void SGC_dirty(const void *address, size_t bytes);
+
 /* ---- statistics ------------------------------------------------------------------------------------ */
 
 /*

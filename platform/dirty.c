@@ -117,5 +117,5 @@ bool sgc_dirty_open(const struct sgc_dirty_source *source, uintptr_t low, uintpt
                     struct sgc_dirty_refusal *why)
 {
     sgc_assert(low < high && low % sgc_os_page_size() == 0 && high % sgc_os_page_size() == 0);
-    return (source == &sgc_dirty_none || try_out(source, why)) && source->open(low, high, why);
+    return (source == &sgc_dirty_none || source->reported || try_out(source, why)) && source->open(low, high, why);
 }

@@ -7,6 +7,8 @@
  * touched at all.  Everything else is dirty: what was never armed, what the system says nothing about, and all of a range
  * when something goes wrong.  So a source errs on one side only.
  *
+ * The software source is the exception: it knows of writes that are reported to it (sgc_dirty_report), and of no others.
+ *
  * One source is open at a time.  The collector's lead opens and closes it, and arms; collecting may be split over
  * threads, each with ranges of its own.  The program may run and write meanwhile, except where a function says
  * otherwise.  [any] in the sense of platform/platform.h but for opening and closing, which are [outside].
@@ -18,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/atomics.h"
+#include "platform/visibility.h"
+
 /* Why a source cannot be had. */
 struct sgc_dirty_refusal {
     const char *step;       /* "userfaultfd", "/proc/self/pagemap", "round trip" */
@@ -28,6 +33,7 @@ struct sgc_dirty_source {
     const char *name;       /* as SGC_DIRTY says it */
     bool rearms_running;    /* a page that is collected and armed again loses no write of a program that runs */
     bool kernel_writes;     /* system calls can write into armed pages; otherwise they fail there with EFAULT */
+    bool reported;          /* a page counts as written only if that was reported */
 
     /* For ranges within [low, high), a reservation.  False: nothing is open, and *why says what is missing. */
     bool (*open)(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why);
@@ -50,14 +56,63 @@ struct sgc_dirty_source {
 extern const struct sgc_dirty_source sgc_dirty_async;       /* userfaultfd's asynchronous write protection, Linux 6.7 */
 extern const struct sgc_dirty_source sgc_dirty_soft;        /* soft-dirty bits of /proc/self/pagemap */
 extern const struct sgc_dirty_source sgc_dirty_mprotect;    /* protected pages and SIGSEGV */
+extern const struct sgc_dirty_source sgc_dirty_software;    /* the program reports its writes */
 extern const struct sgc_dirty_source sgc_dirty_none;        /* everything counts as written, always */
 
 /* Opens the source for [low, high) after a round trip on pages of its own has shown that it works here: return codes do
- * not tell, since kernels take orders that they do not carry out.  False: as source->open.  [outside] */
+ * not tell, since kernels take orders that they do not carry out.  Where writes are reported there is nothing to try.
+ * False: as source->open.  [outside] */
 bool sgc_dirty_open(const struct sgc_dirty_source *source, uintptr_t low, uintptr_t high,
                     struct sgc_dirty_refusal *why);
 
 /* Sets the bits of the OS pages from the `from`-th up to the `to`-th, which is not set.  [any] */
 void sgc_dirty_set(uint64_t *dirty, size_t from, size_t to);
+
+/* ---- reports of writes, for the software source; without it they say nothing ---- */
+
+enum sgc_card { SGC_CARD_WRITTEN, SGC_CARD_WATCHED };   /* the first is what fresh memory says */
+
+/* A card for each OS page of a range: platform/dirty_software.c has the table. */
+struct sgc_cards {
+    _Alignas(64) sgc_aw_t bytes;        /* of the range; 0: the source is closed */
+    sgc_aw_t low;               /* its first */
+    sgc_a8_t *of;
+    uint32_t shift;             /* an OS page has so many bits */
+    uintptr_t most;             /* bytes that the cards are for, closed or not */
+};
+
+SGC_INNER struct sgc_cards sgc_cards;
+
+/* Does it matter what is reported? */
+static inline bool sgc_dirty_is_reported(void)
+{
+    return sgc_aw_load_acq(&sgc_cards.bytes) != 0;
+}
+
+/* A pointer has been stored there, wherever that is.  What was stored has to be reachable from a stack or a register until this
+ * returns, as the thread may be stopped between the store and this.  Any thread, signal handlers too, at any time. */
+static inline void sgc_dirty_report(const void *address)
+{
+    uintptr_t bytes = sgc_aw_load_acq(&sgc_cards.bytes), at = (uintptr_t)address - sgc_aw_load(&sgc_cards.low);
+    sgc_a8_t *card;
+
+    sgc_compiler_barrier();     /* first the store, then the look at the card */
+    if (__builtin_expect(at >= bytes, 1))
+        return;
+    card = &sgc_cards.of[at >> sgc_cards.shift];
+    if (sgc_a8_load(card) != SGC_CARD_WRITTEN)
+        sgc_a8_store_rel(card, SGC_CARD_WRITTEN);
+}
+
+/* Stores a pointer and reports that. */
+static inline void sgc_dirty_store(void *place, void *value)
+{
+    *(void *volatile *)place = value;
+    sgc_dirty_report(place);
+    __asm__ volatile("" : : "r"(value));
+}
+
+/* Pointers have been stored somewhere in a range. */
+void sgc_dirty_report_range(uintptr_t start, size_t bytes);
 
 #endif

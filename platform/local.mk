@@ -9,6 +9,7 @@ platform_sources = \
 	platform/brief.h \
 	platform/dirty.c \
 	platform/dirty.h \
+	platform/dirty_software.c \
 	platform/lock.c \
 	platform/lock.h \
 	platform/platform.h \

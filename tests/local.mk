@@ -87,6 +87,7 @@ unit_tests += \
 	tests/unit/platform/test_barrier \
 	tests/unit/platform/test_dirty \
 	tests/unit/platform/test_dirty_mprotect \
+	tests/unit/platform/test_dirty_software \
 	tests/unit/platform/test_other_gc \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
@@ -95,7 +96,7 @@ unit_tests += \
 	tests/unit/platform/test_topology \
 	tests/unit/platform/test_find_pointers \
 	tests/unit/platform/test_find_pointers_race
-thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
+thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_dirty_software tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += $(platform_port_tests)
 test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
 
@@ -188,6 +189,7 @@ unit_tests += \
 	tests/api/test_check \
 	tests/api/test_fork \
 	tests/api/test_collect \
+	tests/api/test_incremental \
 	tests/unit/gc/pacing/test_group_limit \
 	tests/api/test_malloc_redirected \
 	tests/api/test_hook_alloc \
@@ -281,9 +283,11 @@ unit_tests += \
 	tests/unit/gc/collect/test_closure \
 	tests/unit/gc/collect/test_concurrent \
 	tests/unit/gc/collect/test_due \
+	tests/unit/gc/collect/test_reported \
+	tests/unit/gc/collect/test_reported_own \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
 test_headers += tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
@@ -292,6 +296,7 @@ EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platf
 # The models of the protocols, for the checker spin.
 slow_scripts += \
 	tests/model/check_brief \
+	tests/model/check_cards \
 	tests/model/check_concurrent \
 	tests/model/check_deque \
 	tests/model/check_flip \
@@ -347,7 +352,7 @@ unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_me
 thread_tests += tests/unit/mark/work/test_deque_race
 aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race
 test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
-EXTRA_DIST += tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
+EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
 slow_scripts += tests/check/check_bench

@@ -9,6 +9,7 @@
 #include "alloc/small/claim_short.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
+#include "platform/dirty.h"
 
 enum {
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages, */
@@ -319,11 +320,20 @@ static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, si
     *last = NULL;
 }
 
+/* In the section: a stop in between would find the rest of the batch reachable only by a link that nobody has reported. */
+static void report_links(void **first)
+{
+    for (void **object = first; object != NULL; object = *object)
+        sgc_dirty_report(object);
+}
+
 void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first)
 {
     sgc_assert(sgc_cache_ok(cache) && most > 0);
     sgc_section_enter(&cache->section);
     link_others(cache, kind, cls, (size_t)most * cache->bin[kind][cls].size, first);
+    if (sgc_dirty_is_reported())
+        report_links(first);
     sgc_section_leave(&cache->section);
     back_claimed(cache);
 }

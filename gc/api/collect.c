@@ -82,15 +82,21 @@ int GC_try_to_collect(GC_stop_func stop)
     return collect(stop, GC_get_force_unmap_on_gcollect(), sgc_callers_stack_pointer()) == SGC_COLLECTED;
 }
 
-/* Beside the program it is another thread that collects: it gets help, or the processor if it has none. */
+enum {
+    UNIT = 4096,            /* bytes of a page of GC_set_rate */
+    NAP_NS = 50000,
+};
+
+/* Beside the program it is another thread that collects.  Who has nothing to mark for it gets out of its way: it may want
+ * the GC lock, which a caller that comes again at once would never leave to it. */
 static void collect_a_little(struct sgc_mutator *self)
 {
     enum sgc_due due = sgc_pacing_poll(self);
 
-    if (!sgc_concurrent_marks())
+    if (!sgc_concurrent_busy())
         sgc_collect_as_due(self, due, sgc_allocate_stop(), 0);
-    else if (!sgc_gc_lock_held())
-        sgc_concurrent_assist(self);
+    else if (sgc_gc_lock_held() || !sgc_concurrent_help(self, (size_t)GC_get_rate() * UNIT))
+        sgc_sleep_ns(NAP_NS);
 }
 
 int GC_collect_a_little(void)

@@ -4,6 +4,7 @@
 
 #include "alloc/free.h"
 #include "gc/collect/allocate.h"
+#include "platform/dirty.h"
 
 enum { BUCKETS = 256 };
 
@@ -23,8 +24,10 @@ struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached
     struct sgc_start *start = sgc_allocate_or_null(sizeof *start, SGC_KIND_UNCOLLECTABLE);
 
     sgc_assert(sgc_self != NULL);
-    if (start != NULL)
-        *start = (struct sgc_start){ .body = body, .arg = arg, .detached = detached };
+    if (start != NULL) {
+        *start = (struct sgc_start){ .body = body, .detached = detached };
+        sgc_dirty_store(&start->arg, arg);
+    }
     return start;
 }
 
@@ -177,13 +180,13 @@ void sgc_start_set_result(void *result)
     struct sgc_start *start = mine;
 
     if (start != NULL) {
-        start->result = result;
+        sgc_dirty_store(&start->result, result);
         return;
     }
     sgc_registry_enter(&look);
     start = newest(pthread_self());
     if (start != NULL)
-        start->result = result;
+        sgc_dirty_store(&start->result, result);
     sgc_registry_leave(&look);
 }
 

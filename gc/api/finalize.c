@@ -54,7 +54,7 @@ static void answer(const struct sgc_finalizer *old, GC_finalization_proc *old_fn
     if (old_fn != NULL)
         *old_fn = old->fn;
     if (old_data != NULL)
-        *old_data = old->fn != NULL ? old->data : NULL;
+        sgc_dirty_store(old_data, old->fn != NULL ? old->data : NULL);
 }
 
 static enum sgc_registered try_again(const char *function, struct sgc_mutator *self, void *object,
@@ -102,6 +102,7 @@ static bool defer(const char *function, struct sgc_mutator *self, void *object, 
         return false;
     }
     *d = (struct deferred){ .function = function, .object = object, .f = *f };
+    sgc_dirty_report_range((uintptr_t)d, sizeof *d);
     sgc_chain_add(&deferred, d);
     return true;
 }

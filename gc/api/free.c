@@ -232,7 +232,7 @@ static void *resize(void *object, size_t size)
     fresh = allocate_like(&o, size);
     if (fresh == NULL)
         return sgc_out_of_memory(size);
-    memcpy(fresh, object, size < o.bytes ? size : o.bytes);
+    sgc_api_copy(fresh, object, size < o.bytes ? size : o.bytes);
     GC_free(object);
     return fresh;
 }

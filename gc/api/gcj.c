@@ -82,7 +82,7 @@ static void *with_type(void *object, void *type, size_t size)
     if (object == NULL)
         return sgc_out_of_memory(size);
     sgc_assert((uintptr_t)object % sizeof type == 0);
-    *(void *volatile *)object = type;
+    sgc_dirty_store(object, type);
     return object;
 }
 

@@ -17,10 +17,13 @@
 #include "gc/gc_mark.h"
 #include "sgc.h"
 
+#include <string.h>
+
 #include "alloc/object.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/mutator.h"
 #include "platform/atomics.h"
+#include "platform/dirty.h"
 #include "platform/report.h"
 
 /* Does what was found out about an object agree?  It lies in the heap, and begins where its page and granule say. */
@@ -72,6 +75,14 @@ void sgc_api_count_uncollectable(intptr_t bytes);
  * pointer near the start (GC_malloc_ignore_off_page). */
 void *sgc_api_allocate_or_null(size_t size, uint32_t kind);
 void *sgc_api_near_start_or_null(size_t size, uint32_t kind);
+
+/* Copies what a client has in an object to a fresh one, and reports that.  The old one is alive until this returns. */
+static inline void sgc_api_copy(void *fresh, const void *object, size_t bytes)
+{
+    sgc_assert(sgc_heap_contains((uintptr_t)fresh));
+    memcpy(fresh, object, bytes);
+    sgc_dirty_report_range((uintptr_t)fresh, bytes);
+}
 
 /* Fills a fresh object with a text of that many bytes and as many zeros behind it as `end` says.  NULL stays NULL, after the
  * out-of-memory hook was asked; errno is then ENOMEM. */

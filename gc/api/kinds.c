@@ -245,7 +245,7 @@ void GC_generic_malloc_many(size_t size, int kind, void **result)
     if (first != NULL && size > SGC_SMALL_MAX)
         GC_NEXT(first) = NULL;
     sgc_assert(first == NULL || sgc_heap_contains((uintptr_t)first));
-    *result = first;
+    sgc_dirty_store(result, first);
 }
 
 void GC_print_free_list(int kind, size_t granules)

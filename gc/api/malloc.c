@@ -159,7 +159,7 @@ int GC_posix_memalign(void **result, size_t alignment, size_t size)
     object = GC_memalign(alignment, size);
     if (object == NULL)
         return ENOMEM;
-    *result = object;
+    sgc_dirty_store(result, object);
     return 0;
 }
 

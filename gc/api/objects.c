@@ -62,9 +62,30 @@ void GC_register_displacement(size_t n)
 
 /* ---- writes ---- */
 
+/* The whole object has changed.  A small one is scanned again as a whole if one of its cards is written; of a large one only
+ * what lies on written pages is. */
+static void report_object(const void *object)
+{
+    struct sgc_object o;
+
+    sgc_dirty_report(object);
+    if (sgc_object_find((uintptr_t)object, &o) && o.span)
+        sgc_dirty_report_range(o.start, o.bytes);
+}
+
 void GC_end_stubborn_change(const void *object)
 {
-    (void)object;
+    if (sgc_dirty_is_reported())
+        report_object(object);
+}
+
+/* What lies above is watched by nobody, and may be much. */
+void SGC_dirty(const void *address, size_t bytes)
+{
+    uintptr_t start = (uintptr_t)address, end = sgc_heap.base + sgc_aw_load_acq(&sgc_heap.limit);
+
+    if (sgc_dirty_is_reported() && start < end)
+        sgc_dirty_report_range(start, bytes < end - start ? bytes : end - start);
 }
 
 void GC_change_stubborn(const void *object)
@@ -74,5 +95,5 @@ void GC_change_stubborn(const void *object)
 
 void GC_ptr_store_and_dirty(void *address, const void *value)
 {
-    *(const void **)address = value;
+    sgc_dirty_store(address, (void *)(uintptr_t)value);
 }

@@ -106,19 +106,30 @@ void GC_start_mark_threads(void)
 
 /* Each is one word that stands for itself: relaxed. */
 struct incremental {
-    sgc_a32_t manual_vdb, rate, max_prior_attempts;
+    sgc_a32_t manual_vdb, rate;
 };
 
-SGC_STATE static struct incremental incremental = {
-    .rate = SGC_ATOMIC_INIT(10), .max_prior_attempts = SGC_ATOMIC_INIT(1),
-};
+SGC_STATE static struct incremental incremental = { .rate = SGC_ATOMIC_INIT(10) };
+
+/* Several threads may ask at once. */
+static void enable(struct sgc_mutator *self)
+{
+    bool closed = sgc_gc_lock_enter(self);
+
+    sgc_assert(sgc_init_done());
+    sgc_concurrent_enable();
+    sgc_gc_lock_leave(closed);
+}
 
 /* A user may have said no. */
 void GC_enable_incremental(void)
 {
+    struct sgc_mutator *self;
+
     GC_init();
-    if (sgc_init_done() && !sgc_options.disable_incremental)
-        sgc_concurrent_enable();
+    self = sgc_api_self();
+    if (self != NULL && !sgc_options.disable_incremental && !sgc_collect_disabled() && !sgc_concurrent_enabled())
+        enable(self);
 }
 
 int GC_is_incremental_mode(void)
@@ -142,10 +153,20 @@ int GC_incremental_protection_needs(void)
     return sgc_watch_kernel_writes() ? GC_PROTECTS_NONE : GC_PROTECTS_POINTER_HEAP;
 }
 
-SGC_API_SWITCH(manual_vdb_allowed, incremental.manual_vdb)
+void GC_set_manual_vdb_allowed(int on)
+{
+    sgc_a32_store(&incremental.manual_vdb, on != 0);
+    sgc_watch_set_manual(on != 0);
+}
+
+int GC_get_manual_vdb_allowed(void)
+{
+    return (int)sgc_a32_load(&incremental.manual_vdb);
+}
+
 SGC_API_AT_LEAST(full_freq, 0, sgc_client_full_freq)
 SGC_API_AT_LEAST(rate, 1, incremental.rate)
-SGC_API_AT_LEAST(max_prior_attempts, 0, incremental.max_prior_attempts)
+SGC_API_AT_LEAST(max_prior_attempts, 0, sgc_attempts_max)
 
 static void set_time_limit(unsigned long ms, unsigned long ns)
 {

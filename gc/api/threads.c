@@ -181,7 +181,7 @@ static void *join_blocked(void *raw)
     return NULL;
 }
 
-/* The result is in the joiner's hands before the record goes. */
+/* The result is in the joiner's hands before the record goes, and reported, if it lies in the heap there. */
 static void *join(void *raw)
 {
     struct join *join = raw;
@@ -189,8 +189,10 @@ static void *join(void *raw)
 
     sgc_assert(join->error == EDEADLK);
     GC_do_blocking(join_blocked, join);
-    if (join->error == 0)
-        sgc_start_joined(join->thread, serial);
+    if (join->error != 0)
+        return NULL;
+    sgc_dirty_report(join->result);
+    sgc_start_joined(join->thread, serial);
     return NULL;
 }
 

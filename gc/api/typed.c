@@ -355,7 +355,7 @@ void *sgc_api_typed_resize(const struct sgc_object *o, size_t size)
     sgc_assert(sgc_api_object_ok(o) && sgc_api_is_typed(o->kind) && had < o->bytes);
     if (fresh == NULL)
         return sgc_out_of_memory(size);
-    memcpy(fresh, (void *)o->start, size < had ? size : had);
+    sgc_api_copy(fresh, (void *)o->start, size < had ? size : had);
     GC_free((void *)o->start);
     return fresh;
 }

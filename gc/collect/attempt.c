@@ -15,6 +15,7 @@ struct costs {
 
 SGC_STATE static struct costs costs = { .fixed_ns = SGC_ATOMIC_INIT(100000), .page_ns = SGC_ATOMIC_INIT(2500) };
 
+SGC_STATE sgc_a32_t sgc_attempts_max = SGC_ATOMIC_INIT(SGC_ATTEMPTS_MAX);
 SGC_STATE sgc_aw_t sgc_time_limit_ns;
 
 enum { UNLIMITED_MS = 999999 };         /* GC_TIME_UNLIMITED */
@@ -32,7 +33,8 @@ uint64_t sgc_pause_target_ns(void)
 
 struct sgc_pause_costs sgc_attempt_costs(void)
 {
-    return (struct sgc_pause_costs){ sgc_pause_target_ns(), sgc_aw_load(&costs.fixed_ns), sgc_aw_load(&costs.page_ns) };
+    return (struct sgc_pause_costs){ sgc_pause_target_ns(), sgc_aw_load(&costs.fixed_ns), sgc_aw_load(&costs.page_ns),
+                                     sgc_a32_load(&sgc_attempts_max) };
 }
 
 enum { PAGES_MIN = 16 };        /* fewer say nothing about the cost of one */

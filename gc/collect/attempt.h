@@ -30,6 +30,9 @@ struct sgc_pause_costs sgc_attempt_costs(void);
  * GC_PAUSE_TIME_TARGET. */
 uint64_t sgc_pause_target_ns(void);
 
+/* Attempts that keep to the target, before one takes as long as it needs.  Any thread, relaxed. */
+extern sgc_a32_t sgc_attempts_max;
+
 /* Nanoseconds besides the milliseconds of GC_time_limit.  Any thread, relaxed. */
 extern sgc_aw_t sgc_time_limit_ns;
 

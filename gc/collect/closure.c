@@ -8,8 +8,11 @@
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
 #include "mark/descriptor.h"
+#include "platform/dirty.h"
 #include "platform/report.h"
 #include "platform/sanitizers.h"
+
+static const char in_object[] = "an object";
 
 struct look {
     struct sgc_gap gap;         /* the first */
@@ -107,11 +110,23 @@ struct sgc_gap sgc_closure_find_gap(void)
     look.where = "the tables of finalization";
     look.anywhere = true;
     sgc_finalization_visit(look_at_registered, &look);
-    look.where = "an object";
+    look.where = in_object;
     look.root = false;
     look.anywhere = sgc_options.all_interior_pointers;
     sgc_walk_objects(look_in_object, &look);
     return look.gap;
+}
+
+static void complain(const struct sgc_gap *gap)
+{
+    unsigned long target = gap->target, word = gap->word;
+
+    if (sgc_dirty_is_reported() && gap->where == in_object)
+        sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in an object, leads to; the program reports "
+                  "its writes itself, so expected it to report the one to that word: call GC_END_STUBBORN_CHANGE, or store by "
+                  "GC_PTR_STORE_AND_DIRTY", target, word);
+    sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in %s, leads to; expected it to reach all that "
+              "roots lead to, so this is a defect of SGC: report this line", target, word, gap->where);
 }
 
 void sgc_closure_check(void)
@@ -121,7 +136,5 @@ void sgc_closure_check(void)
     if (sgc_a32_load(&sgc_marked_by_hand) == 0)
         gap = sgc_closure_find_gap();
     if (gap.where != NULL)
-        sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in %s, leads to; expected it to reach "
-                  "all that roots lead to, so this is a defect of SGC: report this line",
-                  (unsigned long)gap.target, (unsigned long)gap.word, gap.where);
+        complain(&gap);
 }

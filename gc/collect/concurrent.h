@@ -46,6 +46,10 @@ void sgc_concurrent_assist(struct sgc_mutator *self);
 /* It waits until the cycle is over, but no longer than a stop may take. */
 void sgc_concurrent_stall(struct sgc_mutator *self);
 
+/* Marks about so many bytes for the cycle, on a thread that does not have the GC lock, outside sections.  True if there is more
+ * to mark. */
+bool sgc_concurrent_help(struct sgc_mutator *self, size_t bytes);
+
 /* ---- by who has the GC lock, world running ---- */
 
 /* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release. */

@@ -15,6 +15,7 @@
 enum { AT_ONCE = 8 };       /* arenas watched by one call: to do it stops the program's calls of mmap */
 
 struct watch {
+    sgc_a32_t manual;                   /* the program has promised to report its writes */
     sgc_aw_t source;                    /* struct sgc_dirty_source; 0: none is open */
     uint64_t written[AT_ONCE][SGC_WRITTEN_WORDS];
 };
@@ -31,6 +32,7 @@ static const struct sgc_dirty_source *source(void)
 static const struct sgc_dirty_source *const by_option[] = {
     [SGC_DIRTY_ASYNC] = &sgc_dirty_async, [SGC_DIRTY_SOFT] = &sgc_dirty_soft,
     [SGC_DIRTY_MPROTECT] = &sgc_dirty_mprotect, [SGC_DIRTY_NONE] = &sgc_dirty_none,
+    [SGC_DIRTY_SOFTWARE] = &sgc_dirty_software,
 };
 
 static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusal *why)
@@ -62,6 +64,12 @@ static bool open_best(void)
     return false;
 }
 
+void sgc_watch_set_manual(bool on)
+{
+    if (source() == NULL)
+        sgc_a32_store(&watch.manual, on);
+}
+
 bool sgc_watch_open(void)
 {
     struct sgc_dirty_refusal why;
@@ -69,6 +77,8 @@ bool sgc_watch_open(void)
 
     if (source() != NULL)
         return true;
+    if (wanted == SGC_DIRTY_AUTO && sgc_a32_load(&watch.manual) != 0)
+        wanted = SGC_DIRTY_SOFTWARE;
     if (wanted == SGC_DIRTY_AUTO)
         return open_best();
     if (open_one(by_option[wanted], &why))

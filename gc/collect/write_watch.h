@@ -3,6 +3,7 @@
  * The heap's pages under watch: which source of written pages is used (platform/dirty.h), and its calls for all of the heap.
  *
  *   source    who enables concurrent cycles, once      the lead, who has the GC lock      release / acquire
+ *   manual    who chooses the mode, before that          who enables them              relaxed: one word
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
  */
 #ifndef SGC_GC_COLLECT_WRITE_WATCH_H
@@ -12,6 +13,9 @@
 #include <stddef.h>
 
 struct sgc_team;
+
+/* With SGC_DIRTY=auto: the program reports its writes itself.  Changes nothing once a source is open. */
+void sgc_watch_set_manual(bool on);
 
 /* Opens the best source that works here, or the one that SGC_DIRTY names.  False, with a message: there is none.
  * Outside sections. */

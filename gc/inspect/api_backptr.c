@@ -109,10 +109,10 @@ GC_ref_kind GC_get_back_ptr_info(void *address, void **base, size_t *offset)
         return GC_NO_SPACE;
     sgc_external_look(self, search, &s);
     if (s.kind == GC_REFD_FROM_ROOT) {
-        *base = (void *)s.found;
+        sgc_dirty_store(base, (void *)s.found);
         *offset = 0;
     } else if (s.kind == GC_REFD_FROM_HEAP) {
-        *base = (void *)sgc_api_client_address(&s.in);
+        sgc_dirty_store(base, (void *)sgc_api_client_address(&s.in));
         *offset = s.found - sgc_api_client_address(&s.in);
     }
     sgc_assert((s.found != 0) == (s.kind == GC_REFD_FROM_ROOT || s.kind == GC_REFD_FROM_HEAP));

@@ -206,7 +206,7 @@ static void *resize(void *object, size_t size, const char *file, int line)
     fresh = sgc_api_debug_or_null(size, o.kind, file, line);
     if (fresh == NULL)
         return sgc_out_of_memory(size);
-    memcpy(fresh, object, size < had ? size : had);
+    sgc_api_copy(fresh, object, size < had ? size : had);
     if (state == SGC_DEBUG_NONE)
         GC_free(object);
     else
@@ -294,7 +294,7 @@ static void answer(GC_finalization_proc fn, void *data, GC_finalization_proc *ol
     if (old_fn != NULL)
         *old_fn = closure != NULL ? closure->fn : fn;
     if (old_data != NULL)
-        *old_data = closure != NULL ? closure->data : data;
+        sgc_dirty_store(old_data, closure != NULL ? closure->data : data);
 }
 
 /* Without memory nothing is registered; the out-of-memory hook has been asked. */
@@ -303,9 +303,10 @@ static struct closure *make_closure(GC_finalization_proc fn, void *data)
     struct closure *closure = sgc_api_allocate_or_null(sizeof *closure, SGC_KIND_CONSERVATIVE);
 
     sgc_assert(fn != NULL);
-    if (closure != NULL)
-        *closure = (struct closure){ fn, data };
-    else
+    if (closure != NULL) {
+        closure->fn = fn;
+        sgc_dirty_store(&closure->data, data);
+    } else
         sgc_warn("%s(%p): no memory to remember it; nothing is changed. Free memory or raise the limit (ulimit -v), and "
                  "register it again", "GC_debug_register_finalizer", data);
     return closure;

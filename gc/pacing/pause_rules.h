@@ -17,13 +17,14 @@ enum {
     SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do not help */
     SGC_ASSIST_SLACK = 16,      /* the part of the room that is allocated without looking at the mark */
     SGC_MARK_PART = 70,         /* percent of the room within which all is to be marked once */
-    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target; then one that takes as long as it needs */
+    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target, unless the program says how many */
 };
 
 struct sgc_pause_costs {
     uint64_t target_ns;         /* of a stop */
     uint64_t fixed_ns;          /* of a stop that finds no page written */
     uint64_t page_ns;           /* for each that was */
+    unsigned attempts;          /* that keep to the target; then one takes as long as it needs */
 };
 
 static inline uint64_t sgc_pause_expected(const struct sgc_pause_costs *c, size_t pages)
@@ -44,7 +45,7 @@ static inline bool sgc_pause_round_pays(const struct sgc_pause_costs *c, unsigne
 /* How long the attempt after so many may take; UINT64_MAX: as long as it needs. */
 static inline uint64_t sgc_pause_allowed(const struct sgc_pause_costs *c, unsigned attempts)
 {
-    return attempts < SGC_ATTEMPTS_MAX ? c->target_ns : UINT64_MAX;
+    return attempts < c->attempts ? c->target_ns : UINT64_MAX;
 }
 
 /* The program has allocated so many bytes of the `room` there is until a cycle has to be over, and of about `expected` bytes so

@@ -41,9 +41,9 @@ GC_API int GC_CALL GC_try_to_collect(GC_stop_func stop) GC_ATTR_NONNULL(1);
 GC_API void GC_CALL GC_set_stop_func(GC_stop_func stop) GC_ATTR_NONNULL(1);
 GC_API GC_stop_func GC_CALL GC_get_stop_func(void);
 
-/* For idle loops: collects if a collection is due.  Returns nonzero while there is more to do, so call it
- * until it returns 0; without the incremental mode that is at once, and in it when the collection beside the
- * program is over. */
+/* For idle loops: collects if a collection is due.  In the incremental mode it marks a little of what a collection beside
+ * the program has to mark (GC_set_rate).  Returns nonzero while there is more to do, so call it until it returns 0; without
+ * that mode that is at once, and in it when the collection is over. */
 GC_API int GC_CALL GC_collect_a_little(void);
 
 /* No collection, not even an explicit one, until enabled as often as disabled.  An allocation for which the
@@ -136,7 +136,7 @@ GC_API void GC_CALL GC_start_mark_threads(void);
 /* ---- incremental mode: in SGC the concurrent one, in which the program runs on during long marks -------- */
 
 /* GC_INIT(), and from now on long collections run beside the program, if the system can tell which pages are written
- * (a message says what is missing) and the user has not set GC_DISABLE_INCREMENTAL. */
+ * (a message says what is missing), the user has not set GC_DISABLE_INCREMENTAL, and collections are not disabled. */
 GC_API void GC_CALL GC_enable_incremental(void);
 GC_API int GC_CALL GC_is_incremental_mode(void);            /* 1: they do.  [unregistered, callback, signal] */
 
@@ -152,16 +152,24 @@ GC_API int GC_CALL GC_incremental_protection_needs(void);
 #define GC_PROTECTS_STATIC_DATA 4
 #define GC_PROTECTS_STACK 8
 
-/* Settings of that mode.  The first three are checked, kept and answered, and have no effect. */
-GC_API void GC_CALL GC_set_manual_vdb_allowed(int on);      /* the client reports its writes itself */
+/* Nonzero: the program reports each store of a pointer into the heap (GC_END_STUBBORN_CHANGE, GC_PTR_STORE_AND_DIRTY,
+ * SGC_dirty), so that the system need not tell.  A store that is not reported may cost an object its life.  Before that mode
+ * is enabled; SGC_DIRTY in the environment wins. */
+GC_API void GC_CALL GC_set_manual_vdb_allowed(int on);
 GC_API int GC_CALL GC_get_manual_vdb_allowed(void);
-GC_API void GC_CALL GC_set_full_freq(int partial);          /* partial collections between two full ones */
+
+/* What one GC_collect_a_little marks beside the program, in pages of 4 KB: at least 1; 10 by default. */
+GC_API void GC_CALL GC_set_rate(int pages);
+GC_API int GC_CALL GC_get_rate(void);
+
+/* How many attempts to end a collection keep to the time limit, before one takes as long as it needs; 3 by default. */
+GC_API void GC_CALL GC_set_max_prior_attempts(int count);
+GC_API int GC_CALL GC_get_max_prior_attempts(void);
+
+/* Partial collections between two full ones: all are full here.  Checked, kept and answered, without effect. */
+GC_API void GC_CALL GC_set_full_freq(int partial);
 GC_API int GC_CALL GC_get_full_freq(void);
 GC_API GC_ATTR_DEPRECATED int GC_full_freq;
-GC_API void GC_CALL GC_set_rate(int pages);                 /* the work of one GC_collect_a_little, at least 1 */
-GC_API int GC_CALL GC_get_rate(void);
-GC_API void GC_CALL GC_set_max_prior_attempts(int count);   /* stops that the limit may end */
-GC_API int GC_CALL GC_get_max_prior_attempts(void);
 
 #define GC_TIME_UNLIMITED 999999
 GC_API void GC_CALL GC_set_time_limit(unsigned long ms);    /* of a stop, milliseconds: an aim */

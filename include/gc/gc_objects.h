@@ -147,11 +147,16 @@ GC_API void GC_CALL GC_noop1(GC_word word);
 
 /* ---- writes that the collector is told of ---------------------------------------------------- */
 
-/* Says that pointers were stored in the object.  It matters only to a client that chose to report its writes
- * itself (GC_set_manual_vdb_allowed); otherwise it does nothing. */
+/* These matter to a program that has chosen to report its writes itself (GC_set_manual_vdb_allowed, or SGC_DIRTY=software);
+ * otherwise, and for addresses outside the heap, they do nothing.  Such a program reports each store of a pointer into an
+ * object, the first into a new one included, after it; NULL need not be reported.  What was stored has to be reachable from a
+ * variable until then: GC_reachable_here() after the report. */
+
+/* Pointers were stored in the object, of which this is an address.  Of an object of more than 20 KB all pages are noted, so
+ * for one word of an array use the next function.  [unregistered, callback, signal] */
 GC_API void GC_CALL GC_end_stubborn_change(const void *object) GC_ATTR_NONNULL(1);
 
-/* Stores a pointer and says so. */
+/* Stores a pointer, reports that, and keeps the value reachable until then.  [unregistered, callback, signal] */
 GC_API void GC_CALL GC_ptr_store_and_dirty(void *address, const void *value);
 
 /* Objects that seldom change were once a kind of their own.  They are like others now. */

@@ -343,6 +343,7 @@
     F(int, SGC_init, (int, SGC_attr_t *)) \
     F(void, GC_collect, (void)) \
     F(size_t, SGC_get_stats, (struct SGC_stats *, size_t)) \
+    F(void, SGC_dirty, (const void *, size_t)) \
     F(int, SGC_check, (void)) \
     F(SGC_held_t, SGC_find_way, (const void *, SGC_step_proc, void *)) \
     F(SGC_held_t, SGC_why_live, (const void *)) \

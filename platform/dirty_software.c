@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The source of programs that report their own writes: a byte for each OS page, a card, says whether one was reported since
+ * the page was armed.
+ *
+ *   what             written by                          read by           ordering
+ *   a card           who collects and arms: WATCHED;     both              release / acquire; between the store of WATCHED
+ *                    who reports: WRITTEN, if it is                        and the reading of the page lies a barrier of all
+ *                    not so                                                threads
+ *   bytes            who opens and closes the source     who reports       release / acquire
+ *   the rest         who opens it, before `bytes`        same              by `bytes`
+ *
+ * A program stores, then reports.  Who reports and finds the card written leaves it, so that threads which report writes to
+ * neighbouring pages do not fight for a line; but then nothing of its own says that its store has happened.  The barrier
+ * does: for each thread it lies either behind that look, and then the store is seen by who reads the page afterwards; or
+ * before it, and then the look has seen WATCHED.  The order of a report that finds the card watched is the release.  The
+ * model is tests/model/cards.pml.
+ *
+ * Cards stay in memory when the source is closed, since a thread may be about to write one.
+ */
+#include <errno.h>
+
+#include "platform/dirty.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+
+SGC_STATE struct sgc_cards sgc_cards;
+
+static size_t card_count(uintptr_t low, uintptr_t high)
+{
+    return (high - low) >> sgc_cards.shift;
+}
+
+static sgc_a8_t *card_of(uintptr_t page)
+{
+    sgc_assert(page >= sgc_aw_load(&sgc_cards.low));
+    return &sgc_cards.of[card_count(sgc_aw_load(&sgc_cards.low), page)];
+}
+
+static void set_cards(uintptr_t low, uintptr_t high, enum sgc_card value)
+{
+    sgc_a8_t *card = card_of(low);
+
+    sgc_assert(low < high);
+    for (size_t n = 0, count = card_count(low, high); n < count; n++)
+        sgc_a8_store_rel(&card[n], (uint8_t)value);
+}
+
+/* ---- opening and closing ---- */
+
+static bool covers(uintptr_t low, uintptr_t high)
+{
+    return sgc_cards.of != NULL && sgc_aw_load(&sgc_cards.low) == low && sgc_cards.most == high - low;
+}
+
+/* Of another range than the last time only where nobody reports. */
+static bool make_cards(uintptr_t low, uintptr_t high)
+{
+    if (sgc_cards.of != NULL)
+        sgc_mem_release(sgc_cards.of, sgc_cards.most >> sgc_cards.shift);
+    sgc_cards.shift = (uint32_t)__builtin_ctzll(sgc_os_page_size());
+    sgc_aw_store(&sgc_cards.low, low);
+    sgc_cards.most = high - low;
+    sgc_cards.of = sgc_mem_obtain(card_count(low, high));
+    return sgc_cards.of != NULL;
+}
+
+static bool software_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
+{
+    sgc_assert(low < high && sgc_aw_load(&sgc_cards.bytes) == 0);
+    *why = (struct sgc_dirty_refusal){ "membarrier", ENOSYS };
+    if (!sgc_barrier_all_threads())
+        return false;
+    *why = (struct sgc_dirty_refusal){ "memory for a byte an OS page", ENOMEM };
+    if (!covers(low, high) && !make_cards(low, high))
+        return false;
+    sgc_aw_store_rel(&sgc_cards.bytes, high - low);
+    return true;
+}
+
+static void software_close(void)
+{
+    uintptr_t low = sgc_aw_load(&sgc_cards.low), bytes = sgc_aw_load(&sgc_cards.bytes);
+
+    if (bytes == 0)
+        return;
+    sgc_aw_store_rel(&sgc_cards.bytes, 0);
+    if (!sgc_mem_discard(sgc_cards.of, card_count(low, low + bytes)))
+        set_cards(low, low + bytes, SGC_CARD_WRITTEN);
+}
+
+/* ---- arming and collecting ---- */
+
+static bool software_arm(uintptr_t low, uintptr_t high)
+{
+    sgc_assert(low < high);
+    if (!sgc_dirty_is_reported())
+        return false;
+    set_cards(low, high, SGC_CARD_WATCHED);
+    return true;
+}
+
+static bool software_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty)
+{
+    size_t count = (high - low) / sgc_os_page_size();
+    bool open = sgc_dirty_is_reported();
+    sgc_a8_t *card = open ? card_of(low) : NULL;
+
+    for (size_t n = 0; n < count; n++) {
+        if (open && sgc_a8_load_acq(&card[n]) == SGC_CARD_WATCHED)
+            continue;
+        sgc_dirty_set(dirty, n, n + 1);
+        if (open && rearm)
+            sgc_a8_store_rel(&card[n], SGC_CARD_WATCHED);
+    }
+    return open;
+}
+
+const struct sgc_dirty_source sgc_dirty_software = {
+    .name = "software",
+    .rearms_running = true,
+    .kernel_writes = true,
+    .reported = true,
+    .open = software_open,
+    .close = software_close,
+    .arm = software_arm,
+    .collect = software_collect,
+};
+
+/* ---- reporting ---- */
+
+void sgc_dirty_report_range(uintptr_t start, size_t bytes)
+{
+    uintptr_t all = sgc_aw_load_acq(&sgc_cards.bytes), low = sgc_aw_load(&sgc_cards.low), end;
+
+    if (__builtin_add_overflow(start, bytes, &end))
+        end = UINTPTR_MAX;
+    start = start > low ? start : low;
+    end = end < low + all ? end : low + all;
+    for (; start < end; start = (start | ((UINT64_C(1) << sgc_cards.shift) - 1)) + 1)
+        sgc_dirty_report((void *)start);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The incremental mode as the interface has it: when it can be enabled, by whom, and what its settings do; and reports of
+ * writes, which may come at any time, from anywhere, about any address.  Also: gc/api/settings.c, gc/api/objects.c,
+ * gc/api/collect.c.
+ */
+#include "api.h"
+
+#include <sgc.h>
+
+enum { SECONDS = 20 };
+
+static void *volatile held[4];
+
+static void report_anything(void)
+{
+    void *local = NULL, *outside = &local;
+    uintptr_t addresses[] = { 1, 4096, (uintptr_t)&local, (uintptr_t)held, UINTPTR_MAX, UINTPTR_MAX / 2 };
+
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        GC_end_stubborn_change((const void *)addresses[i]);
+        SGC_dirty((const void *)addresses[i], sizeof(void *));
+        SGC_dirty((const void *)addresses[i], SIZE_MAX);
+    }
+    SGC_dirty(NULL, 0);
+    GC_ptr_store_and_dirty(&local, outside);
+    API_CHILD(local == outside);
+    if (held[0] == NULL)
+        return;
+    GC_end_stubborn_change((char *)held[0] + 7);
+    GC_PTR_STORE_AND_DIRTY((void **)held[0] + 1, held[0]);
+    API_CHILD(((void **)held[0])[1] == held[0]);
+}
+
+static void *report_in_thread(void *arg)
+{
+    report_anything();
+    return arg;
+}
+
+static void report_in_handler(int signal)
+{
+    (void)signal;
+    report_anything();
+}
+
+/* Before the start, registered and not, in handlers, while the world runs and while it is stopped. */
+static void report_from_everywhere(void)
+{
+    report_anything();
+    api_in_plain_thread(report_in_thread, NULL);
+    GC_INIT();
+    held[0] = GC_malloc(100000);
+    held[1] = GC_malloc(20);
+    report_anything();
+    api_in_thread(report_in_thread, NULL);
+    api_in_plain_thread(report_in_thread, NULL);
+    signal(SIGUSR1, report_in_handler);
+    raise(SIGUSR1);
+    GC_stop_world_external();
+    report_anything();
+    GC_start_world_external();
+    GC_free(held[0]);
+    GC_end_stubborn_change(held[0]);
+    API_CHILD(SGC_check() == 0);
+}
+
+static void report_when_enabled(void)
+{
+    GC_set_manual_vdb_allowed(1);
+    GC_enable_incremental();
+    API_CHILD(GC_get_manual_vdb_allowed() == 1);
+    report_from_everywhere();
+    GC_set_manual_vdb_allowed(0);
+    API_CHILD(GC_get_manual_vdb_allowed() == 0);
+    report_from_everywhere();
+}
+
+/* ---- enabling ---- */
+
+/* Both say which memory is protected, that is none. */
+static void enable_twice(void)
+{
+    API_CHILD(!GC_is_incremental_mode());
+    GC_enable_incremental();
+    API_CHILD(GC_is_init_called() && GC_is_incremental_mode() == 1);
+    GC_enable_incremental();
+    API_CHILD(GC_is_incremental_mode() == 1 && GC_incremental_protection_needs() == GC_PROTECTS_NONE);
+}
+
+static void protected(void)
+{
+    GC_INIT();
+    API_CHILD(GC_incremental_protection_needs() == GC_PROTECTS_NONE);
+    GC_enable_incremental();
+    API_CHILD(GC_incremental_protection_needs() == GC_PROTECTS_POINTER_HEAP);
+}
+
+static void enable_while_disabled(void)
+{
+    GC_INIT();
+    GC_disable();
+    GC_enable_incremental();
+    API_CHILD(!GC_is_incremental_mode());
+    GC_start_incremental_collection();
+    GC_enable();
+    GC_enable_incremental();
+    API_CHILD(GC_is_incremental_mode());
+}
+
+static pthread_barrier_t together;
+
+static void *enable(void *arg)
+{
+    pthread_barrier_wait(&together);
+    GC_enable_incremental();
+    return GC_is_incremental_mode() ? arg : NULL;
+}
+
+static void enable_in_threads(void)
+{
+    enum { THREADS = 4 };
+    pthread_t thread[THREADS];
+
+    GC_INIT();
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        API_CHILD(GC_pthread_create(&thread[i], NULL, enable, &together) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *result = NULL;
+
+        GC_pthread_join(thread[i], &result);
+        API_CHILD(result == &together);
+    }
+}
+
+static void *enable_in_callback(void *unused)
+{
+    GC_enable_incremental();
+    GC_start_incremental_collection();
+    API_CHILD(GC_collect_a_little() >= 0);
+    return unused;
+}
+
+static void enable_with_lock(void)
+{
+    GC_INIT();
+    GC_call_with_alloc_lock(enable_in_callback, NULL);
+    API_CHILD(GC_is_incremental_mode() == 1);
+}
+
+/* ---- a collection, a little at a time ---- */
+
+static void *make_list(int count)
+{
+    void *list = NULL;
+
+    for (int i = 0; i < count; i++) {
+        void **cell = GC_malloc(48);
+
+        GC_PTR_STORE_AND_DIRTY(cell, list);
+        list = cell;
+    }
+    return list;
+}
+
+static int length(void *list)
+{
+    int n = 0;
+
+    for (; list != NULL; list = *(void **)list)
+        n++;
+    return n;
+}
+
+static bool collect_by_little(void)
+{
+    long until = api_milliseconds() + SECONDS * 1000;
+    GC_word before = GC_get_gc_no();
+
+    GC_start_incremental_collection();
+    while (GC_collect_a_little() != 0 && api_milliseconds() < until)
+        continue;
+    return GC_get_gc_no() > before;
+}
+
+static void collect_at_rates(void)
+{
+    static const int rates[] = { 1, 10, 1000000 };
+
+    GC_set_time_limit(0);
+    GC_enable_incremental();
+    API_CHILD(GC_get_rate() == 10);
+    held[0] = make_list(50000);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        GC_set_rate(rates[i]);
+        API_CHILD(GC_get_rate() == rates[i] && collect_by_little() && length(held[0]) == 50000);
+    }
+}
+
+static void collect_after_attempts(void)
+{
+    GC_set_time_limit(0);
+    GC_enable_incremental();
+    API_CHILD(GC_get_max_prior_attempts() == 3);
+    held[0] = make_list(50000);
+    for (int attempts = 0; attempts < 3; attempts++) {
+        GC_set_max_prior_attempts(attempts);
+        API_CHILD(GC_get_max_prior_attempts() == attempts && collect_by_little());
+    }
+    API_CHILD(length(held[0]) == 50000);
+}
+
+/* Other modes. */
+static void not_at_all(void)
+{
+    GC_word before;
+
+    GC_INIT();
+    before = GC_get_gc_no();
+    GC_start_incremental_collection();
+    API_CHILD(GC_collect_a_little() == 0 && GC_get_gc_no() == before);
+}
+
+int main(void)
+{
+    api_check_child(report_from_everywhere, NULL, "writes are reported from everywhere, and it does not matter");
+    api_check_child_with("SGC_MODE=concurrent SGC_DIRTY=software", report_from_everywhere, "and where it does");
+    api_check_child(report_when_enabled, NULL, "GC_set_manual_vdb_allowed, then writes are reported");
+    api_check_child_with("SGC_DIRTY=none", enable_twice, "enabled twice");
+    api_check_child_with("SGC_DIRTY=mprotect", protected, "pointers are protected from system calls only if the user says so");
+    api_check_child_with("SGC_DIRTY=none", enable_while_disabled, "it is not enabled while collections are disabled");
+    api_check_child_with("SGC_DIRTY=none", enable_in_threads, "enabled by threads at the same time");
+    api_check_child_with("SGC_DIRTY=none", enable_with_lock, "enabled with the allocation lock");
+    api_check_child_with("SGC_DIRTY=software", collect_at_rates, "GC_collect_a_little ends a collection at any rate");
+    api_check_child_with("SGC_DIRTY=none", collect_after_attempts, "so it does after any number of attempts");
+    api_check_child(not_at_all, NULL, "in stop mode nothing is begun");
+    return tap_done();
+}
