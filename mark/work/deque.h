@@ -239,6 +239,9 @@ static inline bool sgc_deque_empty(const struct sgc_deque *d)
     return d->top == d->watermark && sgc_deque_looks_empty(d);
 }
 
+/* What was public and is not stolen is private again.  There may be thieves. */
+void sgc_deque_take_back(struct sgc_deque *d);
+
 /* Forgets all work that is not stolen.  There may be thieves. */
 void sgc_deque_reset(struct sgc_deque *d);
 
