@@ -335,9 +335,9 @@ check_PROGRAMS += tests/check/subject_instructions
 EXTRA_DIST += tests/check/check_instructions tests/check/check_valgrind
 
 # Markers working together; a marker beside the program.
-unit_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_descriptor_later \
-	tests/unit/mark/test_marker_race tests/unit/mark/test_written
-thread_tests += tests/unit/mark/test_team tests/unit/mark/test_marker_race
+unit_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_team_assist \
+	tests/unit/mark/test_descriptor_later tests/unit/mark/test_marker_race tests/unit/mark/test_written
+thread_tests += tests/unit/mark/test_team tests/unit/mark/test_team_assist tests/unit/mark/test_marker_race
 aarch64_tests += tests/unit/mark/test_marker_race tests/unit/mark/test_written
 test_headers += tests/lib/random_graph.h
 
