@@ -3,9 +3,9 @@
  * Assistants: threads that mark for a short time beside a mark that goes on; see sgc_team_assist in mark/team.h.
  *
  * Each takes a spare marker and is a marker like others while it is inside.  It does not stay until all is finished: when its
- * time is over it leaves what it has on the spare marker's stack.  That marker goes on being busy, so that nobody takes the mark
- * for finished; thieves steal from it; and the next who has nothing to do, a marker or another assistant, takes the rest.  Marker
- * 0 at least is always there to do that.
+ * time is over it leaves what it has on the spare marker's stack.  That marker goes on being busy, so that nobody takes the
+ * mark for finished; thieves steal from it; and the next who has nothing to do, a marker or another assistant, takes the rest.
+ * Marker 0 at least is always there to do that.
  */
 #include "mark/team.h"
 

@@ -96,7 +96,8 @@ struct sgc_team {
 static inline bool sgc_team_ok(const struct sgc_team *team)
 {
     return team->marker != NULL && team->markers >= 1 && team->markers <= team->made && team->made <= team->config.most &&
-           (!team->concurrent || team->several || (team->markers == 1 && !team->called)) && sgc_termination_ok(&team->termination);
+           (!team->concurrent || team->several || (team->markers == 1 && !team->called)) &&
+           sgc_termination_ok(&team->termination);
 }
 
 /* Does the marker take part in this mark? */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "alloc/pages/pool.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
@@ -15,6 +16,7 @@
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"
+#include "gc/threads/world.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -47,6 +49,16 @@ int SGC_init(int markers, SGC_attr_t *attr)
 void GC_collect(void)
 {
     GC_gcollect();
+}
+
+int SGC_mark_some(unsigned long long budget_ns)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL || sgc_world_is_blocked(self))
+        return 0;
+    sgc_gc_lock_recover(self, sgc_callers_stack_pointer());
+    return !sgc_gc_lock_held() && sgc_concurrent_assist(self, budget_ns);
 }
 
 /* ---- statistics ---- */

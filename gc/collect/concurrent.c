@@ -88,7 +88,7 @@ static void over(void)
 
 /* ---- the cycle changes hands ---- */
 
-/* Asked by the lead's marker between two pieces of work. */
+/* Asked by the lead between two pieces of work; the other markers do what the lead does. */
 static bool is_held(void *arg)
 {
     (void)arg;
@@ -123,6 +123,7 @@ void sgc_concurrent_hold(void)
 {
     sgc_assert(sgc_gc_lock_held() && !is_held(NULL));
     sgc_a32_store_sc(&concurrent.held, 1);
+    sgc_team_nudge(&sgc_cycle.team);
     while (sgc_a32_load_sc(&concurrent.inside) != 0)
         sgc_wait(&concurrent.inside, 1, -1);
 }
@@ -190,6 +191,8 @@ static bool begin(struct sgc_mutator *self, uint32_t epoch)
 
     sgc_gc_lock_acquire(self);
     if (sgc_heap.epoch == epoch && !collecting_is_disabled()) {
+        sgc_cycle_start_helpers((uint32_t)sgc_options.concurrent_markers);
+        sgc_team_make_spares(&sgc_cycle.team);
         sgc_a32_store_rel(&concurrent.state, MARKING);
         begun = sgc_attempt_first(self);
         if (!begun)
@@ -293,6 +296,32 @@ static void lead(struct sgc_mutator *self)
     for (uint32_t attempt = 0; mark_beside(self); attempt++)
         if (try_to_finish(self, attempt))
             break;
+}
+
+/* ---- assistants ---- */
+
+struct assist {
+    uint64_t until_ns;
+    bool worked;
+};
+
+static void assist(void *raw)
+{
+    struct assist *a = raw;
+
+    a->worked = sgc_team_assist(&sgc_cycle.team, a->until_ns);
+}
+
+/* The clock begins before the registers are stored: it is the caller who has so much time. */
+bool sgc_concurrent_assist(struct sgc_mutator *self, uint64_t ns)
+{
+    uint64_t now = sgc_clock_ns();
+    struct assist a = { ns < UINT64_MAX - now ? now + ns : UINT64_MAX, false };
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    if (sgc_concurrent_marks())
+        sgc_world_sleep(self, assist, &a);
+    return a.worked;
 }
 
 /* ---- start and fork ---- */

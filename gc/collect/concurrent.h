@@ -4,8 +4,8 @@
  *
  * The service thread leads: it sweeps everything, has the pages watched, stops the program for its roots, marks beside it,
  * looks at what was written meanwhile, and stops it again for the rest.  While it marks it counts as stopped and holds no
- * lock.  Each stop is an attempt to finish; one that would take longer than the target lets the program go on, and keeps its
- * marks.
+ * lock.  Helper markers, and threads that assist, mark with it; they are out of the heap whenever it is.  Each stop is an
+ * attempt to finish; one that would take longer than the target lets the program go on, and keeps its marks.
  *
  * Whoever has the GC lock may take the cycle from the lead between two pieces of work, to finish it or to give it up.
  *
@@ -38,9 +38,14 @@ void sgc_concurrent_ask(struct sgc_mutator *self);
 bool sgc_concurrent_busy(void);
 bool sgc_concurrent_marks(void);
 
+/* Marks for the cycle for about so long, if one marks just now; the calling thread counts as stopped meanwhile.  True if there
+ * was something to do.  Outside sections and blocked regions, the GC lock not held. */
+bool sgc_concurrent_assist(struct sgc_mutator *self, uint64_t ns);
+
 /* ---- by who has the GC lock, world running ---- */
 
-/* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release. */
+/* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release, as does everybody
+ * who marks with it. */
 void sgc_concurrent_hold(void);
 void sgc_concurrent_release(void);
 
