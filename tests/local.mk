@@ -296,6 +296,7 @@ slow_scripts += \
 	tests/model/check_deque \
 	tests/model/check_flip \
 	tests/model/check_gc_lock \
+	tests/model/check_interruption \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -304,6 +305,7 @@ long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
 	tests/model/gc_lock.pml \
+	tests/model/interruption.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \
