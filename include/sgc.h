@@ -54,7 +54,7 @@ GC_API void GC_collect(void);
  * call in a cycle may find that one marker does all of the work alone, and finds some the next time.  The thread counts as
  * stopped meanwhile, and handles no signals.  Inside GC_do_blocking and with the allocation lock it does nothing.
  */
-GC_API int SGC_mark_some(unsigned long long budget_ns);
+GC_API int SGC_mark_some(uint64_t budget_ns);
 
 /* ---- statistics ------------------------------------------------------------------------------------ */
 

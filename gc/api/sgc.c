@@ -51,7 +51,7 @@ void GC_collect(void)
     GC_gcollect();
 }
 
-int SGC_mark_some(unsigned long long budget_ns)
+int SGC_mark_some(uint64_t budget_ns)
 {
     struct sgc_mutator *self = sgc_api_self();
 

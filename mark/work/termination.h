@@ -21,8 +21,9 @@
  *     that says what is public (so that what a thief did before it took something is seen by whom it took it from);
  *     the same holds for work that is taken from a common place, and for whoever finds that empty;
  *   - sgc_termination_begin is called when nobody is inside: every helper that has called any of these
- *     functions in the mark before was idle then, has said that it is out, and will call none of them until it is
- *     in again.
+ *     functions in the mark before was idle then, or left its work because it was told that the mark is over, has said that
+ *     it is out, and will call none of them until it is in again;
+ *   - a marker is one thread's at a time; who takes it over acquires what its last owner has released.
  *
  * Two forms: "flags", the non-serialising detection of [Endo] 3.4.3, and "counter", one number for all.  Why
  * they are right stands in termination.c; the model is tests/model/termination.pml.

@@ -342,7 +342,7 @@
     F(const char *, SGC_version, (void)) \
     F(int, SGC_init, (int, SGC_attr_t *)) \
     F(void, GC_collect, (void)) \
-    F(int, SGC_mark_some, (unsigned long long)) \
+    F(int, SGC_mark_some, (uint64_t)) \
     F(size_t, SGC_get_stats, (struct SGC_stats *, size_t)) \
     F(int, SGC_check, (void)) \
     F(SGC_held_t, SGC_find_way, (const void *, SGC_step_proc, void *)) \
