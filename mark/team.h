@@ -120,7 +120,7 @@ void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals
 /* Gives back what a deep mark took.  Outside pauses. */
 void sgc_team_trim(struct sgc_team *team);
 
-/* Bytes of the mark stacks that have memory behind them.  Outside pauses. */
+/* Bytes of the mark stacks that have memory behind them.  While nobody marks. */
 size_t sgc_team_stacks_resident(const struct sgc_team *team);
 
 /* Panics on a contradiction.  Between marks. */

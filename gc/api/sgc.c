@@ -99,7 +99,7 @@ static size_t metadata_bytes(void)
 
     sgc_assert(own.lo <= own.hi);
 
-    return tables_bytes() + records_bytes() + sgc_cycle_stack_resident() + (own.hi - own.lo);
+    return tables_bytes() + records_bytes() + sgc_concurrent_stacks_resident() + (own.hi - own.lo);
 }
 
 static uint64_t count_threads(void)

@@ -135,6 +135,20 @@ void sgc_concurrent_release(void)
     sgc_wake(&concurrent.held, INT_MAX);
 }
 
+size_t sgc_concurrent_stacks_resident(void)
+{
+    bool held = is_held(NULL);
+    size_t bytes;
+
+    sgc_assert(sgc_gc_lock_held());
+    if (!held)
+        sgc_concurrent_hold();
+    bytes = sgc_team_stacks_resident(&sgc_cycle.team);
+    if (!held)
+        sgc_concurrent_release();
+    return bytes;
+}
+
 static void forget(void *arg)
 {
     (void)arg;

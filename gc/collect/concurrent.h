@@ -22,6 +22,7 @@
 #define SGC_GC_COLLECT_CONCURRENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "gc/events/events.h"
 #include "gc/threads/mutator.h"
@@ -48,6 +49,9 @@ bool sgc_concurrent_assist(struct sgc_mutator *self, uint64_t ns);
  * who marks with it. */
 void sgc_concurrent_hold(void);
 void sgc_concurrent_release(void);
+
+/* Resident bytes of the mark stacks, which are the markers' own while they mark.  Also from a callback of a collection. */
+size_t sgc_concurrent_stacks_resident(void);
 
 /* Finishes the cycle in one stop, on the calling thread, whose stack is scanned from `from`.  False if the world could not be
  * stopped. */

@@ -206,11 +206,6 @@ bool sgc_cycle_init(void)
     return false;
 }
 
-size_t sgc_cycle_stack_resident(void)
-{
-    return sgc_team_stacks_resident(&sgc_cycle.team);
-}
-
 void sgc_cycle_after_fork(void)
 {
     sgc_clear_again();

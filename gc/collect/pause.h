@@ -29,9 +29,6 @@ void sgc_cycle_close(void);
  * asked for again.  World running, outside sections, while nobody marks. */
 void sgc_cycle_start_helpers(uint32_t want);
 
-/* Resident bytes of the mark stack. */
-size_t sgc_cycle_stack_resident(void);
-
 void sgc_cycle_after_fork(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gc/collect/concurrent.c with several markers beside the program: helpers, and threads that assist by SGC_mark_some.  A tree
- * whose parts change places all the time stays whole; SGC_VERIFY=marks looks at each mark once more.  Explicit collections and
- * forks in the middle find everybody out of the heap.
+ * whose parts change places all the time stays whole; SGC_VERIFY=marks looks at each mark once more.  Explicit collections,
+ * forks and statistics in the middle find everybody out of the heap.
  */
 #include "gc/collect/concurrent.h"
 
@@ -16,7 +16,10 @@
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
 
-enum { DEPTH = TEST_SANITIZED ? 14 : 17, CYCLES = 4, SECONDS = 20, ASSISTANTS = 2, INSIDE = (1 << 16) - 1 };
+enum {
+    DEPTH = TEST_SANITIZED ? 13 : 17, CYCLES = TEST_SANITIZED ? 2 : 4, LOOKS = TEST_SANITIZED ? 50 : 300,
+    SECONDS = 20, ASSISTANTS = 2, INSIDE = (1 << 16) - 1,
+};
 
 struct node {
     struct node *child[2];
@@ -227,6 +230,25 @@ static int forks(void)
     return forked != 0 ? 0 : 3;
 }
 
+/* The statistics look at the markers' stacks, which they own while they mark. */
+static int statistics(void)
+{
+    uint64_t until = patience();
+    int times = 0;
+
+    if (!begin())
+        return CHILD_SKIPS;
+    while (times < LOOKS && sgc_clock_ns() < until) {
+        struct SGC_stats stats;
+
+        for (int i = 0; i < 10; i++)
+            change();
+        if (sgc_concurrent_marks() && SGC_get_stats(&stats, sizeof stats) == sizeof stats)
+            times++;
+    }
+    return !right() ? 1 : times < 30 ? 2 : 0;
+}
+
 /* What the option means. */
 static int a_quarter(void)
 {
@@ -269,6 +291,7 @@ int main(void)
         child_ok(assistants, "%s: so do threads that assist", sources[i]);
         child_ok(held, "%s: whoever takes the cycle finds all out", sources[i]);
         child_ok(forks, "%s: forks while helpers mark", sources[i]);
+        child_ok(statistics, "%s: statistics while helpers mark", sources[i]);
     }
     setenv("SGC_DIRTY", "none", 1);
     child_ok(one_is_enough, "one marker needs no helper");
