@@ -64,8 +64,8 @@ void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *sourc
  *
  * Only marker 0 marks until sgc_team_finish_begin, on whatever thread, one at a time; so marks are stored plainly.  The
  * exception is sgc_team_go_on while the program runs: helpers and assistants may come in then, and are out when it returns.
- * Nobody else may write mark words meanwhile, and nobody may take down a page that had objects.  sgc_team_abandon ends it at any
- * time, but not during a call of sgc_team_go_on. */
+ * Nobody else may write mark words meanwhile, and nobody may take down a page that had objects.  sgc_team_abandon ends it at
+ * any time, but not during a call of sgc_team_go_on. */
 
 /* Makes the markers of assistants, as far as there is memory, so that there may be some.  Outside pauses, while the team is
  * closed. */
@@ -88,9 +88,9 @@ bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
 void sgc_team_nudge(struct sgc_team *team);
 
 /* Any thread that counts as stopped, holds no lock and has signals blocked: marks with those who do, beside the program, until
- * the clock (sgc_clock_ns) says until_ns, or nothing is left, or sgc_team_go_on is to return, which waits for it.  False at once
- * if nobody marks, no spare marker is free, or nobody has work to give away; a mark that marker 0 does alone is opened after
- * the first who asks, so that the next one may find some. */
+ * the clock (sgc_clock_ns) says until_ns, or nothing is left, or sgc_team_go_on is to return, which waits for it.  False at
+ * once if nobody marks, no spare marker is free, or nobody has work to give away; a mark that marker 0 does alone is opened
+ * after the first who asks, so that the next one may find some. */
 bool sgc_team_assist(struct sgc_team *team, uint64_t until_ns);
 
 /* In a stop: the same, and then for the marked objects of flagged pages.  Those that may only be scanned in a stop stay
