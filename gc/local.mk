@@ -33,6 +33,8 @@ gc_sources = \
 	gc/api/unofficial.c \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
+	gc/collect/assists.c \
+	gc/collect/assists.h \
 	gc/collect/attempt.c \
 	gc/collect/attempt.h \
 	gc/collect/background.c \

@@ -58,6 +58,14 @@ GC_API void GC_collect(void);
  */
 GC_API void SGC_dirty(const void *address, size_t bytes);
 
+/*
+ * Marks for about `budget_ns` nanoseconds if a concurrent cycle (doc/concurrent.md) is marking just now: for threads that have
+ * nothing else to do, such as those of a scheduler.  Returns 1 if it did some of the work, else 0, and then at once.  The first
+ * call in a cycle may find that one marker does all of the work alone, and finds some the next time.  The thread counts as
+ * stopped meanwhile, and handles no signals.  Inside GC_do_blocking and with the allocation lock it does nothing.
+ */
+GC_API int SGC_mark_some(uint64_t budget_ns);
+
 /* ---- statistics ------------------------------------------------------------------------------------ */
 
 /*

@@ -287,7 +287,7 @@ bool sgc_mark_drain(struct sgc_marker *marker)
 {
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
-    sgc_assert(sgc_marker_marks(marker) && (marker->team == NULL || marker->index < marker->team->markers));
+    sgc_assert(sgc_marker_marks(marker) && (marker->team == NULL || sgc_team_has(marker->team, marker)));
     for (;;) {
         if (!fill(marker, next, now->count != 0))
             return true;
@@ -302,4 +302,48 @@ bool sgc_mark_drain(struct sgc_marker *marker)
         now = next;
         next = other;
     }
+}
+
+/* ---- handing over ---- */
+
+static void receive(struct sgc_marker *marker, struct sgc_work work)
+{
+    sgc_assert(sgc_work_ok(&work));
+    if (sgc_deque_push(&marker->stack, work.start, work.bytes))
+        return;
+    if ((work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES)
+        mark_uncollectable(marker, work);
+    else
+        sgc_mark_overflow(marker, work.start);
+}
+
+static void add_counts(struct sgc_marker *marker, struct sgc_marker *from)
+{
+    marker->objects += from->objects;
+    marker->bytes += from->bytes;
+    marker->pointer_free += from->pointer_free;
+    marker->steals += from->steals;
+    marker->stolen += from->stolen;
+    marker->overflowed |= from->overflowed;
+    if (from->stack.deepest > marker->stack.deepest)
+        marker->stack.deepest = from->stack.deepest;
+    from->objects = from->bytes = from->pointer_free = from->steals = from->stolen = from->stack.deepest = 0;
+    from->overflowed = false;
+}
+
+/* In the order in which it lay there: what leads to most stays below. */
+void sgc_marker_take_over(struct sgc_marker *marker, struct sgc_marker *from)
+{
+    const struct sgc_deque_entry *end = sgc_deque_end(&from->stack), *place;
+    struct sgc_work work;
+
+    sgc_assert(sgc_marker_marks(marker) && marker != from && from->when == SGC_MARK_BESIDE);
+    sgc_assert(from->batch[0].count == 0 && from->batch[1].count == 0);
+    sgc_deque_take_back(&from->stack);
+    for (place = end - sgc_deque_private(&from->stack); place != end; place++) {
+        sgc_deque_entry_get(place, &work);
+        receive(marker, work);
+    }
+    sgc_deque_reset(&from->stack);
+    add_counts(marker, from);
 }

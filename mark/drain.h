@@ -9,6 +9,10 @@
  * flagged, unless the mark is given up. */
 bool sgc_mark_drain(struct sgc_marker *marker);
 
+/* All that another marker of the same mark has to do, and what it has counted, becomes this one's.  The calling thread owns
+ * both; thieves may be at their public parts.  Where there is no room the page is flagged. */
+void sgc_marker_take_over(struct sgc_marker *marker, struct sgc_marker *from);
+
 /* Marks uncollectable objects, which are roots. */
 void sgc_mark_uncollectable(struct sgc_marker *marker);
 

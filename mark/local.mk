@@ -31,6 +31,7 @@ mark_sources = \
 	mark/scan.h \
 	mark/team.c \
 	mark/team.h \
+	mark/team_assist.c \
 	mark/team_concurrent.c \
 	mark/team_make.c \
 	mark/team_state.c \

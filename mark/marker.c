@@ -74,3 +74,15 @@ void sgc_marker_begin(struct sgc_marker *marker)
     marker->breaks = 0;
     marker->overflowed = marker->interrupted = false;
 }
+
+void sgc_marker_join(struct sgc_marker *marker, const struct sgc_marker *first)
+{
+    sgc_assert(sgc_marker_marks(first) && first->when == SGC_MARK_BESIDE && first->how != SGC_MARKBIT_PLAIN);
+    sgc_marker_begin(marker);
+    marker->limit = first->limit;
+    marker->split_bytes = first->split_bytes;
+    marker->how = first->how;
+    marker->when = first->when;
+    marker->concurrent = true;
+    marker->until_ns = 0;
+}

@@ -13,7 +13,7 @@
  * Mark bits and rescan flags are read by all, with no order needed: what a marker learns from a mark bit is only that somebody
  * marked.  A marker that is known to be alone sets mark bits by plain stores, one of several by atomic operations.
  *
- * The world is stopped, or one marker alone goes on while it runs (enum sgc_mark_when).  Then the program writes the words that
+ * The world is stopped, or markers go on while it runs (enum sgc_mark_when).  Then the program writes the words that
  * are scanned, and allocates: each word of its memory is loaded once (sgc_read_once), and what a marker uses of a page's
  * descriptor it reads behind an acquire of the state or of an allocation word that says that it is there.
  */
@@ -91,7 +91,8 @@ struct sgc_marker {
     uint32_t index;             /* in the team */
     uint32_t random;            /* state of a generator: where to steal first */
     uint32_t breaks;            /* of marker 0 in this mark */
-    bool inside;                /* a helper that takes part now */
+    bool inside;                /* a helper or an assistant takes part now */
+    uint64_t until_ns;          /* an assistant's time; 0: it stays to the end */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
     struct sgc_client_entry
@@ -105,7 +106,8 @@ static inline bool sgc_marker_ok(const struct sgc_marker *marker)
            marker->collect != NULL && marker->how <= SGC_MARKBIT_PLAIN && marker->batch[0].count <= SGC_BATCH &&
            marker->batch[1].count <= SGC_BATCH && (marker->team != NULL || marker->index == 0) &&
            (marker->when == SGC_MARK_STOPPED ||
-            (marker->when <= SGC_MARK_BESIDE && marker->concurrent && marker->how == SGC_MARKBIT_PLAIN));
+            (marker->when <= SGC_MARK_BESIDE && marker->concurrent &&
+             (marker->how == SGC_MARKBIT_PLAIN || marker->when == SGC_MARK_BESIDE)));
 }
 
 /* And has it begun the mark that is under way? */
@@ -145,6 +147,9 @@ bool sgc_marker_idle(const struct sgc_marker *marker);
 
 /* World stopped, before anything is marked. */
 void sgc_marker_begin(struct sgc_marker *marker);
+
+/* It joins a mark that `first` has begun and that the program runs beside, with the same limit, and sets bits as that does. */
+void sgc_marker_join(struct sgc_marker *marker, const struct sgc_marker *first);
 
 /* Takes the heap's limit anew: arenas that were committed since have objects, too. */
 void sgc_marker_renew(struct sgc_marker *marker);

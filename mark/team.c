@@ -24,7 +24,8 @@ static bool arenas_left(const struct sgc_team *team)
 
 static bool units_left(const struct sgc_team *team)
 {
-    return arenas_left(team) || (team->source != NULL && team->source->left());
+    return arenas_left(team) || (team->source != NULL && team->source->left()) ||
+           (team->several && sgc_team_spare_left(team));
 }
 
 static uint32_t random_below(struct sgc_marker *m, uint32_t n)
@@ -36,18 +37,23 @@ static uint32_t random_below(struct sgc_marker *m, uint32_t n)
     return (uint32_t)((uint64_t)m->random * n >> 32);
 }
 
+static bool is_victim(const struct sgc_marker *m, const struct sgc_marker *other)
+{
+    return other != m && !sgc_deque_looks_empty(&other->stack);
+}
+
 /* Somebody whose public part is not empty; the search begins anywhere, so that thieves spread. */
 static struct sgc_marker *victim(struct sgc_team *team, struct sgc_marker *m)
 {
     uint32_t from = random_below(m, team->markers);
 
     sgc_assert(sgc_team_has(team, m));
-    for (uint32_t i = 0; i < team->markers; i++) {
-        struct sgc_marker *other = team->marker[(from + i) % team->markers];
-
-        if (other != m && !sgc_deque_looks_empty(&other->stack))
-            return other;
-    }
+    for (uint32_t i = 0; i < team->markers; i++)
+        if (is_victim(m, team->marker[(from + i) % team->markers]))
+            return team->marker[(from + i) % team->markers];
+    for (uint32_t i = 0; team->several && i < team->spares; i++)
+        if (is_victim(m, team->spare[i].marker))
+            return team->spare[i].marker;
     return NULL;
 }
 
@@ -64,7 +70,8 @@ static bool rescan_next(struct sgc_team *team, struct sgc_marker *m)
 
 static bool next_unit(struct sgc_team *team, struct sgc_marker *m)
 {
-    return rescan_next(team, m) || (team->source != NULL && team->source->take(m));
+    return rescan_next(team, m) || (team->source != NULL && team->source->take(m)) ||
+           (team->several && sgc_team_take_left(team, m));
 }
 
 static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_marker *other)
@@ -78,7 +85,7 @@ static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_m
 }
 
 /* Busy first, then take: see mark/work/termination.h. */
-static bool try_work(struct sgc_team *team, struct sgc_marker *m)
+bool sgc_team_try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
 
@@ -94,26 +101,35 @@ static bool try_work(struct sgc_team *team, struct sgc_marker *m)
 
 /* ---- resting ---- */
 
-/* The pause ends with the collecting thread, so it does not sleep, but lets others have its processor; and it is the one
- * that the stop function may ask for the end, whoever has all the work.  A helper goes out to
- * sleep, so that nobody has to wait for it.  False if it is out and the team is closed. */
+/* The collecting thread is the one that the stop function may ask for the end, whoever has all the work.  A pause ends with it,
+ * so it does not sleep, but lets others have its processor; beside the program it sleeps like anybody. */
+static void lead_rests(struct sgc_team *team, struct sgc_rest *rest)
+{
+    sgc_team_ask_to_stop(team);
+    if (sgc_termination_finished(&team->termination) || sgc_idle_spin(&team->idle, rest))
+        return;
+    if (team->concurrent)
+        sgc_idle_sleep(&team->idle, rest);
+    else
+        sgc_yield();
+}
+
+/* A helper goes out to sleep, so that nobody has to wait for it.  False if it is out and the team is closed. */
 static bool rest_a_while(struct sgc_team *team, struct sgc_marker *m, struct sgc_rest *rest)
 {
     sgc_assert(sgc_team_has(team, m) && !m->dealt);
-    if (m->index == 0)
-        sgc_team_ask_to_stop(team);
-    if (sgc_idle_spin(&team->idle, rest))
-        return true;
     if (m->index == 0) {
-        sgc_yield();
+        lead_rests(team, rest);
         return true;
     }
+    if (sgc_idle_spin(&team->idle, rest))
+        return true;
     sgc_team_leave(team, m);
     sgc_idle_sleep(&team->idle, rest);
     return sgc_team_enter(team, m);
 }
 
-static bool all_finished(struct sgc_team *team, struct sgc_marker *m)
+bool sgc_team_all_finished(struct sgc_team *team, struct sgc_marker *m)
 {
     if (!sgc_termination_detect(&team->termination, m->index))
         return false;
@@ -133,21 +149,23 @@ static bool find_work(struct sgc_team *team, struct sgc_marker *m)
     sgc_assert(sgc_team_has(team, m));
     do {
         sgc_idle_look(&team->idle, &rest);
-        found = m->dealt || try_work(team, m);
-    } while (!found && !all_finished(team, m) && rest_a_while(team, m, &rest));
+        found = m->dealt || sgc_team_try_work(team, m);
+    } while (!found && !sgc_team_all_finished(team, m) && rest_a_while(team, m, &rest));
     sgc_idle_end(&team->idle, &rest, found);
     if (found)
         m->dealt = false;
     return found;
 }
 
-/* Of a busy marker. */
-static void work(struct sgc_team *team, struct sgc_marker *m)
+void sgc_team_work(struct sgc_team *team, struct sgc_marker *m)
 {
     sgc_assert(sgc_team_has(team, m));
     do {
-        if (!sgc_mark_drain(m))
+        if (!sgc_mark_drain(m)) {
+            if (team->concurrent)
+                return;
             sgc_marker_forget(m);
+        }
         sgc_termination_idle(&team->termination, m->index);
     } while (find_work(team, m));
 }
@@ -189,7 +207,7 @@ static bool run(struct sgc_team *team, int (*stop)(void))
 {
     sgc_assert(sgc_team_has(team, sgc_team_first(team)));
     team->stop = stop;
-    work(team, sgc_team_first(team));
+    sgc_team_work(team, sgc_team_first(team));
     if (team->called)
         sgc_team_close(team);
     return !sgc_termination_abandoned(&team->termination) && (stop == NULL || !stop());
@@ -301,7 +319,7 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
 
         if (sgc_team_enter(team, m)) {
             if (find_work(team, m))
-                work(team, m);
+                sgc_team_work(team, m);
             if (m->inside)
                 sgc_team_leave(team, m);
         }

@@ -62,8 +62,14 @@ void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *sourc
  *   the last stop         sgc_team_finish_begin; roots, sgc_mark_written, and as in a stopped mark sgc_team_mark,
  *                         sgc_team_rescan; sources of work are looked at here only
  *
- * Only marker 0 marks until sgc_team_finish_begin, on whatever thread, one at a time; so marks are stored plainly.  Nobody else
- * may write mark words meanwhile, and nobody may take down a page that had objects.  sgc_team_abandon ends it at any time. */
+ * Only marker 0 marks until sgc_team_finish_begin, on whatever thread, one at a time; so marks are stored plainly.  The
+ * exception is sgc_team_go_on while the program runs: helpers and assistants may come in then, and are out when it returns.
+ * Nobody else may write mark words meanwhile, and nobody may take down a page that had objects.  sgc_team_abandon ends it at
+ * any time, but not during a call of sgc_team_go_on. */
+
+/* Makes the markers of assistants, as far as there is memory, so that there may be some.  Outside pauses, while the team is
+ * closed. */
+void sgc_team_make_spares(struct sgc_team *team);
 
 /* World stopped.  As sgc_team_begin with one marker, but no helpers are called, however long it takes. */
 void sgc_team_begin_concurrent(struct sgc_team *team);
@@ -73,8 +79,22 @@ void sgc_team_program_runs(struct sgc_team *team);
 void sgc_team_program_stopped(struct sgc_team *team);
 
 /* Marks what is reachable from what waits, until nothing does: true; or `stop` says so, which is asked every some microseconds
- * (NULL: never): false, and what is left waits for the next call, or its page is flagged.  Some work is done in any case. */
+ * by the calling thread (NULL: never): false, and what is left waits for the next call, or its page is flagged.  Some work is
+ * done in any case.  While the program runs helpers are called, as config.beside says, if it takes longer than that. */
 bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
+
+/* How many bytes marker 0 and assistants have marked so far, about.  For `stop`. */
+size_t sgc_team_marked(const struct sgc_team *team);
+
+/* Something has changed that `stop` looks at: a calling thread that has nothing to do, and sleeps, asks it at once.  Any
+ * thread. */
+void sgc_team_nudge(struct sgc_team *team);
+
+/* Any thread that counts as stopped, holds no lock and has signals blocked: marks with those who do, beside the program, until
+ * the clock (sgc_clock_ns) says until_ns, or nothing is left, or sgc_team_go_on is to return, which waits for it.  False at
+ * once if nobody marks, no spare marker is free, or nobody has work to give away; a mark that marker 0 does alone is opened
+ * after the first who asks, so that the next one may find some. */
+bool sgc_team_assist(struct sgc_team *team, uint64_t until_ns);
 
 /* In a stop: the same, and then for the marked objects of flagged pages.  Those that may only be scanned in a stop stay
  * flagged: who goes on with the program must scan them again in the next stop. */
@@ -103,7 +123,7 @@ void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals
 /* Gives back what a deep mark took.  Outside pauses. */
 void sgc_team_trim(struct sgc_team *team);
 
-/* Bytes of the mark stacks that have memory behind them.  Outside pauses. */
+/* Bytes of the mark stacks that have memory behind them.  While nobody marks. */
 size_t sgc_team_stacks_resident(const struct sgc_team *team);
 
 /* Panics on a contradiction.  Between marks. */

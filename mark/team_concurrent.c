@@ -2,13 +2,18 @@
 /*
  * A mark beside the program: see mark/team.h.
  *
- * Marker 0 comes out of its loop when it is told to and finds its work on its stack when it goes on: what waited in a batch
+ * A marker comes out of its loop when it is told to, and its work is on its stack then: what waited in a batch
  * was put back.  Where there was no room its page is flagged, as when a mark's stack overflows.  How long it takes to come out
  * is how long a piece of work takes; so pieces are split here even if a stopped mark has them whole.
+ *
+ * Others than marker 0 are in the team only while sgc_team_go_on runs.  Marker 0 begins it alone, with plain marks, and opens
+ * the team when there is more to do than a few microseconds' work.  Before it returns it closes the team, waits until all are
+ * out, and takes over whatever lies on their stacks.
  */
 #include "mark/team.h"
 
 #include "mark/drain.h"
+#include "platform/platform.h"
 
 enum { SPLIT_MOST = 32 << 10 };         /* bytes of a piece of a large object: some microseconds */
 
@@ -42,6 +47,8 @@ void sgc_team_begin_concurrent(struct sgc_team *team)
     team->called = team->rescanning = team->again = false;
     team->source = NULL;
     team->concurrent = true;
+    sgc_a32_store(&team->wanted, 0);
+    sgc_aw_store(&team->assisted, 0);
     team->split_bytes = m->split_bytes;
     sgc_marker_begin(m);
     m->how = SGC_MARKBIT_PLAIN;
@@ -65,12 +72,107 @@ void sgc_team_program_stopped(struct sgc_team *team)
     team->marker[0]->when = SGC_MARK_PAUSED;
 }
 
+/* ---- going on ---- */
+
+static uint32_t helpers_beside(const struct sgc_team *team)
+{
+    uint32_t most = team->config.beside < team->made ? team->config.beside : team->made;
+
+    return most > 1 ? most - 1 : 0;
+}
+
+/* Everybody's markers are as marker 0 then, whose marks are plain no more. */
+static void open_up(struct sgc_team *team)
+{
+    struct sgc_marker *first = team->marker[0];
+
+    sgc_assert(team->several && !team->called && first->how == SGC_MARKBIT_PLAIN);
+    first->how = team->config.markbit;
+    for (uint32_t i = 1; i < team->markers; i++)
+        sgc_marker_join(team->marker[i], first);
+    for (uint32_t i = 0; i < team->spares; i++)
+        sgc_marker_join(team->spare[i].marker, first);
+    sgc_team_open_beside(team, helpers_beside(team));
+}
+
+static void take_over(struct sgc_team *team, struct sgc_marker *from)
+{
+    sgc_assert(from->team == team && !from->inside);
+    sgc_marker_take_over(team->marker[0], from);
+    from->when = SGC_MARK_STOPPED;
+    from->split_bytes = team->split_bytes;
+}
+
+/* When it is alone again marker 0 has everything. */
+static void shut(struct sgc_team *team)
+{
+    sgc_team_close(team);
+    team->called = false;
+    for (uint32_t i = 1; i < team->markers; i++)
+        take_over(team, team->marker[i]);
+    for (uint32_t i = 0; i < team->spares; i++) {
+        take_over(team, team->spare[i].marker);
+        sgc_a32_store(&team->spare[i].state, SGC_SPARE_FREE);
+    }
+    sgc_aw_store(&team->assisted, 0);
+    team->marker[0]->how = SGC_MARKBIT_PLAIN;
+}
+
+static bool go_on_with_others(struct sgc_team *team)
+{
+    sgc_assert(!team->several && !team->called);
+    team->several = true;
+    team->markers = helpers_beside(team) != 0 ? team->made : 1;
+    sgc_team_begin_round(team);
+    sgc_team_work(team, team->marker[0]);
+    if (team->called)
+        shut(team);
+    team->markers = 1;
+    team->several = false;
+    sgc_assert(!sgc_termination_complete(&team->termination) || sgc_marker_idle(team->marker[0]));
+    return sgc_termination_complete(&team->termination);
+}
+
 bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg)
 {
-    sgc_assert(is_concurrent(team));
+    struct sgc_marker *first = team->marker[0];
+
+    sgc_assert(is_concurrent(team) && !team->several);
     team->interruption = (struct sgc_interruption){ stop, arg };
-    return sgc_mark_drain(team->marker[0]);
+    if (first->when == SGC_MARK_BESIDE && team->config.balance && (helpers_beside(team) != 0 || team->spares != 0))
+        return go_on_with_others(team);
+    return sgc_mark_drain(first);
 }
+
+/* Marker 0 asks whether to stop; the others are told by the termination. */
+bool sgc_team_pause_beside(struct sgc_marker *m)
+{
+    struct sgc_team *team = m->team;
+    const struct sgc_interruption *i = &team->interruption;
+
+    sgc_assert(!team->called || m->how != SGC_MARKBIT_PLAIN);
+    if (!team->several)
+        return i->stop == NULL || !i->stop(i->arg);
+    if (m->index == 0)
+        sgc_team_ask_to_stop(team);
+    if (sgc_termination_finished(&team->termination))
+        return false;
+    if (m->index == 0 && !team->called && (helpers_beside(team) != 0 || sgc_a32_load(&team->wanted) != 0))
+        open_up(team);
+    return m->until_ns == 0 || sgc_clock_ns() < m->until_ns;
+}
+
+size_t sgc_team_marked(const struct sgc_team *team)
+{
+    return team->marker[0]->bytes + sgc_aw_load(&team->assisted);
+}
+
+void sgc_team_nudge(struct sgc_team *team)
+{
+    sgc_idle_wake_all(&team->idle);
+}
+
+/* ---- in stops ---- */
 
 /* Ends: a page is flagged for want of room only when an object of it was marked for the first time. */
 bool sgc_team_go_on_flagged(struct sgc_team *team, bool (*stop)(void *arg), void *arg)

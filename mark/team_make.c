@@ -9,7 +9,7 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
 {
     struct sgc_marker *m = sgc_mem_obtain(sizeof *m);
 
-    sgc_assert(i < team->config.most);
+    sgc_assert(i < team->slots);
     if (m == NULL)
         return NULL;
     if (!sgc_marker_init(m, &team->config.mark)) {
@@ -25,9 +25,9 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
 bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
 {
     sgc_assert(config->most > 0);
-    *team = (struct sgc_team){ .config = *config };
+    *team = (struct sgc_team){ .config = *config, .slots = config->most + SGC_TEAM_SPARES };
     team->marker = sgc_mem_obtain(config->most * sizeof(struct sgc_marker *));
-    if (team->marker == NULL || !sgc_termination_init(&team->termination, config->most))
+    if (team->marker == NULL || !sgc_termination_init(&team->termination, team->slots))
         return false;
     sgc_idle_init(&team->idle);
     team->marker[0] = make_marker(team, 0);
@@ -35,13 +35,19 @@ bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
     return team->marker[0] != NULL;
 }
 
+static void release_marker(struct sgc_marker *m)
+{
+    sgc_deque_release(&m->stack);
+    sgc_mem_release(m, sizeof *m);
+}
+
 void sgc_team_release(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
-    for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++) {
-        sgc_deque_release(&team->marker[i]->stack);
-        sgc_mem_release(team->marker[i], sizeof(struct sgc_marker));
-    }
+    for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++)
+        release_marker(team->marker[i]);
+    for (; team->spares != 0; team->spares--)
+        release_marker(team->spare[team->spares - 1].marker);
     sgc_termination_release(&team->termination);
     sgc_mem_release(team->marker, team->config.most * sizeof(struct sgc_marker *));
     team->marker = NULL;
@@ -69,6 +75,18 @@ uint32_t sgc_team_add(struct sgc_team *team)
     return i;
 }
 
+/* Their numbers lie behind those of all helpers there may be. */
+void sgc_team_make_spares(struct sgc_team *team)
+{
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
+    for (uint32_t i = team->spares; i < SGC_TEAM_SPARES; i++) {
+        team->spare[i].marker = make_marker(team, team->slots - 1 - i);
+        if (team->spare[i].marker == NULL)
+            return;
+        team->spares++;
+    }
+}
+
 void sgc_team_drop(struct sgc_team *team)
 {
     sgc_assert(team->made > 1);
@@ -78,8 +96,10 @@ void sgc_team_drop(struct sgc_team *team)
 void sgc_team_trim(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team));
-    for (uint32_t i = 0; i < team->markers; i++)
+    for (uint32_t i = 0; i < team->made; i++)
         sgc_deque_trim(&team->marker[i]->stack);
+    for (uint32_t i = 0; i < team->spares; i++)
+        sgc_deque_trim(&team->spare[i].marker->stack);
 }
 
 size_t sgc_team_stacks_resident(const struct sgc_team *team)
@@ -89,6 +109,8 @@ size_t sgc_team_stacks_resident(const struct sgc_team *team)
     sgc_assert(sgc_team_ok(team));
     for (uint32_t i = 0; i < team->made; i++)
         bytes += sgc_deque_resident(&team->marker[i]->stack);
+    for (uint32_t i = 0; i < team->spares; i++)
+        bytes += sgc_deque_resident(&team->spare[i].marker->stack);
     return bytes;
 }
 
@@ -100,11 +122,15 @@ void sgc_team_check(const struct sgc_team *team)
         sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
         sgc_assert(sgc_deque_sound(&team->marker[i]->stack));
     }
+    for (uint32_t i = 0; i < team->spares; i++) {
+        sgc_assert(sgc_a32_load(&team->spare[i].state) == SGC_SPARE_FREE && sgc_marker_idle(team->spare[i].marker));
+        sgc_assert(sgc_deque_sound(&team->spare[i].marker->stack));
+    }
 }
 
 void sgc_team_after_fork(struct sgc_team *team)
 {
-    sgc_assert(team->marker != NULL && !team->concurrent);
+    sgc_assert(team->marker != NULL && !team->concurrent && !team->several);
     team->made = team->markers = 1;
     sgc_a32_store(&team->state, 0);
     sgc_idle_init(&team->idle);

@@ -6,9 +6,12 @@
 
 #include "platform/platform.h"
 
-static const uint32_t OPEN = UINT32_C(1) << 31;
+/* The state: is it open, and to assistants, too; how many of them are inside, and how many helpers. */
+static const uint32_t OPEN = UINT32_C(1) << 31, OPEN_BRIEFLY = UINT32_C(1) << 30;
 
 enum {
+    ASSISTANT = 1 << 16,
+    HELPERS = ASSISTANT - 1,
     CALL_AFTER = 16,            /* breaks of marker 0 after which it calls helpers although they were not expected */
     SPINS_UNTIL_YIELD = 1000,
 };
@@ -17,15 +20,15 @@ enum {
 
 bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
 {
-    uint32_t state = sgc_a32_load(&team->state);
+    uint32_t state = sgc_a32_load_acq(&team->state);
 
     sgc_assert(m->team == team && m->index != 0 && !m->inside);
-    while ((state & OPEN) != 0) {
+    while ((state & OPEN) != 0 && (state & HELPERS) < sgc_a32_load(&team->places)) {
         if (sgc_a32_cas(&team->state, state, state + 1)) {
             m->inside = true;
             return true;
         }
-        state = sgc_a32_load(&team->state);
+        state = sgc_a32_load_acq(&team->state);
     }
     return false;
 }
@@ -37,7 +40,33 @@ void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
     sgc_a32_add(&team->state, (uint32_t)-1);
 }
 
+bool sgc_team_enter_briefly(struct sgc_team *team)
+{
+    uint32_t state = sgc_a32_load(&team->state);
+
+    while ((state & OPEN_BRIEFLY) != 0) {
+        if (sgc_a32_cas(&team->state, state, state + ASSISTANT))
+            return true;
+        state = sgc_a32_load(&team->state);
+    }
+    if (sgc_a32_load(&team->wanted) == 0)
+        sgc_a32_store(&team->wanted, 1);
+    return false;
+}
+
+void sgc_team_leave_soon(struct sgc_team *team)
+{
+    sgc_assert(sgc_a32_load(&team->state) % OPEN_BRIEFLY >= ASSISTANT);
+    sgc_a32_add(&team->state, (uint32_t)-ASSISTANT);
+}
+
 /* ---- opening and closing: the collecting thread ---- */
+
+static void call_helpers(struct sgc_team *team, uint32_t helpers)
+{
+    sgc_a32_add(&team->call, 1);
+    sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
+}
 
 /* From the first call on marker 0 is one of several. */
 void sgc_team_open(struct sgc_team *team, uint32_t helpers)
@@ -47,9 +76,20 @@ void sgc_team_open(struct sgc_team *team, uint32_t helpers)
     for (uint32_t i = 0; !team->called && i < team->markers; i++)
         team->marker[i]->how = team->config.markbit;
     team->called = true;
+    sgc_a32_store(&team->places, team->markers - 1);
     sgc_a32_or(&team->state, OPEN);
-    sgc_a32_add(&team->call, 1);
-    sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
+    call_helpers(team, helpers);
+}
+
+void sgc_team_open_beside(struct sgc_team *team, uint32_t helpers)
+{
+    sgc_assert(sgc_team_ok(team) && team->several && !team->called && helpers < team->markers);
+    sgc_assert(team->config.markbit != SGC_MARKBIT_PLAIN && sgc_a32_load(&team->state) == 0);
+    team->called = true;
+    sgc_a32_store(&team->places, helpers);
+    sgc_a32_or(&team->state, team->spares != 0 ? OPEN | OPEN_BRIEFLY : OPEN);
+    if (helpers != 0)
+        call_helpers(team, helpers);
 }
 
 void sgc_team_close(struct sgc_team *team)
@@ -57,7 +97,7 @@ void sgc_team_close(struct sgc_team *team)
     uint32_t spins = 0;
 
     sgc_assert(sgc_team_ok(team) && team->called);
-    sgc_a32_and(&team->state, ~OPEN);
+    sgc_a32_and(&team->state, ~(OPEN | OPEN_BRIEFLY));
     while (sgc_a32_load_acq(&team->state) != 0)
         if (++spins < SPINS_UNTIL_YIELD)
             sgc_spin_hint();
@@ -69,15 +109,19 @@ void sgc_team_begin_round(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     sgc_a32_store(&team->arena, 0);
-    sgc_termination_begin(&team->termination, team->config.termination, team->markers);
+    sgc_termination_begin(&team->termination, team->config.termination, team->several ? team->slots : team->markers);
 }
 
 /* ---- in the marker's loop ---- */
 
 void sgc_team_ask_to_stop(struct sgc_team *team)
 {
+    const struct sgc_interruption *i = &team->interruption;
+
     sgc_assert(sgc_team_ok(team));
-    if (team->stop != NULL && team->stop())
+    if (team->concurrent && i->stop != NULL && i->stop(i->arg))
+        sgc_termination_interrupt(&team->termination);
+    else if (!team->concurrent && team->stop != NULL && team->stop())
         sgc_termination_abandon(&team->termination);
 }
 
@@ -87,7 +131,7 @@ bool sgc_team_pause(struct sgc_marker *m)
 
     sgc_assert(sgc_team_ok(team) && sgc_team_has(team, m));
     if (team->concurrent)
-        return team->interruption.stop == NULL || !team->interruption.stop(team->interruption.arg);
+        return sgc_team_pause_beside(m);
     if (m->index == 0)
         sgc_team_ask_to_stop(team);
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)

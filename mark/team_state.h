@@ -4,10 +4,19 @@
  * they find work and end a mark together is in mark/team.h.
  *
  *   what              written by                             read by          ordering
- *   state             the collecting thread: open, closed;   same             acquire-release RMW: a helper that comes in
- *                     helpers: come in, go out                                sees all that was written before it was opened;
+ *   state             the collecting thread: open, closed;   same             acquire-release RMW: who comes in
+ *                     helpers, assistants: come in, go out                    sees all that was written before it was opened;
  *                                                                             the thread that closes and then sees nobody
- *                                                                             inside sees all that helpers did
+ *                                                                             inside sees all that they did
+ *   places            the collecting thread, before it       helpers          release and acquire of `state`; who has an old
+ *                     opens                                                   number comes in, though one more than was wanted
+ *   wanted            any thread: set; the collecting        marker 0         relaxed: a hint
+ *                     thread: cleared
+ *   assisted          assistants: add; marker 0: 0, while     marker 0         relaxed: an estimate
+ *                     nobody else is inside
+ *   spare[i].state    assistants and markers that are        same             acquire and release: who makes it HELD owns the
+ *                     inside: CAS to HELD; who made it                        marker as its last owner has left it
+ *                     HELD: store
  *   call              the collecting thread, after state     helpers          release / acquire; a futex word
  *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
  *   marker[i]         the collecting thread, once, before    its markers      release of `state`
@@ -16,9 +25,8 @@
  *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
  *   fields            collecting thread while closed         its deque, and
  *                                                            marker 0's limit
- *   a mark beside     whoever is marker 0 then: the lead of  the same         the lead's: one thread at a time
- *   the program       the cycle, on any thread; the team is
- *                     closed
+ *   a mark beside     whoever is marker 0 then: the lead of  the same         the lead's: one thread at a time; those who are
+ *   the program       the cycle, on any thread               when inside      inside, release of `state`
  */
 #ifndef SGC_MARK_TEAM_STATE_H
 #define SGC_MARK_TEAM_STATE_H
@@ -34,6 +42,7 @@ struct sgc_team_config {
     enum sgc_steal steal;
     enum sgc_termination_form termination;
     enum sgc_markbit markbit;           /* when there are several */
+    uint32_t beside;                    /* markers that mark beside the program, at most; 0 is as 1 */
 };
 
 /* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe
@@ -49,6 +58,17 @@ struct sgc_interruption {
     void *arg;
 };
 
+enum { SGC_TEAM_SPARES = 4 };           /* assistants at a time */
+
+/* A spare marker is for a thread that comes for a short time.  LEFT: such a thread has gone and left work on its stack; the
+ * marker counts as busy until somebody has taken that. */
+enum { SGC_SPARE_FREE, SGC_SPARE_HELD, SGC_SPARE_LEFT };
+
+struct sgc_spare {
+    struct sgc_marker *marker;
+    sgc_a32_t state;
+};
+
 struct sgc_team {
     struct sgc_team_config config;
     struct sgc_marker **marker;
@@ -57,14 +77,20 @@ struct sgc_team {
     bool called;                        /* helpers were told of this mark */
     bool rescanning;
     bool again;                         /* objects may be looked at that have been already */
-    bool concurrent;                      /* a mark beside the program, by marker 0 alone: mark/team_concurrent.c */
+    bool concurrent;                    /* a mark beside the program: mark/team_concurrent.c */
+    bool several;                       /* it goes on just now, and others than marker 0 may come */
+    struct sgc_spare spare[SGC_TEAM_SPARES];
+    uint32_t spares;                    /* that there are: mark/team_assist.c */
+    uint32_t slots;                     /* of the termination: a number for each marker there may be, and each spare one */
+    sgc_aw_t assisted;                  /* bytes that assistants have marked, and have still on their markers' counts */
+    sgc_a32_t wanted;                   /* an assistant has come, and marker 0 marked alone */
     const struct sgc_source *source;    /* NULL: none */
     uint32_t next_root;                 /* balance off: who gets the next piece of the roots */
     sgc_a32_t arena;
     int (*stop)(void);
     struct sgc_interruption interruption;
     size_t split_bytes;                 /* marker 0's otherwise, while it marks beside the program */
-    sgc_a32_t state, call;
+    sgc_a32_t state, call, places;
     struct sgc_termination termination;
     struct sgc_idle idle;
 };
@@ -73,13 +99,18 @@ struct sgc_team {
 static inline bool sgc_team_ok(const struct sgc_team *team)
 {
     return team->marker != NULL && team->markers >= 1 && team->markers <= team->made && team->made <= team->config.most &&
-           (!team->concurrent || (team->markers == 1 && !team->called)) && sgc_termination_ok(&team->termination);
+           (!team->concurrent || team->several || (team->markers == 1 && !team->called)) &&
+           sgc_termination_ok(&team->termination);
 }
 
 /* Does the marker take part in this mark? */
 static inline bool sgc_team_has(const struct sgc_team *team, const struct sgc_marker *m)
 {
-    return m->team == team && m->index < team->markers && team->marker[m->index] == m && (m->index == 0 || m->inside);
+    if (m->team != team || (m->index != 0 && !m->inside))
+        return false;
+    if (m->index < team->markers)
+        return team->marker[m->index] == m;
+    return team->several && m->index < team->slots && team->spare[team->slots - 1 - m->index].marker == m;
 }
 
 /* ---- coming in and going out: helpers ---- */
@@ -88,15 +119,22 @@ static inline bool sgc_team_has(const struct sgc_team *team, const struct sgc_ma
 bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m);
 void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m);
 
+/* An assistant.  False: the program does not run beside the mark, or marker 0 marks alone; then that is told. */
+bool sgc_team_enter_briefly(struct sgc_team *team);
+void sgc_team_leave_soon(struct sgc_team *team);
+
 /* ---- opening and closing: the collecting thread ---- */
 
 /* Calls so many helpers.  Everything that they read is written. */
 void sgc_team_open(struct sgc_team *team, uint32_t helpers);
 
+/* The same while the program runs, for no more than so many helpers, 0 of them maybe, and for assistants. */
+void sgc_team_open_beside(struct sgc_team *team, uint32_t helpers);
+
 /* Waits for those inside, who are on their way out. */
 void sgc_team_close(struct sgc_team *team);
 
-/* Asks whether the mark is to be given up. */
+/* Asks whether the mark is to be given up, or beside the program interrupted. */
 void sgc_team_ask_to_stop(struct sgc_team *team);
 
 /* Marker 0 is busy, the others idle.  The collecting thread, while the team is closed. */
@@ -105,10 +143,27 @@ void sgc_team_begin_round(struct sgc_team *team);
 /* Marker 0 is as in a stopped mark again, whatever it had to do. */
 void sgc_team_concurrent_end(struct sgc_team *team);
 
+/* ---- spare markers: markers that are inside ---- */
+
+/* Has an assistant left work?  Takes all that one of them left; false: nobody did, or another was faster.  Of a busy marker. */
+bool sgc_team_spare_left(const struct sgc_team *team);
+bool sgc_team_take_left(struct sgc_team *team, struct sgc_marker *marker);
+
 /* ---- for markers ---- */
 
-/* Asked every now and then by a marker that works: false if the mark is to be given up, or interrupted. */
+/* Asked every now and then by a marker that works: false if the mark is to be given up, or interrupted; or its time is over. */
 bool sgc_team_pause(struct sgc_marker *marker);
+
+/* Of a mark beside the program. */
+bool sgc_team_pause_beside(struct sgc_marker *marker);
+
+/* An idle marker looks for work: true if it has some, and is busy; and asks whether all is finished, which it tells the
+ * others. */
+bool sgc_team_try_work(struct sgc_team *team, struct sgc_marker *marker);
+bool sgc_team_all_finished(struct sgc_team *team, struct sgc_marker *marker);
+
+/* A busy marker marks until all is finished, given up, or interrupted. */
+void sgc_team_work(struct sgc_team *team, struct sgc_marker *marker);
 
 /* Are so many bytes of roots to be passed on, instead of scanned on the spot? */
 bool sgc_team_wants_roots(const struct sgc_marker *marker, size_t bytes);

@@ -282,12 +282,13 @@ unit_tests += \
 	tests/unit/gc/roots/test_tls_roots \
 	tests/unit/gc/collect/test_closure \
 	tests/unit/gc/collect/test_concurrent \
+	tests/unit/gc/collect/test_concurrent_markers \
 	tests/unit/gc/collect/test_due \
 	tests/unit/gc/collect/test_reported \
 	tests/unit/gc/collect/test_reported_own \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
 test_headers += tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
@@ -301,6 +302,7 @@ slow_scripts += \
 	tests/model/check_deque \
 	tests/model/check_flip \
 	tests/model/check_gc_lock \
+	tests/model/check_interruption \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -309,6 +311,7 @@ long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
 	tests/model/gc_lock.pml \
+	tests/model/interruption.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \
@@ -341,9 +344,9 @@ check_PROGRAMS += tests/check/subject_instructions
 EXTRA_DIST += tests/check/check_instructions tests/check/check_valgrind
 
 # Markers working together; a marker beside the program.
-unit_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_descriptor_later \
-	tests/unit/mark/test_marker_race tests/unit/mark/test_written
-thread_tests += tests/unit/mark/test_team tests/unit/mark/test_marker_race
+unit_tests += tests/unit/mark/test_team tests/unit/mark/test_team_concurrent tests/unit/mark/test_team_assist \
+	tests/unit/mark/test_descriptor_later tests/unit/mark/test_marker_race tests/unit/mark/test_written
+thread_tests += tests/unit/mark/test_team tests/unit/mark/test_team_assist tests/unit/mark/test_marker_race
 aarch64_tests += tests/unit/mark/test_marker_race tests/unit/mark/test_written
 test_headers += tests/lib/random_graph.h
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "alloc/pages/pool.h"
+#include "gc/collect/assists.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
@@ -16,6 +18,7 @@
 #include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"
+#include "gc/threads/world.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -48,6 +51,16 @@ int SGC_init(int markers, SGC_attr_t *attr)
 void GC_collect(void)
 {
     GC_gcollect();
+}
+
+int SGC_mark_some(uint64_t budget_ns)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL || sgc_world_is_blocked(self))
+        return 0;
+    sgc_gc_lock_recover(self, sgc_callers_stack_pointer());
+    return !sgc_gc_lock_held() && sgc_assist_for(self, budget_ns);
 }
 
 /* ---- statistics ---- */
@@ -88,7 +101,7 @@ static size_t metadata_bytes(void)
 
     sgc_assert(own.lo <= own.hi);
 
-    return tables_bytes() + records_bytes() + sgc_cycle_stack_resident() + (own.hi - own.lo);
+    return tables_bytes() + records_bytes() + sgc_concurrent_stacks_resident() + (own.hi - own.lo);
 }
 
 static uint64_t count_threads(void)

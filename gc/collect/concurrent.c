@@ -91,49 +91,12 @@ static void over(void)
     sgc_wake(&concurrent.state, INT_MAX);
 }
 
-/* ---- threads that wait for the mark ---- */
-
-struct wait {
-    uint64_t began, most_ns;        /* it takes so long at most */
-};
-
-static bool is_over(const struct wait *w)
+void sgc_concurrent_wait_over(uint64_t most_ns)
 {
-    return sgc_clock_ns() - w->began >= w->most_ns;
-}
+    uint64_t began = sgc_clock_ns();
 
-static void help(void *arg)
-{
-    const struct wait *w = arg;
-
-    sgc_sleep_ns(w->most_ns);
-}
-
-static void stay(void *arg)
-{
-    const struct wait *w = arg;
-
-    while (sgc_concurrent_busy() && !is_over(w))
-        sgc_wait(&concurrent.state, sgc_a32_load(&concurrent.state), (int64_t)w->most_ns);
-}
-
-static void wait(struct sgc_mutator *self, enum sgc_wait which, void (*how)(void *arg), uint64_t most_ns)
-{
-    struct wait w = { sgc_clock_ns(), most_ns };
-
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_world_sleep(self, how, &w);
-    sgc_assist_waited(which, sgc_clock_ns() - w.began);
-}
-
-void sgc_concurrent_assist(struct sgc_mutator *self)
-{
-    wait(self, SGC_ASSIST, help, SGC_ASSIST_NS);
-}
-
-void sgc_concurrent_stall(struct sgc_mutator *self)
-{
-    wait(self, SGC_STALL, stay, sgc_pause_target_ns());
+    for (uint32_t now; (now = sgc_a32_load_acq(&concurrent.state)) != IDLE && sgc_clock_ns() - began < most_ns;)
+        sgc_wait(&concurrent.state, now, (int64_t)most_ns);
 }
 
 /* ---- the cycle changes hands ---- */
@@ -143,11 +106,11 @@ static bool is_held(void)
     return sgc_a32_load_sc(&concurrent.held) != 0;
 }
 
-/* Asked by the lead's marker between two pieces of work. */
+/* Asked by the lead between two pieces of work; the other markers do what the lead does. */
 static bool told_to_come_out(void *arg)
 {
     (void)arg;
-    sgc_assist_marked(sgc_team_first(&sgc_cycle.team)->bytes);
+    sgc_assist_marked(sgc_team_marked(&sgc_cycle.team));
     return is_held();
 }
 
@@ -179,6 +142,7 @@ void sgc_concurrent_hold(void)
 {
     sgc_assert(sgc_gc_lock_held() && !is_held());
     sgc_a32_store_sc(&concurrent.held, 1);
+    sgc_team_nudge(&sgc_cycle.team);
     while (sgc_a32_load_sc(&concurrent.inside) != 0)
         sgc_wait(&concurrent.inside, 1, -1);
 }
@@ -188,6 +152,20 @@ void sgc_concurrent_release(void)
     sgc_assert(sgc_gc_lock_held() && is_held());
     sgc_a32_store_sc(&concurrent.held, 0);
     sgc_wake(&concurrent.held, INT_MAX);
+}
+
+size_t sgc_concurrent_stacks_resident(void)
+{
+    bool held = is_held();
+    size_t bytes;
+
+    sgc_assert(sgc_gc_lock_held());
+    if (!held)
+        sgc_concurrent_hold();
+    bytes = sgc_team_stacks_resident(&sgc_cycle.team);
+    if (!held)
+        sgc_concurrent_release();
+    return bytes;
 }
 
 static void forget(void *arg)
@@ -277,6 +255,8 @@ static bool begin(struct sgc_mutator *self, uint32_t epoch)
 
     sgc_gc_lock_acquire(self);
     if (sgc_heap.epoch == epoch && !collecting_is_disabled()) {
+        sgc_cycle_start_helpers((uint32_t)sgc_options.concurrent_markers);
+        sgc_team_make_spares(&sgc_cycle.team);
         sgc_a32_store_rel(&concurrent.state, MARKING);
         begun = sgc_attempt_first(self);
         if (begun)

@@ -4,8 +4,8 @@
  *
  * The service thread leads: it sweeps everything, has the pages watched, stops the program for its roots, marks beside it,
  * looks at what was written meanwhile, and stops it again for the rest.  While it marks it counts as stopped and holds no
- * lock.  Each stop is an attempt to finish; one that would take longer than the target lets the program go on, and keeps its
- * marks.
+ * lock.  Helper markers, and threads that assist, mark with it; they are out of the heap whenever it is.  Each stop is an
+ * attempt to finish; one that would take longer than the target lets the program go on, and keeps its marks.
  *
  * Whoever has the GC lock may take the cycle from the lead between two pieces of work, to finish it or to give it up.
  *
@@ -22,6 +22,7 @@
 #define SGC_GC_COLLECT_CONCURRENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "gc/events/events.h"
 #include "gc/threads/mutator.h"
@@ -38,13 +39,8 @@ void sgc_concurrent_ask(struct sgc_mutator *self);
 bool sgc_concurrent_busy(void);
 bool sgc_concurrent_marks(void);
 
-/* ---- by a thread that allocates faster than the mark gets on; outside sections, the GC lock not held ---- */
-
-/* It helps for a fifth of a millisecond. */
-void sgc_concurrent_assist(struct sgc_mutator *self);
-
-/* It waits until the cycle is over, but no longer than a stop may take. */
-void sgc_concurrent_stall(struct sgc_mutator *self);
+/* Waits until no cycle is busy, but no longer than that.  In a blocked region. */
+void sgc_concurrent_wait_over(uint64_t most_ns);
 
 /* Marks about so many bytes for the cycle, on a thread that does not have the GC lock, outside sections.  True if there is more
  * to mark. */
@@ -52,9 +48,13 @@ bool sgc_concurrent_help(struct sgc_mutator *self, size_t bytes);
 
 /* ---- by who has the GC lock, world running ---- */
 
-/* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release. */
+/* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release, as does everybody
+ * who marks with it. */
 void sgc_concurrent_hold(void);
 void sgc_concurrent_release(void);
+
+/* Resident bytes of the mark stacks, which are the markers' own while they mark.  Also from a callback of a collection. */
+size_t sgc_concurrent_stacks_resident(void);
 
 /* Finishes the cycle in one stop, on the calling thread, whose stack is scanned from `from`.  False if the world could not be
  * stopped. */

@@ -103,6 +103,20 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
     return sgc_collect_from(self, reason, stop, 0);
 }
 
+/* ---- markers ---- */
+
+void sgc_cycle_start_markers(struct sgc_mutator *self)
+{
+    sgc_assert(self == sgc_mutator_self());
+    if (sgc_gc_lock_held())
+        return;
+    sgc_gc_lock_acquire(self);
+    sgc_concurrent_hold();
+    sgc_cycle_start_helpers((uint32_t)sgc_options.markers);
+    sgc_concurrent_release();
+    sgc_gc_lock_release();
+}
+
 /* ---- disabling ---- */
 
 void sgc_collect_disable(void)

@@ -27,6 +27,9 @@ enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason re
 enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void),
                                          uintptr_t from);
 
+/* Starts the threads of all markers that there may be.  Outside sections. */
+void sgc_cycle_start_markers(struct sgc_mutator *self);
+
 /* Collections are disabled while this is not zero. */
 void sgc_collect_disable(void);
 bool sgc_collect_enable(void);              /* false: it was not disabled */

@@ -2,6 +2,7 @@
 /* See gc/collect/due.h. */
 #include "gc/collect/due.h"
 
+#include "gc/collect/assists.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/threads/gc_lock.h"
@@ -13,7 +14,7 @@ static bool wait_for_cycle(struct sgc_mutator *self)
         return false;
     if (!sgc_pacing_overdue())
         return true;
-    sgc_concurrent_stall(self);
+    sgc_stall(self);
     return !sgc_pacing_overdue();
 }
 
@@ -26,7 +27,7 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(
     if (due == SGC_DUE_SOON)
         sgc_concurrent_ask(self);
     else if (due == SGC_DUE_ASSIST)
-        sgc_concurrent_assist(self);
+        sgc_assist(self);
     else if (!wait_for_cycle(self))
         sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
     sgc_stack_clear_deep();

@@ -18,8 +18,8 @@
 
 SGC_STATE static bool told;                     /* of a thread whose stacks are unknown */
 
-/* ---- the helper markers' threads: they sleep between marks, and are no mutators, as they touch the heap only while the world
- * is stopped ---- */
+/* ---- the helper markers' threads: they sleep between marks, and are no mutators: they write nothing into the heap, and no
+ * stop waits for them, since the thread whose mark it is has them out first ---- */
 
 /* What a helper has to know, handed over in one word: the argument's memory must outlive the call. */
 struct helper {
@@ -58,9 +58,8 @@ static bool start_one(void)
     return started;
 }
 
-/* Sees to it that helpers for `want` markers exist, as far as the system has threads; what it refuses is said once and not
- * asked for again.  World running, outside sections; with the GC lock, for the reason that sgc_service_start gives. */
-static void start_helpers(uint32_t want)
+/* With the GC lock for the reason that sgc_service_start gives. */
+void sgc_cycle_start_helpers(uint32_t want)
 {
     struct sgc_team *team = &sgc_cycle.team;
 
@@ -153,7 +152,7 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, void (*pause)(st
     c->stopped = c->complete = false;
     c->unknown = 0;
     c->markers = markers;
-    start_helpers(markers);
+    sgc_cycle_start_helpers(markers);
     SGC_EVENT(stop_requested, &c->record);
     sgc_client_before(self);            /* listeners may set a hook */
     sgc_with_registers(pause_from, &pause);
@@ -200,27 +199,13 @@ bool sgc_cycle_init(void)
         .steal = (enum sgc_steal)sgc_options.steal,
         .termination = (enum sgc_termination_form)sgc_options.termination,
         .markbit = (enum sgc_markbit)sgc_options.markbit,
+        .beside = (uint32_t)sgc_options.concurrent_markers,
     };
 
     if (sgc_team_init(&sgc_cycle.team, &config))
         return true;
     sgc_error("the system refuses address space for a mark stack; raise the limit (ulimit -v)");
     return false;
-}
-
-void sgc_cycle_start_markers(struct sgc_mutator *self)
-{
-    sgc_assert(self == sgc_mutator_self());
-    if (sgc_gc_lock_held())
-        return;
-    sgc_gc_lock_acquire(self);
-    start_helpers((uint32_t)sgc_options.markers);
-    sgc_gc_lock_release();
-}
-
-size_t sgc_cycle_stack_resident(void)
-{
-    return sgc_team_stacks_resident(&sgc_cycle.team);
 }
 
 void sgc_cycle_after_fork(void)

@@ -25,11 +25,9 @@ bool sgc_cycle_run(struct sgc_cycle *c, const struct sgc_phase_row *row);
 /* Its last stop is over. */
 void sgc_cycle_close(void);
 
-/* Starts the threads of all markers that there may be.  Outside sections. */
-void sgc_cycle_start_markers(struct sgc_mutator *self);
-
-/* Resident bytes of the mark stack. */
-size_t sgc_cycle_stack_resident(void);
+/* Sees to it that helpers for `want` markers exist, as far as the system has threads; what it refuses is said once and not
+ * asked for again.  World running, outside sections, while nobody marks. */
+void sgc_cycle_start_helpers(uint32_t want);
 
 void sgc_cycle_after_fork(void);
 

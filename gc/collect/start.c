@@ -52,6 +52,20 @@ static bool start_heap(void)
     return true;
 }
 
+enum { SHARE_BESIDE = 4 };              /* of so many markers one marks beside the program, which has the other processors */
+
+static void settle_concurrent_markers(void)
+{
+    int *beside = &sgc_options.concurrent_markers;
+
+    if (*beside == 0)
+        *beside = sgc_options.markers / SHARE_BESIDE;
+    if (*beside == 0)
+        *beside = 1;
+    if (*beside > sgc_options.markers)
+        *beside = sgc_options.markers;
+}
+
 static void settle_markers(void)
 {
     if (sgc_options.markers == 0)
@@ -59,6 +73,7 @@ static void settle_markers(void)
     if (sgc_options.markers > MARKERS_MAX)
         sgc_options.markers = MARKERS_MAX;
     sgc_assert(sgc_options.markers > 0);
+    settle_concurrent_markers();
     sgc_preset_apply();
 }
 

@@ -64,6 +64,7 @@ struct sgc_options {
     int end_byte;                   /* enum sgc_end_byte */
     /* marking */
     int markers;                    /* 0 until the start has asked for the number of processors */
+    int concurrent_markers;         /* of them, beside the program; 0 until the start */
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
     int mode;                       /* enum sgc_mode */
     bool enable_incremental, disable_incremental;

@@ -143,12 +143,17 @@ size_t sgc_deque_room(struct sgc_deque *d, size_t wanted)
     return memory->committed - d->top < wanted ? memory->committed - d->top : wanted;
 }
 
-void sgc_deque_reset(struct sgc_deque *d)
+void sgc_deque_take_back(struct sgc_deque *d)
 {
     sgc_assert(sgc_deque_ok(d));
     begin_change(d);
     take_back(d, true);
     end_change(d);
+}
+
+void sgc_deque_reset(struct sgc_deque *d)
+{
+    sgc_deque_take_back(d);
     begin_anew(d);
 }
 

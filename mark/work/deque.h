@@ -18,8 +18,8 @@
  *
  *   what                written by                      read by       ordering
  *   memory, top,        its owner; whoever makes        same          none: one thread at a time; others see nothing
- *   watermark, deepest, sure that there is no thief                   of it
- *   tag
+ *   watermark, deepest, sure that there is no thief                   of it.  The owner may be another thread from now
+ *   tag                                                               on, if that acquires what the last one released
  *   a piece             its owner, in a place at or     its owner     own order: it alone writes
  *                       above the watermark             thieves       relaxed, between an acquire load of the word and
  *                                                                     their compare-and-swap of it: steps 1 to 3 below
@@ -238,6 +238,9 @@ static inline bool sgc_deque_empty(const struct sgc_deque *d)
 {
     return d->top == d->watermark && sgc_deque_looks_empty(d);
 }
+
+/* What was public and is not stolen is private again.  There may be thieves. */
+void sgc_deque_take_back(struct sgc_deque *d);
 
 /* Forgets all work that is not stolen.  There may be thieves. */
 void sgc_deque_reset(struct sgc_deque *d);

@@ -55,6 +55,12 @@
  * their tickets.  Each of them reads the flags afterwards, and the one whose ticket stays succeeds, or whoever joined it, if
  * nobody did before.  With X a release only, two that become idle at once could miss each other and go to sleep.
  *
+ * A mark that is interrupted is finished by nobody: D, the detector's and the interrupter's, are compare-and-swaps from
+ * "running", and one of them succeeds.  If it is the detector's, the above holds, and there is nothing to go on with.  If it
+ * is the other, no more follows than that all are told to leave; a marker that is busy leaves its work on its stack, and
+ * who goes on finds it there because he has waited until everybody was out.  Whether a detection that came too late was
+ * right is of no account.
+ *
  * What it costs: becoming busy, a store to the own line and a load; becoming idle, a store there.  The shared line is
  * written only if a detection was begun, and detectors look around before they begin one, first at the
  * marker that was busy last time, so that happens near the end.
@@ -208,6 +214,12 @@ void sgc_termination_abandon(struct sgc_termination *t)
 {
     sgc_assert(sgc_termination_ok(t));
     sgc_a32_store_rel(&t->state, SGC_TERMINATION_ABANDONED);                                /* [D] */
+}
+
+void sgc_termination_interrupt(struct sgc_termination *t)
+{
+    sgc_assert(sgc_termination_ok(t));
+    sgc_a32_cas(&t->state, SGC_TERMINATION_RUNNING, SGC_TERMINATION_INTERRUPTED);           /* [D] */
 }
 
 /* ---- check ----------------------------------------------------------------------------------------------------- */

@@ -21,8 +21,9 @@
  *     that says what is public (so that what a thief did before it took something is seen by whom it took it from);
  *     the same holds for work that is taken from a common place, and for whoever finds that empty;
  *   - sgc_termination_begin is called when nobody is inside: every helper that has called any of these
- *     functions in the mark before was idle then, has said that it is out, and will call none of them until it is
- *     in again.
+ *     functions in the mark before was idle then, or left its work because it was told that the mark is over, has said that
+ *     it is out, and will call none of them until it is in again;
+ *   - a marker is one thread's at a time; who takes it over acquires what its last owner has released.
  *
  * Two forms: "flags", the non-serialising detection of [Endo] 3.4.3, and "counter", one number for all.  Why
  * they are right stands in termination.c; the model is tests/model/termination.pml.
@@ -42,6 +43,7 @@ enum sgc_termination_state {
     SGC_TERMINATION_RUNNING,
     SGC_TERMINATION_FINISHED,       /* everything reachable is marked */
     SGC_TERMINATION_ABANDONED,      /* the mark was given up: everybody drops what he has and leaves */
+    SGC_TERMINATION_INTERRUPTED,    /* it goes on later: everybody leaves what he has where it lies, and leaves */
 };
 
 enum {
@@ -63,7 +65,8 @@ enum {
  *   busy             who becomes busy [A], idle [S]     detectors [N]    A, S acquire and         S hands over, N takes
  *                                                                        release; N acquire
  *   state            the first detector that succeeds   everybody [T]    acquire and release      who leaves has seen all
- *                    [D]; who gives the mark up [D]                                               that was marked
+ *                    [D]; who gives the mark up [D],                                              that was marked
+ *                    or interrupts it [D]
  *   form, markers    sgc_termination_begin [B], as      everybody        plain; B relaxed         nobody is inside, and
  *                    all of the above                                                             waking orders it
  */
@@ -110,7 +113,11 @@ bool sgc_termination_detect(struct sgc_termination *t, uint32_t i);
 /* The mark is given up: from now on everybody is told that it is finished. */
 void sgc_termination_abandon(struct sgc_termination *t);
 
-/* Has it been found out?  One load, for loops. */
+/* The mark is to go on later, unless it is finished already: from now on everybody is told to leave.  A marker that is busy
+ * stays so; its work waits for the thread that goes on, which begins anew when nobody is inside. */
+void sgc_termination_interrupt(struct sgc_termination *t);
+
+/* Has it been found out, or is it over for another reason?  One load, for loops. */
 static inline bool sgc_termination_finished(const struct sgc_termination *t)
 {
     return sgc_a32_load_acq(&t->state) != SGC_TERMINATION_RUNNING;                          /* [T] */
@@ -119,6 +126,12 @@ static inline bool sgc_termination_finished(const struct sgc_termination *t)
 static inline bool sgc_termination_abandoned(const struct sgc_termination *t)
 {
     return sgc_a32_load_acq(&t->state) == SGC_TERMINATION_ABANDONED;                        /* [T] */
+}
+
+/* Is everything marked?  When nobody is inside: neither given up nor interrupted. */
+static inline bool sgc_termination_complete(const struct sgc_termination *t)
+{
+    return sgc_a32_load_acq(&t->state) == SGC_TERMINATION_FINISHED;                         /* [T] */
 }
 
 /* Assertions about everything.  While nobody is inside. */

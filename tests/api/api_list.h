@@ -342,6 +342,7 @@
     F(const char *, SGC_version, (void)) \
     F(int, SGC_init, (int, SGC_attr_t *)) \
     F(void, GC_collect, (void)) \
+    F(int, SGC_mark_some, (uint64_t)) \
     F(size_t, SGC_get_stats, (struct SGC_stats *, size_t)) \
     F(void, SGC_dirty, (const void *, size_t)) \
     F(int, SGC_check, (void)) \

@@ -61,6 +61,8 @@ static void test_share(const struct deque_form *form)
     push_range(&deque, 0, LEAST_PIECES);
     sgc_deque_share(&deque);
     tap_ok(public_length(&deque) == LEAST_PIECES / 2, "a full stack is shared in half");
+    sgc_deque_take_back(&deque);
+    tap_ok(public_length(&deque) == 0 && sgc_deque_private(&deque) == LEAST_PIECES && sound(), "and taken back as a whole");
     sgc_deque_reset(&deque);
     tap_ok(sgc_deque_empty(&deque) && deque.top == 0 && pop(&deque) == SIZE_MAX && sound(),
            "a reset forgets public and private pieces");

@@ -103,6 +103,25 @@ static void test_abandon(const struct form *f)
     sgc_termination_detect(&t, 0);
 }
 
+static void test_interrupt(const struct form *f)
+{
+    sgc_termination_begin(&t, f->form, 3);
+    sgc_termination_busy(&t, 1);
+    sgc_termination_interrupt(&t);
+    tap_ok(sgc_termination_finished(&t) && !sgc_termination_complete(&t) && !sgc_termination_abandoned(&t),
+           "%s: interrupted, busy ones are told to leave", f->name);
+    tap_ok(sgc_termination_detect(&t, 2), "%s: idle ones, too", f->name);
+    sgc_termination_idle(&t, 0);
+    sgc_termination_idle(&t, 1);
+    tap_ok(sgc_termination_detect(&t, 1) && !sgc_termination_complete(&t), "%s: who asks later does not finish it", f->name);
+    sgc_termination_check(&t);
+    sgc_termination_begin(&t, f->form, 3);
+    sgc_termination_idle(&t, 0);
+    tap_ok(sgc_termination_detect(&t, 0) && sgc_termination_complete(&t), "%s: it goes on and is finished", f->name);
+    sgc_termination_interrupt(&t);
+    tap_ok(sgc_termination_complete(&t), "%s: then it is too late to interrupt it", f->name);
+}
+
 /* ---- what only the flags have ---------------------------------------------------------------------------------- */
 
 /* A detection that did not come to its end: the state is put back. */
@@ -245,6 +264,7 @@ int main(void)
         test_helpers(&forms[i]);
         test_each(&forms[i]);
         test_abandon(&forms[i]);
+        test_interrupt(&forms[i]);
     }
     test_tickets();
     if (TEST_ASSERTIONS)

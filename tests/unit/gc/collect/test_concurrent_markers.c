@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/concurrent.c with several markers beside the program: helpers, and threads that assist by SGC_mark_some.  A tree
+ * whose parts change places all the time stays whole; SGC_VERIFY=marks looks at each mark once more.  Explicit collections,
+ * forks and statistics in the middle find everybody out of the heap.
+ */
+#include "gc/collect/concurrent.h"
+
+#define GC_THREADS 1
+#define GC_NO_THREAD_REDIRECTS 1
+#include <gc/gc.h>
+#include <sgc.h>
+
+#include "gc/collect/phases.h"
+#include "gc/collect/write_watch.h"
+#include "tests/lib/child.h"
+#include "tests/lib/white.h"
+
+enum {
+    DEPTH = TEST_SANITIZED ? 13 : 17, CYCLES = TEST_SANITIZED ? 2 : 4, LOOKS = TEST_SANITIZED ? 50 : 300,
+    SECONDS = 20, ASSISTANTS = 2, INSIDE = (1 << 16) - 1,
+};
+
+struct node {
+    struct node *child[2];
+    uintptr_t id;
+};
+
+static struct node *root;
+static uint64_t seed = 1;
+static uintptr_t ids;
+static sgc_a32_t ending, assists;
+
+static uint32_t below(uint32_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)(seed >> 20) % n;
+}
+
+static struct node *make(int depth)
+{
+    struct node *n = GC_malloc(sizeof *n);
+
+    n->id = ++ids;
+    for (int i = 0; depth > 0 && i < 2; i++)
+        n->child[i] = make(depth - 1);
+    return n;
+}
+
+/* The numbers of nodes, and the sum of their ids. */
+static void count(const struct node *n, size_t *nodes, uintptr_t *sum)
+{
+    for (; n != NULL; n = n->child[1]) {
+        ++*nodes;
+        *sum += n->id;
+        count(n->child[0], nodes, sum);
+    }
+}
+
+static bool right(void)
+{
+    size_t nodes = 0;
+    uintptr_t sum = 0;
+
+    count(root, &nodes, &sum);
+    return nodes == ids && sum == ids * (ids + 1) / 2;
+}
+
+/* A place of a child, in one half of the tree, so far down. */
+static struct node **place(int half, uint32_t depth)
+{
+    struct node **at = &root->child[half];
+
+    for (; depth > 0; depth--)
+        at = &(*at)->child[below(2)];
+    return at;
+}
+
+static void change(void)
+{
+    uint32_t depth = below(DEPTH - 1);
+    struct node **one = place(0, depth), **other = place(1, depth), *n = *one;
+
+    *one = *other;
+    *other = n;
+    *(uintptr_t *)GC_malloc(64 + below(500)) = 1;
+}
+
+static uint64_t patience(void)
+{
+    return sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;
+}
+
+static bool begin(void)
+{
+    GC_INIT();
+    root = make(DEPTH);
+    return sgc_concurrent_enabled();
+}
+
+/* Has another marker than the lead been seen at work? */
+static bool helper_is_inside(void)
+{
+    return sgc_concurrent_marks() && (sgc_a32_load(&sgc_cycle.team.state) & INSIDE) != 0;
+}
+
+/* ---- children ---- */
+
+/* Some cycles, and more until somebody is seen, if somebody has to be. */
+static bool is_seen(bool expected)
+{
+    uint64_t until = patience();
+    uint32_t seen = 0;
+
+    while ((sgc_cycles_finished() < CYCLES || (expected && seen == 0)) && sgc_clock_ns() < until)
+        for (int i = 0; i < 100; i++) {
+            change();
+            seen += helper_is_inside();
+        }
+    return seen != 0;
+}
+
+static int helpers(void)
+{
+    if (!begin())
+        return CHILD_SKIPS;
+    return !is_seen(true) ? 1 : !right() ? 2 : 0;
+}
+
+static int one_is_enough(void)
+{
+    setenv("SGC_CONCURRENT_MARKERS", "1", 1);
+    if (!begin())
+        return CHILD_SKIPS;
+    return is_seen(false) ? 1 : !right() ? 2 : 0;
+}
+
+static void *assist(void *arg)
+{
+    while (sgc_a32_load_acq(&ending) == 0)
+        if (SGC_mark_some(100000))
+            sgc_a32_add(&assists, 1);
+        else
+            sgc_sleep_ns(50000);
+    return arg;
+}
+
+static int assistants(void)
+{
+    uint64_t until = patience();
+    pthread_t thread[ASSISTANTS];
+
+    setenv("SGC_CONCURRENT_MARKERS", "1", 1);
+    if (!begin())
+        return CHILD_SKIPS;
+    if (SGC_mark_some(1000))
+        return 4;
+    for (int i = 0; i < ASSISTANTS; i++)
+        if (GC_pthread_create(&thread[i], NULL, assist, NULL) != 0)
+            return 5;
+    while ((sgc_cycles_finished() < CYCLES || sgc_a32_load(&assists) < 10) && sgc_clock_ns() < until)
+        for (int i = 0; i < 100; i++)
+            change();
+    sgc_a32_store_rel(&ending, 1);
+    for (int i = 0; i < ASSISTANTS; i++)
+        GC_pthread_join(thread[i], NULL);
+    return !right() ? 1 : sgc_a32_load(&assists) < 10 ? 2 : 0;
+}
+
+/* Whoever has the cycle finds nobody in the heap. */
+static bool all_are_out(void)
+{
+    bool out;
+
+    sgc_gc_lock_acquire(sgc_mutator_self());
+    sgc_concurrent_hold();
+    out = sgc_a32_load_acq(&sgc_cycle.team.state) == 0;
+    sgc_concurrent_release();
+    sgc_gc_lock_release();
+    return out;
+}
+
+static int held(void)
+{
+    uint64_t until = patience();
+    int times = 0, wrong = 0;
+
+    if (!begin())
+        return CHILD_SKIPS;
+    while (times < 30 && sgc_clock_ns() < until) {
+        for (int i = 0; i < 20; i++)
+            change();
+        if (!helper_is_inside())
+            continue;
+        wrong += !all_are_out();
+        if (++times % 10 == 0)
+            GC_gcollect();
+    }
+    return wrong != 0 || !right() ? 1 : times < 3 ? 2 : 0;
+}
+
+static int forks(void)
+{
+    uint64_t until = patience();
+    int forked = 0;
+
+    GC_set_handle_fork(1);
+    if (TEST_SANITIZED || !begin())     /* sanitizers do not survive a fork beside other threads */
+        return CHILD_SKIPS;
+    while (forked < 3 && sgc_clock_ns() < until) {
+        int status = 1;
+        pid_t child;
+
+        for (int i = 0; i < 20; i++)
+            change();
+        if (!helper_is_inside())
+            continue;
+        forked++;
+        child = fork();
+        if (child == 0) {
+            for (uint64_t now = sgc_cycles_finished(); sgc_cycles_finished() < now + 2 && sgc_clock_ns() < until;)
+                change();
+            _exit(!right());
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || !right())
+            return 1;
+    }
+    return forked != 0 ? 0 : 3;
+}
+
+/* The statistics look at the markers' stacks, which they own while they mark. */
+static int statistics(void)
+{
+    uint64_t until = patience();
+    int times = 0;
+
+    if (!begin())
+        return CHILD_SKIPS;
+    while (times < LOOKS && sgc_clock_ns() < until) {
+        struct SGC_stats stats;
+
+        for (int i = 0; i < 10; i++)
+            change();
+        if (sgc_concurrent_marks() && SGC_get_stats(&stats, sizeof stats) == sizeof stats)
+            times++;
+    }
+    return !right() ? 1 : times < 30 ? 2 : 0;
+}
+
+/* What the option means. */
+static int a_quarter(void)
+{
+    unsetenv("SGC_CONCURRENT_MARKERS");
+    setenv("GC_MARKERS", "8", 1);
+    GC_INIT();
+    return sgc_options.concurrent_markers == 2 && sgc_cycle.team.config.beside == 2 ? 0 : 1;
+}
+
+static int at_least_one(void)
+{
+    unsetenv("SGC_CONCURRENT_MARKERS");
+    setenv("GC_MARKERS", "2", 1);
+    GC_INIT();
+    return sgc_options.concurrent_markers == 1 ? 0 : 1;
+}
+
+static int no_more_than_all(void)
+{
+    setenv("SGC_CONCURRENT_MARKERS", "100", 1);
+    GC_INIT();
+    return sgc_options.concurrent_markers == 4 ? 0 : 1;
+}
+
+int main(void)
+{
+    static const char *const sources[] = { "none", "async" };
+
+    setenv("SGC_MODE", "concurrent", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    setenv("SGC_VERIFY", "marks", 1);
+    setenv("GC_MARKERS", "4", 1);
+    setenv("SGC_CONCURRENT_MARKERS", "3", 1);
+    child_ok(a_quarter, "a quarter of the markers");
+    child_ok(at_least_one, "but at least one");
+    child_ok(no_more_than_all, "and no more than there are");
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        setenv("SGC_DIRTY", sources[i], 1);
+        child_ok(helpers, "%s: helpers mark beside the program", sources[i]);
+        child_ok(assistants, "%s: so do threads that assist", sources[i]);
+        child_ok(held, "%s: whoever takes the cycle finds all out", sources[i]);
+        child_ok(forks, "%s: forks while helpers mark", sources[i]);
+        child_ok(statistics, "%s: statistics while helpers mark", sources[i]);
+    }
+    setenv("SGC_DIRTY", "none", 1);
+    child_ok(one_is_enough, "one marker needs no helper");
+    return tap_done();
+}
