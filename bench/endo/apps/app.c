@@ -18,7 +18,6 @@ static const char *const set_names[APP_SETS] = { "quick", "ch2", "ch3", "ch4", "
 
 enum {
     THREADS_MOST = 1024,
-    RETRIES = 2,                /* cycles of a request: one beside the program keeps what died meanwhile for the next */
 };
 
 static struct {
@@ -123,7 +122,6 @@ void app_begin(int argc, char **argv, const char *name, struct app_parameter *pa
     app.threads = 1;
     parse(argc, argv, parameters, n);
     case_begin();
-    GC_set_max_retries(RETRIES);
     counts = obtained(aligned_alloc(_Alignof(struct own_counts), (size_t)app.threads * sizeof *counts));
     memset(counts, 0, (size_t)app.threads * sizeof *counts);
     for (int i = 0; i < n; i++)

@@ -6,12 +6,14 @@
 #include "gc/collect/due.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 
+#include "gc/collect/concurrent.h"
 #include "gc/events/stats.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
@@ -150,12 +152,55 @@ static int under_lock(void)
     return done && is_whole(tree, LIVE) ? 0 : 1;
 }
 
+/* ---- the limit ---- */
+
+enum { LIMITED = 30000 };
+
+/* Of a heap that has room for twice as much. */
+static bool fill(void **table)
+{
+    for (int i = 0; i < LIMITED; i++)
+        if ((table[i] = GC_malloc(80)) == NULL)
+            return false;
+    return true;
+}
+
+/* A mark has begun, and what the table held is marked. */
+static void wait_for_mark(void)
+{
+    struct timespec nap = { 0, 5000000 };
+
+    GC_start_incremental_collection();
+    for (int i = 0; i < 200 && !sgc_concurrent_marks(); i++)
+        nanosleep(&nap, NULL);
+}
+
+/* What dies beside a mark is found by the next one, so that a request may need two cycles. */
+static int at_the_limit(void)
+{
+    static void *table[2][LIMITED];
+
+    setenv("GC_MAXIMUM_HEAP_SIZE", "6m", 1);
+    setenv("SGC_PACING", "limit", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    GC_INIT();
+    for (int i = 0; i < 200; i++) {
+        if (!fill(table[i % 2]))
+            return 1;
+        if (i % 4 == 0)
+            wait_for_mark();
+        memset(table[i % 2], 0, sizeof table[0]);
+    }
+    return GC_get_gc_no() > 2 ? 0 : 2;
+}
+
 int main(void)
 {
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     setenv("GC_PAUSE_TIME_TARGET", "1", 1);
-    tap_plan(6);
+    tap_plan(7);
     check_many_threads();
     child_ok(under_lock, "a thread with the allocation lock waits for nobody");
+    child_ok(at_the_limit, "near the limit nothing is refused that another cycle finds");
     return tap_done();
 }
