@@ -45,6 +45,8 @@ alloc_sources = \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \
+	alloc/pages/survival.c \
+	alloc/pages/survival.h \
 	alloc/pause_alloc.c \
 	alloc/pause_alloc.h \
 	alloc/refill.c \

@@ -248,6 +248,7 @@ heap_tests = \
 	tests/unit/alloc/test_marking_race \
 	tests/unit/alloc/test_object \
 	tests/unit/alloc/pages/test_pool_transit \
+	tests/unit/alloc/pages/test_survival \
 	tests/unit/alloc/pages/test_page \
 	tests/unit/alloc/test_page_supply \
 	tests/unit/alloc/pages/test_pool \

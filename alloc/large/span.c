@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
+#include "alloc/pages/survival.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
@@ -210,6 +211,7 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     sgc_guard_enter(self);
     sgc_lock(&sgc_spans.lock, self);
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
+        sgc_survival_span_freed(page);
         sgc_lists_renew(&sgc_spans.lists);
         sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
         if (!sgc_heap_is_marking())

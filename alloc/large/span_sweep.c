@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
+#include "alloc/pages/survival.h"
 
 enum { BATCH = 16 };            /* spans swept under the lock at a time */
 
@@ -78,6 +79,7 @@ static bool sweep_one(struct batch *dead, const struct wanted *wanted)
 
     if (page == SGC_NO_PAGE)
         return false;
+    sgc_survival_span_swept(page);
     if (sgc_span_bit(page)) {
         set_swept(page);
     } else if (serves(page, wanted)) {

@@ -9,6 +9,7 @@
 #include "alloc/pages/live_pages.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
+#include "alloc/pages/survival.h"
 #include "alloc/small/remote_free.h"
 
 enum { POISON = 0xdb };
@@ -43,6 +44,8 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     sgc_assert(!first || !sgc_heap_is_marking());
+    if (first)
+        sgc_survival_first_sweep(page);
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);

@@ -9,6 +9,7 @@
 #include "alloc/page_supply.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
+#include "alloc/pages/survival.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/closure.h"
 #include "gc/collect/torture.h"
@@ -64,6 +65,8 @@ static bool phase_retire(struct sgc_cycle *c)
     sgc_retire_caches();
     c->record.live_bytes_before = sgc_pacing_live() + sgc_pacing_allocated_since();
     sgc_torture_check();
+    if (c->stops == 0)
+        sgc_survival_begin();
     return true;
 }
 
@@ -173,11 +176,15 @@ static bool phase_flip(struct sgc_cycle *c)
     c->record.complete = c->complete;
     SGC_EVENT(marked, &c->record);
     if (c->complete) {
-        if (c->concurrent)
+        if (c->concurrent) {
+            sgc_survival_check_shapes();
             uncount_freed(&c->totals, sgc_marking_finish());
+        }
         if (sgc_options.verify == SGC_VERIFY_MARKS || sgc_options.torture > 0)
             sgc_closure_check();
+        sgc_survival_keep();
         flip();
+        sgc_survival_flipped();
         sgc_torture_check();
     }
     fill_record(c);
