@@ -9,6 +9,7 @@
 
 #include "alloc/large/span_cache.h"
 #include "alloc/pages/survival.h"
+#include "platform/faults.h"
 
 enum { BATCH = 16 };            /* spans swept under the lock at a time */
 
@@ -29,7 +30,7 @@ uint32_t sgc_span_withdraw(uint32_t first)
     struct sgc_page *head = &sgc_heap.pages[first];
 
     sgc_assert(sgc_lock_taken(&sgc_spans.lock) && sgc_page_state(head) == SGC_PAGE_SPAN);
-    sgc_assert(!sgc_heap_is_marking() && !sgc_span_bit(first));
+    sgc_assert((!sgc_heap_is_marking() || sgc_fault(SGC_FAULT_TAKEN_DOWN)) && !sgc_span_bit(first));
     sgc_list_remove(&sgc_spans.lists, first);
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     if (sgc_kind_uncollectable(head->kind))

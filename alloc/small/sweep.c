@@ -11,6 +11,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/pages/survival.h"
 #include "alloc/small/remote_free.h"
+#include "platform/faults.h"
 
 enum { POISON = 0xdb };
 
@@ -51,7 +52,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
         poison_free_slots(page);
     if (first)
         sgc_page_clear_marks(page);
-    sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag);
+    sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag + sgc_fault_turn(SGC_FAULT_SWEPT_EARLY, 16));
     fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
     if (first && fill != SGC_FILL_EMPTY)
         sgc_live_pages_count(sgc_tag_owner(tag));

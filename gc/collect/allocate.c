@@ -104,6 +104,14 @@ static void collect_as_due(struct sgc_mutator *self, enum sgc_due due, uintptr_t
     }
 }
 
+static void collect_under_torture(struct sgc_mutator *self, uintptr_t from)
+{
+    if (sgc_concurrent_enabled() && sgc_torture_leaves_it(self))
+        sgc_concurrent_ask(self);
+    else
+        collect(self, SGC_REASON_TORTURE, NULL, from);
+}
+
 static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
 {
     enum sgc_due due = sgc_pacing_poll(self);
@@ -111,7 +119,7 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
     if (sgc_a32_load(&sgc_allocate_settings.manual) != 0)
         return;
     if (sgc_torture_due(self))
-        collect(self, SGC_REASON_TORTURE, NULL, from);
+        collect_under_torture(self, from);
     else
         collect_as_due(self, due, from);
 }
