@@ -33,6 +33,11 @@ enum sgc_fault {
 #ifdef SGC_ASSERTIONS
 extern sgc_a32_t sgc_fault_planted, sgc_fault_turns;
 
+static inline void sgc_fault_plant(enum sgc_fault fault)
+{
+    sgc_a32_store(&sgc_fault_planted, (uint32_t)fault);
+}
+
 static inline bool sgc_fault(enum sgc_fault fault)
 {
     return __builtin_expect(sgc_a32_load(&sgc_fault_planted) == (uint32_t)fault, 0);
@@ -44,6 +49,11 @@ static inline bool sgc_fault_turn(enum sgc_fault fault, uint32_t n)
     return sgc_fault(fault) && (sgc_a32_add(&sgc_fault_turns, 1) + 1) % n == 0;
 }
 #else
+static inline void sgc_fault_plant(enum sgc_fault fault)
+{
+    (void)fault;
+}
+
 static inline bool sgc_fault(enum sgc_fault fault)
 {
     (void)fault;

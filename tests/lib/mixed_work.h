@@ -43,6 +43,7 @@ struct mixed_world {
 static struct mixed_type mixed_by_bitmap = { NULL, (GC_word)3 << 61 | GC_DS_BITMAP };
 static struct mixed_type mixed_by_procedure = { NULL, GC_MAKE_PROC(GC_GCJ_RESERVED_MARK_PROC_INDEX, 0) };
 static GC_descr mixed_descriptor;
+static bool mixed_procedures = true;    /* objects are made that a procedure marks */
 static int mixed_disclaim_kind;
 static sgc_a32_t mixed_disclaims;                       /* objects of that kind are made */
 static sgc_a32_t mixed_finalized, mixed_disclaimed;     /* how many were */
@@ -155,6 +156,8 @@ static struct mixed *mixed_make(struct mixed_world *w)
 
     if (kind == MIXED_SPAN && mixed_below(w, 8) != 0)
         kind = MIXED_PLAIN;
+    if (kind == MIXED_PROCEDURE && !mixed_procedures)
+        kind = MIXED_GCJ;
     if (kind == MIXED_DISCLAIMED && sgc_a32_load(&mixed_disclaims) == 0)
         kind = MIXED_TYPED;
     bytes = mixed_random_bytes(w, kind);

@@ -128,7 +128,8 @@ static int plant(void)
     GC_INIT();
     sgc_listener_add(&listener);
     mixed_init();
-    sgc_a32_store(&sgc_fault_planted, row->fault);
+    mixed_procedures = false;       /* the check of the closure leaves them out */
+    sgc_fault_plant(row->fault);
     while (sgc_a32_load(cycles) < CYCLES && sgc_clock_ns() < until)
         work_once(&w, &number);
     return 0;
