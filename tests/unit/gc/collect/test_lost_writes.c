@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Also: gc/collect/write_watch.c.  No store is lost: while cycles run one after the other, threads move pointers of which no copy
- * is kept between small, typed, large and uncollectable objects, static data, thread-local data, stacks and registers, by stores
- * and by system calls that write for them (read, recv, process_vm_writev), also into arenas that are new.  Each object must be
- * where it was put, with its contents, and allocated.
+ * Also: gc/collect/write_watch.c.  No store is lost: while cycles run one after the other, threads move pointers of which no
+ * copy is kept between small, typed, large and uncollectable objects, static data, thread-local data, stacks and registers, by
+ * stores and by system calls that write for them (read, recv, process_vm_writev), also into arenas that are new.  Each object
+ * must be where it was put, with its contents, and allocated.
  *
  * Without arguments: some stores with each source of written pages.  test_lost_writes SOURCE STORES: so many with one.
  */
