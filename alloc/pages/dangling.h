@@ -36,4 +36,11 @@ static inline void sgc_dangling_freed(size_t granule)
         sgc_dangling_note(granule);
 }
 
+/* The same of objects whose bits stand in word w. */
+static inline void sgc_dangling_freed_word(size_t w, uintptr_t bits)
+{
+    for (; __builtin_expect(sgc_heap_is_marking(), 0) && bits != 0; bits &= bits - 1)
+        sgc_dangling_note(w * 64 + (size_t)__builtin_ctzll(bits));
+}
+
 #endif

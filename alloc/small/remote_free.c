@@ -98,8 +98,7 @@ void sgc_page_merge(uint32_t page)
         alloc = sgc_bits_word(w, sgc_heap.alloc_role);
         if (freed & ~sgc_aw_load(alloc))
             report_twice(page, w, freed & ~sgc_aw_load(alloc));
-        for (uintptr_t left = freed; left != 0; left &= left - 1)
-            sgc_dangling_freed(w * 64 + (size_t)__builtin_ctzll(left));
+        sgc_dangling_freed_word(w, freed);
         sgc_aw_store_rel(alloc, sgc_aw_load(alloc) & ~freed);
     }
 }
