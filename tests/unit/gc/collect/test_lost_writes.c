@@ -90,9 +90,11 @@ static void token_check(const struct token *t, uintptr_t id)
 
 /* ---- stores ---- */
 
+/* It is reported as well, for a source that relies on that. */
 static void store(struct worker *w, struct token **to, struct token *t)
 {
     *to = t;
+    GC_end_stubborn_change(to);
     w->stored++;
 }
 
@@ -208,7 +210,7 @@ static void fill(struct worker *w, struct token **in_stack, uint32_t number)
         struct token *t = token_make(w);
 
         w->expected[i] = t->id;
-        *place(w, i) = t;
+        store(w, place(w, i), t);
     }
 }
 
