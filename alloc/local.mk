@@ -19,6 +19,8 @@ alloc_sources = \
 	alloc/page_supply.h \
 	alloc/pages/concurrent_marks.c \
 	alloc/pages/concurrent_marks.h \
+	alloc/pages/dangling.c \
+	alloc/pages/dangling.h \
 	alloc/pages/decay.c \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \
@@ -45,6 +47,8 @@ alloc_sources = \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \
+	alloc/pages/survival.c \
+	alloc/pages/survival.h \
 	alloc/pause_alloc.c \
 	alloc/pause_alloc.h \
 	alloc/refill.c \

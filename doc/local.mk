@@ -40,6 +40,7 @@ documents += \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
 	doc/journal/marking.md \
+	doc/journal/marks-checked.md \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \

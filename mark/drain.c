@@ -11,6 +11,7 @@
 #include "mark/mark_sets.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
+#include "platform/faults.h"
 
 enum {
     PIECES = 16,                /* that are no small objects, scanned before others may take work */
@@ -273,7 +274,7 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
 static void put_back(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     sgc_assert(batch->count <= SGC_BATCH);
-    if (marker->when == SGC_MARK_STOPPED)
+    if (marker->when == SGC_MARK_STOPPED || sgc_fault(SGC_FAULT_BATCH_LOST))
         batch->count = 0;
     for (; batch->count != 0; batch->count--) {
         struct sgc_words *object = &batch->object[batch->count - 1];

@@ -7,6 +7,7 @@
 #include "mark/displacements.h"
 #include "mark/edge_bits.h"
 #include "mark/edge_loops.h"
+#include "platform/faults.h"
 
 enum { DROP_SHARE = 4 };        /* where one edge in so many leads to what is marked, these are sifted out first */
 
@@ -46,6 +47,8 @@ void sgc_mark_later(struct sgc_marker *marker, uintptr_t address)
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(address));
     if (first != SGC_NO_PAGE)
         page = first;
+    if (sgc_fault(SGC_FAULT_FLAG_FORGOTTEN) && page % 4 == 0)
+        return;
     /* who takes the flag in a round of rescans must see the mark that was set before */
     sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
 }

@@ -9,6 +9,7 @@
 
 #include "mark/edge.h"
 #include "mark/mark_sets.h"
+#include "platform/faults.h"
 
 static uint32_t os_pages(void)
 {
@@ -166,6 +167,14 @@ static uint32_t written_of(const uint64_t *written, uint32_t n)
     return (uint32_t)(written[at / 64] >> at % 64) & ((UINT32_C(1) << count) - 1);
 }
 
+/* A planted fault: the same OS page of each 1000. */
+static uint32_t skip_one(uint32_t page, uint32_t written)
+{
+    uint32_t skipped = (1000 - page * os_pages() % 1000) % 1000;
+
+    return sgc_fault(SGC_FAULT_SKIPPED_PAGE) && skipped < os_pages() ? written & ~(UINT32_C(1) << skipped) : written;
+}
+
 uint32_t sgc_mark_written(struct sgc_marker *marker, uint32_t arena, const uint64_t *written)
 {
     uint32_t whole = SGC_NO_PAGE, found = 0;
@@ -174,7 +183,7 @@ uint32_t sgc_mark_written(struct sgc_marker *marker, uint32_t arena, const uint6
     if (arena >= sgc_marker_arenas(marker))
         return 0;
     for (uint32_t n = 0; n < SGC_ARENA_PAGES; n++) {
-        uint32_t page = arena * SGC_ARENA_PAGES + n, bits = written_of(written, n);
+        uint32_t page = arena * SGC_ARENA_PAGES + n, bits = skip_one(page, written_of(written, n));
 
         if (bits == 0)
             continue;

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 
 #include "platform/dirty.h"
+#include "platform/faults.h"
 #include "platform/lock.h"
 #include "platform/platform.h"
 #include "platform/proc_file_linux.h"
@@ -242,6 +243,15 @@ static bool protect_piece(uintptr_t from, uintptr_t to)
     return done;
 }
 
+static bool protect_again(uintptr_t from, uintptr_t to)
+{
+    if (!sgc_fault(SGC_FAULT_NOT_REARMED))
+        return protect_piece(from, to);
+    for (uintptr_t page = from; page < to; page++)
+        set_watched(page, true);
+    return true;
+}
+
 static bool protect_arm(uintptr_t low, uintptr_t high)
 {
     uintptr_t end, to;
@@ -283,7 +293,7 @@ static bool collect_runs(uintptr_t first, uintptr_t end, bool rearm, uint64_t *d
 {
     for (uintptr_t from = first, to; (to = next_run(&from, end)) > from; from = to) {
         sgc_dirty_set(dirty, from - first, to - first);
-        if (rearm && !protect_piece(from, to))
+        if (rearm && !protect_again(from, to))
             return false;
     }
     return true;

@@ -31,6 +31,7 @@ platform_sources += \
 	platform/dirty_async_linux.c \
 	platform/dirty_mprotect.c \
 	platform/dirty_soft_linux.c \
+	platform/faults.h \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "platform/faults.h"
 #include "platform/platform.h"
 #include "platform/syscall_linux.h"
 
@@ -209,6 +210,10 @@ void sgc_assert_failed(const char *expression, const char *file, int line)
               "or overwritten memory: run again with SGC_TORTURE=1000 and report this line",
               expression, file, line);
 }
+
+#ifdef SGC_ASSERTIONS
+SGC_STATE sgc_a32_t sgc_fault_planted, sgc_fault_turns;
+#endif
 
 void sgc_report_to(int fd)
 {

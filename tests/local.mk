@@ -176,7 +176,7 @@ tests_stress_storm_module_big_la_SOURCES = tests/stress/storm_module.c
 tests_stress_storm_module_big_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTORM_MODULE_BIG
 tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
 tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
-long_test_scripts += tests/check/check-long
+long_test_scripts += tests/check/check-long tests/check/check-concurrent-long
 EXTRA_DIST += tests/stress/README.md
 
 # The public interface: headers against bdwgc's and against what is exported, then every function of gc.h and
@@ -250,6 +250,8 @@ heap_tests = \
 	tests/unit/alloc/test_marking_race \
 	tests/unit/alloc/test_object \
 	tests/unit/alloc/pages/test_pool_transit \
+	tests/unit/alloc/pages/test_dangling \
+	tests/unit/alloc/pages/test_survival \
 	tests/unit/alloc/pages/test_page \
 	tests/unit/alloc/test_page_supply \
 	tests/unit/alloc/pages/test_pool \
@@ -286,11 +288,14 @@ unit_tests += \
 	tests/unit/gc/collect/test_due \
 	tests/unit/gc/collect/test_reported \
 	tests/unit/gc/collect/test_reported_own \
+	tests/unit/gc/collect/test_faults \
 	tests/unit/gc/collect/test_torture \
+	tests/unit/gc/collect/test_lost_writes \
+	tests/unit/gc/collect/test_torture_concurrent \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
-test_headers += tests/lib/trap.h tests/lib/white.h
+test_headers += tests/lib/mixed_work.h tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 

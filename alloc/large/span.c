@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
+#include "alloc/pages/dangling.h"
+#include "alloc/pages/survival.h"
+#include "platform/faults.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
@@ -172,6 +175,7 @@ void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sg
 static bool clear_bit(uint32_t page)
 {
     sgc_assert(sgc_page_ok(page));
+    sgc_dangling_freed(sgc_page_first_granule(page));
     return (sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page)) & sgc_arena_bit(page)) != 0;
 }
 
@@ -210,9 +214,10 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     sgc_guard_enter(self);
     sgc_lock(&sgc_spans.lock, self);
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
+        sgc_survival_span_freed(page);
         sgc_lists_renew(&sgc_spans.lists);
         sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
-        if (!sgc_heap_is_marking())
+        if (!sgc_heap_is_marking() || sgc_fault(SGC_FAULT_TAKEN_DOWN))
             run.count = sgc_span_withdraw(page);
         freed = true;
     }

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "alloc/large/span_cache.h"
+#include "alloc/pages/survival.h"
+#include "platform/faults.h"
 
 enum { BATCH = 16 };            /* spans swept under the lock at a time */
 
@@ -28,7 +30,7 @@ uint32_t sgc_span_withdraw(uint32_t first)
     struct sgc_page *head = &sgc_heap.pages[first];
 
     sgc_assert(sgc_lock_taken(&sgc_spans.lock) && sgc_page_state(head) == SGC_PAGE_SPAN);
-    sgc_assert(!sgc_heap_is_marking() && !sgc_span_bit(first));
+    sgc_assert((!sgc_heap_is_marking() || sgc_fault(SGC_FAULT_TAKEN_DOWN)) && !sgc_span_bit(first));
     sgc_list_remove(&sgc_spans.lists, first);
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     if (sgc_kind_uncollectable(head->kind))
@@ -78,6 +80,7 @@ static bool sweep_one(struct batch *dead, const struct wanted *wanted)
 
     if (page == SGC_NO_PAGE)
         return false;
+    sgc_survival_span_swept(page);
     if (sgc_span_bit(page)) {
         set_swept(page);
     } else if (serves(page, wanted)) {

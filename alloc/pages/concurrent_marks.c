@@ -4,6 +4,7 @@
  */
 #include "alloc/pages/concurrent_marks.h"
 
+#include "platform/faults.h"
 #include "platform/report.h"
 
 static uint32_t arenas_in_use(void)
@@ -20,7 +21,7 @@ void sgc_marks_note(uint32_t page)
     uintptr_t bit = sgc_arena_bit(page);
 
     sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
-    if ((sgc_aw_load(noted) & bit) == 0)
+    if ((sgc_aw_load(noted) & bit) == 0 && !sgc_fault(SGC_FAULT_NOTE_FORGOTTEN))
         sgc_aw_or(noted, bit);
 }
 

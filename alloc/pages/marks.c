@@ -13,6 +13,7 @@
 #include <limits.h>
 
 #include "alloc/pages/page.h"
+#include "platform/faults.h"
 #include "platform/section.h"
 
 struct clearing {
@@ -35,14 +36,18 @@ void sgc_heap_flip(void)
 
 /* ---- clearing ---- */
 
-void sgc_page_clear_marks(uint32_t page)
+static void clear(uint32_t page, uint32_t role)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
-    uint32_t role = sgc_mark_role();
 
     sgc_assert(sgc_page_ok(page) && !sgc_heap_is_marking());
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
         sgc_aw_store(sgc_bits_word(w, role), 0);
+}
+
+void sgc_page_clear_marks(uint32_t page)
+{
+    clear(page, sgc_mark_role());
 }
 
 static void begin(bool ignore_tags)
@@ -77,13 +82,21 @@ static bool is_to_be_cleared(uint32_t page)
            (sgc_a32_load(&clearing.ignore_tags) != 0 || sgc_tag_epoch(sgc_aw_load_acq(&d->tag)) != sgc_heap.epoch);
 }
 
+static void clear_page(uint32_t page)
+{
+    if (!is_to_be_cleared(page))
+        return;
+    sgc_page_clear_marks(page);
+    if (sgc_fault(SGC_FAULT_CLEARED_UNSWEPT))
+        clear(page, sgc_heap.alloc_role);
+}
+
 static void clear_arena(uint32_t arena)
 {
     sgc_assert(arena < sgc_heap.reserved / SGC_ARENA && !sgc_heap_is_marking());
     sgc_aw_store(sgc_span_word(arena * SGC_ARENA_PAGES, sgc_mark_role()), 0);
     for (uint32_t i = 0; i < SGC_ARENA_PAGES; i++)
-        if (is_to_be_cleared(arena * SGC_ARENA_PAGES + i))
-            sgc_page_clear_marks(arena * SGC_ARENA_PAGES + i);
+        clear_page(arena * SGC_ARENA_PAGES + i);
 }
 
 /* Who looks and comes late, after another beginning, takes one of that: there are as many arenas, at least. */

@@ -6,6 +6,7 @@
 #include "alloc/small/remote_free.h"
 
 #include "alloc/pages/concurrent_marks.h"
+#include "alloc/pages/dangling.h"
 
 enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
 
@@ -97,6 +98,7 @@ void sgc_page_merge(uint32_t page)
         alloc = sgc_bits_word(w, sgc_heap.alloc_role);
         if (freed & ~sgc_aw_load(alloc))
             report_twice(page, w, freed & ~sgc_aw_load(alloc));
+        sgc_dangling_freed_word(w, freed);
         sgc_aw_store_rel(alloc, sgc_aw_load(alloc) & ~freed);
     }
 }

@@ -6,6 +6,7 @@
 #include "alloc/small/small.h"
 
 #include "alloc/pages/concurrent_marks.h"
+#include "alloc/pages/dangling.h"
 #include "alloc/small/claim_short.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
@@ -380,6 +381,7 @@ static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struc
     if (sgc_heap.config.poison)
         memset(object, 0xdf, bin->size);
     sgc_marking_note_freed((uint32_t)(granule / SGC_PAGE_GRANULES));
+    sgc_dangling_freed(granule);
     sgc_compiler_barrier();
     sgc_alloc_bit_clear(granule);
     sgc_compiler_barrier();

@@ -9,7 +9,9 @@
 #include "alloc/pages/live_pages.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
+#include "alloc/pages/survival.h"
 #include "alloc/small/remote_free.h"
+#include "platform/faults.h"
 
 enum { POISON = 0xdb };
 
@@ -43,12 +45,14 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     sgc_assert(!first || !sgc_heap_is_marking());
+    if (first)
+        sgc_survival_first_sweep(page);
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);
     if (first)
         sgc_page_clear_marks(page);
-    sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag);
+    sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag + sgc_fault_turn(SGC_FAULT_SWEPT_EARLY, 16));
     fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
     if (first && fill != SGC_FILL_EMPTY)
         sgc_live_pages_count(sgc_tag_owner(tag));

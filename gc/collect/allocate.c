@@ -101,7 +101,7 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
     if (sgc_a32_load(&sgc_allocate_settings.manual) != 0)
         return;
     if (sgc_torture_due(self))
-        collect(self, SGC_REASON_TORTURE, NULL, from);
+        sgc_collect_under_torture(self, from);
     else
         sgc_collect_as_due(self, due, sgc_allocate_stop(), from);
 }

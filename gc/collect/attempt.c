@@ -5,6 +5,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/pause.h"
+#include "gc/collect/torture.h"
 #include "gc/pacing/pacing.h"
 #include "gc/threads/gc_lock.h"
 
@@ -93,7 +94,7 @@ bool sgc_attempt_first(struct sgc_mutator *self)
 bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts)
 {
     struct sgc_pause_costs c = sgc_attempt_costs();
-    uint64_t allowed = sgc_pause_allowed(&c, attempts);
+    uint64_t allowed = sgc_torture_deadline(self, sgc_pause_allowed(&c, attempts));
 
     sgc_cycle.self = self, sgc_cycle.from = 0;
     return stop(self, allowed == UINT64_MAX ? (uint32_t)sgc_options.markers : 1, allowed);

@@ -2,8 +2,10 @@
 /* The closure of a mark.  Who runs it: gc/collect/closure.h. */
 #include "gc/collect/closure.h"
 
+#include "alloc/pages/dangling.h"
 #include "alloc/whole_heap.h"
 #include "gc/config/options.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
@@ -19,12 +21,13 @@ struct look {
     const char *where;          /* words are looked at now */
     bool root;
     bool anywhere;              /* they count wherever in an object they point */
+    bool notes;                 /* no mark is looked for, but words that lead to nothing */
     uintptr_t from;             /* lower ones have changed since the mark */
 };
 
 static void expect_mark(struct look *look, uintptr_t word, const struct sgc_object *o)
 {
-    if (look->gap.where == NULL && !sgc_walk_marked(o))
+    if (!look->notes && look->gap.where == NULL && !sgc_walk_marked(o) && !sgc_dangling_any(o->start, o->bytes))
         look->gap = (struct sgc_gap){ look->where, word, o->start };
 }
 
@@ -35,8 +38,12 @@ static void look_at(struct look *look, uintptr_t at, uintptr_t word)
 
     if (word - sgc_heap.base > sgc_aw_load(&sgc_heap.limit))
         return;
-    if (sgc_object_find(word, &o) && sgc_word_keeps(word, &o, look->anywhere))
-        expect_mark(look, at, &o);
+    if (sgc_object_find(word, &o)) {
+        if (sgc_word_keeps(word, &o, look->anywhere))
+            expect_mark(look, at, &o);
+    } else if (look->notes) {
+        sgc_dangling_note(sgc_granule_number(word));
+    }
     if (look->root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
         o.start + o.bytes == word)
         expect_mark(look, at, &o);
@@ -83,7 +90,8 @@ static uintptr_t in_use_below(const struct sgc_object *o)
     return sp;
 }
 
-/* What an object holds whose procedure alone knows which words are pointers says nothing. */
+/* What an object holds whose procedure alone knows which words are pointers says nothing; nor does what one holds that may be
+ * dead, and only waits to be disclaimed. */
 static void look_in_object(const struct sgc_object *o, void *arg)
 {
     struct look *look = arg;
@@ -92,7 +100,8 @@ static void look_in_object(const struct sgc_object *o, void *arg)
     if (sgc_kind_uncollectable(o->kind))
         expect_mark(look, o->start, o);
     look->from = in_use_below(o);
-    if (before.where == NULL && sgc_walk_marked(o) && !sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, look))
+    if (before.where == NULL && (look->notes || (sgc_walk_marked(o) && !sgc_disclaim_lets_go(o->kind))) &&
+        !sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, look))
         look->gap = before;
 }
 
@@ -101,19 +110,33 @@ static void look_at_registered(void *arg, uintptr_t address)
     look_at(arg, 0, address);
 }
 
+static void look_at_all(struct look *look)
+{
+    sgc_assert(sgc_stopped_by_self());
+    look->root = true;
+    sgc_roots_visit(look_in_root, look, true);
+    look->where = "the tables of finalization";
+    look->anywhere = true;
+    sgc_finalization_visit(look_at_registered, look);
+    look->where = in_object;
+    look->root = false;
+    look->anywhere = sgc_options.all_interior_pointers;
+    sgc_walk_objects(look_in_object, look);
+}
+
+void sgc_closure_begin(void)
+{
+    struct look look = { .notes = true };
+
+    if (sgc_dangling_begin())
+        look_at_all(&look);
+}
+
 struct sgc_gap sgc_closure_find_gap(void)
 {
-    struct look look = { .root = true };
+    struct look look = { .gap = { NULL, 0, 0 } };
 
-    sgc_assert(sgc_stopped_by_self());
-    sgc_roots_visit(look_in_root, &look, true);
-    look.where = "the tables of finalization";
-    look.anywhere = true;
-    sgc_finalization_visit(look_at_registered, &look);
-    look.where = in_object;
-    look.root = false;
-    look.anywhere = sgc_options.all_interior_pointers;
-    sgc_walk_objects(look_in_object, &look);
+    look_at_all(&look);
     return look.gap;
 }
 

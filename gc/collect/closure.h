@@ -15,6 +15,11 @@ struct sgc_gap {
     uintptr_t word, target;     /* where the word lies; the object's first address */
 };
 
+/* A mark beside the program begins.  Words may lead to objects that come where nothing is now: these are no gaps, so such
+ * places are looked for (alloc/pages/dangling.h), in all objects that there are.  World stopped, caches retired, on the
+ * collecting thread. */
+void sgc_closure_begin(void);
+
 /* The first gap of a mark that is complete.  Before the flip, world stopped, caches retired, on the collecting thread. */
 struct sgc_gap sgc_closure_find_gap(void);
 

@@ -351,13 +351,20 @@ static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
     return finished;
 }
 
+static void arm(void *arg)
+{
+    (void)arg;
+    sgc_watch_arm();
+}
+
+/* Arming counts as blocked: it may hold a source's lock, for which threads wait in a handler, where they cannot be stopped. */
 static void lead(struct sgc_mutator *self)
 {
     uint32_t epoch = sgc_heap.epoch;
 
     sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());
     sweep_all(self);
-    sgc_watch_arm();
+    sgc_world_sleep(self, arm, NULL);
     if (!begin(self, epoch))
         return;
     for (uint32_t attempt = 0; mark_beside(self); attempt++)

@@ -8,6 +8,7 @@
 #include "gc/collect/concurrent.h"
 #include "gc/collect/pause.h"
 #include "gc/collect/start_state.h"
+#include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/pacing/pacing.h"
@@ -48,9 +49,11 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
 }
 
 /* Who runs out of memory, or of time, takes what has been marked already; who wants to know what is garbage now begins anew. */
-static bool may_finish(enum sgc_reason reason)
+static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
 {
-    return reason == SGC_REASON_ALLOCATION || reason == SGC_REASON_LIMIT || reason == SGC_REASON_TORTURE;
+    if (reason == SGC_REASON_TORTURE)
+        return sgc_torture_chance(self, 2);
+    return reason == SGC_REASON_ALLOCATION || reason == SGC_REASON_LIMIT;
 }
 
 /* With the GC lock. */
@@ -59,7 +62,7 @@ static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
     if (stop != NULL && stop() != 0)
         return given_up();
     if (sgc_concurrent_marks()) {
-        if (may_finish(reason))
+        if (may_finish(self, reason))
             return sgc_concurrent_finish(self, reason, from) || given_up();
         if (!sgc_concurrent_cancel(self))
             return given_up();

@@ -5,6 +5,7 @@
 #include "gc/collect/assists.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
+#include "gc/collect/torture.h"
 #include "gc/threads/gc_lock.h"
 
 /* A cycle beside the program has some time beyond what was planned, and a little more.  False: it has to end now. */
@@ -30,5 +31,17 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(
         sgc_assist(self);
     else if (!wait_for_cycle(self))
         sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
+    sgc_stack_clear_deep();
+}
+
+void sgc_collect_under_torture(struct sgc_mutator *self, uintptr_t from)
+{
+    sgc_assert(sgc_mutator_mine(self));
+    if (sgc_gc_lock_held())
+        return;
+    if (sgc_concurrent_enabled() && sgc_torture_leaves_it(self))
+        sgc_concurrent_ask(self);
+    else
+        sgc_collect_from(self, SGC_REASON_TORTURE, NULL, from);
     sgc_stack_clear_deep();
 }

@@ -10,4 +10,7 @@
  * the lock's holder would never end. */
 void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(void), uintptr_t from);
 
+/* Likewise when torture says so: collects, or asks for a concurrent cycle. */
+void sgc_collect_under_torture(struct sgc_mutator *self, uintptr_t from);
+
 #endif

@@ -7,8 +7,10 @@
 #include "alloc/marking.h"
 #include "alloc/whole_heap.h"
 #include "alloc/page_supply.h"
+#include "alloc/pages/dangling.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
+#include "alloc/pages/survival.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/closure.h"
 #include "gc/collect/torture.h"
@@ -21,6 +23,7 @@
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
+#include "platform/faults.h"
 
 SGC_STATE struct sgc_cycle sgc_cycle;
 
@@ -65,6 +68,10 @@ static bool phase_retire(struct sgc_cycle *c)
     sgc_retire_caches();
     c->record.live_bytes_before = sgc_pacing_live() + sgc_counts_allocated_since();
     sgc_torture_check();
+    if (c->stops == 0) {
+        sgc_dangling_end();
+        sgc_survival_begin();
+    }
     return true;
 }
 
@@ -123,6 +130,11 @@ static void flip(void)
     sgc_clear_begin();
 }
 
+static bool verifies(void)
+{
+    return sgc_options.verify == SGC_VERIFY_MARKS || sgc_options.torture > 0;
+}
+
 static void fill_page_figures(struct sgc_cycle_record *r)
 {
     struct sgc_page_figures f;
@@ -174,11 +186,15 @@ static bool phase_flip(struct sgc_cycle *c)
     c->record.complete = c->complete;
     SGC_EVENT(marked, &c->record);
     if (c->complete) {
-        if (c->concurrent)
+        if (c->concurrent) {
+            sgc_survival_check_shapes();
             uncount_freed(&c->totals, sgc_marking_finish());
-        if (sgc_options.verify == SGC_VERIFY_MARKS || sgc_options.torture > 0)
+        }
+        if (verifies())
             sgc_closure_check();
+        sgc_survival_keep();
         flip();
+        sgc_survival_flipped();
         sgc_torture_check();
     }
     fill_record(c);
@@ -201,12 +217,16 @@ static bool attempt_roots(struct sgc_cycle *c)
 
     if (c->stops == 0) {
         c->concurrent = true;
+        if (verifies())
+            sgc_closure_begin();
         sgc_team_begin_concurrent(&c->team);
         sgc_marking_begin();
     } else {
         sgc_team_program_stopped(&c->team);
         sgc_team_renew(&c->team);
         before = first->root_bytes;
+        if (sgc_fault(SGC_FAULT_ROOTS_ONCE))
+            return true;
     }
     sgc_client_push_roots(first);
     sgc_roots_mark(first);

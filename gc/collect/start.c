@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "alloc/pages/survival.h"
 #include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
@@ -28,6 +29,15 @@
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
 
+static void start_checks(void)
+{
+    if (sgc_options.verify == SGC_VERIFY_NOTHING && sgc_options.torture <= 0)
+        return;
+    if (!sgc_survival_init())
+        sgc_warn("the system refuses address space for a copy of the marks; what sweeping leaves is not checked. Raise the "
+                 "limit (ulimit -v)");
+}
+
 static bool start_heap(void)
 {
     struct sgc_heap_config config = {
@@ -45,6 +55,7 @@ static bool start_heap(void)
     sgc_assert(sgc_init_mine());
     if (!sgc_heap_init(&config))
         return false;
+    start_checks();
     sgc_group_limit_set(sgc_options.maximum_heap);
     sgc_aw_store(&sgc_client_least_plausible_heap_addr, sgc_heap.base);
     sgc_aw_store(&sgc_client_greatest_plausible_heap_addr, sgc_heap.base + sgc_heap.reserved);

@@ -31,6 +31,37 @@ bool sgc_torture_due(struct sgc_mutator *m)
     return true;
 }
 
+bool sgc_torture_chance(struct sgc_mutator *m, uint32_t n)
+{
+    sgc_assert(n != 0);
+    return sgc_options.torture > 0 && m != NULL && (next_random(m) >> 20) % n == 0;
+}
+
+/* At once, after some microseconds, or milliseconds.  What is given comes as well, so that an attempt without a deadline does
+ * come. */
+uint64_t sgc_torture_deadline(struct sgc_mutator *m, uint64_t given_ns)
+{
+    uint64_t r;
+
+    if (sgc_options.torture <= 0)
+        return given_ns;
+    r = next_random(m) >> 20;
+    switch (r % 4) {
+    case 0: return given_ns;
+    case 1: return r / 4 % 100000;
+    case 2: return r / 4 % 10000000;
+    default: return 0;
+    }
+}
+
+/* The cycle goes on at the lead's hands most of the time; on a busy machine somebody has to make room for it. */
+bool sgc_torture_leaves_it(struct sgc_mutator *m)
+{
+    if (sgc_torture_chance(m, 4))
+        sgc_yield();
+    return !sgc_torture_chance(m, 16);
+}
+
 void sgc_torture_delay(struct sgc_mutator *m)
 {
     uint64_t r;

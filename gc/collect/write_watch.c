@@ -5,14 +5,19 @@
 #include <string.h>
 
 #include "alloc/pages/page.h"
+#include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "mark/team.h"
 #include "mark/written.h"
 #include "platform/dirty.h"
+#include "platform/faults.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
-enum { AT_ONCE = 8 };       /* arenas watched by one call: to do it stops the program's calls of mmap */
+enum {
+    AT_ONCE = 8,                /* arenas watched by one call: to do it stops the program's calls of mmap */
+    EVERYTHING = 8,             /* once in so many times all of them count as written, under torture */
+};
 
 struct watch {
     sgc_a32_t manual;                   /* the program has promised to report its writes */
@@ -155,6 +160,8 @@ static void collect(uint32_t arena, uint32_t count, bool rearm)
     sgc_assert(count <= AT_ONCE && SGC_ARENA / sgc_heap.os_page % 64 == 0);
     memset(watch.written, 0, sizeof watch.written);
     source()->collect(arena_start(arena), arena_start(arena + count), rearm, watch.written[0]);
+    if (sgc_torture_chance(sgc_mutator_self(), EVERYTHING))
+        memset(watch.written, 0xff, sizeof watch.written);
 }
 
 static size_t rescan(struct sgc_marker *marker, uint32_t arena, uint32_t count)
@@ -171,7 +178,8 @@ static size_t rescan(struct sgc_marker *marker, uint32_t arena, uint32_t count)
 static void watch_anew(struct sgc_team *team)
 {
     sgc_barrier_all_threads();
-    sgc_team_renew(team);
+    if (!sgc_fault(SGC_FAULT_OLD_LIMIT))
+        sgc_team_renew(team);
 }
 
 bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg), size_t *pages)
@@ -183,10 +191,12 @@ bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg)
         some = count - arena < AT_ONCE ? count - arena : AT_ONCE;
         if (stop != NULL && stop(NULL))
             return false;
-        collect(arena, some, rearm);
+        collect(arena, some, rearm && !sgc_fault(SGC_FAULT_REARMED_LATE));
         if (rearm)
             watch_anew(team);
         *pages += rescan(sgc_team_first(team), arena, some);
+        if (rearm && sgc_fault(SGC_FAULT_REARMED_LATE))
+            collect(arena, some, true);
     }
     return true;
 }

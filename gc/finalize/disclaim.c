@@ -53,6 +53,12 @@ bool sgc_disclaim_used(void)
     return sgc_a32_load_acq(&all.kinds) != 0;
 }
 
+bool sgc_disclaim_lets_go(uint32_t kind)
+{
+    sgc_assert(kind < SGC_KINDS);
+    return (sgc_a32_load_acq(&all.kinds) & ~sgc_a32_load(&all.mark_from_kinds)) >> kind & 1;
+}
+
 bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all)
 {
     if (all.object == NULL && !sgc_stack_memory_init(&all.memory, MAX_ENTRIES * sizeof(struct sgc_work), MAX_ENTRIES))

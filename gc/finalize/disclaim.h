@@ -41,6 +41,10 @@ bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all);
 /* Does any kind have a procedure?  Then what a collection finds dead is looked through while the world stands. */
 bool sgc_disclaim_used(void);
 
+/* Does the kind have one that lets go of what a dead object points at?  The object itself is kept, and marked, until it was
+ * asked about. */
+bool sgc_disclaim_lets_go(uint32_t kind);
+
 /* World stopped, when all that is reachable has been marked: keeps what dead objects point at, where that is wanted.  Before
  * finalization judges, as the procedures are called before finalizers of what they look at. */
 void sgc_disclaim_keep(struct sgc_team *team);

@@ -6,9 +6,11 @@
 #include "gc/collect/closure.h"
 
 #include <gc/gc.h>
+#include <gc/gc_disclaim.h>
 #include <gc/gc_mark.h>
 #include <gc/gc_typed.h>
 
+#include "alloc/pages/dangling.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
@@ -170,6 +172,74 @@ static int miss_none(void)
     return 0;
 }
 
+/* A word leads to an object that came when it did so already: it has no mark, and nothing was missed. */
+static void GC_CALLBACK take_mark_of_newcomer(GC_EventType event)
+{
+    if (event != GC_EVENT_MARK_END)
+        return;
+    sgc_dangling_begin();
+    sgc_dangling_note(sgc_granule_number(~hidden) + 1);
+    take_mark_away(event);
+}
+
+static int newcomer(void)
+{
+    begin();
+    from_object();
+    GC_set_on_collection_event(take_mark_of_newcomer);
+    white_collect();
+    return 0;
+}
+
+/* What a word of a root, or of an object, leads to is noted where nothing is allocated. */
+static sgc_a32_t noticed;
+
+static void GC_CALLBACK look_for_dangling(GC_EventType event)
+{
+    if (event != GC_EVENT_MARK_START)
+        return;
+    sgc_closure_begin();
+    sgc_a32_store(&noticed, sgc_dangling_any(~hidden, 1));
+}
+
+static int dangling(void)
+{
+    void **object;
+
+    begin();
+    object = GC_malloc(48);
+    holder = object;
+    object[1] = hide(GC_malloc(3000));
+    GC_set_on_collection_event(look_for_dangling);
+    white_collect();
+    if (sgc_a32_load(&noticed) != 0)
+        return 1;
+    GC_free(object[1]);
+    white_collect();
+    return sgc_a32_load(&noticed) != 0 ? 0 : 2;
+}
+
+/* A dead object waits for its procedure, what it points at need not. */
+static int GC_CALLBACK let_go(void *object)
+{
+    (void)object;
+    return 0;
+}
+
+static int disclaimed(void)
+{
+    unsigned kind;
+
+    begin();
+    GC_set_on_collection_event(NULL);
+    kind = GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    GC_register_disclaim_proc((int)kind, let_go, 0);
+    for (int i = 0; i < 1000; i++)
+        *(void **)GC_generic_malloc(48, (int)kind) = GC_malloc(64);
+    white_collect();
+    return 0;
+}
+
 static void test_missed(void)
 {
     capture_begin();
@@ -191,6 +261,9 @@ int main(void)
     setenv("GC_ALL_INTERIOR_POINTERS", "0", 1);
     tap_ok(run_in_child(miss_none) == 0, "and one without interior pointers");
     unsetenv("GC_ALL_INTERIOR_POINTERS");
+    tap_ok(run_in_child(newcomer) == 0, "so does one of an object that came where a word led to nothing before");
+    tap_ok(run_in_child(dangling) == 0, "words that lead to nothing are found");
+    tap_ok(run_in_child(disclaimed) == 0, "what dead objects point at that wait to be disclaimed may be dead");
     option = "SGC_TORTURE";
     at = 0;
     test_missed();
