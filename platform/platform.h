@@ -212,7 +212,7 @@ void sgc_signals_restore(const sigset_t *saved);
 void sgc_signal_unblock(int signal);
 
 /* A handler that gets the signal's context.  Installed with SA_RESTART | SA_SIGINFO | SA_ONSTACK
- * and all signals masked while it runs.  False with errno if the system refuses.  [outside] */
+ * and all signals but SIGSEGV masked while it runs.  False with errno if the system refuses.  [outside] */
 typedef void (*sgc_signal_handler_t)(int signal, siginfo_t *info, void *context);
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler);
 

@@ -86,10 +86,12 @@ unit_tests += \
 	$(platform_port_tests) \
 	tests/unit/platform/test_barrier \
 	tests/unit/platform/test_dirty \
+	tests/unit/platform/test_dirty_failing \
 	tests/unit/platform/test_dirty_mprotect \
 	tests/unit/platform/test_other_gc \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
+	tests/unit/platform/test_own_file \
 	tests/unit/platform/test_readable \
 	tests/unit/platform/test_threads \
 	tests/unit/platform/test_topology \
