@@ -44,7 +44,8 @@ enum sgc_due sgc_pacing_poll(struct sgc_mutator *self);
 /* Has the program allocated so much beyond what was due that a cycle beside it has to end?  Likewise. */
 bool sgc_pacing_overdue(void);
 
-/* Cycles that would stop the program for longer than this run beside it. */
+/* Cycles that would stop the program for longer than this run beside it; with SGC_PACING_STOPS none do. */
+#define SGC_PACING_STOPS UINT64_MAX
 void sgc_pacing_concurrent(uint64_t target_ns);
 
 /* A cycle has found `live` bytes.  Returns the bytes allocated since the one before.  The next budget is set when

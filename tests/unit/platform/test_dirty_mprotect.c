@@ -405,12 +405,14 @@ static size_t use_up_mappings(void)
     size_t count = 0;
 
     for (; count < MAPPINGS_MAX; count++)
-        if (mmap(NULL, page_bytes, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        if (mmap(NULL, page_bytes, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+            MAP_FAILED)
             break;
     return count;
 }
 
-/* The program has all mappings: what cannot be opened by itself is opened with its neighbours, what cannot be armed is dirty. */
+/* The program has all mappings: pages that cannot be opened are opened with their neighbours, those that cannot be armed are
+ * dirty. */
 static int program_has_mappings(void)
 {
     if (!open_and_arm())

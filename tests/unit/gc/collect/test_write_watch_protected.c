@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/write_watch.c with SGC_DIRTY=mprotect: forks, stacks in the heap, the number of mappings, handlers of SIGSEGV.
+ */
+#include "gc/collect/write_watch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "tests/lib/moving.h"
+
+static bool use_up_mappings(void)
+{
+    int count = 0;
+
+    while (count < 200000 && mmap(NULL, 4096, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+           MAP_FAILED)
+        count++;
+    return count < 200000;
+}
+
+static int mappings(void)
+{
+    return disturbed(true, use_up_mappings, EITHER);
+}
+
+static struct sigaction below_ours;
+
+static void chain(int signal, siginfo_t *info, void *context)
+{
+    below_ours.sa_sigaction(signal, info, context);
+}
+
+static bool install_handler(void)
+{
+    struct sigaction action = { .sa_sigaction = chain, .sa_flags = SA_SIGINFO };
+
+    return sigaction(SIGSEGV, &action, &below_ours) == 0;
+}
+
+static int later_handler(void)
+{
+    return disturbed(true, install_handler, STOPPED);
+}
+
+/* A coroutine on a stack that is an object, as its only user and with signals on it, in each phase. */
+static ucontext_t first, second;
+static void *coroutine_stack;
+static struct GC_stack_base first_bottom;
+static volatile int signals;
+static volatile bool coroutine_ends;
+
+static void on_signal(int signal)
+{
+    signals += signal == SIGUSR1;
+}
+
+static void switch_to(ucontext_t *from, ucontext_t *to, void *bottom)
+{
+    struct GC_stack_base base = { bottom };
+
+    GC_alloc_lock();
+    GC_set_stackbottom(NULL, &base);
+    swapcontext(from, to);
+    GC_alloc_unlock();
+}
+
+static void coroutine(void)
+{
+    GC_alloc_unlock();
+    while (!coroutine_ends) {
+        change_often(200);
+        raise(SIGUSR1);
+        switch_to(&second, &first, first_bottom.mem_base);
+    }
+    switch_to(&second, &first, first_bottom.mem_base);
+}
+
+static int stack_in_heap(void)
+{
+    enum { BYTES = 256 << 10 };
+    uint64_t until = patience();
+
+    begin();
+    GC_get_my_stackbottom(&first_bottom);
+    signal(SIGUSR1, on_signal);
+    coroutine_stack = GC_malloc(BYTES);
+    getcontext(&second);
+    second.uc_stack = (stack_t){ .ss_sp = coroutine_stack, .ss_size = BYTES };
+    makecontext(&second, coroutine, 0);
+    while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until)
+        switch_to(&first, &second, (char *)coroutine_stack + BYTES);
+    coroutine_ends = true;
+    switch_to(&first, &second, (char *)coroutine_stack + BYTES);
+    return signals > CYCLES ? end(BESIDE) : 5;
+}
+
+/* The kernel may write into objects without pointers at any time. */
+static int reads_into_atomic(void)
+{
+    enum { BUFFERS = 40 };
+    static char *buffer[BUFFERS];
+    uint64_t until = patience();
+    int zero = open("/dev/zero", O_RDONLY);
+
+    begin();
+    for (int i = 0; i < BUFFERS; i++)
+        buffer[i] = GC_malloc_atomic(i % 2 != 0 ? 1000 : 100000);
+    while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until) {
+        char *new = GC_malloc_atomic(3000);
+
+        change_often(100);
+        for (int i = 0; i < BUFFERS; i++)
+            if (read(zero, buffer[i], 1000) != 1000)
+                return 5;
+        if (read(zero, new, 3000) != 3000)
+            return 6;
+        buffer[below(BUFFERS)] = new;
+    }
+    return end(BESIDE);
+}
+
+int main(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip_all("a sanitizer has its own handler of SIGSEGV");
+    setenv("SGC_MODE", "concurrent", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    setenv("SGC_VERIFY", "marks", 1);
+    setenv("SGC_DIRTY", "mprotect", 1);
+    tap_plan(0);
+    says(plain, NULL, "nothing goes wrong");
+    says(reads_into_atomic, NULL, "system calls that write into objects without pointers");
+    says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
+    says(stack_in_heap, NULL, "a coroutine's stack in the heap, and signals");
+    says(mappings, "+SGC_DIRTY=mprotect", "a program that has as many mappings as there may be");
+    says(later_handler, "SGC_DIRTY=mprotect does not work any more: another handler of SIGSEGV",
+         "a handler of SIGSEGV that is installed later");
+    says(little_address_space, NULL, "little address space");
+    says(locked_memory, NULL, "locked memory");
+    return tap_done();
+}
