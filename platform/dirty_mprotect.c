@@ -21,12 +21,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "platform/dirty.h"
 #include "platform/lock.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 #include "platform/store_faults.h"
 #include "platform/syscall_linux.h"
@@ -46,8 +44,6 @@ static SGC_STATE struct {
     size_t maps_max;            /* mappings that a process may have */
 } source;
 
-/* ---- the lock ---- */
-
 static void take(sigset_t *signals)
 {
     sgc_signals_block(signals);
@@ -58,23 +54,6 @@ static void give(const sigset_t *signals)
 {
     sgc_unlock(source.lock, NULL);
     sgc_signals_restore(signals);
-}
-
-static bool make_lock(void)
-{
-    struct sgc_lock *lock;
-
-    if (source.lock != NULL)
-        return true;
-    lock = sgc_mem_obtain(sizeof *lock);
-    if (lock == NULL)
-        return false;
-    if (sgc_syscall(SYS_madvise, (long)lock, (long)sgc_os_page_size(), MADV_WIPEONFORK, 0) != 0) {
-        sgc_mem_release(lock, sizeof *lock);
-        return false;
-    }
-    source.lock = lock;
-    return true;
 }
 
 /* ---- pages, with the lock ---- */
@@ -191,26 +170,6 @@ static bool answer(uintptr_t address)
 
 /* ---- opening and closing ---- */
 
-static size_t read_maps_max(void)
-{
-    char line[32];
-    const char *text = line;
-    uint64_t number;
-
-    if (sgc_read_line_of("/proc/sys/vm/max_map_count", line, sizeof line) && sgc_parse_number(&text, 10, &number))
-        return (size_t)number;
-    return 65530;
-}
-
-/* Pages that are read-only do not count as data.  With a limit on that, there may be no room for them any more when they are
- * to be writable again. */
-static bool data_is_limited(void)
-{
-    struct rlimit limit;
-
-    return sgc_syscall(SYS_prlimit64, 0, RLIMIT_DATA, 0, (long)&limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
-}
-
 static size_t bitmap_bytes(uintptr_t pages)
 {
     return (pages + WORD - 1) / WORD * sizeof *source.watched;
@@ -240,17 +199,20 @@ static bool protect_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal
     *why = (struct sgc_dirty_refusal){ "pages cannot be made writable again", 0 };
     if (source.watched != NULL)
         return false;
+    /* Pages that are read-only do not count as data: there may be no room for them when they are to be writable again. */
     *why = (struct sgc_dirty_refusal){ "a limit on data (ulimit -d)", 0 };
-    if (data_is_limited())
+    if (sgc_limit_data())
         return false;
     *why = (struct sgc_dirty_refusal){ "MADV_WIPEONFORK", EINVAL };
-    if (!make_lock() || !sgc_store_faults_begin(answer, why))
+    if (source.lock == NULL)
+        source.lock = sgc_mem_obtain_wiped(sizeof *source.lock);
+    if (source.lock == NULL || !sgc_store_faults_begin(answer, why))
         return false;
     *why = (struct sgc_dirty_refusal){ "memory for two bits an OS page", ENOMEM };
     bits = sgc_mem_obtain(2 * bitmap_bytes((high - low) / sgc_os_page_size()));
     if (bits == NULL)
         return false;
-    source.maps_max = read_maps_max();
+    source.maps_max = sgc_limit_mappings();
     set_range(low, high, bits);
     return true;
 }
@@ -299,7 +261,7 @@ static bool is_usable(void)
 {
     if (source.watched == NULL)
         return false;
-    if (sgc_store_faults_arrive() && !data_is_limited())
+    if (sgc_store_faults_arrive() && !sgc_limit_data())
         return !is_broken();
     open_all();
     return false;

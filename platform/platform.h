@@ -53,6 +53,10 @@ bool sgc_mem_commit(void *start, size_t bytes);
  * if the system refuses.  [any] */
 void *sgc_mem_obtain(size_t bytes);
 
+/* The same, but a fork zeroes the child's copy, whatever a thread that the child does not have was doing to it.  NULL, too, if
+ * the system cannot (Linux before 4.14).  [any] */
+void *sgc_mem_obtain_wiped(size_t bytes);
+
 /* Gives the backing of a committed range back; it stays committed and reads as zero.  False when
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
@@ -111,6 +115,10 @@ int sgc_descriptor_above(int fd);
 
 /* Bytes of address space RLIMIT_AS leaves this process; SIZE_MAX without a limit.  [any] */
 size_t sgc_limit_address_space(void);
+
+/* Mappings that a process may have.  Is there a limit on data, which is memory that can be written to?  [any] */
+size_t sgc_limit_mappings(void);
+bool sgc_limit_data(void);
 
 /* Physical memory of the machine and the cgroup's limit (v1 or v2, the tightest up the hierarchy)
  * in bytes; SIZE_MAX when there is no cgroup limit.  [outside] */

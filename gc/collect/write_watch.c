@@ -270,8 +270,8 @@ static void collect_pages(uint32_t from, uint32_t end, void *written)
         put_bits(written, page, bits, from);
 }
 
-/* Collects an arena's bits, and has only those pages watched anew that are in use and have pointers: system calls could not write
- * into the others.  Those count as written, in case they come into use. */
+/* Collects an arena's bits, and has only those pages watched anew that are in use and have pointers: system calls could not
+ * write into the others.  Those count as written, in case they come into use. */
 static void collect_in_use(uint32_t arena, uint64_t *written)
 {
     memset(written, 0xff, SGC_ARENA / sgc_heap.os_page / 8);

@@ -3,80 +3,20 @@
  * platform/dirty_async_linux.c, platform/dirty_mprotect.c, platform/dirty_soft_linux.c and platform/store_faults.c: the n-th
  * system call that a source makes fails, for each n up to the last and each error that may come.  Every page that was written
  * must be reported, whatever failed; a source that cannot be had says why; nothing is left protected when it is closed.
- *
- * The calls are failed by functions of this program in place of the C library's.
  */
 #include "platform/dirty.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
+#include "tests/lib/failing_calls.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/tap.h"
 
 enum { PAGES = 192, WORDS = PAGES / 64, STEPS = 120, CALLS_MAX = 2000 };
-
-/* ---- failing ---- */
-
-static volatile int made, failing;      /* calls so far; the one that fails, and with `onward` all after it; 0: none */
-static volatile int failing_error;
-static volatile bool onward, counting;
-
-static bool fails(void)
-{
-    if (!counting)
-        return false;
-    made++;
-    return failing != 0 && (onward ? made >= failing : made == failing);
-}
-
-static void *real(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
-
-/* Of the sources' calls only those that may fail without a reason in the program: not waiting and waking, not clearing up. */
-static bool is_the_sources(long number)
-{
-    return number == SYS_ioctl || number == SYS_mprotect || number == SYS_userfaultfd || number == SYS_fstat ||
-           number == SYS_pwrite64 || number == SYS_pread64 || number == SYS_madvise || number == SYS_prlimit64;
-}
-
-/* The last protection must be taken away by somebody: only protecting fails. */
-static bool protects(long number, long access)
-{
-    return number != SYS_mprotect || access == PROT_READ;
-}
-
-long syscall(long number, ...)
-{
-    static long (*next)(long, ...);
-    long a[6];
-    va_list args;
-
-    va_start(args, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(args, long);
-    va_end(args);
-    if (next == NULL) {
-        void *symbol = real("syscall");
-        memcpy(&next, &symbol, sizeof next);
-    }
-    if (is_the_sources(number) && protects(number, a[2]) && fails()) {
-        errno = failing_error;
-        return -1;
-    }
-    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
 
 /* ---- a run ---- */
 

@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "tests/lib/failing_calls.h"
 #include "tests/lib/moving.h"
 #include "tests/lib/refuse.h"
 
@@ -249,6 +250,16 @@ static void test_middle(void)
          "whose child stops for its collections");
 }
 
+/* The source is lost and found, again and again; sometimes for good. */
+static int fails_now_and_then(void)
+{
+    failing = 200;
+    failing_error = EPERM;
+    over_and_over = counting = true;
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    return whole_run(EITHER);
+}
+
 /* ---- programs and settings ---- */
 
 static int writes_everything(void)
@@ -351,6 +362,7 @@ int main(void)
     setenv("SGC_DIRTY", "auto", 1);
     test_start();
     test_middle();
+    child_ok(fails_now_and_then, "one call in two hundred fails");
     says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
     test_settings();
     return tap_done();

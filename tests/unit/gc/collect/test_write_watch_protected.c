@@ -6,9 +6,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 
+#include "tests/lib/failing_calls.h"
 #include "tests/lib/moving.h"
 
 static bool use_up_mappings(void)
@@ -122,6 +122,44 @@ static int reads_into_atomic(void)
     return end(BESIDE);
 }
 
+/* Others stop the lead wherever it is: not where it holds what they need to go on. */
+static sgc_a32_t ending;
+
+static void *collect_on(void *arg)
+{
+    while (sgc_a32_load_acq(&ending) == 0)
+        GC_gcollect();
+    return arg;
+}
+
+static int stops_the_lead(void)
+{
+    uint64_t until = sgc_clock_ns() + 1500000000;
+    pthread_t thread[2];
+
+    begin();
+    for (int i = 0; i < 2; i++)
+        if (GC_pthread_create(&thread[i], NULL, collect_on, NULL) != 0)
+            return 5;
+    while (sgc_clock_ns() < until) {
+        change_often(100);
+        GC_start_incremental_collection();
+    }
+    sgc_a32_store_rel(&ending, 1);
+    for (int i = 0; i < 2; i++)
+        GC_pthread_join(thread[i], NULL);
+    return end(BESIDE);
+}
+
+static int fails_now_and_then(void)
+{
+    failing = 50;
+    failing_error = ENOMEM;
+    over_and_over = counting = true;
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    return whole_run(EITHER);
+}
+
 int main(void)
 {
     if (TEST_SANITIZED)
@@ -130,8 +168,11 @@ int main(void)
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
     setenv("SGC_VERIFY", "marks", 1);
     setenv("SGC_DIRTY", "mprotect", 1);
+    setenv("SGC_STOP_WARN_MS", "500", 1);
     tap_plan(0);
     says(plain, NULL, "nothing goes wrong");
+    says(stops_the_lead, NULL, "threads that collect all the time");
+    child_ok(fails_now_and_then, "one call in fifty fails");
     says(reads_into_atomic, NULL, "system calls that write into objects without pointers");
     says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
     says(stack_in_heap, NULL, "a coroutine's stack in the heap, and signals");
