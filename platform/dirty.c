@@ -4,6 +4,8 @@
  */
 #include "platform/dirty.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,12 +63,15 @@ static bool read_into(char *to)
 {
     int ends[2];
     bool done;
+    int saved;
 
-    if (pipe(ends) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     done = write(ends[1], "x", 1) == 1 && read(ends[0], to, 1) == 1;
+    saved = errno;
     close(ends[0]);
     close(ends[1]);
+    errno = saved;
     return done;
 }
 
@@ -78,7 +83,8 @@ static bool reports(const struct sgc_dirty_source *source, const char *pages, bo
     return source->collect(low, low + PAGES * sgc_os_page_size(), rearm, &dirty) && dirty == expected;
 }
 
-static bool travels(const struct sgc_dirty_source *source, char *pages)
+/* A write by the kernel needs a pipe, which the program may have no room for. */
+static bool travels(const struct sgc_dirty_source *source, char *pages, struct sgc_dirty_refusal *why)
 {
     size_t bytes = sgc_os_page_size();
     uint64_t written = 1 << STORED | (source->kernel_writes ? 1 << READ_INTO : 0);
@@ -87,8 +93,10 @@ static bool travels(const struct sgc_dirty_source *source, char *pages)
     if (!source->arm((uintptr_t)pages, (uintptr_t)pages + PAGES * bytes) || !reports(source, pages, false, 0))
         return false;
     *(volatile char *)(pages + STORED * bytes) = 2;
-    if (source->kernel_writes && !read_into(pages + READ_INTO * bytes))
+    if (source->kernel_writes && !read_into(pages + READ_INTO * bytes)) {
+        *why = (struct sgc_dirty_refusal){ "a pipe", errno };
         return false;
+    }
     if (!reports(source, pages, false, written) || !reports(source, pages, true, written) ||
         !reports(source, pages, false, 0))
         return false;
@@ -102,11 +110,12 @@ static bool try_out(const struct sgc_dirty_source *source, struct sgc_dirty_refu
     char *pages = sgc_mem_obtain(bytes);
     bool works = false;
 
-    *why = (struct sgc_dirty_refusal){ "round trip", 0 };
+    *why = (struct sgc_dirty_refusal){ "memory for a round trip", ENOMEM };
     if (pages == NULL)
         return false;
     if (source->open((uintptr_t)pages, (uintptr_t)pages + bytes, why)) {
-        works = travels(source, pages);
+        *why = (struct sgc_dirty_refusal){ "it reports wrong pages", 0 };
+        works = travels(source, pages, why);
         source->close();
     }
     sgc_mem_release(pages, bytes);

@@ -25,8 +25,8 @@
 
 /* Why a source cannot be had. */
 struct sgc_dirty_refusal {
-    const char *step;       /* "userfaultfd", "/proc/self/pagemap", "round trip" */
-    int error;              /* an error number; 0: no step failed, but a page was reported wrongly */
+    const char *step;       /* "userfaultfd", "/proc/self/pagemap", "it reports wrong pages" */
+    int error;              /* an error number; 0: the step says it all */
 };
 
 struct sgc_dirty_source {
@@ -50,6 +50,15 @@ struct sgc_dirty_source {
      * (with the world stopped, or behind a barrier of all threads).  False: an error, and all bits are set; nothing may
      * be watched anew then. */
     bool (*collect)(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty);
+
+    /* The source has nothing to do for these where they are NULL. */
+
+    /* [low, high) is not watched from now on, and counts as written, until `rest`: a stack, which the kernel must be able
+     * to write to when a thread on it gets a signal. */
+    void (*keep_open)(uintptr_t low, uintptr_t high);
+
+    /* The cycle is over: nothing need be watched until it is armed again. */
+    void (*rest)(void);
 };
 
 /* Best first. */

@@ -3,8 +3,8 @@
  * Userfaultfd's asynchronous write protection: the kernel itself takes the fault of the first write to a protected page
  * and notes it in the page table, where PAGEMAP_SCAN finds it and protects the page again in one step.  Linux 6.7.
  *
- * Owns two descriptors, which whoever opens and closes the source writes with no collecting thread about.  A program may
- * close them (daemons close all they have): then nothing is protected any more, arming fails and all is dirty.
+ * Owns two files (platform/own_file_linux.h), which whoever opens and closes the source writes with no collecting thread
+ * about.  Once a program has closed them nothing is protected any more, arming fails and all is dirty.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 
 #include "platform/dirty.h"
+#include "platform/own_file_linux.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
@@ -43,62 +44,75 @@ struct scan {
 enum { REGIONS = 256 };
 
 static SGC_STATE struct {
-    int faults, pagemap;        /* userfaultfd; /proc/self/pagemap */
-} descriptors = { -1, -1 };
+    struct sgc_own_file faults, pagemap;        /* userfaultfd; /proc/self/pagemap */
+} files = { SGC_NO_FILE, SGC_NO_FILE };
 
-static void close_one(int *fd)
+/* -EBADF if the program has closed it, or has a file of its own there. */
+static long order(const struct sgc_own_file *file, unsigned long request, void *argument)
 {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-static void async_close(void)
-{
-    close_one(&descriptors.faults);
-    close_one(&descriptors.pagemap);
-}
-
-static bool refused(struct sgc_dirty_refusal *why, const char *step)
-{
-    *why = (struct sgc_dirty_refusal){ step, errno };
-    async_close();
-    return false;
-}
-
-static bool async_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
-{
-    struct uffdio_api api = { .api = UFFD_API, .features = FEATURE_ASYNC | FEATURE_UNPOPULATED };
-    int fd;
-
-    (void)low, (void)high;
-    sgc_assert(descriptors.faults < 0 && descriptors.pagemap < 0);
-    fd = (int)syscall(SYS_userfaultfd, (long)(O_CLOEXEC | USER_MODE_ONLY));
-    if (fd < 0)
-        return refused(why, "userfaultfd");
-    descriptors.faults = sgc_descriptor_above(fd);
-    if (ioctl(descriptors.faults, UFFDIO_API, &api) != 0)
-        return refused(why, "asynchronous write protection by userfaultfd");
-    fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return refused(why, "/proc/self/pagemap");
-    descriptors.pagemap = sgc_descriptor_above(fd);
-    return true;
-}
-
-/* ---- arming and collecting ---- */
-
-static long order(int fd, unsigned long request, void *argument)
-{
-    return sgc_syscall(SYS_ioctl, fd, (long)request, (long)argument, 0);
+    return sgc_own_file_is(file) ? sgc_syscall(SYS_ioctl, file->fd, (long)request, (long)argument, 0) : -EBADF;
 }
 
 static bool register_range(uintptr_t low, uintptr_t high)
 {
     struct uffdio_register range = { .range = { low, high - low }, .mode = UFFDIO_REGISTER_MODE_WP };
 
-    return order(descriptors.faults, UFFDIO_REGISTER, &range) == 0;
+    return order(&files.faults, UFFDIO_REGISTER, &range) == 0;
 }
+
+static void async_close(void)
+{
+    sgc_own_file_close(&files.faults);
+    sgc_own_file_close(&files.pagemap);
+}
+
+static bool refused(struct sgc_dirty_refusal *why, const char *step, int error)
+{
+    *why = (struct sgc_dirty_refusal){ step, error };
+    async_close();
+    return false;
+}
+
+/* Kernels before 6.7 refuse these features; filters of system calls may refuse each order by itself. */
+static long ask_for_protection(void)
+{
+    struct uffdio_api api = { .api = UFFD_API, .features = FEATURE_ASYNC | FEATURE_UNPOPULATED };
+
+    return order(&files.faults, UFFDIO_API, &api);
+}
+
+static long try_scan(uintptr_t low)
+{
+    struct scan scan = { .size = sizeof scan, .start = low, .end = low + sgc_os_page_size(), .all_of = PAGE_WRITTEN };
+
+    return order(&files.pagemap, PAGEMAP_SCAN_ORDER, &scan);
+}
+
+/* All of the reservation is registered at once: piece by piece each would be a mapping of its own, of which a process may
+ * have only so many.  Where the system refuses, pieces are registered as they are armed. */
+static bool async_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
+{
+    long result;
+    int fd;
+
+    sgc_assert(files.faults.fd < 0 && files.pagemap.fd < 0);
+    fd = (int)syscall(SYS_userfaultfd, (long)(O_CLOEXEC | USER_MODE_ONLY));
+    if (fd < 0 || !sgc_own_file_keep(&files.faults, fd))
+        return refused(why, "userfaultfd", errno);
+    result = ask_for_protection();
+    if (result != 0)
+        return refused(why, "asynchronous write protection by userfaultfd", (int)-result);
+    fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || !sgc_own_file_keep(&files.pagemap, fd))
+        return refused(why, "/proc/self/pagemap", errno);
+    result = try_scan(low);
+    if (result < 0)
+        return refused(why, "PAGEMAP_SCAN", (int)-result);
+    register_range(low, high);
+    return true;
+}
+
+/* ---- arming and collecting ---- */
 
 static bool protect(uintptr_t low, uintptr_t high)
 {
@@ -110,7 +124,7 @@ static bool protect(uintptr_t low, uintptr_t high)
         .all_of = PAGE_WRITTEN,
     };
 
-    return order(descriptors.pagemap, PAGEMAP_SCAN_ORDER, &scan) >= 0;
+    return order(&files.pagemap, PAGEMAP_SCAN_ORDER, &scan) >= 0;
 }
 
 /* Memory that was committed since is not registered yet, and the scan says so. */
@@ -145,7 +159,7 @@ static bool async_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *d
     };
 
     for (;;) {
-        long count = order(descriptors.pagemap, PAGEMAP_SCAN_ORDER, &scan);
+        long count = order(&files.pagemap, PAGEMAP_SCAN_ORDER, &scan);
 
         if (count < 0 || count > REGIONS)
             break;

@@ -5,15 +5,18 @@
  * that write into one fail with EFAULT, some with loss of data (a datagram), and a thread that blocks SIGSEGV and
  * stores into one ends the process.
  *
- * Shared, besides what opening writes before there are others:
+ * Shared:
  *
  *   word                        written by                        read by                     under
  *   watched, a bit an OS page   arming, collecting (set);         the same                    `lock`
  *                               the handler (clears)
- *   armed, opened               arming and collecting, handler    the handler                 `lock`
+ *   kept, a bit an OS page      keep_open (sets), rest            arming                      `lock`
+ *   the rest                    opening, closing, arming,         the handler                 `lock`
+ *                               collecting, the handler
  *
- * With the lock free a page is read-only by our doing just where its bit is set.  The handler runs with all signals
- * blocked, so a thread that is stopped is not in it; whoever holds the lock is running, and stores into no watched page.
+ * A page's bit is set before it is protected and cleared after it is writable, so no page without a bit is protected by us.
+ * Whoever holds the lock has all signals blocked that stop threads, and stores into no watched page: it is running.  The
+ * lock lies in memory that is zeroed in the child of a fork, where its holder may not exist.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,22 +26,38 @@
 #include "platform/faults.h"
 #include "platform/lock.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/report.h"
+#include "platform/store_faults.h"
 #include "platform/syscall_linux.h"
 
 enum { WORD = 64, PIECE = 4096, COARSE = 64 };          /* OS pages */
 
 static SGC_STATE struct {
-    struct sgc_lock lock;
+    struct sgc_lock *lock;
     uintptr_t low, high;
-    uintptr_t pages;
-    uint64_t *watched;
+    uintptr_t pages;            /* 0: closed */
+    uintptr_t top;              /* no page from there on has been watched, or kept */
+    uint64_t *watched, *kept;
+    sgc_a32_t broken;           /* the system has refused to make pages writable: all counts as written */
+    bool keeps;                 /* some bit of `kept` may be set */
     size_t armed;               /* how often pages were protected */
     size_t opened;              /* pages made writable and not protected again: two mappings each, at most */
     size_t maps_max;            /* mappings that a process may have */
-    struct sigaction before;    /* the handler that was there */
-} source = { .lock = SGC_LOCK_INIT(SGC_RANK_CACHE) };
+} source;
+
+static void take(sigset_t *signals)
+{
+    sgc_signals_block(signals);
+    sgc_lock(source.lock, NULL);
+}
+
+static void give(const sigset_t *signals)
+{
+    sgc_unlock(source.lock, NULL);
+    sgc_signals_restore(signals);
+}
+
+/* ---- pages, with the lock ---- */
 
 static uintptr_t page_number(uintptr_t address)
 {
@@ -46,35 +65,54 @@ static uintptr_t page_number(uintptr_t address)
     return (address - source.low) / sgc_os_page_size();
 }
 
+static bool has_bit(const uint64_t *bits, uintptr_t page)
+{
+    return page < source.pages && (bits[page / WORD] >> page % WORD & 1) != 0;
+}
+
 static bool is_watched(uintptr_t page)
 {
-    return page < source.pages && (source.watched[page / WORD] >> page % WORD & 1) != 0;
+    return has_bit(source.watched, page);
 }
 
-static void set_watched(uintptr_t page, bool watched)
+static bool is_kept(uintptr_t page)
 {
-    uint64_t bit = UINT64_C(1) << page % WORD;
-
-    if (watched)
-        source.watched[page / WORD] |= bit;
-    else
-        source.watched[page / WORD] &= ~bit;
+    return source.keeps && has_bit(source.kept, page);
 }
 
-/* Its bits agree afterwards, unless the system refuses. */
-static bool set_access(uintptr_t from, uintptr_t to, bool watched)
+static void set_bits(uint64_t *bits, uintptr_t from, uintptr_t to, bool on)
+{
+    sgc_assert(from <= to && to <= source.pages);
+    for (uintptr_t page = from; page < to; page++)
+        if (on)
+            bits[page / WORD] |= UINT64_C(1) << page % WORD;
+        else
+            bits[page / WORD] &= ~(UINT64_C(1) << page % WORD);
+    if (on && to > source.top)
+        source.top = to;
+}
+
+static bool change(uintptr_t from, uintptr_t to, int access)
 {
     size_t bytes = sgc_os_page_size();
-    int access = watched ? PROT_READ : PROT_READ | PROT_WRITE;
 
-    if (sgc_syscall(SYS_mprotect, (long)(source.low + from * bytes), (long)((to - from) * bytes), access, 0) != 0)
-        return false;
-    for (uintptr_t page = from; page < to; page++)
-        set_watched(page, watched);
-    return true;
+    sgc_assert(sgc_lock_taken(source.lock) && from < to);
+    return sgc_syscall(SYS_mprotect, (long)(source.low + from * bytes), (long)((to - from) * bytes), access, 0) == 0;
 }
 
-/* ---- the handler ---- */
+static bool is_broken(void)
+{
+    return sgc_a32_load(&source.broken) != 0;
+}
+
+static bool open_range(uintptr_t from, uintptr_t to)
+{
+    if (!change(from, to, PROT_READ | PROT_WRITE))
+        return false;
+    source.opened += to - from;
+    set_bits(source.watched, from, to, false);
+    return true;
+}
 
 /* Opens the page, and with it watched neighbours up to `most` on each side. */
 static bool open_run(uintptr_t page, uintptr_t most)
@@ -85,8 +123,7 @@ static bool open_run(uintptr_t page, uintptr_t most)
         from--;
     while (to - page <= most && is_watched(to))
         to++;
-    source.opened += to - from;
-    return set_access(from, to, false);
+    return open_range(from, to);
 }
 
 /* A call splits a mapping; where the process comes near the number that it may have, fewer and larger ones do.  All
@@ -95,128 +132,140 @@ static bool open_page(uintptr_t page)
 {
     uintptr_t most = source.opened < source.maps_max / 8 ? 0 : COARSE;
 
+    sgc_assert(is_watched(page));
     return open_run(page, most) || open_run(page, source.pages);
 }
 
+/* False: the system refuses, and what is still protected counts as written. */
+static bool open_watched(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t page = from; page < to; page++)
+        if (is_watched(page) && !open_run(page, source.pages))
+            sgc_a32_store(&source.broken, 1);
+    return !is_broken();
+}
+
+/* ---- faults ---- */
+
 /* False: the fault is none of ours.  Another thread may have opened the page before we got the lock: then the store is tried
  * again, once as long as nothing is armed. */
-static bool answer(uintptr_t page)
+static bool answer(uintptr_t address)
 {
     static _Thread_local uintptr_t last __attribute__((tls_model("initial-exec")));
     static _Thread_local size_t last_armed __attribute__((tls_model("initial-exec")));
-    bool ours;
+    uintptr_t page = address / sgc_os_page_size();
+    bool ours = false;
 
-    sgc_lock(&source.lock, NULL);
-    if (is_watched(page))
-        ours = open_page(page);
-    else
-        ours = source.armed > 0 && (last != page || last_armed != source.armed);
-    last = page;
-    last_armed = source.armed;
-    sgc_unlock(&source.lock, NULL);
+    sgc_lock(source.lock, NULL);
+    if (address >= source.low && address < source.high) {
+        if (is_watched(page_number(address)))
+            ours = open_page(page_number(address));
+        else
+            ours = source.armed > 0 && (last != page || last_armed != source.armed);
+        last = page;
+        last_armed = source.armed;
+    }
+    sgc_unlock(source.lock, NULL);
     return ours;
-}
-
-static void pass_on(int signal, siginfo_t *info, void *context)
-{
-    if ((source.before.sa_flags & SA_SIGINFO) != 0)
-        source.before.sa_sigaction(signal, info, context);
-    else if (source.before.sa_handler != SIG_DFL && source.before.sa_handler != SIG_IGN)
-        source.before.sa_handler(signal);
-    else
-        sigaction(signal, &source.before, NULL);        /* the instruction runs again, and ends the process */
-}
-
-static void on_fault(int signal, siginfo_t *info, void *context)
-{
-    uintptr_t address = (uintptr_t)info->si_addr;
-    int saved = errno;
-
-    if (info->si_code != SEGV_ACCERR || address < source.low || address >= source.high || !answer(page_number(address)))
-        pass_on(signal, info, context);
-    errno = saved;
 }
 
 /* ---- opening and closing ---- */
 
-static size_t read_maps_max(void)
+static size_t bitmap_bytes(uintptr_t pages)
 {
-    char line[32];
-    const char *text = line;
-    uint64_t number;
-
-    if (sgc_read_line_of("/proc/sys/vm/max_map_count", line, sizeof line) && sgc_parse_number(&text, 10, &number))
-        return (size_t)number;
-    return 65530;
+    return (pages + WORD - 1) / WORD * sizeof *source.watched;
 }
 
-static bool is_installed(void)
+static void set_range(uintptr_t low, uintptr_t high, uint64_t *bits)
 {
-    struct sigaction now;
+    sigset_t signals;
 
-    return sigaction(SIGSEGV, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_fault;
-}
-
-static bool install(void)
-{
-    struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
-
-    sigfillset(&action.sa_mask);
-    return sigaction(SIGSEGV, &action, &source.before) == 0;
-}
-
-static size_t bitmap_bytes(void)
-{
-    return (source.pages + WORD - 1) / WORD * sizeof *source.watched;
+    take(&signals);
+    source.low = low;
+    source.high = high;
+    source.pages = bits != NULL ? page_number(high) : 0;
+    source.watched = bits;
+    source.kept = bits != NULL ? bits + bitmap_bytes(source.pages) / sizeof *bits : NULL;
+    source.top = source.opened = 0;
+    source.keeps = false;
+    sgc_a32_store(&source.broken, 0);
+    give(&signals);
 }
 
 static bool protect_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
 {
-    sgc_assert(source.watched == NULL && low < high);
-    source.low = low;
-    source.high = high;
-    source.pages = page_number(high);
-    source.armed = source.opened = 0;
-    source.maps_max = read_maps_max();
-    source.watched = sgc_mem_obtain(bitmap_bytes());
-    *why = (struct sgc_dirty_refusal){ "memory for a bit an OS page", ENOMEM };
-    if (source.watched == NULL)
+    uint64_t *bits;
+
+    sgc_assert(low < high);
+    *why = (struct sgc_dirty_refusal){ "pages cannot be made writable again", 0 };
+    if (source.watched != NULL)
         return false;
-    if (install())
-        return true;
-    *why = (struct sgc_dirty_refusal){ "sigaction", errno };
-    sgc_mem_release(source.watched, bitmap_bytes());
-    source.watched = NULL;
-    return false;
+    /* Pages that are read-only do not count as data: there may be no room for them when they are to be writable again. */
+    *why = (struct sgc_dirty_refusal){ "a limit on data (ulimit -d)", 0 };
+    if (sgc_limit_data())
+        return false;
+    *why = (struct sgc_dirty_refusal){ "MADV_WIPEONFORK", EINVAL };
+    if (source.lock == NULL)
+        source.lock = sgc_mem_obtain_wiped(sizeof *source.lock);
+    if (source.lock == NULL || !sgc_store_faults_begin(answer, why))
+        return false;
+    *why = (struct sgc_dirty_refusal){ "memory for two bits an OS page", ENOMEM };
+    bits = sgc_mem_obtain(2 * bitmap_bytes((high - low) / sgc_os_page_size()));
+    if (bits == NULL)
+        return false;
+    source.maps_max = sgc_limit_mappings();
+    set_range(low, high, bits);
+    return true;
 }
 
-static void open_all(void)
+static bool open_piece(uintptr_t *from)
 {
-    sgc_lock(&source.lock, NULL);
-    for (uintptr_t page = 0; page < source.pages; page++)
-        if (is_watched(page))
-            open_run(page, source.pages);
-    sgc_unlock(&source.lock, NULL);
+    uintptr_t to = *from + PIECE < source.top ? *from + PIECE : source.top;
+
+    if (*from >= to)
+        return false;
+    open_watched(*from, to);
+    *from = to;
+    return true;
 }
 
-/* The handler stays where another one was put before it, which may call it. */
+/* In pieces, so that no store waits long. */
+static bool open_all(void)
+{
+    sigset_t signals;
+    bool more = true;
+
+    for (uintptr_t from = 0; more;) {
+        take(&signals);
+        more = open_piece(&from);
+        give(&signals);
+    }
+    return !is_broken();
+}
+
+/* What cannot be made writable stays watched: there is nobody else who would. */
 static void protect_close(void)
 {
-    if (source.watched == NULL)
+    uint64_t *bits = source.watched;
+    size_t bytes = 2 * bitmap_bytes(source.pages);
+
+    if (bits == NULL || !open_all())
         return;
-    open_all();
-    if (is_installed())
-        sigaction(SIGSEGV, &source.before, NULL);
-    sgc_mem_release(source.watched, bitmap_bytes());
-    source.watched = NULL;
-    source.low = source.high = source.pages = 0;
+    set_range(source.low, source.high, NULL);
+    sgc_mem_release(bits, bytes);
 }
 
 /* ---- arming and collecting ---- */
 
-static bool is_open(void)
+/* A handler above ours may take a store into a protected page for a mistake of the program's. */
+static bool is_usable(void)
 {
-    return source.watched != NULL && is_installed();
+    if (source.watched == NULL)
+        return false;
+    if (sgc_store_faults_arrive() && !sgc_limit_data())
+        return !is_broken();
+    open_all();
+    return false;
 }
 
 static void forget_opened(uintptr_t from, uintptr_t to)
@@ -228,18 +277,33 @@ static void forget_opened(uintptr_t from, uintptr_t to)
     source.opened -= pages < source.opened ? pages : source.opened;
 }
 
-/* One piece, in one hold of the lock.  If the system refuses, all of it may be written and counts as written. */
-static bool protect_piece(uintptr_t from, uintptr_t to)
+/* If the system refuses, part of it may be protected: then it is opened with all its neighbours, which splits no mapping. */
+static bool protect_run(uintptr_t from, uintptr_t to)
 {
-    bool done;
-
-    sgc_lock(&source.lock, NULL);
     source.armed++;
     forget_opened(from, to);
-    done = set_access(from, to, true);
-    if (!done)
-        set_access(from, to, false);        /* what was protected is whole mappings now: this splits none */
-    sgc_unlock(&source.lock, NULL);
+    set_bits(source.watched, from, to, true);
+    if (change(from, to, PROT_READ))
+        return true;
+    open_watched(from, to);
+    return false;
+}
+
+/* One piece, in one hold of the lock; without what is kept open. */
+static bool protect_piece(uintptr_t from, uintptr_t to)
+{
+    sigset_t signals;
+    bool done = true;
+
+    take(&signals);
+    for (uintptr_t end; from < to && done; from = end) {
+        bool kept = is_kept(from);
+
+        for (end = from + 1; end < to && is_kept(end) == kept; end++)
+            continue;
+        done = kept || protect_run(from, end);
+    }
+    give(&signals);
     return done;
 }
 
@@ -247,8 +311,7 @@ static bool protect_again(uintptr_t from, uintptr_t to)
 {
     if (!sgc_fault(SGC_FAULT_NOT_REARMED))
         return protect_piece(from, to);
-    for (uintptr_t page = from; page < to; page++)
-        set_watched(page, true);
+    set_bits(source.watched, from, to, true);
     return true;
 }
 
@@ -256,7 +319,7 @@ static bool protect_arm(uintptr_t low, uintptr_t high)
 {
     uintptr_t end, to;
 
-    if (!is_open())
+    if (!is_usable())
         return false;
     end = page_number(high);
     for (uintptr_t from = page_number(low); from < end; from = to) {
@@ -281,11 +344,12 @@ static uintptr_t dirty_run(uintptr_t *from, uintptr_t end)
 
 static uintptr_t next_run(uintptr_t *from, uintptr_t end)
 {
+    sigset_t signals;
     uintptr_t to;
 
-    sgc_lock(&source.lock, NULL);
+    take(&signals);
     to = dirty_run(from, end);
-    sgc_unlock(&source.lock, NULL);
+    give(&signals);
     return to;
 }
 
@@ -296,17 +360,57 @@ static bool collect_runs(uintptr_t first, uintptr_t end, bool rearm, uint64_t *d
         if (rearm && !protect_again(from, to))
             return false;
     }
-    return true;
+    return !is_broken();
 }
 
 /* A page that is opened after it was looked at is dirty in the next round; one that was found open stays so until it is
  * protected. */
 static bool protect_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty)
 {
-    if (is_open() && collect_runs(page_number(low), page_number(high), rearm, dirty))
+    if (is_usable() && collect_runs(page_number(low), page_number(high), rearm, dirty))
         return true;
     sgc_dirty_set(dirty, 0, (high - low) / sgc_os_page_size());
     return false;
+}
+
+/* ---- around cycles ---- */
+
+static void protect_keep_open(uintptr_t low, uintptr_t high)
+{
+    size_t bytes = sgc_os_page_size();
+    uintptr_t from, to;
+    sigset_t signals;
+
+    take(&signals);
+    if (source.watched != NULL) {
+        from = page_number(sgc_round_down(low, bytes));
+        to = page_number(sgc_round_up(high, bytes));
+        set_bits(source.kept, from, to, true);
+        source.keeps = true;
+        if (!open_range(from, to))
+            open_watched(from, to);
+    }
+    give(&signals);
+}
+
+static void forget_kept(void)
+{
+    sigset_t signals;
+
+    take(&signals);
+    if (source.keeps)
+        set_bits(source.kept, 0, source.top, false);
+    source.keeps = false;
+    give(&signals);
+}
+
+/* Between cycles nothing is protected: no handler of the program's meets our faults, no system call fails. */
+static void protect_rest(void)
+{
+    if (source.watched == NULL)
+        return;
+    open_all();
+    forget_kept();
 }
 
 const struct sgc_dirty_source sgc_dirty_mprotect = {
@@ -317,4 +421,6 @@ const struct sgc_dirty_source sgc_dirty_mprotect = {
     .close = protect_close,
     .arm = protect_arm,
     .collect = protect_collect,
+    .keep_open = protect_keep_open,
+    .rest = protect_rest,
 };

@@ -5,12 +5,13 @@
  *
  * There is one set of bits a process, which checkpoint tools use as well, and clearing is for all of it: arming a
  * range arms everything.  Reading and clearing are two steps, so the source re-arms with the world stopped only.
- * Mappings that the kernel has merged since read as written.  Owns two descriptors, as platform/dirty_async_linux.c.
+ * Mappings that the kernel has merged since read as written.  Owns two files, as platform/dirty_async_linux.c.
  */
 #include <errno.h>
 #include <fcntl.h>
 
 #include "platform/dirty.h"
+#include "platform/own_file_linux.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
@@ -18,25 +19,21 @@
 enum { SOFT_DIRTY_BIT = 55, ENTRIES = 256 };
 
 static SGC_STATE struct {
-    int clear, pagemap;         /* /proc/self/clear_refs, /proc/self/pagemap */
-} descriptors = { -1, -1 };
+    struct sgc_own_file clear, pagemap;         /* /proc/self/clear_refs, /proc/self/pagemap */
+} files = { SGC_NO_FILE, SGC_NO_FILE };
 
 static void soft_close(void)
 {
-    if (descriptors.clear >= 0)
-        close(descriptors.clear);
-    if (descriptors.pagemap >= 0)
-        close(descriptors.pagemap);
-    descriptors.clear = descriptors.pagemap = -1;
+    sgc_own_file_close(&files.clear);
+    sgc_own_file_close(&files.pagemap);
 }
 
-static bool open_one(const char *path, int flags, int *fd, struct sgc_dirty_refusal *why)
+static bool open_one(const char *path, int flags, struct sgc_own_file *file, struct sgc_dirty_refusal *why)
 {
-    *fd = open(path, flags | O_CLOEXEC);
-    if (*fd >= 0) {
-        *fd = sgc_descriptor_above(*fd);
+    int fd = open(path, flags | O_CLOEXEC);
+
+    if (fd >= 0 && sgc_own_file_keep(file, fd))
         return true;
-    }
     *why = (struct sgc_dirty_refusal){ path, errno };
     return false;
 }
@@ -44,9 +41,9 @@ static bool open_one(const char *path, int flags, int *fd, struct sgc_dirty_refu
 static bool soft_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
 {
     (void)low, (void)high;
-    sgc_assert(descriptors.clear < 0 && descriptors.pagemap < 0);
-    if (open_one("/proc/self/clear_refs", O_WRONLY, &descriptors.clear, why) &&
-        open_one("/proc/self/pagemap", O_RDONLY, &descriptors.pagemap, why))
+    sgc_assert(files.clear.fd < 0 && files.pagemap.fd < 0);
+    if (open_one("/proc/self/clear_refs", O_WRONLY, &files.clear, why) &&
+        open_one("/proc/self/pagemap", O_RDONLY, &files.pagemap, why))
         return true;
     soft_close();
     return false;
@@ -54,14 +51,15 @@ static bool soft_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *w
 
 static bool soft_arm(uintptr_t low, uintptr_t high)
 {
+    (void)high;
     sgc_assert(low < high);
-    return sgc_syscall(SYS_pwrite64, descriptors.clear, (long)"4", 1, 0) == 1;
+    return sgc_own_file_is(&files.clear) && sgc_syscall(SYS_pwrite64, files.clear.fd, (long)"4", 1, 0) == 1;
 }
 
 /* The entries of `count` OS pages. */
 static bool read_entries(uintptr_t page, size_t count, uint64_t *entries)
 {
-    return sgc_syscall(SYS_pread64, descriptors.pagemap, (long)entries, (long)(count * sizeof *entries),
+    return sgc_syscall(SYS_pread64, files.pagemap.fd, (long)entries, (long)(count * sizeof *entries),
                        (long)(page * sizeof *entries)) == (long)(count * sizeof *entries);
 }
 
@@ -69,6 +67,8 @@ static bool read_bits(uintptr_t first, size_t pages, uint64_t *dirty)
 {
     uint64_t entries[ENTRIES];
 
+    if (!sgc_own_file_is(&files.pagemap))
+        return false;
     for (size_t done = 0; done < pages; done += ENTRIES) {
         size_t count = pages - done < ENTRIES ? pages - done : ENTRIES;
 

@@ -38,6 +38,26 @@ size_t sgc_limit_address_space(void)
     return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
 }
 
+enum { USUAL_MAPPINGS = 65530 };
+
+size_t sgc_limit_mappings(void)
+{
+    char line[32];
+    const char *text = line;
+    uint64_t number;
+
+    if (sgc_read_line_of("/proc/sys/vm/max_map_count", line, sizeof line) && sgc_parse_number(&text, 10, &number))
+        return (size_t)number;
+    return USUAL_MAPPINGS;
+}
+
+bool sgc_limit_data(void)
+{
+    struct rlimit limit;
+
+    return sgc_syscall(SYS_prlimit64, 0, RLIMIT_DATA, 0, (long)&limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
 size_t sgc_limit_physical_memory(void)
 {
     struct sysinfo info;

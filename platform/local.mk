@@ -21,6 +21,8 @@ platform_sources = \
 	platform/section.h \
 	platform/single_writer.h \
 	platform/stack_clear.c \
+	platform/store_faults.c \
+	platform/store_faults.h \
 	platform/visibility.h
 
 if SGC_OS_LINUX
@@ -35,6 +37,8 @@ platform_sources += \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \
+	platform/own_file_linux.c \
+	platform/own_file_linux.h \
 	platform/readable_linux.c \
 	platform/proc_file_linux.c \
 	platform/proc_file_linux.h \

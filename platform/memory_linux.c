@@ -237,3 +237,14 @@ void *sgc_mem_obtain(size_t bytes)
     sgc_mem_release(start, rounded);
     return NULL;
 }
+
+void *sgc_mem_obtain_wiped(size_t bytes)
+{
+    void *memory = sgc_mem_obtain(bytes);
+    size_t whole = sgc_round_up(bytes, sgc_os_page_size());
+
+    if (memory == NULL || sgc_syscall(SYS_madvise, (long)memory, (long)whole, MADV_WIPEONFORK, 0) == 0)
+        return memory;
+    sgc_mem_release(memory, whole);
+    return NULL;
+}

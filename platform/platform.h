@@ -53,6 +53,10 @@ bool sgc_mem_commit(void *start, size_t bytes);
  * if the system refuses.  [any] */
 void *sgc_mem_obtain(size_t bytes);
 
+/* The same, but a fork zeroes the child's copy, whatever a thread that the child does not have was doing to it.  NULL, too, if
+ * the system cannot (Linux before 4.14).  [any] */
+void *sgc_mem_obtain_wiped(size_t bytes);
+
 /* Gives the backing of a committed range back; it stays committed and reads as zero.  False when
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
@@ -111,6 +115,10 @@ int sgc_descriptor_above(int fd);
 
 /* Bytes of address space RLIMIT_AS leaves this process; SIZE_MAX without a limit.  [any] */
 size_t sgc_limit_address_space(void);
+
+/* Mappings that a process may have.  Is there a limit on data, which is memory that can be written to?  [any] */
+size_t sgc_limit_mappings(void);
+bool sgc_limit_data(void);
 
 /* Physical memory of the machine and the cgroup's limit (v1 or v2, the tightest up the hierarchy)
  * in bytes; SIZE_MAX when there is no cgroup limit.  [outside] */
@@ -211,8 +219,8 @@ void sgc_signals_restore(const sigset_t *saved);
 /* Unblocks one signal in the calling thread.  [any] */
 void sgc_signal_unblock(int signal);
 
-/* A handler that gets the signal's context.  Installed with SA_RESTART | SA_SIGINFO and all signals masked while it runs.
- * False with errno if the system refuses.  [outside] */
+/* A handler that gets the signal's context.  Installed with SA_RESTART | SA_SIGINFO and all signals but SIGSEGV masked while it
+ * runs.  False with errno if the system refuses.  [outside] */
 typedef void (*sgc_signal_handler_t)(int signal, siginfo_t *info, void *context);
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler);
 
@@ -267,7 +275,8 @@ uintptr_t sgc_interrupted_sp(const void *context);
  * with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
 
-/* The one that is set up, wherever they run.  If it lies in the thread's own stack its memory may be something else by now.  [any] */
+/* The one that is set up, wherever they run.  If it lies in the thread's own stack its memory may be something else by now.
+ * [any] */
 bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *bounds);
 
 /* The alternate signal stack that the calling thread has set up, whether or not it runs on it.  False if

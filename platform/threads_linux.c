@@ -128,13 +128,15 @@ void sgc_signal_unblock(int signal)
 }
 
 /* The mask is filled by hand: sigfillset would leave libc's own signals open, and an asynchronous
- * cancellation must not unwind a parked thread.  The handler stays off alternate stacks: there are programs that set one up in
- * a frame which is gone by now, so that a handler would run over what lies there. */
+ * cancellation must not unwind a parked thread.  A store in the handler may meet a page that is read only for a while
+ * (platform/dirty_mprotect.c).  The handler stays off alternate stacks: there are programs that set one up in a frame which is
+ * gone by now, so that a handler would run over what lies there. */
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+    sigdelset(&action.sa_mask, SIGSEGV);
     action.sa_sigaction = handler;
     action.sa_flags = SA_RESTART | SA_SIGINFO;
     return sigaction(signal, &action, NULL) == 0;

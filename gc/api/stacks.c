@@ -8,6 +8,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start_state.h"
+#include "gc/collect/write_watch.h"
 #include "gc/roots/stack_roots.h"
 #include "gc/threads/world.h"
 
@@ -124,6 +125,16 @@ static bool is_mutator(const void *handle)
     return found;
 }
 
+/* Its pages must not be watched in a way that keeps the kernel from writing a signal's frame there. */
+static void switch_stack(struct sgc_mutator *of, uintptr_t bottom)
+{
+    sgc_assert(sgc_mutator_ok(of));
+    sgc_aw_store_rel(&of->told[1], sgc_aw_load(&of->told[0]));
+    sgc_aw_store_rel(&of->told[0], bottom);
+    of->bottom = bottom;
+    sgc_watch_keep_open(bottom - 1);
+}
+
 void GC_set_stackbottom(void *thread, const struct GC_stack_base *base)
 {
     struct sgc_mutator *self = sgc_mutator_self();
@@ -135,7 +146,7 @@ void GC_set_stackbottom(void *thread, const struct GC_stack_base *base)
         sgc_warn("GC_set_stackbottom(%p): no registered thread has this handle; nothing is changed. Pass what "
                  "GC_get_my_stackbottom returned, or NULL on a registered thread", thread);
     else
-        of->bottom = (uintptr_t)base->mem_base;
+        switch_stack(of, (uintptr_t)base->mem_base);
 }
 
 void GC_set_sp_corrector(GC_sp_corrector_proc hook)

@@ -31,6 +31,7 @@ static const uint64_t RETRY_NS = 200000000;
 
 struct concurrent {
     sgc_a32_t enabled;
+    sgc_a32_t enabling;         /* some thread is about to: others leave it to that */
     sgc_a32_t state;            /* enum state */
     sgc_a32_t held, inside;     /* futex words */
     uint64_t marking_since;     /* when the lead went inside */
@@ -63,8 +64,9 @@ static bool pays(void)
 
 void sgc_concurrent_ask(struct sgc_mutator *self)
 {
-    sgc_assert(sgc_concurrent_enabled() && !sgc_gc_lock_held());
-    if (pays() && sgc_a32_load(&concurrent.state) == IDLE && sgc_a32_cas(&concurrent.state, IDLE, ASKED))
+    sgc_assert(!sgc_gc_lock_held());
+    if (sgc_concurrent_enabled() && pays() && sgc_a32_load(&concurrent.state) == IDLE &&
+        sgc_a32_cas(&concurrent.state, IDLE, ASKED))
         wake_lead(self);
 }
 
@@ -351,25 +353,38 @@ static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
     return finished;
 }
 
+/* Written pages cannot be told any more, which has been said.  The program may ask again (GC_enable_incremental). */
+static void switch_off(void)
+{
+    sgc_assert(asked());
+    sgc_a32_store_rel(&concurrent.enabled, 0);
+    sgc_pacing_concurrent(SGC_PACING_STOPS);
+    over();
+}
+
 static void arm(void *arg)
 {
-    (void)arg;
-    sgc_watch_arm();
+    *(bool *)arg = sgc_watch_arm();
 }
 
 /* Arming counts as blocked: it may hold a source's lock, for which threads wait in a handler, where they cannot be stopped. */
 static void lead(struct sgc_mutator *self)
 {
     uint32_t epoch = sgc_heap.epoch;
+    bool armed = false;
 
     sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());
     sweep_all(self);
-    sgc_world_sleep(self, arm, NULL);
-    if (!begin(self, epoch))
+    sgc_world_sleep(self, arm, &armed);
+    if (!armed) {
+        switch_off();
         return;
-    for (uint32_t attempt = 0; mark_beside(self); attempt++)
-        if (try_to_finish(self, attempt))
-            break;
+    }
+    if (begin(self, epoch))
+        for (uint32_t attempt = 0; mark_beside(self); attempt++)
+            if (try_to_finish(self, attempt))
+                break;
+    sgc_watch_rest();
 }
 
 /* ---- start and fork ---- */
@@ -378,11 +393,14 @@ void sgc_concurrent_enable(void)
 {
     static const struct sgc_service_job job = { asked, lead };
 
-    if (sgc_concurrent_enabled() || !sgc_watch_open())
+    if (sgc_concurrent_enabled() || !sgc_a32_cas(&concurrent.enabling, 0, 1))
         return;
-    sgc_service_set_job(&job);
-    sgc_a32_store_rel(&concurrent.enabled, 1);
-    sgc_pacing_concurrent(sgc_pause_target_ns());
+    if (sgc_watch_open()) {
+        sgc_service_set_job(&job);
+        sgc_a32_store_rel(&concurrent.enabled, 1);
+        sgc_pacing_concurrent(sgc_pause_target_ns());
+    }
+    sgc_a32_store_rel(&concurrent.enabling, 0);
 }
 
 void sgc_concurrent_after_fork(void)
@@ -392,6 +410,7 @@ void sgc_concurrent_after_fork(void)
         sgc_marking_cancel();
     }
     sgc_pacing_mark_over();
+    sgc_a32_store(&concurrent.enabling, 0);
     sgc_a32_store(&concurrent.state, IDLE);
     sgc_a32_store(&concurrent.held, 0);
     sgc_a32_store(&concurrent.inside, 0);

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "alloc/object.h"
 #include "alloc/pages/page.h"
 #include "gc/collect/torture.h"
 #include "gc/config/options.h"
+#include "gc/threads/mutator.h"
 #include "mark/team.h"
 #include "mark/written.h"
 #include "platform/dirty.h"
@@ -22,6 +24,8 @@ enum {
 struct watch {
     sgc_a32_t manual;                   /* the program has promised to report its writes */
     sgc_aw_t source;                    /* struct sgc_dirty_source; 0: none is open */
+    bool lost;                          /* since it was opened something could not be collected */
+    bool told;                          /* that some pages cannot be watched */
     uint64_t written[AT_ONCE][SGC_WRITTEN_WORDS];
 };
 
@@ -44,27 +48,38 @@ static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusa
 {
     if (!sgc_dirty_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why))
         return false;
+    sgc_assert(source() == NULL);
     sgc_aw_store_rel(&watch.source, (uintptr_t)one);
     return true;
 }
 
-static void say_refused(const char *name, const struct sgc_dirty_refusal *why, const char *then)
+static void close_source(void)
 {
-    sgc_warn("SGC_DIRTY=%s does not work here: %s%s%s; %s", name, why->step, why->error != 0 ? ": " : " reports wrong pages",
+    const struct sgc_dirty_source *old = source();
+
+    sgc_aw_store_rel(&watch.source, 0);
+    if (old != NULL)
+        old->close();
+    watch.lost = false;
+}
+
+static void say_refused(const char *name, const struct sgc_dirty_refusal *why, const char *when, const char *then)
+{
+    sgc_warn("SGC_DIRTY=%s does not work %s: %s%s%s; %s", name, when, why->step, why->error != 0 ? ": " : "",
              why->error != 0 ? strerror(why->error) : "", then);
 }
 
-static bool open_best(void)
+static bool open_best(const char *when)
 {
     struct sgc_dirty_refusal why, ignored;
 
     if (open_one(&sgc_dirty_async, &why))
         return true;
     if (open_one(&sgc_dirty_soft, &ignored)) {
-        say_refused("async", &why, "soft-dirty bits are used, which makes the last pauses longer");
+        say_refused("async", &why, when, "soft-dirty bits are used, which makes the last pauses longer");
         return true;
     }
-    say_refused("async", &why, "collections stop the program for their whole mark. Allow userfaultfd, or say "
+    say_refused("async", &why, when, "collections stop the program for their whole mark. Allow userfaultfd, or say "
                 "SGC_DIRTY=mprotect if the program makes no system call write into the heap");
     return false;
 }
@@ -75,22 +90,26 @@ void sgc_watch_set_manual(bool on)
         sgc_a32_store(&watch.manual, on);
 }
 
-bool sgc_watch_open(void)
+static bool open_wanted(const char *when)
 {
     struct sgc_dirty_refusal why;
     int wanted = sgc_options.dirty;
 
-    if (source() != NULL)
-        return true;
+    sgc_assert(source() == NULL && wanted >= SGC_DIRTY_AUTO && wanted <= SGC_DIRTY_SOFTWARE);
     if (wanted == SGC_DIRTY_AUTO && sgc_a32_load(&watch.manual) != 0)
         wanted = SGC_DIRTY_SOFTWARE;
     if (wanted == SGC_DIRTY_AUTO)
-        return open_best();
+        return open_best(when);
     if (open_one(by_option[wanted], &why))
         return true;
-    say_refused(by_option[wanted]->name, &why, "collections stop the program for their whole mark. SGC_DIRTY=auto takes "
-                "what works");
+    say_refused(by_option[wanted]->name, &why, when, "collections stop the program for their whole mark. SGC_DIRTY=auto "
+                "takes what works");
     return false;
+}
+
+bool sgc_watch_open(void)
+{
+    return source() != NULL || open_wanted("here");
 }
 
 const char *sgc_watch_name(void)
@@ -105,7 +124,7 @@ bool sgc_watch_kernel_writes(void)
 
 bool sgc_watch_rearms_running(void)
 {
-    return source() != NULL && source()->rearms_running;
+    return source() != NULL && source()->rearms_running && !watch.lost;
 }
 
 /* ---- all of the heap ---- */
@@ -131,8 +150,8 @@ static bool is_to_be_watched(uint32_t page)
     return (state == SGC_PAGE_SPAN || state == SGC_PAGE_SPAN_TAIL) && sgc_kind_has_pointers(sgc_span_kind(d));
 }
 
-/* Adjacent pages go together. */
-static void arm_arena(uint32_t arena)
+/* Calls fn for each run of adjacent pages of the arena that are to be watched. */
+static void each_run(uint32_t arena, void (*fn)(uint32_t from, uint32_t end, void *arg), void *arg)
 {
     uint32_t first = arena * SGC_ARENA_PAGES, end = first + SGC_ARENA_PAGES, from = end;
 
@@ -143,23 +162,149 @@ static void arm_arena(uint32_t arena)
             from = page;
         if (wanted || from == end)
             continue;
-        source()->arm(sgc_page_start(from), sgc_page_start(from) + (uintptr_t)(page - from) * SGC_PAGE);
+        fn(from, page, arg);
         from = end;
     }
 }
 
-void sgc_watch_arm(void)
+/* What becomes of the ranges that were to be watched. */
+struct armed {
+    size_t wanted, refused;
+};
+
+static void arm_pages(uint32_t from, uint32_t end, void *arg)
 {
-    for (uint32_t arena = 0, count = arenas(); arena < count; arena++)
-        arm_arena(arena);
+    struct armed *armed = arg;
+
+    sgc_assert(from < end);
+    armed->wanted++;
+    armed->refused += !source()->arm(sgc_page_start(from), sgc_page_start(from) + (uintptr_t)(end - from) * SGC_PAGE);
 }
 
-/* Collects some arenas' bits by one call. */
+/* False: none of it. */
+static bool arm_all(void)
+{
+    struct armed armed = { 0, 0 };
+
+    for (uint32_t arena = 0, count = arenas(); arena < count; arena++)
+        each_run(arena, arm_pages, &armed);
+    if (armed.wanted != 0 && armed.refused == armed.wanted)
+        return false;
+    if (armed.refused != 0 && !watch.told)
+        sgc_warn("SGC_DIRTY=%s: %zu of %zu ranges of the heap cannot be watched and count as written, which makes pauses "
+                 "longer. Let the process have more mappings (vm.max_map_count) or memory", source()->name, armed.refused,
+                 armed.wanted);
+    watch.told = watch.told || armed.refused != 0;
+    return true;
+}
+
+static bool open_anew(void)
+{
+    close_source();
+    return open_wanted("any more");
+}
+
+static void keep_stacks_open(void);
+
+bool sgc_watch_arm(void)
+{
+    static const struct sgc_dirty_refusal why = { "the heap's pages cannot be watched", 0 };
+
+    for (int tries = 0; tries < 2; tries++) {
+        if ((source() == NULL || watch.lost || tries > 0) && !open_anew())
+            return false;
+        keep_stacks_open();
+        if (arm_all())
+            return true;
+    }
+    say_refused(source()->name, &why, "any more", "collections stop the program for their whole mark");
+    close_source();
+    return false;
+}
+
+void sgc_watch_rest(void)
+{
+    if (source() != NULL && source()->rest != NULL)
+        source()->rest();
+}
+
+/* ---- stacks in the heap ---- */
+
+/* All of the object: how far down the stack reaches is not known. */
+void sgc_watch_keep_open(uintptr_t stack)
+{
+    const struct sgc_dirty_source *watching = source();
+    struct sgc_object object;
+
+    if (watching != NULL && watching->keep_open != NULL && sgc_heap_contains(stack) && sgc_object_slot(stack, &object))
+        watching->keep_open(object.start, object.start + object.bytes);
+}
+
+/* A thread that says on which stack it goes on still stands on another one for a moment. */
+static void keep_stacks_open(void)
+{
+    struct sgc_registry_look look;
+
+    if (source()->keep_open == NULL)
+        return;
+    sgc_registry_enter(&look);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        sgc_watch_keep_open(m->stack.high - 1);
+        sgc_watch_keep_open(sgc_aw_load_acq(&m->told[0]) - 1);
+        sgc_watch_keep_open(sgc_aw_load_acq(&m->told[1]) - 1);
+    }
+    sgc_registry_leave(&look);
+}
+
+/* ---- what was written ---- */
+
+static void collect_range(uintptr_t low, uintptr_t high, bool rearm, uint64_t *written)
+{
+    if (!source()->collect(low, high, rearm, written))
+        watch.lost = true;
+}
+
+/* Puts a page's bits in place of those that are there; all of them lie in one word. */
+static void put_bits(uint64_t *written, uint32_t page, const uint64_t *bits, uint32_t from)
+{
+    uint32_t each = (uint32_t)(SGC_PAGE / sgc_heap.os_page), have = (page - from) * each, put = page % SGC_ARENA_PAGES * each;
+    uint64_t mask = (UINT64_C(1) << each) - 1;
+
+    sgc_assert(each > 0 && 64 % each == 0);
+    written[put / 64] &= ~(mask << put % 64);
+    written[put / 64] |= (bits[have / 64] >> have % 64 & mask) << put % 64;
+}
+
+static void collect_pages(uint32_t from, uint32_t end, void *written)
+{
+    uint64_t bits[SGC_WRITTEN_WORDS] = { 0 };
+
+    sgc_assert(from < end && end - from <= SGC_ARENA_PAGES);
+    collect_range(sgc_page_start(from), sgc_page_start(end - 1) + SGC_PAGE, true, bits);
+    for (uint32_t page = from; page < end; page++)
+        put_bits(written, page, bits, from);
+}
+
+/* Collects an arena's bits, and has only those pages watched anew that are in use and have pointers: system calls could not
+ * write into the others.  Those count as written, in case they come into use. */
+static void collect_in_use(uint32_t arena, uint64_t *written)
+{
+    memset(written, 0xff, SGC_ARENA / sgc_heap.os_page / 8);
+    each_run(arena, collect_pages, written);
+}
+
+/* Collects some arenas' bits, by one call if that may be. */
 static void collect(uint32_t arena, uint32_t count, bool rearm)
 {
+    size_t words = SGC_ARENA / sgc_heap.os_page / 64;
+
     sgc_assert(count <= AT_ONCE && SGC_ARENA / sgc_heap.os_page % 64 == 0);
     memset(watch.written, 0, sizeof watch.written);
-    source()->collect(arena_start(arena), arena_start(arena + count), rearm, watch.written[0]);
+    if (rearm && !source()->kernel_writes)
+        for (uint32_t i = 0; i < count; i++)
+            collect_in_use(arena + i, watch.written[0] + i * words);
+    else
+        collect_range(arena_start(arena), arena_start(arena + count), rearm, watch.written[0]);
     if (sgc_torture_chance(sgc_mutator_self(), EVERYTHING))
         memset(watch.written, 0xff, sizeof watch.written);
 }
@@ -203,9 +348,5 @@ bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg)
 
 void sgc_watch_after_fork(void)
 {
-    if (source() == NULL)
-        return;
-    source()->close();
-    sgc_aw_store(&watch.source, 0);
-    sgc_watch_open();
+    close_source();
 }

@@ -2,15 +2,20 @@
 /*
  * The heap's pages under watch: which source of written pages is used (platform/dirty.h), and its calls for all of the heap.
  *
- *   source    who enables concurrent cycles, once      the lead, who has the GC lock      release / acquire
- *   manual    who chooses the mode, before that          who enables them              relaxed: one word
+ *   source    who enables concurrent cycles; the lead, where  the lead, who has the GC lock;  release / acquire
+ *             no cycle marks                                  who switches stacks
+ *   manual    who chooses the mode, before that               who enables them                relaxed: one word
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
+ *
+ * A source may be lost: the program closes all descriptors, forks, or has filters of system calls set up.  In the middle of a
+ * cycle all counts as written from then on, which makes its last stop long; before the next one a source is opened anew.
  */
 #ifndef SGC_GC_COLLECT_WRITE_WATCH_H
 #define SGC_GC_COLLECT_WRITE_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct sgc_team;
 
@@ -18,7 +23,7 @@ struct sgc_team;
 void sgc_watch_set_manual(bool on);
 
 /* Opens the best source that works here, or the one that SGC_DIRTY names.  False, with a message: there is none.
- * Outside sections. */
+ * By one thread at a time, outside sections. */
 bool sgc_watch_open(void);
 
 /* As SGC_DIRTY says it; "none" before it is open. */
@@ -27,18 +32,25 @@ const char *sgc_watch_name(void);
 /* Can system calls write into pages that are watched? */
 bool sgc_watch_kernel_writes(void);
 
-/* May pages be collected and watched anew while the program runs? */
+/* May pages be collected and watched anew while the program runs?  Not where the source was lost. */
 bool sgc_watch_rearms_running(void);
 
-/* Watches all pages in use that have pointers. */
-void sgc_watch_arm(void);
+/* Watches all pages in use that have pointers; opens a source anew where it was lost.  False, with a message: there is none any
+ * more.  By the lead, before a cycle. */
+bool sgc_watch_arm(void);
+
+/* The cycle is over.  By the lead. */
+void sgc_watch_rest(void);
+
+/* A thread has its stack there, or is about to have it.  Any thread, at any time. */
+void sgc_watch_keep_open(uintptr_t stack);
 
 /* Has what is marked on written pages scanned again.  With `rearm`, by the lead with the world running, these pages are
  * watched anew first.  stop (NULL: never) is asked between arenas whether to go on later: false if it said so.  *pages: how
  * many written OS pages had something to scan. */
 bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg), size_t *pages);
 
-/* In the child of a fork: the source that was inherited is the parent's. */
+/* In the child of a fork: the source that was inherited is the parent's.  Its first cycle, if there is one, opens another. */
 void sgc_watch_after_fork(void);
 
 #endif

@@ -80,17 +80,28 @@ void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why)
     origins[id] = SGC_ORIGIN_CLAMPED;
 }
 
+static bool stop_mode_is_wanted(void)
+{
+    enum sgc_origin origin = sgc_option_origin(SGC_OPT_SGC_MODE);
+
+    return sgc_options.mode == SGC_MODE_STOP && (origin == SGC_ORIGIN_ENVIRONMENT || origin == SGC_ORIGIN_PROGRAM);
+}
+
 /* What is in the accepted range but more than this build, or another option, allows. */
 static void clamp_all(void)
 {
     if (sgc_options.enable_incremental && sgc_options.disable_incremental)
         sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, NULL);
+    if (sgc_options.enable_incremental && stop_mode_is_wanted())
+        sgc_option_clamp(SGC_OPT_GC_ENABLE_INCREMENTAL, 0, "SGC_MODE=stop is set");
     if (sgc_options.enable_incremental)
         sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_CONCURRENT, NULL);
     if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.disable_incremental)
         sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_STOP, "GC_DISABLE_INCREMENTAL is set");
     if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.service == SGC_SERVICE_OFF)
         sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_STOP, "SGC_BACKGROUND_THREAD=off leaves nobody to mark beside the program");
+    if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.find_leak)
+        sgc_option_clamp(SGC_OPT_SGC_MODE, SGC_MODE_STOP, "GC_FIND_LEAK looks at all objects in a stop");
     if (sgc_options.mode == SGC_MODE_CONCURRENT && sgc_options.huge_pages == SGC_HUGE_AUTO)
         sgc_option_clamp(SGC_OPT_SGC_HUGE_PAGES, SGC_HUGE_OFF, NULL);
     if (sgc_options.maximum_heap != 0 && sgc_options.initial_heap > sgc_options.maximum_heap)

@@ -130,6 +130,7 @@ static void reconsider(void)
 
 void sgc_pacing_concurrent(uint64_t target_ns)
 {
+    _Static_assert(SGC_PACING_STOPS + 1 == 0, "as before there were any");
     sgc_aw_store(&pacing.pause_ns, target_ns + 1);
     sgc_pacing_reconsider();
 }

@@ -47,7 +47,8 @@ void sgc_pacing_mark_over(void);
 /* Has the program used up the memory for the time of that mark? */
 bool sgc_pacing_overdue(void);
 
-/* Cycles that would stop the program for longer than this run beside it. */
+/* Cycles that would stop the program for longer than this run beside it; with SGC_PACING_STOPS none do. */
+#define SGC_PACING_STOPS UINT64_MAX
 void sgc_pacing_concurrent(uint64_t target_ns);
 
 /* A cycle has found `live` bytes.  Returns the bytes allocated since the one before.  The next budget is set when

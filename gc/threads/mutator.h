@@ -7,6 +7,8 @@
  *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
  *                            as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
+ *   told                     who switches the thread's stack   the lead of a      release / acquire
+ *                                                              concurrent cycle
  *   stack, used_from, asking the thread, before it is listed,  collecting thread  the registry's lock
  *                            or under the registry's lock
  *   cache                    alloc/small/cache.h
@@ -39,6 +41,7 @@ struct sgc_mutator {
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
     uintptr_t used_from;                /* it has been here on its own stack, so from here on that is mapped */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
+    sgc_aw_t told[2];                   /* what it said last, and before that, of where its stack begins; 0: nothing */
     uintptr_t thread_pointer;
     struct sgc_range control;           /* with its control block in the C library: a root */
     struct sgc_range below_control;     /* may have thread-local variables in it, where it can be read */

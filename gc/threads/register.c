@@ -63,6 +63,8 @@ static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uin
     m->stack = bounds;
     m->used_from = sgc_stack_within(&bounds, sp) ? sp : bounds.high;
     m->bottom = bounds.high;
+    sgc_aw_store(&m->told[0], 0);
+    sgc_aw_store(&m->told[1], 0);
     if (bottom != 0 && (bottom < bounds.low || bottom > bounds.high))
         m->bottom = bottom;
     sgc_assert(m->used_from <= m->stack.high);

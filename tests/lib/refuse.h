@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /* From now on these calls of the thread, and of those that it makes, fail with EPERM.  False if there are no filters. */
 __attribute__((unused)) static bool refuse_calls(long first, long second, long third)
@@ -32,6 +33,23 @@ __attribute__((unused)) static bool refuse_calls(long first, long second, long t
 __attribute__((unused)) static bool refuse_call(long number)
 {
     return refuse_calls(number, number, number);
+}
+
+/* From now on calls of that number whose argument's lower half is `value` fail so, in all threads of the process. */
+__attribute__((unused)) static bool refuse_in_all(long number, unsigned argument, uint32_t value, int error)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * argument)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
 /* How many real-time signals may wait; may be raised again. */

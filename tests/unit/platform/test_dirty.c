@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "platform/platform.h"
@@ -324,6 +325,72 @@ static int close_descriptors(void)
     return 0;
 }
 
+/* ---- descriptors that are the program's by now ---- */
+
+enum { FD_MAX = 512 };
+
+static bool was_open[FD_MAX];
+
+/* Closes all there are from 3 on, and opens each number again as a file with known contents. */
+static int replace_descriptors(const char *text)
+{
+    char path[] = "/tmp/test_dirty_XXXXXX";
+    int fd, length = (int)strlen(text);
+
+    for (int n = 3; n < FD_MAX; n++)
+        was_open[n] = fcntl(n, F_GETFD) >= 0 && close(n) == 0;
+    fd = mkstemp(path);
+    unlink(path);
+    if (fd < 0 || write(fd, text, (size_t)length) != length)
+        return -1;
+    for (int n = 3; n < FD_MAX; n++)
+        if (was_open[n] && n != fd)
+            dup2(fd, n);
+    return fd;
+}
+
+static bool still_theirs(int fd, const char *text)
+{
+    char now[64] = "";
+    struct stat status;
+
+    for (int n = 3; n < FD_MAX; n++)
+        if (was_open[n] && fcntl(n, F_GETFD) < 0)
+            return false;
+    return pread(fd, now, sizeof now - 1, 0) == (ssize_t)strlen(text) && strcmp(now, text) == 0 &&
+           fstat(fd, &status) == 0 && status.st_size == (off_t)strlen(text);
+}
+
+/* Whether or not the system does what the source is for. */
+static int descriptors_reused(void)
+{
+    static const char text[] = "the program's own\n";
+    struct sgc_dirty_refusal why;
+    int fd;
+
+    if (!source->open(page_at(0), page_at(PAGES), &why))
+        return CHILD_SKIPS;
+    source->arm(page_at(0), page_at(PAGES));
+    fd = replace_descriptors(text);
+    if (fd < 0)
+        return CHILD_SKIPS;
+    store(9);
+    if (count_dirty(0, PAGES, false) != PAGES || count_dirty(0, PAGES, true) != PAGES)
+        return 1;
+    if (source->arm(page_at(0), page_at(PAGES)))
+        return 2;
+    source->close();
+    return still_theirs(fd, text) ? 0 : 3;
+}
+
+static void test_descriptors_reused(void)
+{
+    for (size_t i = 0; i < 2; i++) {
+        source = sources[i];
+        child_ok(descriptors_reused, "%s: files of the program that got its descriptors' numbers are left alone", source->name);
+    }
+}
+
 /* ---- where the system refuses ---- */
 
 static bool refuse_call(unsigned number)
@@ -402,6 +469,7 @@ int main(void)
         tap_bail("no memory or no pipe");
     tap_plan(0);
     test_refused();
+    test_descriptors_reused();
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         source = sources[i];
         test_source();

@@ -214,6 +214,23 @@ static int one_cpu(void)
     return sgc_limit_cpus() == 1 ? 0 : 3;
 }
 
+static int limited_data(void)
+{
+    struct rlimit limit = { 1 << 30, RLIM_INFINITY };
+
+    return setrlimit(RLIMIT_DATA, &limit) == 0 && sgc_limit_data() ? 0 : 1;
+}
+
+static void test_process(void)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_DATA, &limit);
+    tap_ok(sgc_limit_data() == (limit.rlim_cur != RLIM_INFINITY), "whether data is limited");
+    child_ok(limited_data, "and it is when a limit is set");
+    tap_ok(sgc_limit_mappings() >= 1000, "a process may have %zu mappings", sgc_limit_mappings());
+}
+
 static void test_machine(void)
 {
     cpu_set_t all;
@@ -242,6 +259,7 @@ int main(void)
     test_garbage_values();
     test_garbage_groups();
     test_machine();
+    test_process();
     folder_remove();
     return tap_done();
 }

@@ -272,6 +272,26 @@ static void test_limits(void)
     child_ok(reserve_with_future_locked, "mlockall populates no reservation");
 }
 
+static char *wiped;
+
+static int look_at_wiped(void)
+{
+    return wiped[0] == 0 && wiped[page] == 0 ? 0 : 1;
+}
+
+static void test_wiped(void)
+{
+    wiped = sgc_mem_obtain_wiped(page + 1);
+    if (wiped == NULL) {
+        tap_skip("this system zeroes nothing in the child of a fork");
+        return;
+    }
+    wiped[0] = wiped[page] = 1;
+    child_ok(look_at_wiped, "memory that the child of a fork finds zeroed");
+    tap_ok(wiped[0] == 1 && wiped[page] == 1, "and the parent as it was");
+    sgc_mem_release(wiped, page + 1);
+}
+
 int main(void)
 {
     page = sgc_os_page_size();
@@ -283,6 +303,7 @@ int main(void)
     test_commit();
     test_populate();
     test_dumps();
+    test_wiped();
     test_mapped_from();
     test_strict_overcommit();
     test_limits();

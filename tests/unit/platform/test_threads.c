@@ -152,8 +152,8 @@ static void test_install(void)
     bool all = true;
     for (int i = 1; i < SIGRTMAX; i++)
         if (i != SIGKILL && i != SIGSTOP && (i < 32 || i >= SIGRTMIN))
-            all = all && sigismember(&action.sa_mask, i) == 1;
-    tap_ok(all, "and run with every signal masked");
+            all = all && sigismember(&action.sa_mask, i) == (i != SIGSEGV);
+    tap_ok(all, "and run with every signal masked but that of stores into pages that are read only for a while");
     errno = 0;
     tap_ok(!sgc_signal_install(SIGKILL, note_thread) && errno == EINVAL, "SIGKILL cannot be handled");
     tap_ok(!sgc_signal_install(1000, note_thread) && errno == EINVAL, "there is no signal 1000");

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/write_watch.c: what can be refused or go wrong around the sources of written pages, at the start and in the
+ * middle of a cycle, under SGC_VERIFY=marks (tests/lib/moving.h).  What only protected pages can get wrong is in
+ * test_write_watch_protected.c.
+ */
+#include "gc/collect/write_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "tests/lib/failing_calls.h"
+#include "tests/lib/moving.h"
+#include "tests/lib/refuse.h"
+
+/* ---- refused at the start ---- */
+
+static int no_call(void)
+{
+    return refuse_call(SYS_userfaultfd) ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+static int no_such_call(void)
+{
+    return refuse_in_all(SYS_userfaultfd, 0, O_CLOEXEC | 1, ENOSYS) ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+static int no_protection(void)
+{
+    return refuse_in_all(SYS_ioctl, 1, (uint32_t)UFFDIO_API, EINVAL) ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+#define PAGEMAP_SCAN_ORDER ((uint32_t)_IOWR('f', 16, uint64_t[12]))
+
+static int no_scan(void)
+{
+    return refuse_in_all(SYS_ioctl, 1, PAGEMAP_SCAN_ORDER, ENOTTY) ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+static int no_descriptors(void)
+{
+    struct rlimit none = { 3, 3 };
+
+    return setrlimit(RLIMIT_NOFILE, &none) == 0 ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+static int no_proc(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "/proc", "tmpfs", 0, NULL) != 0)
+        return CHILD_SKIPS;
+    return whole_run(STOPPED);
+}
+
+/* Another user's process: its own files in /proc are root's. */
+static bool become_nobody(void)
+{
+    return getuid() == 0 && setresuid(65534, 65534, 65534) == 0 && access("/proc/self/pagemap", R_OK) != 0;
+}
+
+static int other_user(void)
+{
+    return become_nobody() ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+static int stopped(void)
+{
+    return whole_run(STOPPED);
+}
+
+static int either(void)
+{
+    return whole_run(EITHER);
+}
+
+static void test_start(void)
+{
+    static const char mode[] = "SGC_DIRTY=async does not work here: ";
+    char message[160];
+    static const struct row {
+        int (*body)(void);
+        const char *reason;
+    } rows[] = {
+        { no_call, "userfaultfd: Operation not permitted" },
+        { no_such_call, "userfaultfd: Function not implemented" },
+        { no_protection, "asynchronous write protection by userfaultfd: Invalid argument" },
+        { no_scan, "PAGEMAP_SCAN: Inappropriate ioctl for device" },
+        { no_descriptors, "userfaultfd: Too many open files" },
+        { no_proc, "/proc/self/pagemap: No such file or directory" },
+        { other_user, "/proc/self/pagemap: Permission denied" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(message, sizeof message, "%s%s; collections stop the program", mode, rows[i].reason);
+        says(rows[i].body, message, "at the start, %s", rows[i].reason);
+    }
+}
+
+/* ---- lost in the middle ---- */
+
+static bool orders_refused(void)
+{
+    return refuse_in_all(SYS_ioctl, 1, PAGEMAP_SCAN_ORDER, EPERM) &&
+           refuse_in_all(SYS_ioctl, 1, (uint32_t)UFFDIO_API, EPERM);
+}
+
+static int later_filter(void)
+{
+    return disturbed(true, orders_refused, STOPPED);
+}
+
+enum { FD_MAX = 512 };
+
+static bool was_open[FD_MAX];
+static int theirs;
+static const char text[] = "the program's own";
+
+/* Daemons close all descriptors; what they open then has the numbers of ours. */
+static bool replace_descriptors(void)
+{
+    char path[] = "/tmp/test_write_watch_XXXXXX";
+
+    for (int n = 3; n < FD_MAX; n++)
+        was_open[n] = close(n) == 0;
+    theirs = mkstemp(path);
+    unlink(path);
+    if (theirs < 0 || write(theirs, text, sizeof text) != sizeof text)
+        return false;
+    for (int n = 3; n < FD_MAX; n++)
+        if (was_open[n] && n != theirs)
+            dup2(theirs, n);
+    return true;
+}
+
+static bool theirs_untouched(void)
+{
+    char now[2 * sizeof text];
+    struct stat own, other;
+
+    if (fstat(theirs, &own) != 0)
+        return false;
+    for (int n = 3; n < FD_MAX; n++)
+        if (was_open[n] && (fstat(n, &other) != 0 || other.st_ino != own.st_ino))
+            return false;
+    return pread(theirs, now, sizeof now, 0) == sizeof text && memcmp(now, text, sizeof text) == 0;
+}
+
+/* All would go on without, with everything written. */
+static bool has_userfaultfd(void)
+{
+    char path[32], target[64];
+
+    for (int n = 3; n < FD_MAX; n++) {
+        ssize_t length;
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", n);
+        length = readlink(path, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        if (strstr(target, "userfaultfd") != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Its child, too, has the program's files where its parent's sources were. */
+static bool fork_works(enum mode mode, bool (*as_well)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(end(mode) == 0 && as_well() ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static int descriptors(bool in_the_middle)
+{
+    int status;
+
+    GC_set_handle_fork(1);
+    status = disturbed(in_the_middle, replace_descriptors, BESIDE);
+    if (status != 0)
+        return status;
+    if (!theirs_untouched() || !has_userfaultfd())
+        return 5;
+    return replace_descriptors() && fork_works(BESIDE, theirs_untouched) && theirs_untouched() ? 0 : 6;
+}
+
+static int descriptors_middle(void) { return descriptors(true); }
+static int descriptors_between(void) { return descriptors(false); }
+
+static void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool all_descriptors_lost(void)
+{
+    for (int n = 3; n < FD_MAX; n++)
+        close(n);
+    limit_descriptors(3);
+    return true;
+}
+
+/* When the reason is gone the program may ask again. */
+static int lost_and_found(void)
+{
+    int status = disturbed(true, all_descriptors_lost, STOPPED);
+
+    if (status != 0)
+        return status;
+    limit_descriptors(100);
+    GC_enable_incremental();
+    return end(BESIDE);
+}
+
+static int later_other_user(void)
+{
+    return disturbed(true, become_nobody, BESIDE);
+}
+
+/* Its child cannot open a source. */
+static int fork_of_other_user(void)
+{
+    int status;
+
+    GC_set_handle_fork(1);
+    status = later_other_user();
+    return status != 0 ? status : fork_works(STOPPED, right) ? 0 : 5;
+}
+
+static void test_middle(void)
+{
+    says(later_filter, "SGC_DIRTY=async does not work any more: ", "a filter of system calls that is set up later");
+    says(descriptors_middle, NULL, "all descriptors closed and used anew in the middle of a cycle");
+    says(descriptors_between, NULL, "and between cycles");
+    says(lost_and_found, "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
+         "all closed, and none to be had until the program asks again");
+    says(later_other_user, NULL, "another user in the middle of a cycle");
+    says(fork_of_other_user, "SGC_DIRTY=async does not work any more: /proc/self/pagemap: Permission denied",
+         "whose child stops for its collections");
+}
+
+/* The source is lost and found, again and again; sometimes for good. */
+static int fails_now_and_then(void)
+{
+    failing = 200;
+    failing_error = EPERM;
+    over_and_over = counting = true;
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    return whole_run(EITHER);
+}
+
+/* ---- programs and settings ---- */
+
+static int writes_everything(void)
+{
+    uint64_t until = patience();
+
+    begin();
+    while (sgc_a32_load(&beside) < CYCLES && sgc_clock_ns() < until) {
+        for (uint32_t i = 0; i < NODES; i++)
+            *(volatile uintptr_t *)&table[i]->fill[WORDS - 1] = 0;
+        change_often(300);
+    }
+    return sgc_a32_load(&beside) >= CYCLES ? end(BESIDE) : 3;
+}
+
+/* Memory runs out in the middle of a cycle, more than once. */
+static int runs_out(void)
+{
+    void **kept = NULL;
+
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    begin();
+    for (int round = 0; round < 3; round++) {
+        work_until_marking(true);
+        for (void **more; (more = GC_malloc(100000)) != NULL; kept = more)
+            *more = kept;
+        kept = NULL;
+        if (!right())
+            return 5;
+    }
+    return end(EITHER);
+}
+
+static void *enable(void *arg)
+{
+    GC_enable_incremental();
+    return arg;
+}
+
+static int enabled_by_many(void)
+{
+    pthread_t thread[4];
+
+    begin();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, enable, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    return end(BESIDE);
+}
+
+static void test_target(const char *target, int (*body)(void), const char *message)
+{
+    setenv("GC_PAUSE_TIME_TARGET", target, 1);
+    says(body, message, "GC_PAUSE_TIME_TARGET=%s", target);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+}
+
+static void test_settings(void)
+{
+    says(plain, NULL, "nothing goes wrong");
+    says(writes_everything, NULL, "a program that writes all of its heap all the time");
+    says(little_address_space, NULL, "little address space");
+    says(locked_memory, NULL, "locked memory");
+    setenv("GC_MAXIMUM_HEAP_SIZE", "32m", 1);
+    child_ok(runs_out, "a limit of the heap that is met in the middle");
+    unsetenv("GC_MAXIMUM_HEAP_SIZE");
+    test_target("1", either, NULL);
+    test_target("3600000", either, NULL);
+    test_target("-1", either, "GC_PAUSE_TIME_TARGET=-1");
+    test_target("2ms", either, "GC_PAUSE_TIME_TARGET=2ms");
+    test_target("1e9", either, "GC_PAUSE_TIME_TARGET=1e9");
+    setenv("GC_FIND_LEAK", "1", 1);
+    says(stopped, "+SGC_MODE=concurrent: stop is used: GC_FIND_LEAK", "looking for leaks");
+    unsetenv("GC_FIND_LEAK");
+    setenv("SGC_MODE", "stop", 1);
+    says(enabled_by_many, NULL, "several threads ask for it at once");
+    setenv("SGC_DIRTY", "none", 1);
+    says(stopped, NULL, "a source, and no use for it");
+    setenv("SGC_DIRTY", "auto", 1);
+    setenv("GC_ENABLE_INCREMENTAL", "1", 1);
+    says(stopped, "GC_ENABLE_INCREMENTAL=1: 0 is used: SGC_MODE=stop is set", "both modes asked for");
+    unsetenv("GC_ENABLE_INCREMENTAL");
+    setenv("SGC_MODE", "concurrent", 1);
+}
+
+int main(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip_all("a sanitizer has its own idea of this process's pages, signals and forks");
+    setenv("SGC_MODE", "concurrent", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    setenv("SGC_VERIFY", "marks", 1);
+    if (!sgc_barrier_all_threads())
+        tap_skip_all("no barrier of all threads");
+    tap_plan(0);
+    setenv("SGC_DIRTY", "async", 1);
+    if (run_in_child(plain) == 4)
+        tap_skip_all("userfaultfd is refused here");
+    setenv("SGC_DIRTY", "auto", 1);
+    test_start();
+    test_middle();
+    child_ok(fails_now_and_then, "one call in two hundred fails");
+    says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
+    test_settings();
+    return tap_done();
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gc/collect/write_watch.c with SGC_DIRTY=mprotect: forks, stacks in the heap, the number of mappings, handlers of SIGSEGV.
+ */
+#include "gc/collect/write_watch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include "tests/lib/failing_calls.h"
+#include "tests/lib/moving.h"
+
+static bool use_up_mappings(void)
+{
+    int count = 0;
+
+    while (count < 200000 && mmap(NULL, 4096, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+           MAP_FAILED)
+        count++;
+    return count < 200000;
+}
+
+static int mappings(void)
+{
+    return disturbed(true, use_up_mappings, EITHER);
+}
+
+static struct sigaction below_ours;
+
+static void chain(int signal, siginfo_t *info, void *context)
+{
+    below_ours.sa_sigaction(signal, info, context);
+}
+
+static bool install_handler(void)
+{
+    struct sigaction action = { .sa_sigaction = chain, .sa_flags = SA_SIGINFO };
+
+    return sigaction(SIGSEGV, &action, &below_ours) == 0;
+}
+
+static int later_handler(void)
+{
+    return disturbed(true, install_handler, STOPPED);
+}
+
+/* A coroutine on a stack that is an object, as its only user and with signals on it, in each phase. */
+static ucontext_t first, second;
+static void *coroutine_stack;
+static struct GC_stack_base first_bottom;
+static volatile int signals;
+static volatile bool coroutine_ends;
+
+static void on_signal(int signal)
+{
+    signals += signal == SIGUSR1;
+}
+
+static void switch_to(ucontext_t *from, ucontext_t *to, void *bottom)
+{
+    struct GC_stack_base base = { bottom };
+
+    GC_alloc_lock();
+    GC_set_stackbottom(NULL, &base);
+    swapcontext(from, to);
+    GC_alloc_unlock();
+}
+
+static void coroutine(void)
+{
+    GC_alloc_unlock();
+    while (!coroutine_ends) {
+        change_often(200);
+        raise(SIGUSR1);
+        switch_to(&second, &first, first_bottom.mem_base);
+    }
+    switch_to(&second, &first, first_bottom.mem_base);
+}
+
+static int stack_in_heap(void)
+{
+    enum { BYTES = 256 << 10 };
+    uint64_t until = patience();
+
+    begin();
+    GC_get_my_stackbottom(&first_bottom);
+    signal(SIGUSR1, on_signal);
+    coroutine_stack = GC_malloc(BYTES);
+    getcontext(&second);
+    second.uc_stack = (stack_t){ .ss_sp = coroutine_stack, .ss_size = BYTES };
+    makecontext(&second, coroutine, 0);
+    while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until)
+        switch_to(&first, &second, (char *)coroutine_stack + BYTES);
+    coroutine_ends = true;
+    switch_to(&first, &second, (char *)coroutine_stack + BYTES);
+    return signals > CYCLES ? end(BESIDE) : 5;
+}
+
+/* The kernel may write into objects without pointers at any time. */
+static int reads_into_atomic(void)
+{
+    enum { BUFFERS = 40 };
+    static char *buffer[BUFFERS];
+    uint64_t until = patience();
+    int zero = open("/dev/zero", O_RDONLY);
+
+    begin();
+    for (int i = 0; i < BUFFERS; i++)
+        buffer[i] = GC_malloc_atomic(i % 2 != 0 ? 1000 : 100000);
+    while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until) {
+        char *new = GC_malloc_atomic(3000);
+
+        change_often(100);
+        for (int i = 0; i < BUFFERS; i++)
+            if (read(zero, buffer[i], 1000) != 1000)
+                return 5;
+        if (read(zero, new, 3000) != 3000)
+            return 6;
+        buffer[below(BUFFERS)] = new;
+    }
+    return end(BESIDE);
+}
+
+/* Others stop the lead wherever it is: not where it holds what they need to go on. */
+static sgc_a32_t ending;
+
+static void *collect_on(void *arg)
+{
+    while (sgc_a32_load_acq(&ending) == 0) {
+        sgc_sleep_ns(200000);
+        GC_gcollect();
+    }
+    return arg;
+}
+
+/* Large objects with pointers and without, in turns: much to be protected, by many calls. */
+static bool make_much_to_protect(void)
+{
+    enum { OBJECTS = 400 };
+    static void *object[OBJECTS];
+
+    for (int i = 0; i < OBJECTS; i++)
+        object[i] = i % 2 != 0 ? GC_malloc(60000) : GC_malloc_atomic(60000);
+    return object[OBJECTS - 1] != NULL;
+}
+
+static int stops_the_lead(void)
+{
+    uint64_t until = sgc_clock_ns() + 2000000000;
+    pthread_t thread[2];
+
+    begin();
+    if (!make_much_to_protect())
+        return 4;
+    for (int i = 0; i < 2; i++)
+        if (GC_pthread_create(&thread[i], NULL, collect_on, NULL) != 0)
+            return 5;
+    while (sgc_clock_ns() < until) {
+        change_often(100);
+        GC_start_incremental_collection();
+    }
+    sgc_a32_store_rel(&ending, 1);
+    for (int i = 0; i < 2; i++)
+        GC_pthread_join(thread[i], NULL);
+    return end(BESIDE);
+}
+
+static int fails_now_and_then(void)
+{
+    failing = 50;
+    failing_error = ENOMEM;
+    over_and_over = counting = true;
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    return whole_run(EITHER);
+}
+
+int main(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip_all("a sanitizer has its own handler of SIGSEGV");
+    setenv("SGC_MODE", "concurrent", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    setenv("SGC_VERIFY", "marks", 1);
+    setenv("SGC_DIRTY", "mprotect", 1);
+    tap_plan(0);
+    says(plain, NULL, "nothing goes wrong");
+    says(stops_the_lead, NULL, "threads that collect all the time");
+    child_ok(fails_now_and_then, "one call in fifty fails");
+    says(reads_into_atomic, NULL, "system calls that write into objects without pointers");
+    says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
+    says(stack_in_heap, NULL, "a coroutine's stack in the heap, and signals");
+    says(mappings, "+SGC_DIRTY=mprotect", "a program that has as many mappings as there may be");
+    says(later_handler, "SGC_DIRTY=mprotect does not work any more: another handler of SIGSEGV",
+         "a handler of SIGSEGV that is installed later");
+    says(little_address_space, NULL, "little address space");
+    says(locked_memory, NULL, "locked memory");
+    return tap_done();
+}
