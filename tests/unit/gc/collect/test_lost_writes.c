@@ -90,7 +90,7 @@ static void token_check(const struct token *t, uintptr_t id)
 
 /* ---- stores ---- */
 
-/* It is reported as well, for a source that relies on that. */
+/* All stores are reported as well, for a source that relies on that. */
 static void store(struct worker *w, struct token **to, struct token *t)
 {
     *to = t;
@@ -109,6 +109,7 @@ static bool store_by_kernel(struct worker *w, struct token **to, struct token *t
     case 1: done = send(w->pair[1], &t, sizeof t, 0) == sizeof t && recv(w->pair[0], to, sizeof *to, 0) == sizeof *to; break;
     default: done = process_vm_writev(getpid(), &from, 1, &into, 1, 0) == sizeof t; break;
     }
+    GC_end_stubborn_change(to);
     w->stored += done;
     w->by_kernel += done;
     return done;
@@ -182,6 +183,12 @@ static struct group make_group(struct worker *w)
     return (struct group){ sort == 5 ? GC_malloc_uncollectable(bytes) : GC_malloc(bytes), sorts[sort].distance };
 }
 
+static void set_group(struct worker *w, uint32_t g, struct group group)
+{
+    w->group[g] = group;
+    GC_end_stubborn_change(&w->group[g]);
+}
+
 /* Its tokens move into new memory, one by one. */
 static void move_group(struct worker *w)
 {
@@ -194,7 +201,7 @@ static void move_group(struct worker *w)
         store(w, place(w, g * PLACES + i), NULL);
         store_somehow(w, (struct token **)(void *)(new.holder + i * new.distance), t);
     }
-    w->group[g] = new;
+    set_group(w, g, new);
     GC_free(old.holder);
 }
 
@@ -202,10 +209,10 @@ static void fill(struct worker *w, struct token **in_stack, uint32_t number)
 {
     struct token **own[] = { in_static_data[number], in_thread_data, in_stack };
 
-    for (uint32_t g = 0; g < GROUPS; g++)
-        w->group[g] = g < 3 * OWN_GROUPS
-                          ? (struct group){ (char *)(own[g / OWN_GROUPS] + g % OWN_GROUPS * PLACES), sizeof(struct token *) }
-                          : make_group(w);
+    for (uint32_t g = 0; g < 3 * OWN_GROUPS; g++)
+        set_group(w, g, (struct group){ (char *)(own[g / OWN_GROUPS] + g % OWN_GROUPS * PLACES), sizeof(struct token *) });
+    for (uint32_t g = 3 * OWN_GROUPS; g < GROUPS; g++)
+        set_group(w, g, make_group(w));
     for (uint32_t i = 0; i < ALL; i++) {
         struct token *t = token_make(w);
 
