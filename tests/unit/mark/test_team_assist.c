@@ -17,9 +17,17 @@ static const uint64_t PATIENCE_NS = UINT64_C(20000000000);
 /* ---- teams: one for each number of markers, and a small stack; their helpers never end ---- */
 
 static struct sgc_team team_of[5];
-static const struct { const char *name; uint32_t beside; size_t stack; bool spares; } sorts[] = {
-    { "two markers", 2, 16 << 20, false }, { "three markers", 3, 16 << 20, true }, { "four markers", 4, 16 << 20, true },
-    { "four with stacks of 64 KB", 4, 64 << 10, true }, { "one marker", 1, 16 << 20, true },
+struct sort {
+    const char *name;
+    uint32_t beside;
+    size_t stack;
+    bool spares, simple;                /* simple: with a counter, and locks */
+};
+
+static const struct sort sorts[] = {
+    { "two markers", 2, 16 << 20, false, false }, { "three markers", 3, 16 << 20, true, true },
+    { "four markers", 4, 16 << 20, true, false }, { "four with stacks of 64 KB", 4, 64 << 10, true, false },
+    { "one marker", 1, 16 << 20, true, false },
 };
 enum { SORTS = 5, ALONE = 4 };
 
@@ -36,24 +44,27 @@ static void start_helper(struct sgc_team *team)
     thread_start(serve, team->marker[sgc_team_add(team)]);
 }
 
-static void make_team(struct sgc_team *team, uint32_t beside, size_t stack, bool spares)
+static void make_team(struct sgc_team *team, const struct sort *sort)
 {
     struct sgc_team_config config = {
-        .mark = HEAP_MARK, .most = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR, .beside = beside,
+        .mark = HEAP_MARK, .most = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR, .beside = sort->beside,
+        .termination = sort->simple ? SGC_TERMINATION_COUNTER : SGC_TERMINATION_FLAGS,
+        .steal = sort->simple ? SGC_STEAL_ONE : SGC_STEAL_HALF,
     };
 
-    config.mark.stack_bytes = stack;
-    config.mark.split_bytes = stack <= 64 << 10 ? 512 : 128 << 10;
+    config.mark.stack_bytes = sort->stack;
+    config.mark.split_bytes = sort->stack <= 64 << 10 ? 512 : 128 << 10;
+    config.mark.stack_form = sort->simple ? SGC_STACK_LOCKED : SGC_STACK_SPLIT;
     if (!sgc_team_init(team, &config))
         tap_bail("no team");
-    if (spares)
+    if (sort->spares)
         sgc_team_make_spares(team);
 }
 
 static void make_teams(void)
 {
     for (int i = 0; i < SORTS; i++) {
-        make_team(&team_of[i], sorts[i].beside, sorts[i].stack, sorts[i].spares);
+        make_team(&team_of[i], &sorts[i]);
         for (int k = 0; k < HELPERS; k++)
             start_helper(&team_of[i]);
     }
@@ -267,7 +278,7 @@ static void test_late(void)
 
     heap_empty();
     top = make_tree(DEPTH);
-    make_team(&late, HELPERS + 1, 16 << 20, false);
+    make_team(&late, &(struct sort){ "late", HELPERS + 1, 16 << 20, false, false });
     for (int i = 0; i < HELPERS; i++)
         m[i] = late.marker[sgc_team_add(&late)];
     wrong += mark_top(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
