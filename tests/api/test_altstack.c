@@ -316,6 +316,6 @@ int main(void)
     api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
     api_check_child(holds_inside_beside, NULL, "also when another thread collects");
     api_check_child(holds_in_thread, NULL, "and not only on the first thread");
-    api_check_child(left_behind, NULL, "an alternate stack that was set up in a frame which is gone: what lies there now is left alone");
+    api_check_child(left_behind, NULL, "an alternate stack in a frame that is gone: what lies there now is left alone");
     return tap_done();
 }

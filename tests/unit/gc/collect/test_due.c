@@ -2,6 +2,8 @@
 /*
  * gc/collect/due.c: threads that allocate faster than a mark beside them gets on assist and stall, so that cycles end and the
  * heap stays small, with many threads on few processors, too; and a thread with the allocation lock waits for nobody.
+ *
+ * Also: gc/collect/assists.c.
  */
 #include "gc/collect/due.h"
 

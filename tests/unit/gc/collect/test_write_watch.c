@@ -14,6 +14,8 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#define GC_THREADS 1
+#define GC_NO_THREAD_REDIRECTS 1
 #include "tests/lib/failing_calls.h"
 #include "tests/lib/moving.h"
 #include "tests/lib/refuse.h"
@@ -305,7 +307,7 @@ static int enabled_by_many(void)
 
     begin();
     for (int i = 0; i < 4; i++)
-        pthread_create(&thread[i], NULL, enable, NULL);
+        GC_pthread_create(&thread[i], NULL, enable, NULL);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
     return end(BESIDE);
