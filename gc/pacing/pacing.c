@@ -79,6 +79,15 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
+/* What takes less than 9 ms is done by one marker: waking others, and what the processors' caches lose, costs more than it
+ * saves.  Beyond that each is to have a millisecond's work. */
+static int markers_for(uint64_t ns, int most)
+{
+    enum { ALONE_NS = 9000000, EACH_NS = 1000000 };
+
+    return ns < ALONE_NS ? 1 : ns / EACH_NS < (uint64_t)most ? (int)(ns / EACH_NS) + 1 : most;
+}
+
 /* [Endo]'s heap has a fixed size; here that is what lives and the budget. */
 static bool use_endo(void)
 {
@@ -96,7 +105,7 @@ static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
     uint64_t pause_ns = sgc_aw_load(&pacing.pause_ns);
     uint64_t marking_ns = sgc_pacing_marking_ns(sgc_aw_load(&pacing.live), budget);
 
-    if (pause_ns == 0 || marking_ns / (uint64_t)sgc_options.markers + 1 < pause_ns)
+    if (pause_ns == 0 || marking_ns / (uint64_t)markers_for(marking_ns, sgc_options.markers) + 1 < pause_ns)
         return SGC_PACE_NEVER;
     return use_endo() ? endo_trigger(budget) : sgc_pace_trigger(budget, c, marking_ns, SGC_PACE_MARGIN);
 }
@@ -352,13 +361,8 @@ size_t sgc_pacing_live(void)
     return sgc_aw_load(&pacing.live);
 }
 
-/* What takes less than 9 ms is done by one marker: waking others, and what the processors' caches lose, costs more than it
- * saves.  Beyond that each is to have a millisecond's work. */
 int sgc_pacing_markers(int most)
 {
-    enum { ALONE_NS = 9000000, EACH_NS = 1000000 };
-    uint64_t ns = sgc_pacing_marking_ns(sgc_pacing_live(), sgc_counts_allocated_since());
-
     sgc_assert(most >= 1);
-    return ns < ALONE_NS ? 1 : ns / EACH_NS < (uint64_t)most ? (int)(ns / EACH_NS) + 1 : most;
+    return markers_for(sgc_pacing_marking_ns(sgc_pacing_live(), sgc_counts_allocated_since()), most);
 }
