@@ -25,7 +25,7 @@
 enum { WORKERS = 2, GROUPS = 256, PLACES = 16, ALL = GROUPS * PLACES, OWN_GROUPS = 4, KERNEL = 16,
        ASK = 256, LEAST = 2, SECONDS = 30 };
 
-static const uint64_t SHORT_STORES = TEST_SANITIZED ? 100000 : 2000000;
+static const uint64_t SHORT_STORES = TEST_SANITIZED ? 100000 : 500000;
 
 static const char *source;
 static uint64_t stores;
@@ -311,7 +311,7 @@ static int lose_none(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const sources[] = { "none", "async", "mprotect", "softdirty" };
+    static const char *const sources[] = { "none", "async", "mprotect", "softdirty", "software" };
 
     setenv("SGC_MODE", "concurrent", 1);
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
