@@ -7,6 +7,7 @@
 
 #include "alloc/pages/pool.h"
 #include "gc/collect/allocate.h"
+#include "gc/collect/assists.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/due.h"
 #include "gc/collect/cycle.h"
@@ -95,7 +96,7 @@ static void collect_a_little(struct sgc_mutator *self)
 
     if (!sgc_concurrent_busy())
         sgc_collect_as_due(self, due, sgc_allocate_stop(), 0);
-    else if (sgc_gc_lock_held() || !sgc_concurrent_help(self, (size_t)GC_get_rate() * UNIT))
+    else if (sgc_gc_lock_held() || !sgc_assist_bytes(self, (size_t)GC_get_rate() * UNIT))
         sgc_sleep_ns(NAP_NS);
 }
 

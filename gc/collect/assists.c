@@ -70,3 +70,28 @@ bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns)
         sgc_world_sleep(self, mark_for_a_while, &a);
     return a.worked;
 }
+
+/* ---- so many bytes ---- */
+
+static bool has_helped(void *until)
+{
+    return sgc_team_marked(&sgc_cycle.team) >= *(const size_t *)until;
+}
+
+bool sgc_assist_bytes(struct sgc_mutator *self, size_t bytes)
+{
+    bool more = false;
+
+    sgc_assert(sgc_mutator_mine(self));
+    sgc_gc_lock_acquire(self);
+    if (sgc_concurrent_marks()) {
+        size_t until;
+
+        sgc_concurrent_hold();
+        until = sgc_team_marked(&sgc_cycle.team) + bytes;
+        more = !sgc_team_go_on(&sgc_cycle.team, has_helped, &until);
+        sgc_concurrent_release();
+    }
+    sgc_gc_lock_release();
+    return more;
+}

@@ -18,4 +18,7 @@ void sgc_stall(struct sgc_mutator *self);
 /* One that offers so much time: marks for about so long if the cycle marks just now.  True if there was something to do. */
 bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns);
 
+/* Takes the cycle from the lead, and marks about so many bytes of it.  True if there is more to mark. */
+bool sgc_assist_bytes(struct sgc_mutator *self, size_t bytes);
+
 #endif

@@ -35,7 +35,6 @@ struct concurrent {
     sgc_a32_t state;            /* enum state */
     sgc_a32_t held, inside;     /* futex words */
     uint64_t marking_since;     /* when the lead went inside */
-    size_t help_until;          /* so many bytes marked */
 };
 
 SGC_STATE static struct concurrent concurrent;
@@ -188,35 +187,6 @@ bool sgc_concurrent_cancel(struct sgc_mutator *self)
     done = sgc_external_look(self, forget, NULL);
     sgc_concurrent_release();
     return done;
-}
-
-/* ---- help ---- */
-
-static size_t marked(void)
-{
-    return sgc_team_first(&sgc_cycle.team)->bytes;
-}
-
-static bool has_helped(void *arg)
-{
-    (void)arg;
-    return marked() >= concurrent.help_until;
-}
-
-bool sgc_concurrent_help(struct sgc_mutator *self, size_t bytes)
-{
-    bool more = false;
-
-    sgc_assert(sgc_mutator_mine(self));
-    sgc_gc_lock_acquire(self);
-    if (sgc_concurrent_marks()) {
-        sgc_concurrent_hold();
-        concurrent.help_until = marked() + bytes;
-        more = !sgc_team_go_on(&sgc_cycle.team, has_helped, NULL);
-        sgc_concurrent_release();
-    }
-    sgc_gc_lock_release();
-    return more;
 }
 
 /* ---- others end it ---- */

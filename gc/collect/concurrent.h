@@ -42,10 +42,6 @@ bool sgc_concurrent_marks(void);
 /* Waits until no cycle is busy, but no longer than that.  In a blocked region. */
 void sgc_concurrent_wait_over(uint64_t most_ns);
 
-/* Marks about so many bytes for the cycle, on a thread that does not have the GC lock, outside sections.  True if there is more
- * to mark. */
-bool sgc_concurrent_help(struct sgc_mutator *self, size_t bytes);
-
 /* ---- by who has the GC lock, world running ---- */
 
 /* Takes the cycle, if there is one, from the lead, which stays out of the heap until sgc_concurrent_release, as does everybody

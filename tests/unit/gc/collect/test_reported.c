@@ -5,6 +5,7 @@
  * may be lost; threads that do the same without reporting must be told so.  How the source is chosen; and the program's part in
  * marking.  What SGC itself stores: test_reported_own.c.
  */
+#include "gc/collect/assists.h"
 #include "gc/collect/concurrent.h"
 
 #define GC_THREADS 1
@@ -325,8 +326,8 @@ static int help(void)
         GC_start_incremental_collection();
         while (!sgc_concurrent_marks() && sgc_clock_ns() < until)
             sgc_yield();
-        little = sgc_concurrent_help(self, 1) || little;
-        much = !sgc_concurrent_help(self, SIZE_MAX / 2);
+        little = sgc_assist_bytes(self, 1) || little;
+        much = !sgc_assist_bytes(self, SIZE_MAX / 2);
         while (GC_collect_a_little() != 0 && sgc_clock_ns() < until)
             continue;
     }
