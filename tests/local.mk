@@ -307,7 +307,7 @@ EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la te
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
 # The models of the protocols, for the checker spin.
-slow_scripts += \
+model_scripts = \
 	tests/model/check_brief \
 	tests/model/check_cards \
 	tests/model/check_concurrent \
@@ -319,6 +319,7 @@ slow_scripts += \
 	tests/model/check_stop \
 	tests/model/check_suspend \
 	tests/model/check_termination
+slow_scripts += $(model_scripts)
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
 	tests/model/brief.pml \
@@ -450,6 +451,7 @@ slow_scripts += tests/check/check_cpp
 EXTRA_DIST += tests/check/cpp_client.cc
 
 # Real programs built for bdwgc.
+program_scripts = tests/check/check_programs
 slow_scripts += tests/check/check_programs
 long_test_scripts += tests/check/check-programs-long
 EXTRA_DIST += \
@@ -470,8 +472,9 @@ EXTRA_DIST += \
 	tests/programs/work.scm tests/programs/work-compile.scm
 
 # The same ones where the collector is refused what it asks the system.
-slow_scripts += tests/check/check_sandbox
 if SGC_SHARED
+program_scripts += tests/check/check_sandbox
+slow_scripts += tests/check/check_sandbox
 check_LTLIBRARIES += tests/check/sandbox.la
 tests_check_sandbox_la_SOURCES = tests/check/sandbox.c
 tests_check_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
