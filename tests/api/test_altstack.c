@@ -257,12 +257,12 @@ static void holds_in_thread(void)
 /* ---- an alternate stack whose memory is something else by now -------------------------------- */
 
 /* As a program does that sets it up in a function and returns. */
-API_NOINLINE static void leave_one_behind(void)
+API_NOINLINE static void leave_one_behind(stack_t *before)
 {
-    char memory[STACK];
-    stack_t stack = { .ss_sp = memory, .ss_size = STACK };
+    struct { char memory[STACK], gap[STACK / 4]; } frame;        /* who calls this has room to call others above it */
+    stack_t stack = { .ss_sp = frame.memory, .ss_size = STACK };
 
-    API_CHILD(sigaltstack(&stack, NULL) == 0);
+    API_CHILD(sigaltstack(&stack, before) == 0);
 }
 
 API_NOINLINE static void *be_stopped(void *arg)
@@ -282,8 +282,12 @@ API_NOINLINE static void *be_stopped(void *arg)
 /* The frame of the function that set it up lies below be_stopped's, in which it has to lie for this. */
 API_NOINLINE static void *set_up_and_be_stopped(void *arg)
 {
-    leave_one_behind();
-    return be_stopped(arg);
+    stack_t before;
+
+    leave_one_behind(&before);
+    arg = be_stopped(arg);
+    API_CHILD(sigaltstack(&before, NULL) == 0);
+    return arg;
 }
 
 static void left_behind(void)
