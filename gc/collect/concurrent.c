@@ -189,8 +189,6 @@ bool sgc_concurrent_cancel(struct sgc_mutator *self)
     return done;
 }
 
-/* ---- others end it ---- */
-
 bool sgc_concurrent_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from)
 {
     bool done;
@@ -210,7 +208,6 @@ static bool collecting_is_disabled(void)
 {
     return sgc_a32_load(&sgc_client_dont_gc) != 0 || sgc_init_ended();
 }
-
 
 /* What others have begun to sweep is swept by the stop: they are in sections. */
 static void sweep_all(struct sgc_mutator *self)
@@ -254,18 +251,11 @@ static void mark(void *arg)
         come_out();
 }
 
-/* One round: true if all of it was done. */
-struct round {
-    size_t pages;
-    bool done;
-};
-
-static void look_at_written(void *arg)
+/* One round, or a part of it: what it has not come to stays written. */
+static void look_at_written(void *pages)
 {
-    struct round *round = arg;
-
     if (go_inside()) {
-        round->done = sgc_watch_rescan(&sgc_cycle.team, true, told_to_come_out, &round->pages);
+        sgc_watch_rescan(&sgc_cycle.team, true, told_to_come_out, pages);
         sgc_cycle.record.rounds++;
     }
     come_out();
@@ -279,7 +269,7 @@ static bool mark_beside(struct sgc_mutator *self)
     size_t last = 0, before = 0;
 
     for (unsigned rounds = 0; ; rounds++) {
-        struct round round = { 0, false };
+        size_t pages = 0;
         bool done = false;
 
         sgc_world_sleep(self, mark, &done);
@@ -288,11 +278,11 @@ static bool mark_beside(struct sgc_mutator *self)
         sgc_assist_round(rounds + 1);
         if (!sgc_watch_rearms_running() || !sgc_pause_round_pays(&costs, rounds, last, before))
             return true;
-        sgc_world_sleep(self, look_at_written, &round);
+        sgc_world_sleep(self, look_at_written, &pages);
         if (!sgc_concurrent_marks())
             return false;
         before = last;
-        last = round.pages;
+        last = pages;
     }
 }
 
@@ -302,6 +292,15 @@ static void nap(void *arg)
     sgc_sleep_ns(RETRY_NS);
 }
 
+static bool attempt_once_more(struct sgc_mutator *self, uint32_t attempt)
+{
+    bool finished = sgc_attempt(self, attempt);
+
+    if (finished)
+        over();
+    return finished;
+}
+
 /* True if that was the last stop. */
 static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
 {
@@ -309,12 +308,7 @@ static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
 
     sgc_gc_lock_acquire(self);
     if (sgc_concurrent_marks()) {
-        if (collecting_is_disabled())
-            finished = sgc_concurrent_cancel(self);
-        else
-            finished = sgc_attempt(self, attempt);
-        if (finished)
-            over();
+        finished = collecting_is_disabled() ? sgc_concurrent_cancel(self) : attempt_once_more(self, attempt);
         failed = !finished && !sgc_cycle.stopped;
     }
     sgc_gc_lock_release();
