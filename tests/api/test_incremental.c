@@ -173,14 +173,22 @@ static int length(void *list)
     return n;
 }
 
+static void end_by_little(long until)
+{
+    while (GC_collect_a_little() != 0 && api_milliseconds() < until)
+        continue;
+}
+
+/* One that is at its end already, and counted, would take the place of the one that is asked for. */
 static bool collect_by_little(void)
 {
     long until = api_milliseconds() + SECONDS * 1000;
-    GC_word before = GC_get_gc_no();
+    GC_word before;
 
+    end_by_little(until);
+    before = GC_get_gc_no();
     GC_start_incremental_collection();
-    while (GC_collect_a_little() != 0 && api_milliseconds() < until)
-        continue;
+    end_by_little(until);
     return GC_get_gc_no() > before;
 }
 
