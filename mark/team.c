@@ -84,14 +84,15 @@ static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_m
     return got != 0;
 }
 
-/* Busy first, then take: see mark/work/termination.h. */
+/* Busy first, then take: see mark/work/termination.h.  Whoever left when the mark was interrupted, and comes once more before
+ * the team is closed, has work still: it finds nothing. */
 bool sgc_team_try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
 
-    sgc_assert(sgc_marker_idle(m));
     if ((other == NULL && !units_left(team)) || sgc_termination_finished(&team->termination))
         return false;
+    sgc_assert(sgc_marker_idle(m));
     sgc_termination_busy(&team->termination, m->index);
     if (next_unit(team, m) || (other != NULL && steal_from(team, m, other)))
         return true;

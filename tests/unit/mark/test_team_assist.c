@@ -265,6 +265,53 @@ static void test_shapes(void)
     test_shape("an array of arrays", wide, true);
 }
 
+/* ---- a helper that comes twice ---- */
+
+/* Played by marker 0's thread, when it asks: a helper comes in, steals, goes out because the mark is interrupted, and comes in
+ * once more before the team is closed. */
+struct twice {
+    struct sgc_team *team;
+    struct sgc_marker *helper;
+    bool came, again, found;
+};
+
+static bool come_twice(void *raw)
+{
+    struct twice *t = raw;
+
+    if (!t->team->called || t->came || !sgc_team_enter(t->team, t->helper))
+        return false;
+    t->came = sgc_team_try_work(t->team, t->helper);
+    if (t->came)
+        sgc_termination_interrupt(&t->team->termination);
+    sgc_team_leave(t->team, t->helper);
+    if (t->came && sgc_team_enter(t->team, t->helper)) {
+        t->again = true;
+        t->found = sgc_team_try_work(t->team, t->helper);
+        sgc_team_leave(t->team, t->helper);
+    }
+    return t->came;
+}
+
+static void test_twice(struct sgc_team *team, struct sgc_marker *helper)
+{
+    struct twice twice = { .team = team, .helper = helper };
+    int wrong = 0;
+
+    begin(team, &top, 1);
+    sgc_team_program_runs(team);
+    wrong += sgc_team_go_on(team, come_twice, &twice);
+    wrong += not_alone(team);
+    tap_ok(twice.came && twice.again && !twice.found && wrong == 0, "a helper that was interrupted and comes again has nothing to "
+           "do (%d, %d, %d, %d wrong)", twice.came, twice.again, twice.found, wrong);
+    wrong = !sgc_team_go_on(team, NULL, NULL);
+    sgc_team_program_stopped(team);
+    wrong += !sgc_team_go_on_flagged(team, NULL, NULL) + (totals_of(team).objects != ((size_t)2 << DEPTH) - 1);
+    tap_ok(wrong == 0, "what it had stolen is marked in the end (%d wrong)", wrong);
+    sgc_team_abandon(team);
+    heap_unmark();
+}
+
 /* ---- helpers that come late ---- */
 
 /* They are expected, and called, but nobody is behind their markers before the mark has begun. */
@@ -283,6 +330,7 @@ static void test_late(void)
         m[i] = late.marker[sgc_team_add(&late)];
     wrong += mark_top(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
     tap_ok(wrong == 0 && stolen == 0, "nobody waits for helpers that do not come (%d wrong)", wrong);
+    test_twice(&late, m[0]);
     for (int i = 0; i < HELPERS; i++)
         thread_start(serve, m[i]);
     for (uint64_t until = sgc_clock_ns() + PATIENCE_NS; stolen == 0 && sgc_clock_ns() < until;)

@@ -255,7 +255,7 @@ static void *volatile held[2];          /* static data */
 
 static void report_early(void)
 {
-    int local;
+    int local = 0;
 
     GC_end_stubborn_change(&local);
     GC_ptr_store_and_dirty((void *)&held[0], NULL);
