@@ -20,7 +20,7 @@ thread_tests = tests/unit/gc/finalize/test_finalize_many tests/api/test_suspend 
 variant_tests = tests/unit/platform/test_topology tests/unit/gc/config/test_options tests/unit/gc/config/test_option_docs tests/unit/mark/test_exact tests/unit/alloc/pages/test_reserve tests/unit/alloc/pages/test_huge_pages \
 	tests/api/test_malloc tests/api/test_end_and_strings tests/api/test_stats tests/check/check_exports
 
-# Those for which assertions are what is tried, beside those that run threads.
+# Those for which assertions are what is tried.
 assertion_tests = tests/unit/mark/work/test_termination tests/unit/gc/collect/test_faults
 
 # Those that show that a port works, few and short: run under qemu-user.

@@ -13,7 +13,7 @@
 
 #include "../lib/sanitized.h"
 
-enum { WORKERS = 3, ROUNDS = 150 };
+enum { WORKERS = 3, ROUNDS = TEST_SANITIZED ? 40 : 150 };
 
 static void rest(long ms)
 {

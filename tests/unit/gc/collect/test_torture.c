@@ -5,10 +5,11 @@
  */
 #include "gc/collect/torture.h"
 #include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 #include "sgc.h"
 
-enum { EVERY = 7, THREADS = 3, DEPTH = 9 };
+enum { EVERY = 7, THREADS = 3, DEPTH = TEST_SANITIZED ? 7 : 9 };
 
 struct tree {
     struct tree *left, *right;
