@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -60,6 +61,8 @@ static int refused_install(const struct refused_call *call)
     };
     struct sock_fprog program = { sizeof code / sizeof *code, code };
 
+    if (call->number == SYS_read)   /* counters of lines would replace those that they cannot read */
+        setenv("GCOV_PREFIX", "/dev/null", 1);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return -1;
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
