@@ -224,6 +224,14 @@ void sgc_signal_unblock(int signal);
 typedef void (*sgc_signal_handler_t)(int signal, siginfo_t *info, void *context);
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler);
 
+/* What is done now when the signal comes.  SGC_SIGNAL_HANDLED, too, when the system does not tell.  [any] */
+enum sgc_signal_fate {
+    SGC_SIGNAL_HANDLED,         /* this handler runs */
+    SGC_SIGNAL_PLAIN,           /* the system's default, or it is ignored */
+    SGC_SIGNAL_TAKEN,           /* another handler runs */
+};
+enum sgc_signal_fate sgc_signal_fate(int signal, sgc_signal_handler_t handler);
+
 /* Starts a thread of SGC's own: every signal blocked, small stack, detached, named `name`.  False
  * when the system refuses.  [outside] */
 bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *name);

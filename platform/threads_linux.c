@@ -142,6 +142,17 @@ bool sgc_signal_install(int signal, sgc_signal_handler_t handler)
     return sigaction(signal, &action, NULL) == 0;
 }
 
+enum sgc_signal_fate sgc_signal_fate(int signal, sgc_signal_handler_t handler)
+{
+    struct sigaction now;
+
+    if (sigaction(signal, NULL, &now) != 0)
+        return SGC_SIGNAL_HANDLED;
+    if (now.sa_flags & SA_SIGINFO)
+        return now.sa_sigaction == handler ? SGC_SIGNAL_HANDLED : SGC_SIGNAL_TAKEN;
+    return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN ? SGC_SIGNAL_PLAIN : SGC_SIGNAL_TAKEN;
+}
+
 /* ---- service threads ------------------------------------------------------------------------------- */
 
 struct service {

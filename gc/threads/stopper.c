@@ -84,7 +84,8 @@ static void ask_all(struct sgc_mutator *self, const struct sgc_mutator *only, st
 
     sgc_assert(sgc_registry_locked() && sgc_mutator_linked(self));
     sgc_assert(sgc_world_stopped());                /* as those read it that are asked */
-
+    if (sgc_registry.count > 1)
+        sgc_world_keep_handler(false);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         m->signalled = false;
         if (m != self && (only == NULL || m == only))
@@ -184,6 +185,7 @@ static bool ask_again(struct sgc_mutator *self, bool warn)
 {
     bool soon = count_out_all(self);
 
+    sgc_world_keep_handler(true);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         if (m == self || has_stopped(m))
             continue;

@@ -347,6 +347,22 @@ bool sgc_world_init(void)
     return false;
 }
 
+void sgc_world_keep_handler(bool again)
+{
+    enum sgc_signal_fate fate = sgc_signal_fate(sgc_options.suspend_signal, on_suspend);
+
+    sgc_assert(sgc_world_stopped() && sgc_registry_locked());
+    if (fate == SGC_SIGNAL_HANDLED || (fate == SGC_SIGNAL_TAKEN && !again))
+        return;
+    sgc_signal_install(sgc_options.suspend_signal, on_suspend);
+    if (fate != SGC_SIGNAL_TAKEN || sgc_world.told_handler)
+        return;
+    sgc_world.told_handler = true;
+    sgc_warn("the program has installed a handler for signal %d, which stops threads for a collection; the collector's is back, and "
+             "the program's will not run; choose another signal with SGC_SUSPEND_SIGNAL or GC_set_suspend_signal",
+             sgc_options.suspend_signal);
+}
+
 void sgc_world_after_fork(void)
 {
     sgc_a32_store(&sgc_world.gen, 0);

@@ -13,6 +13,7 @@ struct sgc_world {
     uint64_t passed_over;       /* signals for which a stop has been given up, and that wait still */
     bool interrupted;           /* the last stop was given up for one */
     int told;                   /* why a signal could not be sent, when that was said last */
+    bool told_handler;          /* that the program's handler was replaced */
 };
 extern struct sgc_world sgc_world;
 
@@ -23,6 +24,10 @@ void sgc_record_give(struct sgc_mutator *m);
 void sgc_record_link(struct sgc_mutator *m);
 void sgc_record_unlink(struct sgc_mutator *m);
 void sgc_record_ends(struct sgc_mutator *m);
+
+/* Before threads are asked to stop: the program may have set all signals to their defaults, and would be ended by ours.  `again`:
+ * they were asked, and somebody has not stopped; a handler of the program's that does not call ours may be the cause. */
+void sgc_world_keep_handler(bool again);
 
 /* Has the signal interrupted a section, at whose end the thread will look?  In its handler. */
 bool sgc_world_interrupts_section(struct sgc_mutator *m, const void *context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gc/threads/stopper.c: what keeps a stop from succeeding ends it, and nothing else: a signal that is to end the program, a
- * full queue of signals, a system that refuses to send them.
+ * full queue of signals, a system that refuses to send them.  The program's use of the collector's signal does not.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -278,6 +278,58 @@ static void check_external(void)
     white_join(hearer);
 }
 
+/* ---- the collector's own signal, in the program's hands -------------------------------------------------- */
+
+static void live_on(WHITE_UNUSED void *unused)
+{
+    sgc_a32_store_rel(&deaf_ready, 1);
+    white_reached(&deaf_may_end, 1);
+}
+
+/* 0: collections are made with another thread, whatever the program does when the signal comes; and what was said is
+ * `wanted` times what names the signal. */
+static int collect_beside(void (*handler)(int), size_t wanted)
+{
+    pthread_t thread;
+    bool made = true;
+    size_t said;
+
+    white_init();
+    thread = white_start(live_on, NULL);
+    white_reached(&deaf_ready, 1);
+    capture_begin();
+    for (int i = 0; i < 3; i++) {
+        signal(sgc_options.suspend_signal, handler);
+        made = white_collect() == SGC_COLLECTED && made;
+    }
+    said = capture_count(capture_end(), "has installed a handler for signal");
+    sgc_a32_store_rel(&deaf_may_end, 1);
+    white_join(thread);
+    return !made ? 1 : said != wanted ? 2 : sgc_a32_load(&handled) > 3 ? 3 : 0;
+}
+
+static int set_to_default(void)
+{
+    return collect_beside(SIG_DFL, 0);
+}
+
+static int ignored(void)
+{
+    return collect_beside(SIG_IGN, 0);
+}
+
+static int handled_otherwise(void)
+{
+    return collect_beside(on_signal, 1);
+}
+
+static void check_own_signal(void)
+{
+    child_ok(set_to_default, "a program that sets all signals to their defaults is not ended by a collection");
+    child_ok(ignored, "one that ignores them collects");
+    child_ok(handled_otherwise, "one that handles them, too, and is told once");
+}
+
 /* ---- one that nobody takes -------------------------------------------------- */
 
 static void check_left_pending(void)
@@ -311,6 +363,7 @@ int main(void)
     check_ends(SIGTERM, collect_with_deaf, "a collection waits for a thread that blocks all signals");
     check_ends(SIGINT, collect_with_deaf, "a collection waits for a thread that blocks all signals");
     check_ends(SIGTERM, collect_with_full_queue, "a collection waits for room in the queue of signals");
+    check_own_signal();
     child_ok(wait_for_room, "a full queue is waited for");
     child_ok(wait_in_vain, "not for ever, and that is explained once");
     child_ok(lose_nothing, "a system that refuses to send the signal keeps collections away, and costs no object");
