@@ -96,6 +96,12 @@ struct SGC_stats {
 
     uint64_t threads;           /* registered now */
     uint64_t markers;           /* that the next collection may use */
+
+    uint64_t pages_consumed_max; /* pages of 64 KB, in use or free with contents: the most there were at a time */
+    uint64_t pages_taken;       /* pages that threads got for small objects, one by one */
+    uint64_t pages_fresh;       /* of these, pages without contents, by which the heap expanded */
+    uint64_t pages_foreign;     /* of the others, those that another thread was the first to use since they have contents; by
+                                   pages_taken - pages_fresh: the remote page ratio of [Endo] 2.4.2 */
 };
 
 /* Fills the first `size` bytes of *stats, all members from one moment, and returns how many bytes it knew;

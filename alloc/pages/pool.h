@@ -45,7 +45,8 @@ struct sgc_pool {
     sgc_aw_t limit;             /* most pages in use and dirty together; SIZE_MAX: none */
     sgc_aw_t returned;          /* bytes given back to the system so far */
     sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
-    sgc_aw_t remote;            /* of these, pages that another thread had last */
+    sgc_aw_t remote;            /* of these, pages that another thread had last, */
+    sgc_aw_t foreign;           /* and pages that another thread was the first to use since they have contents */
 };
 SGC_INNER struct sgc_pool sgc_pool;
 

@@ -101,6 +101,7 @@ static void note_taken(uint32_t page, uint32_t owner, enum sgc_page_source sourc
     sgc_pool_count(&sgc_pool.small, 1);
     sgc_pool_count(&sgc_pool.taken[source], 1);
     sgc_pool_count(&sgc_pool.remote, last != SGC_NO_OWNER && last != owner);
+    sgc_pool_count(&sgc_pool.foreign, sgc_page_settle(page, owner));
 }
 
 /* Under the lock. */
@@ -142,6 +143,7 @@ static void give_untouched(uint32_t page)
 
     sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE);
     sgc_assert((arena->free & sgc_arena_bit(page)) == 0);
+    sgc_page_unsettle(page);
     arena->free |= sgc_arena_bit(page);
     sgc_pool_note_arena(page / SGC_ARENA_PAGES);
     sgc_pool_count(&sgc_pool.in_use, (size_t)-1);
