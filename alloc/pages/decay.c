@@ -58,6 +58,12 @@ static bool put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     return bare;
 }
 
+static void unsettle(uint32_t a, uint64_t pages)
+{
+    for (; pages != 0; pages &= pages - 1)
+        sgc_page_unsettle(a * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(pages));
+}
+
 /* Discards each run of set bits; returns the pages that the system would not take (locked memory). */
 static uint64_t discard(uint32_t a, uint64_t pages)
 {
@@ -71,7 +77,9 @@ static uint64_t discard(uint32_t a, uint64_t pages)
         void *start = (void *)sgc_page_start(a * SGC_ARENA_PAGES + bit);
 
         sgc_assert(sgc_page_ok(a * SGC_ARENA_PAGES + bit) && (run & pages) == run);
-        if (!sgc_mem_discard(start, (size_t)count * SGC_PAGE))
+        if (sgc_mem_discard(start, (size_t)count * SGC_PAGE))
+            unsettle(a, run);
+        else
             kept |= run;
         pages &= ~run;
     }

@@ -56,7 +56,8 @@ struct sgc_pool {
     sgc_aw_t returned;          /* bytes given back to the system so far */
     sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
     sgc_aw_t remote;            /* of these, pages that another thread had last, */
-    sgc_aw_t far;               /* and pages whose home is not the thread's node */
+    sgc_aw_t foreign;           /* pages that another thread was the first to use since they have contents, */
+    sgc_aw_t far;               /* and pages of an arena whose home is not the thread's node */
 };
 SGC_INNER struct sgc_pool sgc_pool;
 

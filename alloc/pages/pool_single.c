@@ -128,6 +128,7 @@ static void note_taken(uint32_t page, uint32_t owner, uint32_t near, enum sgc_pa
     sgc_pool_count(&sgc_pool.small, 1);
     sgc_pool_count(&sgc_pool.taken[source], 1);
     sgc_pool_count(&sgc_pool.remote, last != SGC_NO_OWNER && last != owner);
+    sgc_pool_count(&sgc_pool.foreign, sgc_page_settle(page, owner));
     if (sgc_arena_of_page(page)->home != near)
         sgc_pool_count(&sgc_pool.far, 1);
 }
@@ -173,6 +174,7 @@ static void give_untouched(uint32_t page)
 
     sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE);
     sgc_assert((arena->free & sgc_arena_bit(page)) == 0);
+    sgc_page_unsettle(page);
     arena->free |= sgc_arena_bit(page);
     sgc_pool_count_home(arena, 0, 1);
     sgc_pool_note_arena(page / SGC_ARENA_PAGES);

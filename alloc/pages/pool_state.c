@@ -69,6 +69,12 @@ void sgc_pool_transit_wait(struct sgc_section *self)
 
 /* ---- the check ---- */
 
+static void check_free_page(uint32_t page, bool has_contents)
+{
+    sgc_verify(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE);
+    sgc_verify(has_contents || sgc_heap.records[page].home == SGC_NO_OWNER);
+}
+
 static size_t check_arena(uint32_t a)
 {
     const struct sgc_arena *arena = &sgc_heap.arenas[a];
@@ -80,7 +86,7 @@ static size_t check_arena(uint32_t a)
         sgc_verify(a >= sgc_pool.home[arena->home].lowest_of[sort] || sgc_pool_pages_of(arena, (enum sgc_pool_sort)sort) == 0);
     for (uint32_t bit = 0; bit < SGC_ARENA_PAGES; bit++)
         if (arena->free >> bit & 1)
-            sgc_verify(sgc_page_state(&sgc_heap.pages[a * SGC_ARENA_PAGES + bit]) == SGC_PAGE_FREE);
+            check_free_page(a * SGC_ARENA_PAGES + bit, arena->dirty >> bit & 1);
     return (size_t)__builtin_popcountll(arena->dirty);
 }
 
