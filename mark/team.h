@@ -15,7 +15,7 @@
 
 /* What a mark has found, added up over its markers. */
 struct sgc_team_totals {
-    size_t objects, bytes, pointer_free, root_bytes, rescans, deepest, steals, stolen;
+    size_t objects, bytes, pointer_free, root_bytes, rescans, deepest, steals, stolen, steals_far;
     uint32_t markers;                   /* that marked anything */
 };
 
