@@ -8,7 +8,9 @@
 #include <errno.h>
 
 #include "alloc/pages/found_nodes.h"
+#include "gc/collect/concurrent.h"
 #include "gc/collect/start_state.h"
+#include "gc/threads/gc_lock.h"
 #include "platform/placement.h"
 #include "platform/text_line.h"
 
@@ -52,6 +54,21 @@ static void print_found(const char *name, const struct sgc_found_nodes *f)
         print_node(f, node, meant);
 }
 
+static bool add_stack(const void *start, size_t bytes, int node, void *found)
+{
+    return sgc_found_add(found, start, bytes, node);
+}
+
+/* Those of markers, by the node that each ran on when it marked last.  The GC lock keeps them from growing. */
+static bool add_stacks(struct sgc_found_nodes *f)
+{
+    bool closed = sgc_gc_lock_enter(sgc_mutator_self());
+    bool all = sgc_concurrent_visit_stacks(add_stack, f);
+
+    sgc_gc_lock_leave(closed);
+    return all;
+}
+
 /* False if the system does not say, which it will not do of the others either. */
 static bool print_part(const char *name, bool (*add)(struct sgc_found_nodes *f))
 {
@@ -79,7 +96,8 @@ void SGC_print_placement(void)
         return;
     }
     sgc_print("%d memory nodes, SGC_NUMA=%s", sgc_nodes(), numa_word(sgc_heap.config.numa));
-    if (print_part("heap", sgc_found_add_heap) && print_part("bitmaps", sgc_found_add_bits))
-        print_part("tables", sgc_found_add_tables);
+    if (print_part("heap", sgc_found_add_heap) && print_part("bitmaps", sgc_found_add_bits) &&
+        print_part("tables", sgc_found_add_tables) && sgc_mutator_self() != NULL)
+        print_part("mark stacks", add_stacks);
     errno = saved;
 }

@@ -4,6 +4,7 @@
  * when the system refuses, and that a machine with one node is told nothing.  Each case in a child.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "alloc/pages/homes.h"
@@ -13,6 +14,7 @@
 #include "tests/lib/fake_nodes.h"
 
 #define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
 #include "gc.h"
 #include "sgc.h"
 
@@ -146,7 +148,7 @@ static int off(void)
     text = report();
     if (strncmp(text, "SGC: 4 memory nodes, SGC_NUMA=off\nSGC: heap: ", 45) != 0)
         return 1;
-    if (capture_count(text, " KB found, left to the system\n") != 3 || strstr(text, "meant") != NULL)
+    if (capture_count(text, " KB found, left to the system\n") != 3 || strstr(text, "meant") < strstr(text, "SGC: mark stacks: "))
         return 2;
     return adds_up(text, "SGC: heap: ", false) && fake_nodes.bindings == 0 ? 0 : 3;
 }
@@ -160,6 +162,39 @@ static int astray(void)
     fake_nodes.found = on_second;
     percent = number(report(), "SGC: heap: ", " percent where");
     return percent > 10 && percent < 50 ? 0 : 1;
+}
+
+/* The stack of the only marker, which marks on the second node, and then on the third. */
+static int stacks(void)
+{
+    setenv("GC_MARKERS", "1", 1);
+    run("balanced");
+    fake_nodes.found = on_second;
+    fake_nodes.here = 1;
+    GC_gcollect();
+    if (number(report(), "SGC: mark stacks: ", " percent where") != 100 || !adds_up(report(), "SGC: mark stacks: ", true))
+        return 1;
+    fake_nodes.here = 2;
+    GC_gcollect();
+    return number(report(), "SGC: mark stacks: ", " percent where") == 0 ? 0 : 2;
+}
+
+static void *unregistered(void *arg)
+{
+    (void)arg;
+    return (void *)report();
+}
+
+/* It waits for no lock, and is not registered for it. */
+static int by_stranger(void)
+{
+    pthread_t thread;
+    void *text;
+
+    run("balanced");
+    if (pthread_create(&thread, NULL, unregistered, NULL) != 0 || pthread_join(thread, &text) != 0)
+        return 1;
+    return strstr(text, "SGC: tables: ") != NULL && strstr(text, "SGC: mark stacks: ") == NULL ? 0 : 2;
 }
 
 static int unsaid(void)
@@ -209,6 +244,8 @@ static void test_made_up(void)
     child_ok(interleaved, "interleave-heap: all is in turn");
     child_ok(off, "off: what was found");
     child_ok(astray, "what is not where it was meant to be shows");
+    child_ok(stacks, "mark stacks are meant to be where their markers run");
+    child_ok(by_stranger, "a thread that is not registered is shown all else");
     child_ok(unsaid, "a system that does not say where memory is");
     child_says(at_exit_on_fakes, 0, "SGC: 4 memory nodes, SGC_NUMA=balanced\nSGC: heap: ", "SGC_NUMA_REPORT=1 prints it at exit");
     child_says(quiet_at_exit, 0, NULL, "without it nothing is printed");
