@@ -138,7 +138,8 @@ static uint32_t each_arena(uint32_t first, uint32_t count,
 
 static uint32_t count_used(struct sgc_arena *arena, uint64_t bits, uint32_t count)
 {
-    (void)count;
+    if (count == 1)                     /* processors of the baseline have no instruction that counts bits */
+        return (arena->dirty & bits) != 0;
     return (uint32_t)__builtin_popcountll(arena->dirty & bits);
 }
 
