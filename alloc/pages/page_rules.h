@@ -70,17 +70,17 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
     return rule->policy == SGC_POLICY_AL;
 }
 
-/* By whether there are near and far pages, and whether the heap may expand.  What is near comes before what is far, and far pages
- * that cost no memory before fresh ones, except where the heap may expand: whether it does is the policy's answer, and does not
- * depend on the nodes.  The last sources are for the case that those before them have nothing: nobody is refused a page while there
- * is a free one, and the heap expands rather than that. */
+/* By whether there are near and far pages, and whether the heap may expand.  What is near comes before what is far, and far
+ * pages that cost no memory before fresh ones, except where the heap may expand: whether it does is the policy's answer, and
+ * does not depend on the nodes.  The last sources are for the case that those before them have nothing: nobody is refused a
+ * page while there is a free one, and the heap expands rather than that. */
 static const struct sgc_page_order sgc_page_orders[2][2] = {
     { { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_FRESH } },
       { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } } },
-    { { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR, SGC_SOURCE_FRESH,
-          SGC_SOURCE_FRESH_FAR } },
-      { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR,
-          SGC_SOURCE_FRESH_FAR } } },
+    { { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR,
+          SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } },
+      { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR,
+          SGC_SOURCE_OTHERS_FAR, SGC_SOURCE_FRESH_FAR } } },
 };
 static const struct sgc_page_order sgc_page_order_shared = { { SGC_SOURCE_ANY, SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
 
