@@ -3,7 +3,7 @@
  * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the replay of
  * recorded demands (tests/unit/alloc/pages/test_page_rules_bounds.c) and a simulator take the same ones.
  *
- * A policy is two answers: is a thread's own free page preferred, and may the heap expand although
+ * A policy is two answers: does a thread's own free page come first, and may the heap expand although
  * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.
  */
 #ifndef SGC_ALLOC_PAGES_PAGE_RULES_H
@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 enum sgc_page_policy {
-    SGC_POLICY_AS,              /* always share: the free pages are everybody's */
-    SGC_POLICY_PS,              /* share, own pages first */
-    SGC_POLICY_AL,              /* always local: nobody takes another thread's page */
-    SGC_POLICY_LPS,             /* local while that costs at most k times what sharing would */
+    SGC_POLICY_PS,              /* page shared: the free pages are everybody's, whoever had them */
+    SGC_POLICY_AL,              /* all local: nobody takes another thread's page */
+    SGC_POLICY_LPS,             /* locality-aware: own pages first, and local while that costs at most k times what PS does */
 };
 
-/* Fixed before the heap is used.  All zero is AS. */
+enum { SGC_K_ONE = 256 };      /* k is in such parts */
+
+/* Fixed before the heap is used.  All zero is PS. */
 struct sgc_page_rule {
     enum sgc_page_policy policy;
-    uint32_t k;                 /* LPS: allowable consumption ratio; below 2 it is PS */
+    uint32_t k;                 /* LPS: allowable consumption ratio, times SGC_K_ONE; with 1 others' pages come before fresh ones */
 };
 
 /* Where a page may come from.  A page that is free and has contents is on the list of the thread that had
@@ -34,6 +35,9 @@ enum sgc_page_source {
     SGC_SOURCE_ANY,             /* whatever has contents, lowest address first */
     SGC_SOURCE_OTHERS,          /* the list of the thread that has (about) the most */
     SGC_SOURCE_FRESH,           /* without contents: the heap expands */
+    SGC_SOURCE_NOBODYS_FAR,     /* the same three where the pages' home is not the asking thread's node */
+    SGC_SOURCE_OTHERS_FAR,
+    SGC_SOURCE_FRESH_FAR,
     SGC_SOURCES
 };
 
@@ -41,11 +45,12 @@ enum sgc_page_source {
 struct sgc_page_supply {
     uint64_t consumed;          /* in use by threads, or free and with contents */
     uint64_t max_live;         /* l: the most that were live at one time, as far as is known */
+    bool near_and_far;          /* pages have homes on several memory nodes: otherwise all are near */
 };
 
 /* Sources in the order in which they are asked, SGC_SOURCE_NONE at the end. */
 struct sgc_page_order {
-    unsigned char source[5];
+    unsigned char source[8];
 };
 
 /* Automatic k: locality is paid for with memory where there is any to gain, that is with more than one memory
@@ -53,7 +58,7 @@ struct sgc_page_order {
  * never takes more than AL, whatever k is, and with one thread they are all the same. */
 static inline uint32_t sgc_lps_auto_k(uint32_t memory_nodes)
 {
-    return memory_nodes > 1 ? 2 : 1;
+    return memory_nodes > 1 ? 2 * SGC_K_ONE : SGC_K_ONE;
 }
 
 /* May a thread that has no free page of its own take a fresh one although others have free pages? */
@@ -61,8 +66,21 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
                                               const struct sgc_page_supply *supply)
 {
     if (rule->policy == SGC_POLICY_LPS)
-        return supply->consumed < rule->k * supply->max_live;
+        return supply->consumed * SGC_K_ONE < rule->k * supply->max_live;
     return rule->policy == SGC_POLICY_AL;
+}
+
+/* What is near comes before what is far, and far pages that cost no memory before fresh ones, except where the heap may expand:
+ * whether it does is the policy's answer, and does not depend on the nodes. */
+static inline struct sgc_page_order sgc_page_order_of_nodes(bool allowed)
+{
+    if (allowed)
+        return (struct sgc_page_order){
+            { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR,
+              SGC_SOURCE_OTHERS_FAR, SGC_SOURCE_FRESH_FAR } };
+    return (struct sgc_page_order){
+        { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR,
+          SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
 }
 
 /* The last source is for the case that those before it have nothing: nobody is refused a page while there is
@@ -70,8 +88,10 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
 static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *rule,
                                                    const struct sgc_page_supply *supply)
 {
-    if (rule->policy == SGC_POLICY_AS)
-        return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH } };
+    if (rule->policy == SGC_POLICY_PS)
+        return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
+    if (supply->near_and_far)
+        return sgc_page_order_of_nodes(sgc_heap_expansion_allowed(rule, supply));
     if (sgc_heap_expansion_allowed(rule, supply))
         return (struct sgc_page_order){
             { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } };
