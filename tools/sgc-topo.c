@@ -135,6 +135,14 @@ static bool helper_processors(uint32_t helper, struct sgc_bind_place *place, str
     return true;
 }
 
+/* Where the heap and its tables would be: see alloc/pages/homes.h. */
+static enum sgc_numa numa(void)
+{
+    if (machine.nodes == 1)
+        return SGC_NUMA_OFF;
+    return sgc_options.numa == SGC_NUMA_AUTO ? SGC_NUMA_BALANCED : (enum sgc_numa)sgc_options.numa;
+}
+
 /* ---- as text ---- */
 
 /* "0-3,8" */
@@ -192,6 +200,18 @@ static void print_helper(const char *what, uint32_t helper)
     printf(place.beyond ? ", shared with another helper\n" : "\n");
 }
 
+static void print_heap(void)
+{
+    static const char *const where[] = {
+        [SGC_NUMA_OFF] = "where the thread runs that touches it first",
+        [SGC_NUMA_LOCAL] = "each arena on a node, with its bits; the other tables on all nodes in turn",
+        [SGC_NUMA_BALANCED] = "each arena on a node; all tables on all nodes in turn",
+        [SGC_NUMA_INTERLEAVE_HEAP] = "on all nodes in turn, with all tables",
+    };
+
+    printf("heap: %s\n", where[numa()]);
+}
+
 static void print_text(void)
 {
     char name[32];
@@ -214,6 +234,7 @@ static void print_text(void)
         print_helper("service thread", 0);
     if (plan.mode == SGC_BIND_CORE && helpers() == markers && markers > 1)
         printf("one helper stays out of each mark: the one on the collecting thread's core\n");
+    print_heap();
 }
 
 /* ---- as JSON ---- */
@@ -267,6 +288,7 @@ static void json_helper(uint32_t helper, const char *comma)
 static void print_json(void)
 {
     static const char *const modes[] = { "off", "node", "core" };
+    static const char *const numas[] = { "off", "local", "balanced", "interleave-heap" };
 
     printf("{\n  \"source\": \"%s\", \"this_machine\": %s, \"processors\": %d, \"cores\": %d,\n  \"nodes\": [", machine.source,
            machine.synthetic ? "false" : "true", machine.cpus, machine.cores);
@@ -277,7 +299,8 @@ static void print_json(void)
         json_other(&machine.other[i], i == 0 ? "" : ",");
     printf("%s],\n  ", machine.others != 0 ? "\n  " : "");
     json_set("allowed", &allowed);
-    printf(",\n  \"markers\": %u, \"bind\": \"%s\",\n  \"helpers\": [", markers, modes[plan.mode]);
+    printf(",\n  \"markers\": %u, \"bind\": \"%s\", \"numa\": \"%s\",\n  \"helpers\": [", markers,
+           modes[plan.mode], numas[numa()]);
     for (uint32_t i = 1; i <= helpers(); i++)
         json_helper(i, i == 1 ? "" : ",");
     printf("%s]\n}\n", helpers() != 0 ? "\n  " : "");
