@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages taken, given, counted as live, used for spans and given back to the system by several threads at once, under
- * each policy, and by threads that wander over four memory nodes: no page is ever in two hands, and in the end every page is accounted for.
+ * each policy, and by threads that wander over four memory nodes: no page is ever in two hands, and in the end every page
+ * is accounted for.
  */
 #include "alloc/pages/live_pages.h"
 #include "alloc/page_supply.h"
