@@ -185,7 +185,7 @@ uint32_t sgc_free_list_last_of_richest(uint32_t home)
 
 uint32_t sgc_free_list_last_of_richest_far(uint32_t home)
 {
-    const struct home_lists *best = &lists.on[home == 0 && sgc_heap.homes > 1 ? 1 : 0];
+    const struct home_lists *best = &lists.on[home == 0 ? 1 : 0];
 
     sgc_assert(sgc_heap.homes > 1 && home < sgc_heap.homes);
     for (uint32_t h = 0; h < sgc_heap.homes; h++)
