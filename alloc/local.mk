@@ -22,10 +22,14 @@ alloc_sources = \
 	alloc/pages/dangling.c \
 	alloc/pages/dangling.h \
 	alloc/pages/decay.c \
+	alloc/pages/found_nodes.c \
+	alloc/pages/found_nodes.h \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \
 	alloc/pages/heap.h \
+	alloc/pages/homes.c \
+	alloc/pages/homes.h \
 	alloc/pages/huge_pages.c \
 	alloc/pages/huge_pages.h \
 	alloc/pages/kind.c \

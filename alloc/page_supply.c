@@ -210,6 +210,7 @@ void sgc_policy_figures(struct sgc_page_figures *figures)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
     figures->remote = sgc_aw_load(&sgc_pool.remote);
     figures->foreign = sgc_aw_load(&sgc_pool.foreign);
+    figures->far = sgc_aw_load(&sgc_pool.far);
     figures->max_live = sgc_live_pages_max();
     figures->max_live_of_owners = sgc_live_pages_max_of_owners(sgc_a32_load_acq(&sgc_cache_count));
 }

@@ -104,6 +104,7 @@ gc_sources = \
 	gc/inspect/api_check.c \
 	gc/inspect/api_debug.c \
 	gc/inspect/api_dump.c \
+	gc/inspect/api_placement.c \
 	gc/inspect/api_pointer_checks.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
@@ -130,6 +131,10 @@ gc_sources = \
 	gc/roots/roots.h \
 	gc/roots/stack_roots.c \
 	gc/roots/stack_roots.h \
+	gc/threads/bind_plan.c \
+	gc/threads/bind_plan.h \
+	gc/threads/binding.c \
+	gc/threads/binding.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
 	gc/threads/interrupted.c \

@@ -19,17 +19,19 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
     m->team = team;
     m->index = i;
     m->random = i * UINT32_C(2654435761) + 1;
+    m->core = SGC_NO_CORE;
     return m;
 }
 
 bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
 {
-    sgc_assert(config->most > 0);
+    sgc_assert(config->most > config->stay_out);
     *team = (struct sgc_team){ .config = *config, .slots = config->most + SGC_TEAM_SPARES };
     team->marker = sgc_mem_obtain(config->most * sizeof(struct sgc_marker *));
     if (team->marker == NULL || !sgc_termination_init(&team->termination, team->slots))
         return false;
     sgc_idle_init(&team->idle);
+    sgc_team_keep_off(team, SGC_NO_CORE);
     team->marker[0] = make_marker(team, 0);
     team->made = team->markers = 1;
     return team->marker[0] != NULL;
@@ -59,20 +61,23 @@ struct sgc_marker *sgc_team_first(struct sgc_team *team)
     return team->marker[0];
 }
 
-/* A marker whose thread is gone (after a fork) serves another. */
 uint32_t sgc_team_add(struct sgc_team *team)
 {
-    uint32_t i = team->made;
-
     sgc_assert(sgc_team_ok(team));
-    if (i == team->config.most)
-        return 0;
+    return team->made < team->config.most ? team->made++ : 0;
+}
+
+/* A marker whose thread is gone (after a fork) serves another. */
+bool sgc_team_make(struct sgc_team *team, uint32_t i, uint32_t core, bool beyond)
+{
+    sgc_assert(i > 0 && i + 1 == team->made && team->made <= team->config.most);
     if (team->marker[i] == NULL)
         team->marker[i] = make_marker(team, i);
     if (team->marker[i] == NULL)
-        return 0;
-    team->made++;
-    return i;
+        return false;
+    team->marker[i]->core = core;
+    team->marker[i]->beyond = beyond;
+    return true;
 }
 
 /* Their numbers lie behind those of all helpers there may be. */
@@ -112,6 +117,23 @@ size_t sgc_team_stacks_resident(const struct sgc_team *team)
     for (uint32_t i = 0; i < team->spares; i++)
         bytes += sgc_deque_resident(&team->spare[i].marker->stack);
     return bytes;
+}
+
+static bool visit_stack(const struct sgc_marker *m, sgc_visit_stack_t visit, void *arg)
+{
+    return visit(m->stack.memory.base, m->stack.memory.committed * sizeof(struct sgc_work), (int)sgc_a32_load(&m->node), arg);
+}
+
+bool sgc_team_visit_stacks(const struct sgc_team *team, sgc_visit_stack_t visit, void *arg)
+{
+    sgc_assert(sgc_team_ok(team));
+    for (uint32_t i = 0; i < team->made; i++)
+        if (!visit_stack(team->marker[i], visit, arg))
+            return false;
+    for (uint32_t i = 0; i < team->spares; i++)
+        if (!visit_stack(team->spare[i].marker, visit, arg))
+            return false;
+    return true;
 }
 
 void sgc_team_check(const struct sgc_team *team)

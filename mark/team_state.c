@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "platform/placement.h"
 #include "platform/platform.h"
 
 /* The state: is it open, and to assistants, too; how many of them are inside, and how many helpers. */
@@ -18,14 +19,27 @@ enum {
 
 /* ---- coming in and going out: helpers ---- */
 
+void sgc_team_keep_off(struct sgc_team *team, uint32_t core)
+{
+    sgc_a32_store(&team->off, core);
+}
+
+static bool keeps_off(const struct sgc_team *team, const struct sgc_marker *m)
+{
+    uint32_t core = sgc_a32_load(&team->off);
+
+    return core != SGC_NO_CORE && (m->beyond || m->core == core);
+}
+
 bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
 {
     uint32_t state = sgc_a32_load_acq(&team->state);
 
     sgc_assert(m->team == team && m->index != 0 && !m->inside);
-    while ((state & OPEN) != 0 && (state & HELPERS) < sgc_a32_load(&team->places)) {
+    while ((state & OPEN) != 0 && (state & HELPERS) < sgc_a32_load(&team->places) && !keeps_off(team, m)) {
         if (sgc_a32_cas(&team->state, state, state + 1)) {
             m->inside = true;
+            sgc_a32_store(&m->node, (uint32_t)sgc_node_here());
             return true;
         }
         state = sgc_a32_load_acq(&team->state);
@@ -62,10 +76,33 @@ void sgc_team_leave_soon(struct sgc_team *team)
 
 /* ---- opening and closing: the collecting thread ---- */
 
+/* Helpers that may be woken for nothing. */
+static uint32_t who_stay_out(const struct sgc_team *team)
+{
+    uint32_t count = 1;
+
+    if (sgc_a32_load(&team->off) == SGC_NO_CORE)
+        return 0;
+    for (uint32_t i = 1; i < team->made; i++)
+        count += team->marker[i]->beyond;
+    return count;
+}
+
 static void call_helpers(struct sgc_team *team, uint32_t helpers)
 {
+    helpers += who_stay_out(team);
     sgc_a32_add(&team->call, 1);
     sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
+}
+
+/* Places for more than are called: somebody may be slow to wake, and another be awake.  Not where each is to have a core. */
+static uint32_t places_for(const struct sgc_team *team, uint32_t helpers)
+{
+    uint32_t most = team->config.most - 1 - team->config.stay_out;
+
+    if (sgc_a32_load(&team->off) == SGC_NO_CORE)
+        helpers = team->markers - 1;
+    return helpers < most ? helpers : most;
 }
 
 /* From the first call on marker 0 is one of several. */
@@ -76,7 +113,7 @@ void sgc_team_open(struct sgc_team *team, uint32_t helpers)
     for (uint32_t i = 0; !team->called && i < team->markers; i++)
         team->marker[i]->how = team->config.markbit;
     team->called = true;
-    sgc_a32_store(&team->places, team->markers - 1);
+    sgc_a32_store(&team->places, places_for(team, helpers));
     sgc_a32_or(&team->state, OPEN);
     call_helpers(team, helpers);
 }
@@ -109,6 +146,7 @@ void sgc_team_begin_round(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     sgc_a32_store(&team->arena, 0);
+    sgc_a32_store(&team->marker[0]->node, (uint32_t)sgc_node_here());
     sgc_termination_begin(&team->termination, team->config.termination, team->several ? team->slots : team->markers);
 }
 

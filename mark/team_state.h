@@ -10,6 +10,8 @@
  *                                                                             inside sees all that they did
  *   places            the collecting thread, before it       helpers          release and acquire of `state`; who has an old
  *                     opens                                                   number comes in, though one more than was wanted
+ *   off               the collecting thread                  helpers          relaxed: a hint; who has an old one shares a core
+ *                                                                             for a mark
  *   wanted            any thread: set; the collecting        marker 0         relaxed: a hint
  *                     thread: cleared
  *   assisted          assistants: add; marker 0: 0, while     marker 0         relaxed: an estimate
@@ -19,12 +21,14 @@
  *                     HELD: store
  *   call              the collecting thread, after state     helpers          release / acquire; a futex word
  *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
- *   marker[i]         the collecting thread, once, before    its markers      release of `state`
- *                     helper i exists
+ *   marker[i]         helper i, once, when it is new; the    its markers      release of `state`, by the collecting thread,
+ *                     collecting thread waits for that                        which its creator's handshake has told of it
  *   the other fields  the collecting thread, while closed    its markers      release of `state`
  *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
  *   fields            collecting thread while closed         its deque, and
  *                                                            marker 0's limit
+ *   a marker's node   that marker when it comes in; of       thieves          relaxed: a hint whom to steal from
+ *                     marker 0 the collecting thread
  *   a mark beside     whoever is marker 0 then: the lead of  the same         the lead's: one thread at a time; those who are
  *   the program       the cycle, on any thread               when inside      inside, release of `state`
  */
@@ -43,6 +47,8 @@ struct sgc_team_config {
     enum sgc_termination_form termination;
     enum sgc_markbit markbit;           /* when there are several */
     uint32_t beside;                    /* markers that mark beside the program, at most; 0 is as 1 */
+    uint32_t stay_out;                  /* of the markers there may be, so many never mark with the others: there is one helper
+                                         * more than is needed where one stays off the collecting thread's core */
 };
 
 /* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe
@@ -91,6 +97,7 @@ struct sgc_team {
     struct sgc_interruption interruption;
     size_t split_bytes;                 /* marker 0's otherwise, while it marks beside the program */
     sgc_a32_t state, call, places;
+    sgc_a32_t off;                      /* a core, or SGC_NO_CORE: see sgc_team_keep_off */
     struct sgc_termination termination;
     struct sgc_idle idle;
 };
@@ -124,6 +131,10 @@ bool sgc_team_enter_briefly(struct sgc_team *team);
 void sgc_team_leave_soon(struct sgc_team *team);
 
 /* ---- opening and closing: the collecting thread ---- */
+
+/* The collecting thread runs on that core: helpers bound to it, or to one that another helper has, stay out from now on.
+ * SGC_NO_CORE: all may come.  For marks with no more markers than there are cores.  Any time. */
+void sgc_team_keep_off(struct sgc_team *team, uint32_t core);
 
 /* Calls so many helpers.  Everything that they read is written. */
 void sgc_team_open(struct sgc_team *team, uint32_t helpers);

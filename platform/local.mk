@@ -12,6 +12,9 @@ platform_sources = \
 	platform/dirty_software.c \
 	platform/lock.c \
 	platform/lock.h \
+	platform/placement.h \
+	platform/number_set.c \
+	platform/number_set.h \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
@@ -23,6 +26,8 @@ platform_sources = \
 	platform/stack_clear.c \
 	platform/store_faults.c \
 	platform/store_faults.h \
+	platform/topology.c \
+	platform/topology.h \
 	platform/visibility.h
 
 if SGC_OS_LINUX
@@ -39,6 +44,7 @@ platform_sources += \
 	platform/modules_linux.c \
 	platform/own_file_linux.c \
 	platform/own_file_linux.h \
+	platform/placement_linux.c \
 	platform/readable_linux.c \
 	platform/proc_file_linux.c \
 	platform/proc_file_linux.h \

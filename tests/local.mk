@@ -95,7 +95,9 @@ unit_tests += \
 	tests/unit/platform/test_other_gc \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
+	tests/unit/platform/test_number_set \
 	tests/unit/platform/test_own_file \
+	tests/unit/platform/test_placement \
 	tests/unit/platform/test_readable \
 	tests/unit/platform/test_threads \
 	tests/unit/platform/test_topology \
@@ -211,6 +213,7 @@ unit_tests += \
 	tests/api/test_signals \
 	tests/api/test_stacks \
 	tests/api/test_start \
+	tests/api/test_placement \
 	tests/api/test_stats \
 	tests/api/test_stopped \
 	tests/api/test_suspend \
@@ -260,6 +263,9 @@ heap_tests = \
 	tests/unit/alloc/pages/test_page \
 	tests/unit/alloc/test_page_supply \
 	tests/unit/alloc/pages/test_pool \
+	tests/unit/alloc/pages/test_found_nodes \
+	tests/unit/alloc/pages/test_homes \
+	tests/unit/alloc/pages/test_pool_nodes \
 	tests/unit/alloc/test_refill \
 	tests/unit/mark/test_scan \
 	tests/unit/alloc/large/test_span_cache \
@@ -267,7 +273,7 @@ heap_tests = \
 unit_tests += $(heap_tests)
 thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/test_marking_race tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += $(heap_port_tests)
-test_headers += tests/lib/heap.h
+test_headers += tests/lib/fake_nodes.h tests/lib/heap.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \
@@ -364,9 +370,9 @@ aarch64_tests += tests/unit/mark/test_marker_race tests/unit/mark/test_written
 test_headers += tests/lib/random_graph.h
 
 # The mark deque.
-unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_memory tests/unit/mark/work/test_deque_order tests/unit/mark/work/test_deque_race
-thread_tests += tests/unit/mark/work/test_deque_race
-aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race
+unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_memory tests/unit/mark/work/test_deque_order tests/unit/mark/work/test_deque_race tests/unit/mark/work/test_steal_rules
+thread_tests += tests/unit/mark/work/test_deque_race tests/unit/mark/work/test_steal_rules
+aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race tests/unit/mark/work/test_steal_rules
 test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
 EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
 
@@ -389,6 +395,8 @@ thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
 # (tests/traces/, written by tests/unit/alloc/record_pages).
+unit_tests += tests/unit/gc/threads/test_bind_plan tests/unit/gc/threads/test_binding tests/unit/mark/test_team_nodes
+thread_tests += tests/unit/mark/test_team_nodes
 unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config/test_page_rule tests/unit/alloc/test_page_supply_sources tests/unit/alloc/test_page_supply_race
 thread_tests += tests/unit/alloc/test_page_supply_race
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
@@ -485,6 +493,9 @@ endif
 # Programs that include the gc.h family, with both families of headers.
 script_tests += tests/check/check_family
 EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c tests/programs/family_threads.c
+
+# What sgc-topo prints.
+script_tests += tests/check/check_topo
 
 # The manual pages against the options.
 script_tests += tests/check/check_man

@@ -25,6 +25,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
         sgc_pool_unlist(a, due);
         arena->free &= ~due;
         arena->dirty = 0;
+        sgc_pool_count_home(arena, -__builtin_popcountll(due), 0);
         sgc_pool.discarding += (uint32_t)__builtin_popcountll(due);
         sgc_pool_transit_begin((uint32_t)__builtin_popcountll(due));
         sgc_aw_store(&sgc_pool.dirty,
@@ -45,6 +46,7 @@ static bool put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     sgc_assert(sgc_pool.discarding >= (uint32_t)__builtin_popcountll(pages));
     arena->free |= pages;
     arena->dirty |= kept;
+    sgc_pool_count_home(arena, __builtin_popcountll(kept), __builtin_popcountll(pages & ~kept));
     sgc_pool.discarding -= (uint32_t)__builtin_popcountll(pages);
     sgc_aw_store(&sgc_pool.dirty,
                  sgc_aw_load(&sgc_pool.dirty) + (size_t)__builtin_popcountll(kept));

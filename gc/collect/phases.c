@@ -143,9 +143,10 @@ static void fill_page_figures(struct sgc_cycle_record *r)
     r->pages_consumed_most = f.max_consumed;
     for (int i = 0; i < SGC_SOURCES; i++)
         r->pages_taken += f.taken[i];
-    r->pages_fresh = f.taken[SGC_SOURCE_FRESH];
+    r->pages_fresh = sgc_pages_fresh(&f);
     r->pages_remote = f.remote;
     r->pages_foreign = f.foreign;
+    r->pages_far = f.far;
     r->pages_live_most = f.max_live;
 }
 
@@ -166,6 +167,7 @@ static void fill_record(struct sgc_cycle *c)
     r->markers = m->markers;
     r->steals = m->steals;
     r->stolen = m->stolen;
+    r->steals_far = m->steals_far;
     r->heap_bytes = sgc_pool_heap_bytes();
     r->returned_bytes = returned - c->returned;
     c->returned = returned;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "alloc/pages/homes.h"
 #include "alloc/pages/survival.h"
 #include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
@@ -17,14 +18,17 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/events/json_log.h"
 #include "gc/config/option_set.h"
+#include "gc/config/option_table.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/config/preset.h"
 #include "gc/roots/roots.h"
+#include "gc/threads/binding.h"
 #include "gc/events/stats.h"
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
+#include "platform/placement.h"
 
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
@@ -36,6 +40,17 @@ static void start_checks(void)
     if (!sgc_survival_init())
         sgc_warn("the system refuses address space for a copy of the marks; what sweeping leaves is not checked. Raise the "
                  "limit (ulimit -v)");
+}
+
+/* Nobody is told of nodes who has not asked for them. */
+static void say_if_unbound(void)
+{
+    char word[SGC_OPTION_WORDS];
+
+    if (sgc_options.numa != SGC_NUMA_AUTO && sgc_homes_refused() != 0)
+        sgc_warn("SGC_NUMA=%s: the system refuses to bind memory to nodes (error %d), so it is where the thread runs that "
+                 "touches it first. Allow mbind, or leave SGC_NUMA out",
+                 sgc_option_current(&sgc_option_table[SGC_OPT_SGC_NUMA], word, sizeof word), sgc_homes_refused());
 }
 
 static bool start_heap(void)
@@ -50,11 +65,13 @@ static bool start_heap(void)
         .spare_pages = sgc_options.torture > 0 ? 0 : SPARE_PAGES,
         .cache_bytes = sgc_cache_bytes("/sys", 3),
         .page_rule = sgc_page_rule_from_options(),
+        .numa = sgc_options.numa == SGC_NUMA_AUTO ? SGC_NUMA_BALANCED : (enum sgc_numa)sgc_options.numa,
     };
 
     sgc_assert(sgc_init_mine());
     if (!sgc_heap_init(&config))
         return false;
+    say_if_unbound();
     start_checks();
     sgc_group_limit_set(sgc_options.maximum_heap);
     sgc_aw_store(&sgc_client_least_plausible_heap_addr, sgc_heap.base);
@@ -97,6 +114,8 @@ static bool start_all(void)
     sgc_client_vars_to_options();
     sgc_options_read();
     settle_markers();
+    sgc_placement_start();
+    sgc_binding_start();
     sgc_client_vars_from_options();
     if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
         return false;

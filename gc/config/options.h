@@ -42,6 +42,7 @@ enum sgc_end_byte {
 
 enum sgc_service_mode { SGC_SERVICE_OFF, SGC_SERVICE_ON, SGC_SERVICE_EAGER };
 enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT, SGC_PACING_ENDO };
+enum sgc_bind { SGC_BIND_OFF, SGC_BIND_NODE, SGC_BIND_CORE, SGC_BIND_AUTO };
 enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
 
 struct sgc_options {
@@ -52,6 +53,7 @@ struct sgc_options {
     size_t reserve;                 /* bytes of address space; 0: automatic */
     int decay_ms;                   /* until free memory goes back; 0: at once, -1: never */
     int huge_pages;                 /* enum sgc_huge_pages */
+    int numa;                       /* enum sgc_numa */
     bool force_unmap_on_gcollect;
     bool use_entire_heap;
     int service;                    /* enum sgc_service_mode: the helper thread that sweeps and gives memory back */
@@ -65,6 +67,7 @@ struct sgc_options {
     /* marking */
     int markers;                    /* 0 until the start has asked for the number of processors */
     int concurrent_markers;         /* of them, beside the program; 0 until the start */
+    int bind;                       /* enum sgc_bind: where helper threads may run */
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
     int mode;                       /* enum sgc_mode */
     bool enable_incremental, disable_incremental;
@@ -81,6 +84,7 @@ struct sgc_options {
     int suspend_signal;
     /* reports */
     bool print_stats, print_verbose_stats, print_options, only_log_to_file;
+    bool numa_report;
     char log_file[SGC_OPTION_TEXT_BYTES]; /* GC_LOG_FILE: messages and statistics; "": stderr */
     char log[SGC_OPTION_TEXT_BYTES];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
     /* leaks and overwritten memory */

@@ -95,6 +95,7 @@ static void take_last(struct sgc_cycle_totals *t, const struct sgc_cycle_record 
     t->pages_taken = r->pages_taken;
     t->pages_fresh = r->pages_fresh;
     t->pages_foreign = r->pages_foreign;
+    t->pages_far = r->pages_far;
     t->last_pause_ns = sgc_cycle_pause_ns(r);
     t->last_stop_ns = r->phase_ns[SGC_PHASE_STOP];
     t->last_end_ns = r->resumed_ns;

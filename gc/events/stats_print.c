@@ -8,6 +8,7 @@
 #include "platform/text_line.h"
 #include "gc/events/json_log.h"
 #include "gc/config/options.h"
+#include "platform/placement.h"
 #include "platform/report.h"
 
 /* ---- a line per collection --------------------------------------------------------------------------- */
@@ -79,11 +80,11 @@ static void print_concurrent(const struct sgc_cycle_record *r)
     sgc_log_text(&line);
 }
 
-static void add_pages(struct sgc_line *line, uint64_t most, uint64_t taken, uint64_t fresh, uint64_t foreign)
+static void add_pages(struct sgc_line *line, uint64_t most, uint64_t taken, uint64_t fresh, uint64_t foreign, uint64_t far)
 {
     sgc_assert(sgc_log_line_ok(line));
-    sgc_line_add(line, "pages: at most %lu consumed, %lu taken, %lu of them fresh, %lu foreign", (unsigned long)most,
-                 (unsigned long)taken, (unsigned long)fresh, (unsigned long)foreign);
+    sgc_line_add(line, "pages: at most %lu consumed, %lu taken, %lu of them fresh, %lu foreign, %lu far", (unsigned long)most,
+                 (unsigned long)taken, (unsigned long)fresh, (unsigned long)foreign, (unsigned long)far);
 }
 
 static void print_details(const struct sgc_cycle_record *r)
@@ -105,8 +106,10 @@ static void print_details(const struct sgc_cycle_record *r)
                  (unsigned long)r->mark_stack_depth);
     sgc_line_add(&line, "; %lu markers, %lu pieces stolen in %lu thefts", (unsigned long)r->markers,
                  (unsigned long)r->stolen, (unsigned long)r->steals);
+    if (sgc_nodes() > 1)
+        sgc_line_add(&line, ", %lu of them from another node", (unsigned long)r->steals_far);
     sgc_line_add(&line, "; ");
-    add_pages(&line, r->pages_consumed_most, r->pages_taken, r->pages_fresh, r->pages_foreign);
+    add_pages(&line, r->pages_consumed_most, r->pages_taken, r->pages_fresh, r->pages_foreign, r->pages_far);
     sgc_log_text(&line);
 }
 
@@ -221,7 +224,7 @@ static void print_pages(const struct sgc_cycle_totals *c)
     struct sgc_line line;
 
     sgc_line_start(&line);
-    add_pages(&line, c->pages_consumed_most, c->pages_taken, c->pages_fresh, c->pages_foreign);
+    add_pages(&line, c->pages_consumed_most, c->pages_taken, c->pages_fresh, c->pages_foreign, c->pages_far);
     sgc_line_add(&line, " until the last collection");
     sgc_log_text(&line);
 }
