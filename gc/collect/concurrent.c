@@ -16,7 +16,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/pacing/assist.h"
+#include "gc/pacing/beside.h"
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pause_rules.h"
 #include "gc/threads/gc_lock.h"
@@ -111,7 +111,7 @@ static bool is_held(void)
 static bool told_to_come_out(void *arg)
 {
     (void)arg;
-    sgc_assist_marked(sgc_team_marked(&sgc_cycle.team));
+    sgc_beside_marked(sgc_team_marked(&sgc_cycle.team));
     return is_held();
 }
 
@@ -275,7 +275,7 @@ static bool mark_beside(struct sgc_mutator *self)
         sgc_world_sleep(self, mark, &done);
         if (!done)
             return false;
-        sgc_assist_round(rounds + 1);
+        sgc_beside_round(rounds + 1);
         if (!sgc_watch_rearms_running() || !sgc_pause_round_pays(&costs, rounds, last, before))
             return true;
         sgc_world_sleep(self, look_at_written, &pages);
