@@ -315,6 +315,7 @@ model_scripts = \
 	tests/model/check_flip \
 	tests/model/check_gc_lock \
 	tests/model/check_interruption \
+	tests/model/check_phase \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -325,6 +326,9 @@ EXTRA_DIST += \
 	tests/model/brief.pml \
 	tests/model/gc_lock.pml \
 	tests/model/interruption.pml \
+	tests/model/phase.pml \
+	tests/model/phase_lead.pml \
+	tests/model/phase_stops.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \
