@@ -103,7 +103,7 @@ unit_tests += \
 	tests/unit/platform/test_find_pointers_race
 thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_dirty_software tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += $(platform_port_tests)
-test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
+test_headers += tests/lib/child.h tests/lib/module.h tests/lib/random.h tests/lib/sanitized.h
 
 # Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
 # Their thread-local variables are found as those of any dlopened library.

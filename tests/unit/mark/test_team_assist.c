@@ -179,17 +179,6 @@ static int mark_top(struct sgc_team *team, struct stops *stops, size_t objects, 
 
 /* ---- shapes ---- */
 
-static uintptr_t make_tree(int depth)
-{
-    uintptr_t *inner = heap_alloc(sgc_self, 24, SGC_KIND_CONSERVATIVE);
-
-    if (depth > 0) {
-        inner[0] = make_tree(depth - 1);
-        inner[1] = make_tree(depth - 1);
-    }
-    return (uintptr_t)inner;
-}
-
 /* An array of arrays: more than a stack of 64 KB has room for. */
 static size_t make_wide(void)
 {
@@ -256,7 +245,7 @@ static void test_shapes(void)
     size_t wide;
 
     heap_empty();
-    top = make_tree(DEPTH);
+    top = heap_tree(DEPTH);
     test_shape("a tree", ((size_t)2 << DEPTH) - 1, false);
     test_shape("a tree", ((size_t)2 << DEPTH) - 1, true);
     heap_empty();
@@ -302,8 +291,8 @@ static void test_twice(struct sgc_team *team, struct sgc_marker *helper)
     sgc_team_program_runs(team);
     wrong += sgc_team_go_on(team, come_twice, &twice);
     wrong += not_alone(team);
-    tap_ok(twice.came && twice.again && !twice.found && wrong == 0, "a helper that was interrupted and comes again has nothing to "
-           "do (%d, %d, %d, %d wrong)", twice.came, twice.again, twice.found, wrong);
+    tap_ok(twice.came && twice.again && !twice.found && wrong == 0, "a helper that was interrupted and comes again has nothing "
+           "to do (%d, %d, %d, %d wrong)", twice.came, twice.again, twice.found, wrong);
     wrong = !sgc_team_go_on(team, NULL, NULL);
     sgc_team_program_stopped(team);
     wrong += !sgc_team_go_on_flagged(team, NULL, NULL) + (totals_of(team).objects != ((size_t)2 << DEPTH) - 1);
@@ -324,7 +313,7 @@ static void test_late(void)
     struct sgc_marker *m[HELPERS];
 
     heap_empty();
-    top = make_tree(DEPTH);
+    top = heap_tree(DEPTH);
     make_team(&late, &(struct sort){ "late", HELPERS + 1, 16 << 20, false, false });
     for (int i = 0; i < HELPERS; i++)
         m[i] = late.marker[sgc_team_add(&late)];
@@ -378,7 +367,7 @@ static void test_assistants(void)
     size_t objects = ((size_t)2 << DEPTH) - 1;
 
     heap_empty();
-    top = make_tree(DEPTH);
+    top = heap_tree(DEPTH);
     threads_start(thread, ASSISTANTS, assist);
     for (int sort = 1; sort < SORTS; sort++) {
         uint64_t until = sgc_clock_ns() + PATIENCE_NS;
@@ -433,7 +422,7 @@ static void test_steps(void)
     bool done;
 
     heap_empty();
-    top = make_tree(DEEP);
+    top = heap_tree(DEEP);
     tap_ok(!sgc_team_assist(single, UINT64_MAX), "nobody marks: an assistant does nothing");
     begin(single, &top, 1);
     tap_ok(!sgc_team_assist(single, UINT64_MAX), "nor in a stop");
