@@ -181,7 +181,7 @@ tests_stress_storm_module_big_la_SOURCES = tests/stress/storm_module.c
 tests_stress_storm_module_big_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTORM_MODULE_BIG
 tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
 tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
-long_test_scripts += tests/check/check-long tests/check/check-concurrent-long tests/check/check-programs-concurrent
+long_test_scripts += tests/check/check-long tests/check/check-concurrent-long tests/check/check-suite-concurrent tests/check/check-programs-concurrent
 EXTRA_DIST += tests/stress/README.md
 
 # The public interface: headers against bdwgc's and against what is exported, then every function of gc.h and

@@ -134,6 +134,7 @@ static int is_off(void)
     size_t full;
 
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_MODE", "stop", 1);
     setenv("SGC_DECAY_MS", "0", 1);
     white_init();
     full = make_garbage();
@@ -187,6 +188,7 @@ static int is_refused_beside(void)
 
 static int is_off_beside(void)
 {
+    unsetenv("SGC_MODE");
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
     setenv("SGC_DIRTY", "none", 1);
     return nobody_leads(true);
@@ -299,6 +301,7 @@ static void set_timer(long us)
 static int is_left(void)
 {
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_MODE", "stop", 1);
     white_init();
     signal(SIGALRM, leave);
     for (volatile int round = 1; round <= 12; round++) {
