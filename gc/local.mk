@@ -109,8 +109,8 @@ gc_sources = \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
-	gc/pacing/assist.c \
-	gc/pacing/assist.h \
+	gc/pacing/beside.c \
+	gc/pacing/beside.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
 	gc/pacing/counts.c \

@@ -48,6 +48,8 @@ platform_sources += \
 	platform/readable_linux.c \
 	platform/proc_file_linux.c \
 	platform/proc_file_linux.h \
+	platform/protected_pages.c \
+	platform/protected_pages.h \
 	platform/stack_linux.c \
 	platform/syscall_linux.h \
 	platform/threads_linux.c \

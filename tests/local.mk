@@ -105,7 +105,7 @@ unit_tests += \
 	tests/unit/platform/test_find_pointers_race
 thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_dirty_software tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += $(platform_port_tests)
-test_headers += tests/lib/child.h tests/lib/module.h tests/lib/sanitized.h
+test_headers += tests/lib/child.h tests/lib/module.h tests/lib/random.h tests/lib/sanitized.h
 
 # Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
 # Their thread-local variables are found as those of any dlopened library.
@@ -183,7 +183,7 @@ tests_stress_storm_module_big_la_SOURCES = tests/stress/storm_module.c
 tests_stress_storm_module_big_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTORM_MODULE_BIG
 tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
 tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
-long_test_scripts += tests/check/check-long tests/check/check-concurrent-long tests/check/check-programs-concurrent
+long_test_scripts += tests/check/check-long tests/check/check-concurrent-long tests/check/check-suite-concurrent tests/check/check-programs-concurrent
 EXTRA_DIST += tests/stress/README.md
 
 # The public interface: headers against bdwgc's and against what is exported, then every function of gc.h and
@@ -321,6 +321,7 @@ model_scripts = \
 	tests/model/check_flip \
 	tests/model/check_gc_lock \
 	tests/model/check_interruption \
+	tests/model/check_phase \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
@@ -331,6 +332,9 @@ EXTRA_DIST += \
 	tests/model/brief.pml \
 	tests/model/gc_lock.pml \
 	tests/model/interruption.pml \
+	tests/model/phase.pml \
+	tests/model/phase_lead.pml \
+	tests/model/phase_stops.pml \
 	tests/model/remote.pml \
 	tests/model/remote_protocol.pml \
 	tests/model/search.sh \
@@ -390,7 +394,7 @@ test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_assist tests/unit/gc/pacing/test_endo_rules tests/unit/gc/threads/test_spin_wait
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/threads/test_spin_wait
 thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands

@@ -5,7 +5,7 @@
 #include "gc/collect/attempt.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/phases.h"
-#include "gc/pacing/assist.h"
+#include "gc/pacing/beside.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
@@ -49,7 +49,7 @@ void sgc_assist(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_world_sleep(self, mark_or_rest, &a);
-    sgc_assist_waited(SGC_ASSIST, sgc_clock_ns() - a.wait.began);
+    sgc_beside_waited(SGC_ASSIST, sgc_clock_ns() - a.wait.began);
 }
 
 void sgc_stall(struct sgc_mutator *self)
@@ -58,7 +58,7 @@ void sgc_stall(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_world_sleep(self, stay, &w);
-    sgc_assist_waited(SGC_STALL, sgc_clock_ns() - w.began);
+    sgc_beside_waited(SGC_STALL, sgc_clock_ns() - w.began);
 }
 
 bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns)

@@ -79,6 +79,8 @@ static bool stop(struct sgc_mutator *self, uint32_t markers, uint64_t allowed_ns
         finish();
     else if (c->stopped)
         sgc_cycle_stop_again(&c->record);
+    else
+        sgc_cycle_stop_failed(&c->record);
     return done;
 }
 

@@ -12,10 +12,12 @@
 #include "gc/threads/world.h"
 
 struct service {
-    sgc_a32_t started;
+    sgc_a32_t started;          /* enum started */
     sgc_aw_t job;               /* const struct sgc_service_job * */
     sgc_a32_t wanted;           /* LINGERS, and above it how many cycles have asked */
 };
+
+enum started { NOT_YET, STARTED, REFUSED };
 
 enum { LINGERS = 1, ONE_MORE = 2 };
 
@@ -168,17 +170,25 @@ static void body(void *argument)
     serve(self);
 }
 
-void sgc_service_start(void)
+static enum started start(void)
+{
+    sgc_binding_prepare((uint32_t)sgc_options.markers);
+    if (sgc_thread_start_service(body, NULL, "sgc-service"))
+        return STARTED;
+    sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
+             "goes back only when the program asks (GC_gcollect_and_unmap). "
+             "SGC_BACKGROUND_THREAD=off silences this");
+    return REFUSED;
+}
+
+bool sgc_service_start(void)
 {
     sgc_assert(sgc_gc_lock_held());
-    if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
-        return;
-    sgc_a32_store(&service.started, 1);
-    sgc_binding_prepare((uint32_t)sgc_options.markers);
-    if (!sgc_thread_start_service(body, NULL, "sgc-service"))
-        sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
-                 "goes back only when the program asks (GC_gcollect_and_unmap). "
-                 "SGC_BACKGROUND_THREAD=off silences this");
+    if (sgc_options.service == SGC_SERVICE_OFF)
+        return false;
+    if (sgc_a32_load(&service.started) == NOT_YET)
+        sgc_a32_store(&service.started, start());
+    return sgc_a32_load(&service.started) == STARTED;
 }
 
 void sgc_service_start_if_worth_it(void)
@@ -191,7 +201,7 @@ void sgc_service_start_if_worth_it(void)
 void sgc_service_wake(void)
 {
     sgc_assert(!sgc_gc_lock_held());
-    if (sgc_a32_load(&service.started) == 0)
+    if (sgc_a32_load(&service.started) != STARTED)
         return;
     if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
         (is_eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
@@ -236,6 +246,6 @@ void sgc_service_do_all(struct sgc_mutator *self)
 
 void sgc_service_after_fork(void)
 {
-    sgc_a32_store(&service.started, 0);
+    sgc_a32_store(&service.started, NOT_YET);
     sgc_a32_store(&service.wanted, 0);
 }

@@ -21,9 +21,9 @@
 
 #include "gc/threads/mutator.h"
 
-/* Starts the thread if there is none.  By who has the GC lock: to make a thread takes locks of the loader with signals
- * blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
-void sgc_service_start(void);
+/* Starts the thread if there is none; false if there cannot be one.  By who has the GC lock: to make a thread takes locks of
+ * the loader with signals blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
+bool sgc_service_start(void);
 
 /* Likewise after a cycle, unless the heap is so small that it would hardly have anything to do. */
 void sgc_service_start_if_worth_it(void);

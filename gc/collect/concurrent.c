@@ -16,7 +16,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/pacing/assist.h"
+#include "gc/pacing/beside.h"
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pause_rules.h"
 #include "gc/threads/gc_lock.h"
@@ -46,29 +46,6 @@ bool sgc_concurrent_enabled(void)
     return sgc_a32_load_acq(&concurrent.enabled) != 0;
 }
 
-/* The service thread is started by the first who needs it. */
-static void wake_lead(struct sgc_mutator *self)
-{
-    sgc_gc_lock_acquire(self);
-    sgc_service_start();
-    sgc_gc_lock_release();
-    sgc_service_wake_now();
-}
-
-/* What looks through all objects with the world stopped leaves little to be gained. */
-static bool pays(void)
-{
-    return !sgc_disclaim_used() && !sgc_finding_leaks();
-}
-
-void sgc_concurrent_ask(struct sgc_mutator *self)
-{
-    sgc_assert(!sgc_gc_lock_held());
-    if (sgc_concurrent_enabled() && pays() && sgc_a32_load(&concurrent.state) == IDLE &&
-        sgc_a32_cas(&concurrent.state, IDLE, ASKED))
-        wake_lead(self);
-}
-
 bool sgc_concurrent_marks(void)
 {
     return sgc_a32_load_acq(&concurrent.state) == MARKING;
@@ -92,6 +69,45 @@ static void over(void)
     sgc_wake(&concurrent.state, INT_MAX);
 }
 
+/* There is nothing that tells written pages, or nobody to lead.  That has been said; the program may ask again
+ * (GC_enable_incremental). */
+static void switch_off(void)
+{
+    sgc_assert(asked());
+    sgc_a32_store_rel(&concurrent.enabled, 0);
+    sgc_pacing_concurrent(SGC_PACING_STOPS);
+    over();
+}
+
+/* The service thread is started by the first who needs it. */
+static void wake_lead(struct sgc_mutator *self)
+{
+    sgc_gc_lock_acquire(self);
+    if (!sgc_service_start())
+        switch_off();
+    sgc_gc_lock_release();
+    sgc_service_wake_now();
+}
+
+static bool collecting_is_disabled(void)
+{
+    return sgc_a32_load(&sgc_client_dont_gc) != 0 || sgc_init_ended();
+}
+
+/* What looks through all objects with the world stopped leaves little to be gained. */
+static bool may_begin(void)
+{
+    return !collecting_is_disabled() && !sgc_disclaim_used() && !sgc_finding_leaks();
+}
+
+void sgc_concurrent_ask(struct sgc_mutator *self)
+{
+    sgc_assert(!sgc_gc_lock_held());
+    if (sgc_concurrent_enabled() && may_begin() && sgc_a32_load(&concurrent.state) == IDLE &&
+        sgc_a32_cas(&concurrent.state, IDLE, ASKED))
+        wake_lead(self);
+}
+
 void sgc_concurrent_wait_over(uint64_t most_ns)
 {
     uint64_t began = sgc_clock_ns();
@@ -111,7 +127,7 @@ static bool is_held(void)
 static bool told_to_come_out(void *arg)
 {
     (void)arg;
-    sgc_assist_marked(sgc_team_marked(&sgc_cycle.team));
+    sgc_beside_marked(sgc_team_marked(&sgc_cycle.team));
     return is_held();
 }
 
@@ -217,11 +233,6 @@ bool sgc_concurrent_finish(struct sgc_mutator *self, enum sgc_reason reason, uin
 
 /* ---- the lead's part ---- */
 
-static bool collecting_is_disabled(void)
-{
-    return sgc_a32_load(&sgc_client_dont_gc) != 0 || sgc_init_ended();
-}
-
 /* What others have begun to sweep is swept by the stop: they are in sections. */
 static void sweep_all(struct sgc_mutator *self)
 {
@@ -243,7 +254,7 @@ static bool begin(struct sgc_mutator *self, uint32_t epoch)
         begun = sgc_attempt_first(self);
         if (begun)
             sgc_pacing_mark_begins();
-        else
+        else if (!collecting_is_disabled())
             sgc_pacing_given_up();
     }
     if (!begun)
@@ -288,7 +299,7 @@ static bool mark_beside(struct sgc_mutator *self)
         sgc_world_sleep(self, mark, &done);
         if (!done)
             return false;
-        sgc_assist_round(rounds + 1);
+        sgc_beside_round(rounds + 1);
         if (!sgc_watch_rearms_running() || !sgc_pause_round_pays(&costs, rounds, last, before))
             return true;
         sgc_world_sleep(self, look_at_written, &pages);
@@ -305,12 +316,20 @@ static void nap(void *arg)
     sgc_sleep_ns(RETRY_NS);
 }
 
-static bool attempt_once_more(struct sgc_mutator *self, uint32_t attempt)
+/* *failed: the world could not be stopped.  If that is because collections are disabled now, the cycle is given up next. */
+static bool attempt_once_more(struct sgc_mutator *self, uint32_t attempt, bool *failed)
 {
-    bool finished = sgc_attempt(self, attempt);
+    bool finished;
 
+    if (collecting_is_disabled()) {
+        finished = sgc_concurrent_cancel(self);
+        *failed = !finished;
+        return finished;
+    }
+    finished = sgc_attempt(self, attempt);
     if (finished)
         over();
+    *failed = !finished && !sgc_cycle.stopped && !collecting_is_disabled();
     return finished;
 }
 
@@ -320,23 +339,12 @@ static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
     bool finished = true, failed = false;
 
     sgc_gc_lock_acquire(self);
-    if (sgc_concurrent_marks()) {
-        finished = collecting_is_disabled() ? sgc_concurrent_cancel(self) : attempt_once_more(self, attempt);
-        failed = !finished && !sgc_cycle.stopped;
-    }
+    if (sgc_concurrent_marks())
+        finished = attempt_once_more(self, attempt, &failed);
     sgc_gc_lock_release();
     if (failed)
         sgc_world_sleep(self, nap, NULL);
     return finished;
-}
-
-/* Written pages cannot be told any more, which has been said.  The program may ask again (GC_enable_incremental). */
-static void switch_off(void)
-{
-    sgc_assert(asked());
-    sgc_a32_store_rel(&concurrent.enabled, 0);
-    sgc_pacing_concurrent(SGC_PACING_STOPS);
-    over();
 }
 
 static void arm(void *arg)
@@ -366,13 +374,21 @@ static void lead(struct sgc_mutator *self)
 
 /* ---- start and fork ---- */
 
+static bool may_be_led(void)
+{
+    if (sgc_options.service == SGC_SERVICE_OFF)
+        sgc_warn("SGC_BACKGROUND_THREAD=off leaves nobody to mark beside the program; collections stop it, although it has "
+                 "asked for others (GC_enable_incremental). SGC_MODE=stop silences this");
+    return sgc_options.service != SGC_SERVICE_OFF;
+}
+
 void sgc_concurrent_enable(void)
 {
     static const struct sgc_service_job job = { asked, lead };
 
     if (sgc_concurrent_enabled() || !sgc_a32_cas(&concurrent.enabling, 0, 1))
         return;
-    if (sgc_watch_open()) {
+    if (may_be_led() && sgc_watch_open()) {
         sgc_service_set_job(&job);
         sgc_a32_store_rel(&concurrent.enabled, 1);
         sgc_pacing_concurrent(sgc_pause_target_ns());

@@ -25,9 +25,11 @@ static uint32_t wanted_markers(void)
     return (uint32_t)(sgc_options.torture > 0 ? most : sgc_pacing_markers(most));
 }
 
+/* Who has disabled collections meanwhile will enable them: nothing is wrong with the next one. */
 static bool given_up(void)
 {
-    sgc_pacing_given_up();
+    if (!sgc_collect_disabled())
+        sgc_pacing_given_up();
     return false;
 }
 

@@ -10,7 +10,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/finalize.h"
-#include "gc/pacing/assist.h"
+#include "gc/pacing/beside.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/binding.h"
@@ -213,7 +213,7 @@ void sgc_cycle_close(void)
     sgc_assert(sgc_gc_lock_held() && c->complete);
     sgc_finalization_after();
     c->record.allocated_bytes = sgc_pacing_cycle_done(c->totals.bytes);
-    sgc_assist_fill(&c->record);
+    sgc_beside_fill(&c->record);
     sgc_cycle_finish(&c->record);
     sgc_aw_store(&sgc_client_gc_no, c->record.cycle);
     SGC_EVENT(cycle_end, &c->record);

@@ -16,6 +16,7 @@
 #include "gc/collect/torture.h"
 #include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
+#include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/counts.h"
@@ -29,14 +30,15 @@ SGC_STATE struct sgc_cycle sgc_cycle;
 
 /* ---- stopping and resuming ---- */
 
-/* With a stack that is not known nothing can be marked: the world goes on at once. */
+/* With a stack that is not known nothing can be marked, and whoever has disabled collections since we asked may hide pointers
+ * now: the world goes on at once.  A thread that disables them later does so when this stop is over. */
 static bool phase_stop(struct sgc_cycle *c)
 {
     sgc_assert(sgc_gc_lock_held() && c->markers > 0);
     if (!sgc_world_stop(c->self, c->markers, &c->record))
         return false;
     c->unknown = sgc_roots_unknown();
-    c->stopped = c->unknown == 0;
+    c->stopped = c->unknown == 0 && sgc_a32_load(&sgc_client_dont_gc) == 0;
     if (c->stopped)
         return true;
     sgc_world_resume(c->self);

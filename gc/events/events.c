@@ -108,14 +108,25 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
         record->longest_stop_ns = sgc_cycle_pause_ns(record);
 }
 
+static void forget_stop(struct sgc_cycle_record *record)
+{
+    record->stop_begin_ns = record->stopped_ns = record->resumed_ns = record->last_ns = 0;
+    memset(record->phase_ns, 0, sizeof record->phase_ns);
+}
+
+void sgc_cycle_stop_failed(struct sgc_cycle_record *record)
+{
+    sgc_assert(sgc_cycle_ok(record));
+    forget_stop(record);
+}
+
 void sgc_cycle_stop_again(struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_cycle_ok(record) && record->resumed_ns != 0);
     record->another_stop = false;
     record->earlier_stops++;
     record->earlier_stops_ns += sgc_cycle_pause_ns(record);
-    record->stop_begin_ns = record->stopped_ns = record->resumed_ns = record->last_ns = 0;
-    memset(record->phase_ns, 0, sizeof record->phase_ns);
+    forget_stop(record);
 }
 
 bool sgc_cycle_check(const struct sgc_cycle_record *record)

@@ -126,6 +126,9 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase);
 /* The stop that has just ended was not the cycle's last: what it took is kept, and the next one may begin. */
 void sgc_cycle_stop_again(struct sgc_cycle_record *record);
 
+/* It was given up: as if it had not begun. */
+void sgc_cycle_stop_failed(struct sgc_cycle_record *record);
+
 /* Whether a finished record makes sense: the parts sum up to the pause, the times are in order. */
 bool sgc_cycle_check(const struct sgc_cycle_record *record);
 

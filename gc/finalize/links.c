@@ -248,12 +248,24 @@ static void look_for_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t 
     sgc_assert(address % (1 << SGC_TARGETS_LOG) == 0 && sgc_heap_contains(address));
     (void)marker, (void)block;
     if (sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL)
-        any = dead_in_unit(sgc_aw_load(unit), (sgc_aw_load(sgc_alloc_word(granule)) & ~sgc_aw_load(sgc_mark_word(granule))) >>
-                           granule % 64 & UINT32_MAX);
+        any = dead_in_unit(sgc_aw_load(unit), sgc_finalize_unmarked(granule) >> granule % 64 & UINT32_MAX);
     else
         any = !sgc_finalize_marked(address);
     if (any)
         sgc_a32_store(&dead, 1);
+}
+
+/* A leaf's memory lies in one page.  Where no object is without a mark, as in most places, flags need no look. */
+static bool look_for_dead_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
+{
+    const size_t unit = (size_t)1 << SGC_TARGETS_LOG, end = 1 << SGC_TREE_LEAF_LOG;
+    bool small = sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL;
+
+    _Static_assert(SGC_PAGE % (1 << (SGC_TARGETS_LOG + SGC_TREE_LEAF_LOG)) == 0, "it lies in one page");
+    for (size_t i = 0; i < end; i++)
+        if (!(small && sgc_finalize_unmarked(sgc_granule_number(address + i * unit)) == 0) && sgc_aw_load(&leaf->unit[i]) != 0)
+            look_for_dead(marker, block, address + i * unit, &leaf->unit[i]);
+    return true;
 }
 
 static bool none_dead_yet(void *marker, struct sgc_tree_chunk *block)
@@ -279,6 +291,11 @@ void sgc_links_asked(void)
     sgc_assert(spared <= CACHED_MAX);
 }
 
+bool sgc_links_spared(void)
+{
+    return spared != 0;
+}
+
 /* ---- visits ---- */
 
 const struct sgc_tree_visit
@@ -288,5 +305,6 @@ const struct sgc_tree_visit
     sgc_links_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .block = links_left,
                              .leaf = drop_unusable_in_leaf },
     sgc_links_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
-    sgc_links_targets_dead = { .tree = &sgc_finalization.targets, .block = none_dead_yet, .unit = look_for_dead },
+    sgc_links_targets_dead = { .tree = &sgc_finalization.targets, .block = none_dead_yet,
+                               .leaf = look_for_dead_in_leaf },
     sgc_links_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true };

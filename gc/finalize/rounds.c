@@ -98,6 +98,21 @@ static void mark_reached(void *marker, struct sgc_tree_chunk *block, uintptr_t o
         sgc_mark_contents(marker, o.start, o.bytes);
 }
 
+/* May something registered there be dead?  Most objects of most programs live, and so many records are not looked at. */
+static bool has_unmarked(void *marker, struct sgc_tree_chunk *block)
+{
+    size_t granule = sgc_granule_number(block->base), end = granule + (1 << (SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG));
+    uintptr_t any = 0;
+
+    _Static_assert(SGC_GRANULE << (SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG) <= SGC_PAGE, "a block lies in one page");
+    (void)marker;
+    if (sgc_page_state(&sgc_heap.pages[sgc_page_number(block->base)]) != SGC_PAGE_SMALL)
+        return true;
+    for (; granule < end; granule += 64)
+        any |= sgc_finalize_unmarked(granule);
+    return any != 0;
+}
+
 static bool waits_longer(uintptr_t order)
 {
     return now.java && (order == SGC_UNREACHABLE) != now.only_unreachable;
@@ -115,6 +130,20 @@ static void take_ready(void *marker, struct sgc_tree_chunk *block, uintptr_t obj
         return;
     sgc_aw_store(unit, 0);
     sgc_chain_add(&block->ready, r);
+}
+
+static bool take_ready_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
+{
+    bool small = sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL;
+    size_t granule = sgc_granule_number(address);
+    uintptr_t wanted = small ? sgc_finalize_unmarked(granule) >> granule % 64 : UINTPTR_MAX;
+
+    _Static_assert(64 % (1 << SGC_TREE_LEAF_LOG) == 0, "the bits of a leaf's units lie in one word");
+    sgc_assert(granule % (1 << SGC_TREE_LEAF_LOG) == 0 && address >= block->base);
+    for (size_t i = 0; i < 1 << SGC_TREE_LEAF_LOG; i++, wanted >>= 1)
+        if ((wanted & 1) != 0 && sgc_aw_load(&leaf->unit[i]) != 0)
+            take_ready(marker, block, address + (i << SGC_GRANULE_LOG), &leaf->unit[i]);
+    return true;
 }
 
 /* Everything is marked that a finalizer may use. */
@@ -136,8 +165,8 @@ static const struct sgc_tree_visit
     visit_data = { .tree = &sgc_finalization.finalizers, .block = has_data, .unit = mark_data },
     visit_strong = { .tree = &sgc_finalization.toggles, .unit = mark_if_strong },
     visit_toggles = { .tree = &sgc_finalization.toggles, .unit = drop_if_dead, .prune = true },
-    visit_order = { .tree = &sgc_finalization.finalizers, .unit = mark_reached },
-    visit_take = { .tree = &sgc_finalization.finalizers, .unit = take_ready },
+    visit_order = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .unit = mark_reached },
+    visit_take = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .leaf = take_ready_in_leaf },
     visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready },
     visit_generations = { .tree = &sgc_finalization.generations, .unit = drop_if_dead, .prune = true },
     visit_finalizers = { .tree = &sgc_finalization.finalizers, .unit = keep_all, .prune = true };
@@ -282,7 +311,8 @@ static void clear_last(struct sgc_team *team)
     round_begin();
     round_add(&sgc_links_short_left);
     round_add(&sgc_links_long_left);
-    round_add(&sgc_links_targets);
+    if (!sgc_links_spared())
+        round_add(&sgc_links_targets);
     round_add(&visit_toggles);
     round_add(&visit_generations);
     if (sgc_aw_load(&now.fresh.first) != 0)

@@ -26,6 +26,13 @@ static inline bool sgc_finalize_marked(uintptr_t object)
     return sgc_finalize_span_marked(page);
 }
 
+/* The objects of a page of small ones that begin in the granule's word and are not marked.  What is registered is allocated:
+ * who frees it forgets it before. */
+static inline uintptr_t sgc_finalize_unmarked(size_t granule)
+{
+    return sgc_aw_load(sgc_alloc_word(granule)) & ~sgc_aw_load(sgc_mark_word(granule));
+}
+
 /* Before the first round; on the collecting thread. */
 void sgc_links_begin(void);
 
@@ -34,6 +41,9 @@ void sgc_links_begin(void);
 bool sgc_links_ask_targets(void);
 void sgc_links_asked(void);
 extern const struct sgc_tree_visit sgc_links_targets_dead;
+
+/* Was none, so that no target need be forgotten either?  A flag without an object waits for a cycle that looks. */
+bool sgc_links_spared(void);
 
 /* Round 1: links whose targets are dead, and long ones to what was freed explicitly. */
 extern const struct sgc_tree_visit sgc_links_short_dead, sgc_links_long_stale;

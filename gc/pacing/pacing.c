@@ -9,7 +9,7 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
-#include "gc/pacing/assist.h"
+#include "gc/pacing/beside.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/endo_rules.h"
@@ -235,17 +235,17 @@ bool sgc_pacing_overdue(void)
 {
     size_t allocated = sgc_pace_less(counted(sgc_counts_allocated()), sgc_counts_freed_since());
 
-    return sgc_assist_on() ? sgc_assist_overdue(allocated) : allocated >= most();
+    return sgc_beside_on() ? sgc_beside_overdue(allocated) : allocated >= most();
 }
 
-static void plan_endo(struct sgc_assist_plan *plan, size_t budget)
+static void plan_endo(struct sgc_beside_plan *plan, size_t budget)
 {
     plan->endo = true;
     plan->room = sgc_pace_larger(sgc_pace_less(budget, plan->from), SGC_PACE_MIN);
     plan->expected = sgc_endo_pace(plan->live + budget, sgc_pace_smaller(plan->room, plan->live + budget)).used;
 }
 
-static void plan_ours(struct sgc_assist_plan *plan, size_t budget)
+static void plan_ours(struct sgc_beside_plan *plan, size_t budget)
 {
     size_t least = sgc_pace_larger(budget / ROOM_LEAST, SGC_PACE_MIN);
 
@@ -256,36 +256,36 @@ static void plan_ours(struct sgc_assist_plan *plan, size_t budget)
 /* Each thread looks the more often the less room there is. */
 void sgc_pacing_mark_begins(void)
 {
-    struct sgc_assist_plan plan = { .from = net_allocated(), .live = sgc_aw_load(&pacing.live) };
+    struct sgc_beside_plan plan = { .from = net_allocated(), .live = sgc_aw_load(&pacing.live) };
     size_t looks;
 
     sgc_assert(ok());
     sgc_pacing_costs_learn_mutator(sgc_counts_at_stop());
     (use_endo() ? plan_endo : plan_ours)(&plan, sgc_aw_load(&pacing.budget));
-    sgc_assist_begin(&plan);
+    sgc_beside_begin(&plan);
     looks = sgc_pace_larger(plan.room / LOOKS, SGC_UNPUBLISHED_MIN);
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), looks));
 }
 
 void sgc_pacing_mark_over(void)
 {
-    sgc_assist_end();
+    sgc_beside_end();
 }
 
 static enum sgc_due due_beside(void)
 {
     size_t allocated = net_allocated();
 
-    if (sgc_assist_overdue(allocated))
+    if (sgc_beside_overdue(allocated))
         return SGC_DUE_NOW;
-    return sgc_assist_behind(allocated) ? SGC_DUE_ASSIST : SGC_DUE_NOT;
+    return sgc_beside_behind(allocated) ? SGC_DUE_ASSIST : SGC_DUE_NOT;
 }
 
 static enum sgc_due due(struct sgc_mutator *self)
 {
     size_t allocated = counted(sgc_counts_allocated()), trigger = sgc_aw_load(&pacing.trigger);
 
-    if (sgc_assist_on())
+    if (sgc_beside_on())
         return due_beside();
     if (is_due(self, allocated))
         return SGC_DUE_NOW;

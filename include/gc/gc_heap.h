@@ -46,8 +46,8 @@ GC_API GC_stop_func GC_CALL GC_get_stop_func(void);
  * that mode that is at once, and in it when the collection is over. */
 GC_API int GC_CALL GC_collect_a_little(void);
 
-/* No collection, not even an explicit one, until enabled as often as disabled.  An allocation for which the
- * heap would have to grow beyond its limit fails. */
+/* No collection, not even an explicit one, until enabled as often as disabled; nor one that another thread has asked for
+ * before, unless it is over when this returns.  An allocation for which the heap would have to grow beyond its limit fails. */
 GC_API void GC_CALL GC_disable(void);
 GC_API void GC_CALL GC_enable(void);        /* one call too many is reported and ignored */
 GC_API int GC_CALL GC_is_disabled(void);    /* [unregistered, callback, signal] */

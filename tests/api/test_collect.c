@@ -389,6 +389,7 @@ static void sweep_and_jump(void)
     static void *kept[6000];
 
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_MODE", "stop", 1);
     GC_INIT();
     signal(SIGALRM, jump_out);
     for (volatile int round = 0; round < 20; round++) {
@@ -432,7 +433,7 @@ int main(void)
         check_tiny();
         api_check_child(sweep_and_jump, NULL, "no pages are lost when a handler jumps out of sweeping");
         api_check_child(expand_and_jump, NULL, "the heap can grow when a handler has jumped out of its growing");
-        api_check_child_with("GC_DISABLE_INCREMENTAL=1", not_incremental,
+        api_check_child_with("GC_DISABLE_INCREMENTAL=1 SGC_MODE=stop", not_incremental,
                              "the incremental mode is declined if the user says so");
         api_check_child_with("SGC_DIRTY=none", incremental, "a collection beside the program begins and ends");
     }

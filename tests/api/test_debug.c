@@ -395,6 +395,7 @@ static void delayed_free(void)
 
     setenv("GC_FIND_LEAK", "1", 1);
     setenv("GC_FINDLEAK_DELAY_FREE", "1", 1);
+    setenv("SGC_MODE", "stop", 1);
     GC_INIT();
     GC_set_warn_proc(listen);
     api_in_thread(bury, p);

@@ -230,8 +230,10 @@ static void not_at_all(void)
     API_CHILD(GC_collect_a_little() == 0 && GC_get_gc_no() == before);
 }
 
+/* The program enables the mode itself. */
 int main(void)
 {
+    unsetenv("SGC_MODE");
     api_check_child(report_from_everywhere, NULL, "writes are reported from everywhere, and it does not matter");
     api_check_child_with("SGC_MODE=concurrent SGC_DIRTY=software", report_from_everywhere, "and where it does");
     api_check_child(report_when_enabled, NULL, "GC_set_manual_vdb_allowed, then writes are reported");

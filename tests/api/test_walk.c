@@ -176,8 +176,10 @@ static void check_marks(void)
     tap_ok(api_alive(hidden, 1) == 0 && GC_clear_stack(&root) == &root, "for one collection only");
 }
 
+/* A hook is called in each stop, and one is expected for each collection. */
 int main(void)
 {
+    setenv("SGC_MODE", "stop", 1);
     api_check_child(print_chain, "in a root", "GC_print_backtrace prints the way from a root");
     GC_INIT();
     check_walk();

@@ -4,6 +4,7 @@ evidence.  Run by tests/check/check_pause_figures, with the folder of the packag
 import math
 import os
 import random
+import shutil
 import struct
 import sys
 import tempfile
@@ -11,7 +12,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 
-from pauses import analysis, evidence, figures, report      # noqa: E402
+from pauses import analysis, evidence, figures, plot, report      # noqa: E402
 
 results = []
 
@@ -182,6 +183,7 @@ equal({cause: one["number"] for cause, one in found["causes"].items()},
 equal(found["parts_ns"], {"mark": 3, "stop": 1}, "parts of stops")
 check(math.isclose(found["utilisation"][0]["least"], 0.6), "least utilisation of pauses")
 equal((found["slow_path"]["number"], found["stores"]["number"], found["allocations_timed"]), (2, 1, 99), "slow path and stores")
+equal((found["assists"]["number"], found["stalls"]["longest_ns"], found["waits"]), (0, 0, [[]]), "no waits of single threads")
 two = analysis.analyse([process, process], [10 * MS, 200 * MS])
 equal((two["pauses"]["number"], two["seconds"], two["utilisation"][1]["least"]), (6, [0.1, 0.1], None), "two runs together")
 text = report.text(found)
@@ -189,6 +191,41 @@ check(all(part in text for part in ("pauses of the program", "explicit", "2 ms t
 check("control thread" not in text, "and nothing of what was not asked for")
 found["statuses"] = two["statuses"] = [0]
 check(report.table({"SGC": found, "bdwgc": two}).splitlines()[0].split() == ["SGC", "bdwgc"], "a table has a column for each way")
+
+# ---- waits of single threads ----
+
+waited = [{"pid": 1, "stop_begin_ns": 51 * MS, "resumed_ns": 55 * MS, "assists": 3, "assists_ns": 6 * MS, "longest_assist_ns": 3 * MS,
+           "stalls": 0, "stalls_ns": 0, "longest_stall_ns": 0},
+          {"pid": 1, "stop_begin_ns": 80 * MS, "resumed_ns": 81 * MS, "assists": 1, "assists_ns": 2 * MS, "longest_assist_ns": 2 * MS,
+           "stalls": 2, "stalls_ns": 8 * MS, "longest_stall_ns": 7 * MS},
+          {"pid": 1, "stop_begin_ns": 90 * MS, "resumed_ns": 91 * MS, "assists": "many"}]
+process.cycles = cycles + waited
+beside = analysis.analyse([process], [10 * MS])
+equal(beside["assists"], {"number": 4, "total_ns": 8 * MS, "mean_ns": 2 * MS, "longest_ns": 3 * MS}, "assists are those of all cycles")
+equal(beside["stalls"], {"number": 2, "total_ns": 8 * MS, "mean_ns": 4 * MS, "longest_ns": 7 * MS}, "so are stalls")
+equal([(w["at_ns"] // MS, w["assists"], w["stalls"]) for w in beside["waits"][0]], [(55, 3, 0), (81, 1, 2)],
+      "cycles before which nobody waited are left out, and members that are no numbers")
+equal(beside["pauses"], found["pauses"], "they are no pauses of the probe")
+rows = [line.split() for line in report.text(beside).splitlines() if "of single threads" in line]
+equal(rows, [["assists", "of", "single", "threads", "4", "8.000", "2.000", "-", "-", "-", "3.000"],
+             ["stalls", "of", "single", "threads", "2", "8.000", "4.000", "-", "-", "-", "7.000"]], "the text has a line for each")
+check("of single threads" not in report.text(found), "and none where there were none")
+beside["statuses"] = [0]
+table = report.table({"beside": beside, "stopped": found})
+check("longest of stalls ms" in table and "longest of stalls" not in report.table({"stopped": found}), "a table has them, too")
+script, _ = plot.one("x", beside)
+check("$stalls << END\n0.081 7.0\nEND" in script and "$stalls with points" in script and "$assists << END" in script,
+      "a plot has a curve for each")
+check("$stalls" not in plot.one("x", found)[0], "and none where there were none")
+with tempfile.TemporaryDirectory() as folder:
+    drawn = os.path.join(folder, "x.svg")
+    if shutil.which("gnuplot"):
+        plot.draw(drawn, "x", {"beside": beside})
+        with open(drawn, encoding="utf-8") as file:
+            check("stalls, the longest of each cycle" in file.read(), "which gnuplot draws")
+    else:
+        print(f"ok {len(results) + 1} - which gnuplot draws # SKIP no gnuplot")
+        results.append(True)
 
 # ---- reading ----
 

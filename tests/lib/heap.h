@@ -308,6 +308,20 @@ HEAP_UNUSED static void heap_empty(void)
     heap_sweep_all();
 }
 
+/* ---- what tests put there ---- */
+
+/* Two objects below each, so deep. */
+HEAP_UNUSED static uintptr_t heap_tree(int depth)
+{
+    uintptr_t *inner = heap_alloc(sgc_self, 24, SGC_KIND_CONSERVATIVE);
+
+    if (depth > 0) {
+        inner[0] = heap_tree(depth - 1);
+        inner[1] = heap_tree(depth - 1);
+    }
+    return (uintptr_t)inner;
+}
+
 /* ---- numbers that look random and are the same in every run ---- */
 
 HEAP_UNUSED static uint32_t heap_random(uint64_t *state, uint32_t below)

@@ -17,6 +17,7 @@
 
 #include "platform/atomics.h"
 #include "platform/report.h"
+#include "tests/lib/random.h"
 
 #define MIXED_UNUSED __attribute__((unused))
 
@@ -52,10 +53,7 @@ static _Thread_local struct mixed *volatile mixed_own_hand;
 
 static uint32_t mixed_below(struct mixed_world *w, uint32_t n)
 {
-    w->random ^= w->random << 13;
-    w->random ^= w->random >> 7;
-    w->random ^= w->random << 17;
-    return (uint32_t)((w->random >> 20) % n);
+    return random_below(&w->random, n);
 }
 
 /* ---- objects ---- */

@@ -16,6 +16,7 @@
 #include "gc/collect/concurrent.h"
 #include "gc/events/events.h"
 #include "tests/lib/child.h"
+#include "tests/lib/random.h"
 #include "tests/lib/white.h"
 
 enum { NODES = 12000, CYCLES = 3, SECONDS = 20, WORDS = 12 };
@@ -38,10 +39,7 @@ static uint64_t seed = 1;
 
 static uint32_t below(uint32_t n)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 20) % n;
+    return random_below(&seed, n);
 }
 
 /* False: there is no memory. */
@@ -222,10 +220,12 @@ WHITE_UNUSED static int plain(void)
 
 enum { FORKS = 12 };
 
+static int child_number;
+
 /* One child in four collects beside itself; the others store and end. */
-static int child_of_fork(int number)
+static int child_of_fork(void)
 {
-    if (number % 4 == 0)
+    if (child_number % 4 == 0)
         return end(BESIDE);
     change_often(3000);
     return right() ? 0 : 1;
@@ -237,18 +237,12 @@ WHITE_UNUSED static int forks(void)
     begin();
     if (!GC_is_incremental_mode())
         return CHILD_SKIPS;
-    for (int i = 0; i < FORKS; i++) {
-        int status = 1;
-        pid_t child;
-
-        if (i % 3 != 0)
+    for (child_number = 0; child_number < FORKS; child_number++) {
+        if (child_number % 3 != 0)
             work_until_marking(true);
-        child = fork();
-        if (child == 0)
-            _exit(child_of_fork(i));
-        change_often(500);
-        if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        if (run_in_child(child_of_fork) != 0)
             return 5;
+        change_often(500);
     }
     return end(BESIDE);
 }

@@ -4,6 +4,9 @@
 A pause is a time in which the probe, a thread of the program's, did not come on: the longest gap that meets a stop of the
 collector, or an allocation or a store of its own that took as long as a gap that counts.  Other gaps are the system's doing, and
 stand beside the pauses as a control.
+
+A thread may also wait by itself, for a mark beside the program: an assist or a stall.  The probe does not see those of others, so
+they are taken from the collector's log, which has how many there were up to the end of each cycle, their sum and the longest.
 """
 from pauses.figures import attributed, finder, histogram, length, merged, split, summary, utilisation, waits
 
@@ -16,6 +19,14 @@ SEEN, ROWS = "pauses", (
     ("noise", "other gaps"),
     ("control", "gaps of the control thread"),
 )
+
+WAITS = (("assists", "longest_assist_ns"), ("stalls", "longest_stall_ns"))
+
+
+def figure(cycle, name):
+    """A member of a line of the log; 0 if an older collector has none."""
+    value = cycle.get(name, 0)
+    return value if isinstance(value, int) else 0
 
 
 class Sight:
@@ -56,6 +67,12 @@ class Sight:
             causes.setdefault("allocation without a stop" if interval in slow else "store", []).append(length(interval))
         return causes
 
+    def waits(self):
+        """Of the cycles before which threads waited: how often, for how long, and when such a cycle was over."""
+        names = [name for kind, longest in WAITS for name in (kind, f"{kind}_ns", longest)]
+        return [{"at_ns": cycle["resumed_ns"] - self.process.begin, **{name: figure(cycle, name) for name in names}}
+                for cycle in self.process.cycles if any(figure(cycle, kind) for kind, _ in WAITS)]
+
     def unseen(self):
         return len(split(self.stops, self.pauses)[1])
 
@@ -85,6 +102,16 @@ def parts_of(sights):
     return sums
 
 
+def waits_of(waits):
+    """{kind: what the cycles have of it together}."""
+    result = {}
+    for kind, longest in WAITS:
+        number, total = (sum(wait[name] for wait in waits) for name in (kind, f"{kind}_ns"))
+        result[kind] = {"number": number, "total_ns": total, "mean_ns": total // number if number else 0,
+                        "longest_ns": max((wait[longest] for wait in waits), default=0)}
+    return result
+
+
 def analyse(processes, windows):
     """windows in nanoseconds.  Several processes are runs of one program: their pauses are taken together, and the least
     utilisation of any of them counts."""
@@ -99,6 +126,7 @@ def analyse(processes, windows):
         "seconds": [round((p.end - p.begin) / 1e9, 6) for p in processes],
         SEEN: summary(pauses),
         **{name: summary(lengths[name]) for name, _ in ROWS},
+        **waits_of([wait for sight in sights for wait in sight.waits()]),
         "allocations_timed": sum(p.areas["allocations"].calls for p in processes),
         "stores_timed": sum(p.areas["stores"].calls for p in processes),
         "stops_without_a_gap": sum(sight.unseen() for sight in sights),
@@ -110,4 +138,5 @@ def analyse(processes, windows):
         "parts_ns": parts_of(sights),
         "histogram": [{"from_ns": low, "below_ns": high, "number": number} for low, high, number in histogram(pauses)],
         "runs": [[{"at_ns": begin - s.process.begin, "ns": end - begin} for begin, end in s.pauses] for s in sights],
+        "waits": [sight.waits() for sight in sights],
     }

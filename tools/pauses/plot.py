@@ -4,7 +4,7 @@ program compare."""
 import shutil
 import subprocess
 
-from pauses.analysis import SEEN
+from pauses.analysis import SEEN, WAITS
 
 HEAD = "set terminal svg size {width},{height} font 'sans,12' background 'white'\nset output '{path}'\n"
 WIDTH = 900
@@ -32,17 +32,29 @@ def nothing(title):
            "plot -1 notitle\n"
 
 
+def waits_above(found):
+    """The longest wait of a single thread up to each end of a cycle: (data, curves)."""
+    text, curves = "", ""
+    for kind, longest in WAITS:
+        points = [(w["at_ns"] / 1e9, w[longest] / 1e6) for run in found["waits"] for w in run if w[kind]]
+        if points:
+            text += data(kind, points)
+            curves += f", ${kind} with points pointtype 2 pointsize 0.6 title {quoted(f'{kind}, the longest of each cycle')}"
+    return text, curves
+
+
 def one(title, found):
     """Above when, below how long."""
     points = [(p["at_ns"] / 1e9, p["ns"] / 1e6) for run in found["runs"] for p in run]
     if not points:
         return nothing(title), 300
+    waits, curves = waits_above(found)
     bars = [((b["from_ns"] * b["below_ns"]) ** 0.5 / 1e6, b["number"], b["from_ns"] / 1e6, b["below_ns"] / 1e6)
             for b in found["histogram"]]
-    text = data("when", points) + data("long", bars)
+    text = data("when", points) + data("long", bars) + waits
     text += "set multiplot layout 2,1\nset grid\n" \
             f"set title {quoted(title)}\nset xlabel 'seconds'\nset ylabel 'pause, ms'\nset yrange [0:*]\nset xrange [0:*]\n" \
-            "plot $when with impulses linewidth 1 notitle, $when with points pointtype 7 pointsize 0.3 notitle\n" \
+            f"plot $when with impulses linewidth 1 notitle, $when with points pointtype 7 pointsize 0.3 notitle{curves}\n" \
             "unset title\nset logscale x\nset xrange [*:*]\nset xlabel 'pause, ms'\nset ylabel 'pauses'\nset style fill solid 0.7\n" \
             "plot $long using 1:2:3:4:(0):2 with boxxyerror notitle\nunset multiplot\n"
     return text, 600

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The report as text: of one way to run a program, or of several side by side."""
-from pauses.analysis import ROWS, SEEN
+from pauses.analysis import ROWS, SEEN, WAITS
 from pauses.figures import PERCENTILES
 
 COLUMNS = ("number", "total_ns", "mean_ns", *(f"p{p}_ns" for p in PERCENTILES), "longest_ns")
@@ -34,7 +34,7 @@ def probe_of(found):
 
 
 def row(name, values):
-    cells = [f"{values['number']:8d}"] + [f"{ms(values[column]):>11}" for column in COLUMNS[1:]]
+    cells = [f"{values['number']:8d}"] + [f"{ms(values[column]) if column in values else '-':>11}" for column in COLUMNS[1:]]
     return f"{name:<{NAME_WIDTH}}" + "".join(cells)
 
 
@@ -44,6 +44,9 @@ def rows(found):
     for name, title in ROWS:
         if found[name]["number"] or name not in OPTIONAL:
             yield row("  " + title, found[name])
+    for kind, _ in WAITS:
+        if found[kind]["number"]:
+            yield row(f"{kind} of single threads", found[kind])
 
 
 def utilisations(found):
@@ -103,6 +106,9 @@ def cell_rows(found):
     for one in found["utilisation"]:
         yield f"least share in {time_name(one['window_ns'])}", share(one["least"])
         yield "  with noise", share(one["least_with_noise"])
+    for kind, _ in WAITS:
+        yield f"{kind}, number", str(found[kind]["number"]) if found[kind]["number"] else "-"
+        yield f"  longest of {kind} ms", ms(found[kind]["longest_ns"]) if found[kind]["number"] else "-"
     yield "longest allocation ms", ms(found["slow_path"]["longest_ns"]) if found["allocations_timed"] else "-"
     yield "longest store ms", ms(found["stores"]["longest_ns"]) if found["stores_timed"] else "-"
     yield "longest other gap ms", ms(found["noise"]["longest_ns"])

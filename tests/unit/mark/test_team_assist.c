@@ -188,17 +188,6 @@ static int mark_top(struct sgc_team *team, struct stops *stops, size_t objects, 
 
 /* ---- shapes ---- */
 
-static uintptr_t make_tree(int depth)
-{
-    uintptr_t *inner = heap_alloc(sgc_self, 24, SGC_KIND_CONSERVATIVE);
-
-    if (depth > 0) {
-        inner[0] = make_tree(depth - 1);
-        inner[1] = make_tree(depth - 1);
-    }
-    return (uintptr_t)inner;
-}
-
 /* An array of arrays: more than a stack of 64 KB has room for. */
 static size_t make_wide(void)
 {
@@ -265,7 +254,7 @@ static void test_shapes(void)
     size_t wide;
 
     heap_empty();
-    top = make_tree(DEPTH);
+    top = heap_tree(DEPTH);
     test_shape("a tree", ((size_t)2 << DEPTH) - 1, false);
     test_shape("a tree", ((size_t)2 << DEPTH) - 1, true);
     heap_empty();
@@ -334,7 +323,7 @@ static void test_late(void)
     struct sgc_marker *m[HELPERS];
 
     heap_empty();
-    top = make_tree(DEPTH);
+    top = heap_tree(DEPTH);
     make_team(&late, &(struct sort){ "late", HELPERS + 1, 16 << 20, false, false });
     for (int i = 0; i < HELPERS; i++)
         m[i] = make_helper(&late);
@@ -388,7 +377,7 @@ static void test_assistants(void)
     size_t objects = ((size_t)2 << DEPTH) - 1;
 
     heap_empty();
-    top = make_tree(DEPTH);
+    top = heap_tree(DEPTH);
     threads_start(thread, ASSISTANTS, assist);
     for (int sort = 1; sort < SORTS; sort++) {
         uint64_t until = sgc_clock_ns() + PATIENCE_NS;
@@ -443,7 +432,7 @@ static void test_steps(void)
     bool done;
 
     heap_empty();
-    top = make_tree(DEEP);
+    top = heap_tree(DEEP);
     tap_ok(!sgc_team_assist(single, UINT64_MAX), "nobody marks: an assistant does nothing");
     begin(single, &top, 1);
     tap_ok(!sgc_team_assist(single, UINT64_MAX), "nor in a stop");

@@ -173,17 +173,6 @@ static uintptr_t make_list(int cells)
     return first;
 }
 
-static uintptr_t make_tree(int depth)
-{
-    uintptr_t *inner = heap_alloc(sgc_self, 24, SGC_KIND_CONSERVATIVE);
-
-    if (depth > 0) {
-        inner[0] = make_tree(depth - 1);
-        inner[1] = make_tree(depth - 1);
-    }
-    return (uintptr_t)inner;
-}
-
 /* Each node of a batch leads to so many that a stack of 64 KB has no room, though it is scanned in small pieces. */
 static uintptr_t make_bush(int depth)
 {
@@ -267,7 +256,7 @@ static void test_shapes(void)
         top = make_list(CELLS);
         test_shape("a list", v);
         heap_empty();
-        top = make_tree(16);
+        top = heap_tree(16);
         test_shape("a tree", v);
         heap_empty();
         top = make_bush(4);

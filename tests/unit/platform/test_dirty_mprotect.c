@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/dirty_mprotect.c and platform/store_faults.c: faults that are none of its own, a client's handlers before and after
- * it, threads that store into one page at once, forks while others store, stacks that must not be protected, limits, and
- * more runs of written pages than a process may have mappings.
+ * platform/dirty_mprotect.c, platform/protected_pages.c and platform/store_faults.c: faults that are none of its own, a
+ * client's handlers before and after it, threads that store into one page at once, forks while others store, stacks that must
+ * not be protected, limits, and more runs of written pages than a process may have mappings.
  */
 #include "platform/dirty.h"
 

@@ -22,6 +22,7 @@ static void *volatile small, *volatile large;
 static void begin(void)
 {
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_MODE", "stop", 1);
     setenv("SGC_VERIFY", "marks", 1);
     white_init();
     if (!sgc_survival_checked())

@@ -134,6 +134,7 @@ static int is_off(void)
     size_t full;
 
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_MODE", "stop", 1);
     setenv("SGC_DECAY_MS", "0", 1);
     white_init();
     full = make_garbage();
@@ -157,6 +158,40 @@ static int is_refused(void)
     for (int i = 0; i < 3; i++)
         white_collect();
     return registered() == 1 ? 0 : 1;
+}
+
+/* Without a service thread nobody would ever begin the cycle that is asked for, and an idle loop would wait for it for ever. */
+static int nobody_leads(bool enabled_by_program)
+{
+    int busy = 0;
+
+    if (enabled_by_program)
+        GC_enable_incremental();
+    white_init();
+    sgc_thread_set_creator(refuse);
+    GC_start_incremental_collection();
+    while (busy < 1000 && GC_collect_a_little() != 0)
+        busy++;
+    if (busy == 1000 || GC_is_incremental_mode())
+        return 1;
+    for (int i = 0; i < PIECES; i++)
+        white_alive(white_hidden(sgc_allocate(PIECE, WHITE_KIND)));
+    return sgc_cycles_finished() > 0 && registered() == 1 ? 0 : 2;
+}
+
+static int is_refused_beside(void)
+{
+    setenv("SGC_MODE", "concurrent", 1);
+    setenv("SGC_DIRTY", "none", 1);
+    return nobody_leads(false);
+}
+
+static int is_off_beside(void)
+{
+    unsetenv("SGC_MODE");
+    setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_DIRTY", "none", 1);
+    return nobody_leads(true);
 }
 
 static int waits_for_one(void)
@@ -266,6 +301,7 @@ static void set_timer(long us)
 static int is_left(void)
 {
     setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    setenv("SGC_MODE", "stop", 1);
     white_init();
     signal(SIGALRM, leave);
     for (volatile int round = 1; round <= 12; round++) {
@@ -294,5 +330,8 @@ int main(void)
     child_says(is_off, 0, NULL, "SGC_BACKGROUND_THREAD=off: no thread; the work is done on request");
     child_says(is_left, 0, NULL, "who leaves it half way by a jump loses no page");
     child_says(is_refused, 0, "refuses a service thread", "a thread is refused: said once, and collections go on");
+    child_says(is_refused_beside, 0, "refuses a service thread", "nor does anybody wait for what it would mark");
+    child_says(is_off_beside, 0, "leaves nobody to mark beside the program",
+               "SGC_BACKGROUND_THREAD=off: a program that asks for collections beside it is told");
     return tap_done();
 }

@@ -18,6 +18,7 @@
 #include "gc/pacing/pause_rules.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/child.h"
+#include "tests/lib/random.h"
 #include "tests/lib/white.h"
 
 enum { SLOTS = 6000, CYCLES = TEST_SANITIZED ? 2 : 5, SECONDS = 20, PAYLOAD = 24 };
@@ -69,10 +70,7 @@ static uintptr_t next_id = 1;
 
 static uint32_t below(uint32_t n)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 20) % n;
+    return random_below(&seed, n);
 }
 
 static struct node *make(void)
@@ -256,6 +254,16 @@ static int disable(void)
     return sgc_cycles_finished() != before && right() ? 0 : 3;
 }
 
+static int collect_in_child(void)
+{
+    uint32_t at_fork = sgc_a32_load(&concurrent_cycles);
+
+    for (uint64_t end = sgc_clock_ns() + 3000000000; goes_on(end, at_fork + 2);)
+        change();
+    GC_gcollect();
+    return !right();
+}
+
 /* The child of a fork in the middle of a cycle has the whole heap and collects it; so does the parent. */
 static int forks(void)
 {
@@ -266,24 +274,12 @@ static int forks(void)
     if (TEST_SANITIZED || !begin())     /* sanitizers do not survive a fork beside other threads */
         return CHILD_SKIPS;
     while (forked < 3 && sgc_clock_ns() < until) {
-        int status = 1;
-        pid_t child;
-
         for (int i = 0; i < 500; i++)
             change();
         if (!sgc_concurrent_marks())
             continue;
         forked++;
-        child = fork();
-        if (child == 0) {
-            uint32_t at_fork = sgc_a32_load(&concurrent_cycles);
-
-            for (uint64_t end = sgc_clock_ns() + 3000000000; goes_on(end, at_fork + 2);)
-                change();
-            GC_gcollect();
-            _exit(!right() ? 1 : 0);
-        }
-        if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || !right())
+        if (run_in_child(collect_in_child) != 0 || !right())
             return 1;
     }
     return forked != 0 ? 0 : 3;

@@ -14,6 +14,7 @@
 #include "gc/collect/phases.h"
 #include "gc/collect/write_watch.h"
 #include "tests/lib/child.h"
+#include "tests/lib/random.h"
 #include "tests/lib/white.h"
 
 enum {
@@ -33,10 +34,7 @@ static sgc_a32_t ending, assists;
 
 static uint32_t below(uint32_t n)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 20) % n;
+    return random_below(&seed, n);
 }
 
 static struct node *make(int depth)
@@ -201,6 +199,15 @@ static int held(void)
     return wrong != 0 || !right() ? 1 : times < 3 ? 2 : 0;
 }
 
+static int collect_in_child(void)
+{
+    uint64_t until = patience(), now = sgc_cycles_finished();
+
+    while (sgc_cycles_finished() < now + 2 && sgc_clock_ns() < until)
+        change();
+    return !right();
+}
+
 static int forks(void)
 {
     uint64_t until = patience();
@@ -210,21 +217,12 @@ static int forks(void)
     if (TEST_SANITIZED || !begin())     /* sanitizers do not survive a fork beside other threads */
         return CHILD_SKIPS;
     while (forked < 3 && sgc_clock_ns() < until) {
-        int status = 1;
-        pid_t child;
-
         for (int i = 0; i < 20; i++)
             change();
         if (!helper_is_inside())
             continue;
         forked++;
-        child = fork();
-        if (child == 0) {
-            for (uint64_t now = sgc_cycles_finished(); sgc_cycles_finished() < now + 2 && sgc_clock_ns() < until;)
-                change();
-            _exit(!right());
-        }
-        if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || !right())
+        if (run_in_child(collect_in_child) != 0 || !right())
             return 1;
     }
     return forked != 0 ? 0 : 3;

@@ -104,6 +104,41 @@ static void test_disabled(void)
     tap_ok(sgc_collect_enable() && white_collect() == SGC_COLLECTED, "then it is enabled again");
 }
 
+static void disable(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
+{
+    sgc_collect_disable();
+}
+
+static enum sgc_collect_result late_result;
+
+static void collect_late(WHITE_UNUSED void *unused)
+{
+    late_result = sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
+}
+
+/* Who has disabled collections may hide pointers from then on, so those that have been asked for before are not made any more:
+ * not by a thread that waits for the GC lock, nor by one that is about to stop the others. */
+static void test_disabled_late(void)
+{
+    static const struct sgc_listener late = { .stop_requested = disable };
+    uint64_t before = sgc_cycles_finished();
+    pthread_t thread;
+
+    sgc_gc_lock_acquire(sgc_mutator_self());
+    thread = white_start(collect_late, NULL);
+    sgc_sleep_ns(50 * WHITE_MS);
+    sgc_collect_disable();
+    sgc_gc_lock_release();
+    white_join(thread);
+    tap_ok(sgc_cycles_finished() == before && late_result != SGC_COLLECTED, "who waited to collect finds it disabled");
+    sgc_collect_enable();
+    sgc_listener_add(&late);
+    late_result = white_collect();
+    sgc_listener_remove(&late);
+    tap_ok(sgc_cycles_finished() == before && late_result == SGC_COLLECT_GIVEN_UP, "so does who is about to stop the world");
+    tap_ok(sgc_collect_enable() && white_collect() == SGC_COLLECTED, "and afterwards there are collections again");
+}
+
 /* ---- giving up ------------------------------------------------------------------------------------------------------ */
 
 enum { NODES = 30000 };
@@ -227,6 +262,7 @@ int main(void)
     test_record();
     test_nested();
     test_disabled();
+    test_disabled_late();
     test_given_up();
     test_marks_given_up();
     test_gate();

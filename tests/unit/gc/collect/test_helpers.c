@@ -107,6 +107,7 @@ static int useless(void)
 
 int main(void)
 {
+    setenv("SGC_MODE", "stop", 1);
     child_says(are_started, 0, NULL, "helpers are started on request, each once, and not for an empty heap");
     child_says(are_refused, 0, "the system refuses marker thread 3 of 7; the collector marks with 3",
                "refused: said once, the others mark");

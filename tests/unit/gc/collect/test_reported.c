@@ -19,6 +19,7 @@
 #include "gc/events/events.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/child.h"
+#include "tests/lib/random.h"
 #include "tests/lib/white.h"
 
 enum { THREADS = 3, SLOTS = 3000, CYCLES = TEST_SANITIZED ? 3 : 8, SECONDS = 20, ROW = 16 };
@@ -69,10 +70,7 @@ static sgc_a32_t wrong;
 
 static uint32_t below(struct world *w, uint32_t n)
 {
-    w->seed ^= w->seed << 13;
-    w->seed ^= w->seed >> 7;
-    w->seed ^= w->seed << 17;
-    return (uint32_t)(w->seed >> 20) % n;
+    return random_below(&w->seed, n);
 }
 
 /* Each in another way. */

@@ -96,6 +96,7 @@ int main(void)
 {
     pthread_t thread[THREADS];
 
+    setenv("SGC_MODE", "stop", 1);
     child_ok(nothing_due, "off: nothing is due");
     setenv("SGC_TORTURE", "7", 1);
     white_init();

@@ -226,6 +226,22 @@ static void check_record(void)
     tap_ok(sgc_cycle_check(&record), "a finished record is in order");
 }
 
+static void check_failed_stop(void)
+{
+    struct sgc_cycle_record record;
+
+    sgc_cycle_begin(&record, 3, SGC_REASON_ALLOCATION);
+    for (int i = 0; i < 2; i++) {
+        sgc_cycle_stop_begin(&record);
+        pass_time(1000);
+        sgc_cycle_stop_failed(&record);
+    }
+    sgc_cycle_stop_begin(&record);
+    sgc_cycle_phase(&record, SGC_PHASE_STOP);
+    sgc_cycle_phase(&record, SGC_PHASE_RESUME);
+    tap_ok(sgc_cycle_check(&record) && record.earlier_stops == 0, "stops that failed leave nothing behind");
+}
+
 static void check_the_check(void)
 {
     struct sgc_cycle_record right, record;
@@ -263,8 +279,9 @@ static void check_names(void)
 
 int main(void)
 {
-    tap_plan(22);
+    tap_plan(23);
     check_calls();
+    check_failed_stop();
     check_partial();
     check_full();
     check_threads();

@@ -36,6 +36,11 @@ static void finalizer(void *object, void *data)
     too_early += (n->next != NULL && n->next->id != n->id - 1) || (data != NULL && (long)data != n->id);
 }
 
+static void ignore(void *object, void *data)
+{
+    (void)object, (void)data;
+}
+
 static bool lives(long i)
 {
     return i % 3 == 0;
@@ -158,7 +163,7 @@ static int scenario(void)
 
 /* ---- what the table of links keeps ---- */
 
-enum { LINKS = 8192, APART = 16 };      /* words of a leaf */
+enum { LINKS = 8192, LIVING = 6000, APART = 16 };      /* words of a leaf */
 
 /* A link to a dead object in every n-th word; no collection looks on. */
 static void *make_dead(void *every)
@@ -257,6 +262,51 @@ static int spared(void)
     return leaves_left() ? 4 : 0;
 }
 
+static void *make_finalized(void *unused)
+{
+    for (long i = 0; i < LIVING; i++) {
+        keep[i] = GC_malloc(i % 500 == 0 ? 100000 : sizeof(struct node) << i % 3);
+        keep[i]->id = i;
+        register_one(keep[i]);
+    }
+    return unused;
+}
+
+static bool ended(long dropped)
+{
+    long right = 0, all = 0;
+
+    for (long i = 0; i < LIVING; i++) {
+        all += runs[i];
+        right += runs[i] == (keep[i] == NULL);
+    }
+    return all == dropped && right == LIVING;
+}
+
+/* Of many that live some die, beside others and far from them; new ones are made meanwhile. */
+static int living(void)
+{
+    long dropped = 0;
+    pthread_t thread;
+
+    runs = calloc(LIVING, 1);
+    GC_INIT();
+    keep = GC_malloc_uncollectable(LIVING * sizeof *keep);
+    if (GC_pthread_create(&thread, NULL, make_finalized, NULL) != 0 || GC_pthread_join(thread, NULL) != 0)
+        return 2;
+    for (long i = 0; i < 30; i++) {
+        for (long k = 0; k < i % 3; k++, dropped++)
+            keep[i * 97 + k * (k + i)] = NULL;
+        for (long k = 0; k < 1000; k++)
+            GC_register_finalizer_no_order(GC_malloc(100), ignore, NULL, NULL, NULL);
+        GC_gcollect();
+        GC_invoke_finalizers();
+        if (!ended(dropped))
+            return 3;
+    }
+    return too_early == 0 ? 0 : 4;
+}
+
 static const char *option, *value, *markers;
 static int (*work)(void);
 
@@ -281,7 +331,7 @@ int main(void)
 {
     static const char *const numbers[] = { "1", "2", "8" };
 
-    tap_plan(11);
+    tap_plan(13);
     for (int i = 0; i < 3; i++) {
         markers = numbers[i];
         check(scenario, "SGC_TORTURE", "0", TEST_SANITIZED ? 20000 : 60000, "many objects");
@@ -291,6 +341,7 @@ int main(void)
         if (i < 2) {
             check(leaves, "SGC_TORTURE", "0", 0, "leaves of links");
             check(spared, "SGC_TORTURE", "0", 0, "links to what lives");
+            check(living, "SGC_TORTURE", "0", 0, "finalizers of what lives");
         }
     }
     return tap_done();

@@ -382,6 +382,7 @@ static void test_limit_pays(void)
 
 int main(void)
 {
+    setenv("SGC_MODE", "stop", 1);
     test_heaps();
     white_init();
     test_budget();

@@ -144,6 +144,7 @@ static void test_looked_at(void (*collect)(void), const char *what)
 int main(void)
 {
     tap_plan(8);
+    setenv("SGC_MODE", "stop", 1);      /* signals of another thread's stops leave registers there */
     white_init();
     test_left(SMALL, "small");
     test_left(LARGE, "medium");

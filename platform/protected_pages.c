@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* See platform/protected_pages.h. */
+#include "platform/protected_pages.h"
+
+#include <sys/mman.h>
+
+#include "platform/syscall_linux.h"
+
+enum { WORD = 64, COARSE = 64 };                /* OS pages */
+
+SGC_STATE struct sgc_protected sgc_protected;
+
+void sgc_protected_take(sigset_t *signals)
+{
+    sgc_signals_block(signals);
+    sgc_lock(sgc_protected.lock, NULL);
+}
+
+void sgc_protected_give(const sigset_t *signals)
+{
+    sgc_unlock(sgc_protected.lock, NULL);
+    sgc_signals_restore(signals);
+}
+
+/* ---- pages, with the lock ---- */
+
+static bool has_bit(const uint64_t *bits, uintptr_t page)
+{
+    return page < sgc_protected.pages && (bits[page / WORD] >> page % WORD & 1) != 0;
+}
+
+bool sgc_protected_watched(uintptr_t page)
+{
+    sgc_assert(sgc_lock_taken(sgc_protected.lock));
+    return has_bit(sgc_protected.watched, page);
+}
+
+bool sgc_protected_kept(uintptr_t page)
+{
+    sgc_assert(sgc_lock_taken(sgc_protected.lock));
+    return sgc_protected.keeps && has_bit(sgc_protected.kept, page);
+}
+
+static void set_bits(uint64_t *bits, uintptr_t from, uintptr_t to, bool on)
+{
+    sgc_assert(from <= to && to <= sgc_protected.pages);
+    for (uintptr_t page = from; page < to; page++)
+        if (on)
+            bits[page / WORD] |= UINT64_C(1) << page % WORD;
+        else
+            bits[page / WORD] &= ~(UINT64_C(1) << page % WORD);
+    if (on && to > sgc_protected.top)
+        sgc_protected.top = to;
+}
+
+void sgc_protected_set_watched(uintptr_t from, uintptr_t to)
+{
+    set_bits(sgc_protected.watched, from, to, true);
+}
+
+void sgc_protected_set_kept(uintptr_t from, uintptr_t to, bool on)
+{
+    set_bits(sgc_protected.kept, from, to, on);
+}
+
+static bool change(uintptr_t from, uintptr_t to, int access)
+{
+    size_t bytes = sgc_os_page_size();
+
+    sgc_assert(sgc_lock_taken(sgc_protected.lock) && from < to);
+    return sgc_syscall(SYS_mprotect, (long)(sgc_protected.low + from * bytes), (long)((to - from) * bytes), access, 0) == 0;
+}
+
+bool sgc_protected_broken(void)
+{
+    return sgc_a32_load(&sgc_protected.broken) != 0;
+}
+
+bool sgc_protected_open_range(uintptr_t from, uintptr_t to)
+{
+    if (!change(from, to, PROT_READ | PROT_WRITE))
+        return false;
+    sgc_protected.opened += to - from;
+    set_bits(sgc_protected.watched, from, to, false);
+    return true;
+}
+
+/* Opens the page, and with it watched neighbours up to `most` on each side. */
+static bool open_run(uintptr_t page, uintptr_t most)
+{
+    uintptr_t from = page, to = page + 1;
+
+    while (from > 0 && page - from < most && sgc_protected_watched(from - 1))
+        from--;
+    while (to - page <= most && sgc_protected_watched(to))
+        to++;
+    return sgc_protected_open_range(from, to);
+}
+
+/* A call splits a mapping; where the process comes near the number that it may have, fewer and larger ones do.  All
+ * neighbours together are a whole mapping, which splits nothing. */
+bool sgc_protected_open(uintptr_t page)
+{
+    uintptr_t most = sgc_protected.opened < sgc_protected.maps_max / 8 ? 0 : COARSE;
+
+    sgc_assert(sgc_protected_watched(page));
+    return open_run(page, most) || open_run(page, sgc_protected.pages);
+}
+
+/* False: the system refuses, and what is still protected counts as written. */
+bool sgc_protected_open_watched(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t page = from; page < to; page++)
+        if (sgc_protected_watched(page) && !open_run(page, sgc_protected.pages))
+            sgc_a32_store(&sgc_protected.broken, 1);
+    return !sgc_protected_broken();
+}
+
+static void forget_opened(uintptr_t from, uintptr_t to)
+{
+    size_t pages = 0;
+
+    for (uintptr_t page = from; page < to; page++)
+        pages += !sgc_protected_watched(page);
+    sgc_protected.opened -= pages < sgc_protected.opened ? pages : sgc_protected.opened;
+}
+
+/* If the system refuses, part of it may be protected: then it is opened with all its neighbours, which splits no mapping. */
+bool sgc_protected_protect(uintptr_t from, uintptr_t to)
+{
+    sgc_protected.armed++;
+    forget_opened(from, to);
+    set_bits(sgc_protected.watched, from, to, true);
+    if (change(from, to, PROT_READ))
+        return true;
+    sgc_protected_open_watched(from, to);
+    return false;
+}
+
+/* ---- the range ---- */
+
+size_t sgc_protected_bitmap_bytes(uintptr_t pages)
+{
+    return (pages + WORD - 1) / WORD * sizeof *sgc_protected.watched;
+}
+
+void sgc_protected_set_range(uintptr_t low, uintptr_t high, uint64_t *bits)
+{
+    sigset_t signals;
+
+    sgc_protected_take(&signals);
+    sgc_protected.low = low;
+    sgc_protected.high = high;
+    sgc_protected.pages = bits != NULL ? sgc_protected_page(high) : 0;
+    sgc_protected.watched = bits;
+    sgc_protected.kept = bits != NULL ? bits + sgc_protected_bitmap_bytes(sgc_protected.pages) / sizeof *bits : NULL;
+    sgc_protected.top = sgc_protected.opened = 0;
+    sgc_protected.keeps = false;
+    sgc_a32_store(&sgc_protected.broken, 0);
+    sgc_protected_give(&signals);
+}
