@@ -12,6 +12,7 @@ platform_sources = \
 	platform/dirty_software.c \
 	platform/lock.c \
 	platform/lock.h \
+	platform/placement.h \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
@@ -39,6 +40,7 @@ platform_sources += \
 	platform/modules_linux.c \
 	platform/own_file_linux.c \
 	platform/own_file_linux.h \
+	platform/placement_linux.c \
 	platform/readable_linux.c \
 	platform/proc_file_linux.c \
 	platform/proc_file_linux.h \

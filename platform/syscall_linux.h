@@ -26,6 +26,17 @@ static inline long sgc_syscall(long number, long a, long b, long c, long d)
     return result;
 }
 
+/* With six arguments. */
+static inline long sgc_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+    int saved = errno;
+    long result = syscall(number, a, b, c, d, e, f);
+    if (result == -1)
+        result = -errno;
+    errno = saved;
+    return result;
+}
+
 /* mincore, which answers EAGAIN where the kernel has no page to spare just now: that says nothing about the range. */
 static inline long sgc_ask_mincore(uintptr_t start, size_t bytes, unsigned char *resident)
 {

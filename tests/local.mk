@@ -96,6 +96,7 @@ unit_tests += \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
 	tests/unit/platform/test_own_file \
+	tests/unit/platform/test_placement \
 	tests/unit/platform/test_readable \
 	tests/unit/platform/test_threads \
 	tests/unit/platform/test_topology \
