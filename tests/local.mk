@@ -504,7 +504,7 @@ endif
 
 # Emulated machines with several memory nodes: the programs that run in them, and what starts them (tests/numa/run).
 # The first program of a machine and the test of the machine itself are linked with nothing.
-numa_tests = tests/numa/test_machine
+numa_tests = tests/numa/test_machine tests/numa/test_platform
 check_PROGRAMS += tests/numa/init $(numa_tests)
 tests_numa_init_LDADD =
 tests_numa_test_machine_LDADD =

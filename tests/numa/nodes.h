@@ -50,6 +50,20 @@ static bool nodes_line(int node, const char *file, char *line, int bytes)
     return read;
 }
 
+/* As the firmware says; 10 is a node's distance from itself. */
+NODES_UNUSED static int nodes_distance(int from, int to)
+{
+    char line[512];
+    const char *at = line;
+    int value = -1, length;
+
+    if (!nodes_line(from, "distance", line, sizeof line))
+        return -1;
+    for (int i = 0; i <= to && sscanf(at, "%d%n", &value, &length) == 1; i++)
+        at += length;
+    return value;
+}
+
 /* "0-3,8": the processors of a node. */
 static void nodes_count_processors(const char *list, struct nodes_one *node)
 {
@@ -88,6 +102,17 @@ NODES_UNUSED static void nodes_need_several(void)
     nodes_read();
     if (nodes.with_memory < 2)
         tap_skip_all("this machine has one memory node; tests/numa/run makes one with several");
+}
+
+/* The node itself, or if it has no memory the nearest that has. */
+NODES_UNUSED static int nodes_nearest(int node)
+{
+    int nearest = -1;
+
+    for (int i = 0; i < nodes.count; i++)
+        if (nodes.node[i].kilobytes > 0 && (nearest < 0 || nodes_distance(node, i) < nodes_distance(node, nearest)))
+            nearest = i;
+    return nearest;
 }
 
 /* Can a node give some megabytes, and not be full? */

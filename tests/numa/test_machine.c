@@ -28,26 +28,13 @@ static void test_nodes(const char *asked)
     tap_ok(nodes.count == number, "%d of %d nodes", nodes.count, number);
 }
 
-static int distance(int from, int to)
-{
-    char line[512];
-    const char *at = line;
-    int value = -1, length;
-
-    if (!nodes_line(from, "distance", line, sizeof line))
-        return -1;
-    for (int i = 0; i <= to && sscanf(at, "%d%n", &value, &length) == 1; i++)
-        at += length;
-    return value;
-}
-
 static void test_distances(const char *asked)
 {
     int from, to, value, length;
 
     for (; sscanf(asked, "%d-%d=%d%n", &from, &to, &value, &length) == 3; asked += *asked == ',') {
         asked += length;
-        tap_ok(distance(from, to) == value && distance(to, from) == value, "nodes %d and %d: distance %d", from, to, value);
+        tap_ok(nodes_distance(from, to) == value && nodes_distance(to, from) == value, "nodes %d and %d: distance %d", from, to, value);
     }
 }
 
