@@ -13,6 +13,8 @@ platform_sources = \
 	platform/lock.c \
 	platform/lock.h \
 	platform/placement.h \
+	platform/number_set.c \
+	platform/number_set.h \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
@@ -24,6 +26,8 @@ platform_sources = \
 	platform/stack_clear.c \
 	platform/store_faults.c \
 	platform/store_faults.h \
+	platform/topology.c \
+	platform/topology.h \
 	platform/visibility.h
 
 if SGC_OS_LINUX

@@ -10,8 +10,8 @@
  * errno says why, and everything works as before: memory is where who touches it first runs, threads run anywhere.
  *
  *   what               written by                        read by       ordering
- *   the nodes          sgc_placement_use: once, before   any thread    the start of the collector, which all others wait for
- *                      there are other callers
+ *   the nodes          sgc_placement_start, _use: once,  any thread    the start of the collector, which all others wait for
+ *                      before there are other callers
  *   the mask at start  sgc_placement_keep_mask: likewise any thread    likewise
  *   the hooks          tests, before there are threads   any thread    likewise
  */
@@ -21,10 +21,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "platform/platform.h"
+#include "platform/number_set.h"
+#include "platform/topology.h"
 
 /* From now on these are the nodes.  A topology that was made up (`synthetic`) is not this machine's: it counts as one node. */
 void sgc_placement_use(const struct sgc_topology *topology);
+
+/* At start: looks whether this machine has several nodes, in one file, and only then reads more.  Before there is a second
+ * thread of ours.  [any] */
+void sgc_placement_start(void);
+
+/* What it has read; of a machine with one node nothing.  [any] */
+const struct sgc_topology *sgc_placement_topology(void);
 
 /* ---- memory ---- */
 
@@ -46,25 +54,11 @@ bool sgc_memory_nodes(void *const *page, size_t pages, int *node);
 
 /* ---- threads ---- */
 
-enum { SGC_PROCESSORS_MAX = 8192 };             /* Linux can be built for no more */
-
-/* Processors, by the system's numbers. */
-struct sgc_processors {
-    unsigned long bits[SGC_PROCESSORS_MAX / 8 / sizeof(unsigned long)];
-};
-
-void sgc_processors_add(struct sgc_processors *set, int processor);
-bool sgc_processors_has(const struct sgc_processors *set, int processor);
-int sgc_processors_count(const struct sgc_processors *set);
-
-/* The lowest that is not below `from`; -1 if there is none. */
-int sgc_processors_next(const struct sgc_processors *set, int from);
-
 /* The calling thread runs on these processors from now on, and those that it creates, too. */
-bool sgc_thread_bind(const struct sgc_processors *set);
+bool sgc_thread_bind(const struct sgc_number_set *set);
 
 /* Those that it may run on. */
-bool sgc_thread_processors(struct sgc_processors *set);
+bool sgc_thread_processors(struct sgc_number_set *set);
 
 /* The processor that it runs on; -1 if the system does not say. */
 int sgc_processor_here(void);
@@ -72,7 +66,7 @@ int sgc_processor_here(void);
 /* Keeps the calling thread's processors as those of the process, which helper threads may be bound to.  Once, at start.  False
  * if the system does not say: then there are none. */
 bool sgc_placement_keep_mask(void);
-const struct sgc_processors *sgc_process_processors(void);
+const struct sgc_number_set *sgc_process_processors(void);
 
 /* ---- the system calls: a test may put others here.  Each returns what the kernel does, negative: an error number ---- */
 

@@ -10,18 +10,18 @@
 #include <linux/mempolicy.h>
 #include <string.h>
 
+#include "platform/platform.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
 enum {
-    NODES_MAX = sizeof ((struct sgc_topology *)0)->os_index / sizeof(int),
     OS_NODES_MAX = 1024,                        /* Linux can be built for no more */
     BITS = 8 * sizeof(unsigned long),
 };
 
 struct nodes {
     int count;                                  /* 0: not said, which is as 1 */
-    short os_number[NODES_MAX];
+    short os_number[SGC_NODES_MAX];
     unsigned char nearest[OS_NODES_MAX];        /* by the system's number: the node itself, or the nearest with memory */
     unsigned char known[OS_NODES_MAX];          /* it is one of ours */
     unsigned long all[OS_NODES_MAX / BITS];
@@ -29,8 +29,10 @@ struct nodes {
 
 static struct nodes nodes;
 SGC_STATE_LARGE(nodes);
-static struct sgc_processors at_start;
+static struct sgc_number_set at_start;
 SGC_STATE_LARGE(at_start);
+static struct sgc_topology machine;
+SGC_STATE_LARGE(machine);
 
 /* ---- the system calls ---- */
 
@@ -73,22 +75,42 @@ static bool done(long result)
 
 /* ---- the nodes ---- */
 
+static void add_node(int number)
+{
+    if (number < 0 || number >= OS_NODES_MAX)
+        return;
+    nodes.all[number / BITS] |= 1ul << number % BITS;
+    nodes.known[number] = true;
+    nodes.nearest[number] = (unsigned char)nodes.count;
+    nodes.os_number[nodes.count++] = (short)number;
+}
+
 void sgc_placement_use(const struct sgc_topology *topology)
 {
-    sgc_assert(topology->nodes >= 1 && topology->nodes <= NODES_MAX);
+    sgc_assert(topology->nodes >= 1 && topology->nodes <= SGC_NODES_MAX);
     if (topology->nodes == 1 && nodes.count <= 1)
         return;
     memset(&nodes, 0, sizeof nodes);
-    for (int i = 0; i < topology->nodes && !topology->synthetic; i++) {
-        int number = topology->os_index[i];
+    if (topology->synthetic)
+        return;
+    for (int i = 0; i < topology->nodes; i++)
+        add_node(topology->os_index[i]);
+    for (int i = 0; i < topology->others; i++)
+        if (topology->other[i].os_index < OS_NODES_MAX)
+            nodes.nearest[topology->other[i].os_index] = (unsigned char)topology->other[i].nearest;
+}
 
-        if (number < 0 || number >= OS_NODES_MAX)
-            continue;
-        nodes.all[number / BITS] |= 1ul << number % BITS;
-        nodes.known[number] = true;
-        nodes.nearest[number] = (unsigned char)nodes.count;
-        nodes.os_number[nodes.count++] = (short)number;
-    }
+void sgc_placement_start(void)
+{
+    if (!sgc_topology_several("/sys"))
+        return;
+    sgc_topology_read_allowed(&machine, "/sys", "/proc/self/status");
+    sgc_placement_use(&machine);
+}
+
+const struct sgc_topology *sgc_placement_topology(void)
+{
+    return &machine;
 }
 
 int sgc_nodes(void)
@@ -151,44 +173,14 @@ bool sgc_memory_nodes(void *const *page, size_t pages, int *node)
 
 /* ---- threads ---- */
 
-void sgc_processors_add(struct sgc_processors *set, int processor)
-{
-    sgc_assert(processor >= 0 && processor < SGC_PROCESSORS_MAX);
-    set->bits[(size_t)processor / BITS] |= 1ul << (size_t)processor % BITS;
-}
-
-bool sgc_processors_has(const struct sgc_processors *set, int processor)
-{
-    sgc_assert(processor >= 0 && processor < SGC_PROCESSORS_MAX);
-    return (set->bits[(size_t)processor / BITS] >> (size_t)processor % BITS & 1) != 0;
-}
-
-int sgc_processors_count(const struct sgc_processors *set)
-{
-    int count = 0;
-
-    for (size_t i = 0; i < sizeof set->bits / sizeof set->bits[0]; i++)
-        count += __builtin_popcountl(set->bits[i]);
-    return count;
-}
-
-int sgc_processors_next(const struct sgc_processors *set, int from)
-{
-    sgc_assert(from >= 0);
-    for (int i = from; i < SGC_PROCESSORS_MAX; i++)
-        if (sgc_processors_has(set, i))
-            return i;
-    return -1;
-}
-
-bool sgc_thread_bind(const struct sgc_processors *set)
+bool sgc_thread_bind(const struct sgc_number_set *set)
 {
     return done(sgc_placement_hooks.setaffinity(sizeof set->bits, set->bits));
 }
 
-bool sgc_thread_processors(struct sgc_processors *set)
+bool sgc_thread_processors(struct sgc_number_set *set)
 {
-    memset(set, 0, sizeof *set);
+    sgc_number_set_clear(set);
     return done(sgc_placement_hooks.getaffinity(sizeof set->bits, set->bits));
 }
 
@@ -196,7 +188,7 @@ int sgc_processor_here(void)
 {
     unsigned processor;
 
-    if (sgc_placement_hooks.getcpu(&processor, NULL) < 0 || processor >= SGC_PROCESSORS_MAX)
+    if (sgc_placement_hooks.getcpu(&processor, NULL) < 0 || processor >= SGC_NUMBERS)
         return -1;
     return (int)processor;
 }
@@ -206,7 +198,7 @@ bool sgc_placement_keep_mask(void)
     return sgc_thread_processors(&at_start);
 }
 
-const struct sgc_processors *sgc_process_processors(void)
+const struct sgc_number_set *sgc_process_processors(void)
 {
     return &at_start;
 }

@@ -139,24 +139,10 @@ size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file);
 size_t sgc_limit_cgroup_left_at(const char *root, const char *self_file);
 int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file);
 
-/* ---- topology (topology_hwloc.c or topology_none.c) ------------------------------------------- */
-
-struct sgc_topology {
-    int nodes;              /* memory nodes, at least 1 */
-    int cpus;               /* processors of the machine, at least 1 */
-    const char *source;     /* "hwloc" or "sysfs" */
-    bool synthetic;         /* hwloc was told to make one up: binding does nothing */
-    int os_index[64];       /* the OS number of each node */
-};
-
-/* Reads the machine's topology.  With hwloc this calls malloc some hundred times.  [outside] */
-void sgc_topology_read(struct sgc_topology *topology);
-
-/* As /sys tells it: without hwloc, and where hwloc fails.  `root`: "/sys", or a made-up tree in tests.  [any] */
-void sgc_topology_read_sysfs(struct sgc_topology *topology, const char *root);
+/* ---- caches (caches_linux.c); nodes and processors: platform/topology.h -------------------------- */
 
 /* Bytes of the first processor's data (or unified) cache of that level; 0 if the system does not say.  `root`: likewise.
- * (caches_linux.c)  [any] */
+ * [any] */
 size_t sgc_cache_bytes(const char *root, int level);
 
 /* ---- time (clock_posix.c) ---------------------------------------------------------------------- */

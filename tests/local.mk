@@ -95,6 +95,7 @@ unit_tests += \
 	tests/unit/platform/test_other_gc \
 	tests/unit/platform/test_limits \
 	tests/unit/platform/test_memory \
+	tests/unit/platform/test_number_set \
 	tests/unit/platform/test_own_file \
 	tests/unit/platform/test_placement \
 	tests/unit/platform/test_readable \

@@ -25,6 +25,7 @@
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
+#include "platform/placement.h"
 
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
@@ -97,6 +98,7 @@ static bool start_all(void)
     sgc_client_vars_to_options();
     sgc_options_read();
     settle_markers();
+    sgc_placement_start();
     sgc_client_vars_from_options();
     if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
         return false;

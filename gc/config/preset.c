@@ -4,8 +4,8 @@
 
 #include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
+#include "platform/placement.h"
 #include "platform/report.h"
-#include "platform/platform.h"
 
 struct setting {
     enum sgc_option_id option;
@@ -73,23 +73,13 @@ void sgc_preset_apply(void)
 
 /* ---- the page rule ---- */
 
-/* From /sys, since hwloc would call malloc, and the first allocation may be what starts us. */
-static uint32_t memory_nodes(void)
-{
-    struct sgc_topology topology;
-
-    sgc_topology_read_sysfs(&topology, "/sys");
-    sgc_assert(topology.nodes > 0);
-    return (uint32_t)topology.nodes;
-}
-
 struct sgc_page_rule sgc_page_rule_from_options(void)
 {
     struct sgc_page_rule rule = { .policy = (enum sgc_page_policy)sgc_options.page_policy };
 
     sgc_assert((unsigned)sgc_options.page_policy <= SGC_POLICY_LPS);
     if (rule.policy == SGC_POLICY_LPS)
-        rule.k = sgc_options.lps_k != 0 ? (uint32_t)sgc_options.lps_k : sgc_lps_auto_k(memory_nodes());
+        rule.k = sgc_options.lps_k != 0 ? (uint32_t)sgc_options.lps_k : sgc_lps_auto_k((uint32_t)sgc_nodes());
     else if (sgc_options.lps_k != 0)
         sgc_option_clamp(SGC_OPT_SGC_LPS_K, 0, "SGC_PAGE_POLICY chooses a policy without k; leave one of the two out");
     sgc_assert((rule.policy == SGC_POLICY_LPS) == (rule.k != 0));

@@ -9,6 +9,7 @@
 #include <linux/mempolicy.h>
 #include <string.h>
 
+#include "platform/platform.h"
 #include "tests/lib/child.h"
 
 static struct sgc_placement_hooks real;
@@ -111,6 +112,8 @@ static void test_numbers(void)
            fake.mask[700 / 64] == 1ul << 700 % 64, "interleaved over all three");
     fake.node = 700;
     tap_ok(sgc_node_here() == 2, "a thread on 700 is on the third");
+    fake.node = 9;
+    tap_ok(sgc_node_here() == 1, "one on 9, which has no memory, is on the nearest");
     fake.node = 5000;
     tap_ok(sgc_node_here() == 0, "a number that is none of a node is taken for the first");
     memcpy(fake.status, (int[]){ 5, 700, -ENOENT, 3 }, sizeof fake.status);
@@ -133,28 +136,15 @@ static void test_refused(int error)
     errno = 0;
     tap_ok(!sgc_thread_bind(sgc_process_processors()) && errno == error, "binding a thread is refused: %d", error);
     errno = 0;
-    tap_ok(!sgc_placement_keep_mask() && errno == error && sgc_processors_count(sgc_process_processors()) == 0,
+    tap_ok(!sgc_placement_keep_mask() && errno == error && sgc_number_set_count(sgc_process_processors()) == 0,
            "asking for processors is refused: %d", error);
     tap_ok(sgc_node_here() == 0 && sgc_processor_here() == -1, "and where the thread runs: %d", error);
-}
-
-static void test_sets(void)
-{
-    struct sgc_processors set = { { 0 } };
-
-    tap_ok(sgc_processors_count(&set) == 0 && sgc_processors_next(&set, 0) == -1, "an empty set");
-    sgc_processors_add(&set, 3);
-    sgc_processors_add(&set, 64);
-    sgc_processors_add(&set, SGC_PROCESSORS_MAX - 1);
-    tap_ok(sgc_processors_count(&set) == 3 && sgc_processors_has(&set, 64) && !sgc_processors_has(&set, 63), "three in it");
-    tap_ok(sgc_processors_next(&set, 0) == 3 && sgc_processors_next(&set, 4) == 64 &&
-           sgc_processors_next(&set, 65) == SGC_PROCESSORS_MAX - 1, "one after the other");
 }
 
 /* On this machine: nodes with numbers that it may not have are refused, memory stays what it was. */
 static void test_real_memory(void)
 {
-    struct sgc_topology two = { .nodes = 2, .cpus = 2, .source = "test", .os_index = { 0, 1000 } };
+    static const struct sgc_topology two = { .nodes = 2, .cpus = 2, .source = "test", .os_index = { 0, 1000 } };
     void *pages[2] = { page, page + sgc_os_page_size() };
     int node[2] = { -2, -2 };
 
@@ -176,21 +166,22 @@ static void test_real_memory(void)
 
 static int bind_myself(void)
 {
-    struct sgc_processors one = { { 0 } }, now;
+    struct sgc_number_set one = { { 0 } }, now;
 
-    if (!sgc_placement_keep_mask() || sgc_processors_count(sgc_process_processors()) < 1)
+    if (!sgc_placement_keep_mask() || sgc_number_set_count(sgc_process_processors()) < 1)
         return 1;
-    sgc_processors_add(&one, sgc_processors_next(sgc_process_processors(), 0));
+    sgc_number_set_add(&one, (uint64_t)sgc_number_set_next(sgc_process_processors(), 0));
     if (!sgc_thread_bind(&one) || !sgc_thread_processors(&now))
         return 2;
-    if (memcmp(&now, &one, sizeof now) != 0 || sgc_processor_here() != sgc_processors_next(&one, 0))
+    if (memcmp(&now, &one, sizeof now) != 0 || sgc_processor_here() != sgc_number_set_next(&one, 0))
         return 3;
-    return sgc_processors_has(sgc_process_processors(), sgc_processor_here()) ? 0 : 4;
+    return sgc_number_set_has(sgc_process_processors(), (uint64_t)sgc_processor_here()) ? 0 : 4;
 }
 
 int main(void)
 {
-    struct sgc_topology topology = { .nodes = 3, .cpus = 4, .source = "test", .os_index = { 0, 5, 700 } };
+    static struct sgc_topology topology = { .nodes = 3, .cpus = 4, .source = "test", .os_index = { 0, 5, 700 },
+                                     .others = 1, .other = { { .os_index = 9, .nearest = 1 } } };
 
     sgc_platform_init();
     page = sgc_mem_obtain(2 * sgc_os_page_size());
@@ -205,10 +196,9 @@ int main(void)
     topology.synthetic = true;
     sgc_placement_use(&topology);
     test_one_node("made up");
-    topology.synthetic = false, topology.nodes = 1;
+    topology.synthetic = false, topology.nodes = 1, topology.others = 0;
     sgc_placement_use(&topology);
     test_one_node("one");
-    test_sets();
     test_real_memory();
     child_ok(bind_myself, "a thread binds itself to the first processor of the process");
     return tap_done();
