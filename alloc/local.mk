@@ -26,6 +26,8 @@ alloc_sources = \
 	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \
 	alloc/pages/heap.h \
+	alloc/pages/homes.c \
+	alloc/pages/homes.h \
 	alloc/pages/huge_pages.c \
 	alloc/pages/huge_pages.h \
 	alloc/pages/kind.c \

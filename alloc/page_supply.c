@@ -161,6 +161,16 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
     return sgc_pool_take_singles(cache->id, most, taken, &cache->section);
 }
 
+/* A span's pages, or none. */
+static uint32_t take_settled(uint32_t count, struct sgc_section *self, bool *zero)
+{
+    uint32_t first = sgc_pool_take(count, self, zero);
+
+    for (uint32_t i = 0; first != SGC_NO_PAGE && i < count; i++)
+        (void)sgc_page_settle(first + i, sgc_section_owner(self));
+    return first;
+}
+
 /* The same; then free pages with contents are given back, since they count towards the limit and may be too scattered to serve.
  * What another thread gives back meanwhile is waited for, too. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero)
@@ -170,13 +180,13 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
     sgc_assert(count != 0);
     if (count > 1)
         sweep_first(SWEEP_FOR_SPAN, self);
-    first = sgc_pool_take(count, self, zero);
+    first = take_settled(count, self, zero);
     if (first != SGC_NO_PAGE)
         return first;
     sweep_all(self);
     sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
     sgc_pool_transit_wait(self);
-    return sgc_pool_take(count, self, zero);
+    return take_settled(count, self, zero);
 }
 
 size_t sgc_policy_free_touched(struct sgc_section *self)
@@ -198,6 +208,8 @@ void sgc_policy_figures(struct sgc_page_figures *figures)
     for (int source = 0; source < SGC_SOURCES; source++)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
     figures->remote = sgc_aw_load(&sgc_pool.remote);
+    figures->foreign = sgc_aw_load(&sgc_pool.foreign);
+    figures->far = sgc_aw_load(&sgc_pool.far);
     figures->max_live = sgc_live_pages_max();
     figures->max_live_of_owners = sgc_live_pages_max_of_owners(sgc_a32_load_acq(&sgc_cache_count));
 }

@@ -6,6 +6,7 @@
 
 #include "alloc/large/span.h"
 #include "alloc/large/span_cache.h"
+#include "alloc/pages/homes.h"
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/pool.h"
 #include "alloc/pages/size_class.h"
@@ -19,6 +20,7 @@ bool sgc_heap_init(const struct sgc_heap_config *config)
     if (!sgc_heap_reserve(config))
         return false;
     sgc_huge_pages_init(config->huge_pages);
+    sgc_homes_init();
     sgc_span_caches_init();
     return sgc_pool_init();
 }

@@ -262,6 +262,7 @@ heap_tests = \
 	tests/unit/alloc/pages/test_page \
 	tests/unit/alloc/test_page_supply \
 	tests/unit/alloc/pages/test_pool \
+	tests/unit/alloc/pages/test_pool_nodes \
 	tests/unit/alloc/test_refill \
 	tests/unit/mark/test_scan \
 	tests/unit/alloc/large/test_span_cache \
@@ -269,7 +270,7 @@ heap_tests = \
 unit_tests += $(heap_tests)
 thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/test_marking_race tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += $(heap_port_tests)
-test_headers += tests/lib/heap.h
+test_headers += tests/lib/fake_nodes.h tests/lib/heap.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \

@@ -4,6 +4,7 @@
  */
 #include "alloc/large/span_cache.h"
 
+#include "alloc/pages/homes.h"
 #include "alloc/pages/pool.h"
 
 enum {
@@ -21,8 +22,10 @@ SGC_STATE static struct sgc_span_caches *spares;
 
 void sgc_span_caches_init(void)
 {
-    if (sgc_heap.config.spare_pages != 0)
-        spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
+    if (sgc_heap.config.spare_pages == 0)
+        return;
+    spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
+    sgc_homes_spread(spares, SGC_OWNERS_MAX * sizeof *spares);
 }
 
 /* NULL: nothing is kept.  Spans that an older epoch has left belong to the sweepers. */

@@ -25,6 +25,7 @@ static uint64_t take_due(uint32_t a, uint64_t oldest, bool whole_only, struct sg
         sgc_pool_unlist(a, due);
         arena->free &= ~due;
         arena->dirty = 0;
+        sgc_pool_count_home(arena, -__builtin_popcountll(due), 0);
         sgc_pool.discarding += (uint32_t)__builtin_popcountll(due);
         sgc_pool_transit_begin((uint32_t)__builtin_popcountll(due));
         sgc_aw_store(&sgc_pool.dirty,
@@ -45,6 +46,7 @@ static bool put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     sgc_assert(sgc_pool.discarding >= (uint32_t)__builtin_popcountll(pages));
     arena->free |= pages;
     arena->dirty |= kept;
+    sgc_pool_count_home(arena, __builtin_popcountll(kept), __builtin_popcountll(pages & ~kept));
     sgc_pool.discarding -= (uint32_t)__builtin_popcountll(pages);
     sgc_aw_store(&sgc_pool.dirty,
                  sgc_aw_load(&sgc_pool.dirty) + (size_t)__builtin_popcountll(kept));
@@ -54,6 +56,12 @@ static bool put_back(uint32_t a, uint64_t pages, uint64_t kept, struct sgc_secti
     bare = ~arena->free == 0 && arena->dirty == 0;
     sgc_unlock(&sgc_pool.lock, self);
     return bare;
+}
+
+static void unsettle(uint32_t a, uint64_t pages)
+{
+    for (; pages != 0; pages &= pages - 1)
+        sgc_page_unsettle(a * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(pages));
 }
 
 /* Discards each run of set bits; returns the pages that the system would not take (locked memory). */
@@ -69,7 +77,9 @@ static uint64_t discard(uint32_t a, uint64_t pages)
         void *start = (void *)sgc_page_start(a * SGC_ARENA_PAGES + bit);
 
         sgc_assert(sgc_page_ok(a * SGC_ARENA_PAGES + bit) && (run & pages) == run);
-        if (!sgc_mem_discard(start, (size_t)count * SGC_PAGE))
+        if (sgc_mem_discard(start, (size_t)count * SGC_PAGE))
+            unsettle(a, run);
+        else
             kept |= run;
         pages &= ~run;
     }

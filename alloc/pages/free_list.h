@@ -9,7 +9,8 @@
  * In front of a list is the lowest of the pages put on it since it was empty (a page below the first goes
  * in front, others go behind), so that reuse keeps the heap dense; another thread takes from the end.
  *
- * Owners are linked by the wealth of their lists (alloc/pages/page_rules.h), so that a rich one is found at once.
+ * Owners are linked by the wealth of their lists (alloc/pages/page_rules.h), those of each memory node by themselves, so that a
+ * rich one is found at once.  Which node an owner's pages lie on is their arenas' affair: most are on that of its thread.
  *
  *   what                              written by               read by                  ordering
  *   everything here                   under the pool's lock    same                     the lock
@@ -39,12 +40,17 @@ uint32_t sgc_free_list_of(uint32_t page);
 
 /* SGC_NO_PAGE if there is none. */
 uint32_t sgc_free_list_first(uint32_t owner);
-uint32_t sgc_free_list_last_of_richest(void);
+uint32_t sgc_free_list_last_of_richest(uint32_t home);         /* among owners whose thread runs there, */
+uint32_t sgc_free_list_last_of_richest_far(uint32_t home);     /* or elsewhere: there are several homes */
+
+/* The owner's thread runs there now. */
+void sgc_free_list_settle(uint32_t owner, uint32_t home);
 
 /* How many pages are on one list.  Without the lock: about. */
 uint32_t sgc_free_list_count(uint32_t owner);
 
-/* How many pages are on all lists.  Without the lock: about. */
+/* How many pages are on all lists, of the arenas of one home and of all.  Without the lock: about. */
+uint32_t sgc_free_list_listed(uint32_t home);
 uint32_t sgc_free_list_total(void);
 
 /* Panics on a contradiction; there are so many arenas.  World stopped, or under the pool's lock. */

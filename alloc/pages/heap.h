@@ -23,6 +23,7 @@
  *   alloc_role,   the collecting thread, world stopped     everybody      stopping and resuming the world
  *   alloc_words,
  *   epoch
+ *   homes         sgc_homes_init, before any thread        everybody      thread creation
  *   marking       the collecting thread, world stopped     everybody      stopping the world: within a section, and
  *                                                                         under a lock, it does not change
  *   alloc bits    small: the page's owner; span: under     everybody      release: a marker beside the program loads
@@ -54,6 +55,12 @@ struct sgc_arena;
 
 enum sgc_huge_pages { SGC_HUGE_OFF, SGC_HUGE_ON, SGC_HUGE_AUTO };
 
+/* What is done about memory nodes, where there are several: alloc/pages/homes.h. */
+enum sgc_numa { SGC_NUMA_OFF, SGC_NUMA_LOCAL, SGC_NUMA_BALANCED, SGC_NUMA_INTERLEAVE_HEAP, SGC_NUMA_AUTO };
+
+enum { SGC_HOMES_MAX = 64 };        /* memory nodes that can be told apart */
+
+
 /* Fixed before the heap is used. */
 struct sgc_heap_config {
     size_t reserve;                 /* address space for pages; 0: automatic */
@@ -65,6 +72,7 @@ struct sgc_heap_config {
     size_t cache_bytes;             /* of the last-level cache: a larger heap is not in it; 0: unknown */
     enum sgc_huge_pages huge_pages;
     struct sgc_page_rule page_rule; /* where a thread that has run out of pages gets one */
+    enum sgc_numa numa;             /* not SGC_NUMA_AUTO */
 };
 
 struct sgc_heap {
@@ -81,6 +89,7 @@ struct sgc_heap {
     uint32_t alloc_role;            /* 0 or 1: which bitmap says what is allocated */
     uint32_t epoch;                 /* number of the last finished cycle, from 1 */
     sgc_a32_t marking;              /* a mark goes on beside the program */
+    uint32_t homes;                 /* nodes that arenas have their home on; 1: no arena has one */
     size_t os_page;
     void *reservation;
     size_t reservation_bytes;
@@ -162,7 +171,8 @@ struct sgc_arena {
     sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
     uint64_t listed;            /* of the dirty ones, those on some thread's free page list */
     sgc_aw_t noted;             /* pages in which something was freed since marking beside the program began */
-    uint64_t spare;             /* a cache line each: three words above are written by all */
+    uint8_t home;               /* node that it is bound to; 0 if arenas have no homes */
+    uint8_t spare[7];           /* a cache line each: three words above are written by all */
 };
 _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 

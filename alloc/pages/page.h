@@ -131,7 +131,9 @@ struct sgc_page_record {
     sgc_a32_t queued;
     uint32_t span_pages;
     bool warm;                  /* a spare span: it was in use until just now */
+    uint16_t home;              /* the owner that was the first to use it since it has contents; 0: it has none */
 };
+_Static_assert(SGC_OWNERS_MAX <= UINT16_MAX + 1, "an owner's number is a home");
 
 #define SGC_TAG_OF_NONE UINTPTR_MAX     /* of no page: there are fewer owners */
 
@@ -199,6 +201,25 @@ static inline void sgc_span_set_limited(struct sgc_page *d, bool limited)
 static inline size_t sgc_page_first_granule(uint32_t page)
 {
     return (size_t)page * SGC_PAGE_GRANULES;
+}
+
+/* A page is taken for an owner: its home, if it has none.  True if that is another owner.  By who has the page, or under the
+ * pool's lock. */
+static inline bool sgc_page_settle(uint32_t page, uint32_t owner)
+{
+    struct sgc_page_record *r = &sgc_heap.records[page];
+
+    sgc_assert(sgc_page_ok(page) && owner < SGC_OWNERS_MAX);
+    if (r->home == SGC_NO_OWNER)
+        r->home = (uint16_t)owner;
+    return r->home != owner;
+}
+
+/* It has no contents any more, or never got any. */
+static inline void sgc_page_unsettle(uint32_t page)
+{
+    sgc_assert(sgc_page_ok(page));
+    sgc_heap.records[page].home = SGC_NO_OWNER;
 }
 
 /* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its

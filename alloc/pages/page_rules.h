@@ -34,6 +34,9 @@ enum sgc_page_source {
     SGC_SOURCE_ANY,             /* whatever has contents, lowest address first */
     SGC_SOURCE_OTHERS,          /* the list of the thread that has (about) the most */
     SGC_SOURCE_FRESH,           /* without contents: the heap expands */
+    SGC_SOURCE_NOBODYS_FAR,     /* the same three where the pages' home is not the asking thread's node */
+    SGC_SOURCE_OTHERS_FAR,
+    SGC_SOURCE_FRESH_FAR,
     SGC_SOURCES
 };
 
@@ -41,11 +44,12 @@ enum sgc_page_source {
 struct sgc_page_supply {
     uint64_t consumed;          /* in use by threads, or free and with contents */
     uint64_t max_live;         /* l: the most that were live at one time, as far as is known */
+    bool near_and_far;          /* pages have homes on several memory nodes: otherwise all are near */
 };
 
 /* Sources in the order in which they are asked, SGC_SOURCE_NONE at the end. */
 struct sgc_page_order {
-    unsigned char source[5];
+    unsigned char source[8];
 };
 
 /* Automatic k: locality is paid for with memory where there is any to gain, that is with more than one memory
@@ -65,13 +69,28 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
     return rule->policy == SGC_POLICY_AL;
 }
 
+/* What is near comes before what is far, and far pages that cost no memory before fresh ones, except where the heap may expand:
+ * whether it does is the policy's answer, and does not depend on the nodes. */
+static inline struct sgc_page_order sgc_page_order_of_nodes(bool allowed)
+{
+    if (allowed)
+        return (struct sgc_page_order){
+            { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR,
+              SGC_SOURCE_OTHERS_FAR, SGC_SOURCE_FRESH_FAR } };
+    return (struct sgc_page_order){
+        { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR,
+          SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
+}
+
 /* The last source is for the case that those before it have nothing: nobody is refused a page while there is
  * a free one, and the heap expands rather than that. */
 static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *rule,
                                                    const struct sgc_page_supply *supply)
 {
     if (rule->policy == SGC_POLICY_AS)
-        return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH } };
+        return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
+    if (supply->near_and_far)
+        return sgc_page_order_of_nodes(sgc_heap_expansion_allowed(rule, supply));
     if (sgc_heap_expansion_allowed(rule, supply))
         return (struct sgc_page_order){
             { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } };

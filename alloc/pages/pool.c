@@ -7,6 +7,7 @@
 #include "alloc/pages/pool.h"
 
 #include "alloc/pages/free_list.h"
+#include "alloc/pages/homes.h"
 #include "alloc/pages/page.h"
 
 SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
@@ -92,13 +93,14 @@ static void raise_lowest(void)
 void sgc_pool_note_arena(uint32_t arena)
 {
     const struct sgc_arena *a = &sgc_heap.arenas[arena];
+    uint32_t *lowest_of = sgc_pool.home[a->home].lowest_of;
 
     sgc_assert(arena < sgc_pool.committed);
     if (a->free != 0 && arena < sgc_pool.lowest)
         sgc_pool.lowest = arena;
     for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
-        if (arena < sgc_pool.lowest_of[sort] && sgc_pool_pages_of(a, (enum sgc_pool_sort)sort) != 0)
-            sgc_pool.lowest_of[sort] = arena;
+        if (arena < lowest_of[sort] && sgc_pool_pages_of(a, (enum sgc_pool_sort)sort) != 0)
+            lowest_of[sort] = arena;
 }
 
 static uint64_t bits_from(uint32_t bit, uint32_t count)
@@ -117,9 +119,9 @@ static uint32_t part_in_arena(uint32_t first, uint32_t count, uint64_t *bits)
     return here;
 }
 
-/* Calls visit(arena, bits) for each arena that the pages [first, first+count) lie in; adds up. */
+/* Calls visit(arena, bits, how many) for each arena that the pages [first, first+count) lie in; adds up. */
 static uint32_t each_arena(uint32_t first, uint32_t count,
-                           uint32_t (*visit)(struct sgc_arena *arena, uint64_t bits))
+                           uint32_t (*visit)(struct sgc_arena *arena, uint64_t bits, uint32_t count))
 {
     uint32_t sum = 0;
 
@@ -127,15 +129,16 @@ static uint32_t each_arena(uint32_t first, uint32_t count,
         uint64_t bits;
         uint32_t here = part_in_arena(first, count, &bits);
 
-        sum += visit(sgc_arena_of_page(first), bits);
+        sum += visit(sgc_arena_of_page(first), bits, here);
         first += here;
         count -= here;
     }
     return sum;
 }
 
-static uint32_t count_used(struct sgc_arena *arena, uint64_t bits)
+static uint32_t count_used(struct sgc_arena *arena, uint64_t bits, uint32_t count)
 {
+    (void)count;
     return (uint32_t)__builtin_popcountll(arena->dirty & bits);
 }
 
@@ -146,22 +149,24 @@ void sgc_pool_unlist(uint32_t arena, uint64_t pages)
         sgc_free_list_remove(arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(bits));
 }
 
-static uint32_t take_bits(struct sgc_arena *arena, uint64_t bits)
+static uint32_t take_bits(struct sgc_arena *arena, uint64_t bits, uint32_t count)
 {
-    uint32_t dirty = count_used(arena, bits);
+    uint32_t dirty = count_used(arena, bits, count);
 
     sgc_assert((arena->free & bits) == bits);
     sgc_pool_unlist((uint32_t)(arena - sgc_heap.arenas), bits);
     arena->free &= ~bits;
     arena->dirty &= ~bits;
+    sgc_pool_count_home(arena, -(int32_t)dirty, (int32_t)(dirty - count));
     return dirty;
 }
 
-static uint32_t give_bits(struct sgc_arena *arena, uint64_t bits)
+static uint32_t give_bits(struct sgc_arena *arena, uint64_t bits, uint32_t count)
 {
     sgc_assert((arena->free & bits) == 0);
     arena->free |= bits;
     arena->dirty |= bits;
+    sgc_pool_count_home(arena, (int32_t)count, 0);
     return 0;
 }
 
@@ -216,9 +221,9 @@ void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_s
 
 /* ---- taking a run ---- */
 
-/* Under the lock: a run within the committed arenas, or growth and another look.  The run may begin in
- * the free end of what is committed. */
-static uint32_t find_or_grow(uint32_t count, struct sgc_section *self)
+/* Under the lock: a run within the committed arenas, whatever their homes, or growth for this home and another look.  The run may
+ * begin in the free end of what is committed. */
+static uint32_t find_or_grow(uint32_t count, uint32_t home, struct sgc_section *self)
 {
     sgc_assert(count != 0 && sgc_lock_taken(&sgc_pool.lock));
     for (;;) {
@@ -227,7 +232,7 @@ static uint32_t find_or_grow(uint32_t count, struct sgc_section *self)
 
         if (first != SGC_NO_PAGE)
             return first;
-        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, count >= USES_MAX, self))
+        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, count >= USES_MAX, home, self))
             return find_run(count, &tail);
     }
 }
@@ -256,9 +261,9 @@ static bool unlist_run(uint32_t first, uint32_t count)
 }
 
 /* Under the lock: a run that may be taken. */
-static uint32_t find_allowed(uint32_t count, struct sgc_section *self)
+static uint32_t find_allowed(uint32_t count, uint32_t home, struct sgc_section *self)
 {
-    uint32_t first = sgc_pool_may_use(count) ? find_or_grow(count, self) : SGC_NO_PAGE;
+    uint32_t first = sgc_pool_may_use(count) ? find_or_grow(count, home, self) : SGC_NO_PAGE;
 
     if (first != SGC_NO_PAGE && !sgc_pool_within_limit(count - each_arena(first, count, count_used)))
         return SGC_NO_PAGE;
@@ -267,13 +272,13 @@ static uint32_t find_allowed(uint32_t count, struct sgc_section *self)
 
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero)
 {
-    uint32_t first;
+    uint32_t first, home = sgc_home_here();
     bool ready;
 
     sgc_assert(count > 0);
     do {
         sgc_lock(&sgc_pool.lock, self);
-        first = find_allowed(count, self);
+        first = find_allowed(count, home, self);
         ready = first == SGC_NO_PAGE || unlist_run(first, count);
         if (first != SGC_NO_PAGE && ready)
             sgc_pool_take_run(first, count, zero);

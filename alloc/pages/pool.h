@@ -19,6 +19,10 @@
  *                            who waits: a bit                               the pages were found under: who does not find
  *                                                                           them there any more finds them here
  *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
+ *   home of an arena         under the pool's lock,      anybody            sgc_heap.limit publishes it; it never changes
+ *                            before the arena is
+ *                            published
+ *   home: lowest, counts     under the pool's lock       same               the lock
  *   promised                 who grows (growing)         same               the lock, under which that is set and cleared
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
  */
@@ -28,12 +32,18 @@
 #include "alloc/pages/heap.h"
 #include "platform/lock.h"
 
+/* The free pages of all arenas of one home.  Counted, so that no arena is looked at when there are none. */
+struct sgc_pool_home {
+    uint32_t lowest_of[SGC_POOL_SORTS];     /* no such arena below has a page of this sort */
+    uint32_t used, clean;                   /* pages with contents, and without */
+};
+
 struct sgc_pool {
     struct sgc_lock lock;
     uint32_t committed;         /* arenas whose pages are in the pool */
     uint32_t promised;          /* arenas that the system has granted: those, and what sgc_pool_expand asked for */
-    uint32_t lowest;            /* no arena below has a free page, */
-    uint32_t lowest_of[SGC_POOL_SORTS];     /* or one of this sort */
+    uint32_t lowest;            /* no arena below has a free page */
+    struct sgc_pool_home home[SGC_HOMES_MAX];       /* by the home of the arenas */
     bool growing;               /* somebody commits the next arenas; nobody else may */
     uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free pages */
     sgc_a32_t coming;           /* pages on their way here, doubled, and whether somebody sleeps until there are none */
@@ -45,7 +55,9 @@ struct sgc_pool {
     sgc_aw_t limit;             /* most pages in use and dirty together; SIZE_MAX: none */
     sgc_aw_t returned;          /* bytes given back to the system so far */
     sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
-    sgc_aw_t remote;            /* of these, pages that another thread had last */
+    sgc_aw_t remote;            /* of these, pages that another thread had last, */
+    sgc_aw_t foreign;           /* pages that another thread was the first to use since they have contents, */
+    sgc_aw_t far;               /* and pages of an arena whose home is not the thread's node */
 };
 SGC_INNER struct sgc_pool sgc_pool;
 
@@ -139,9 +151,20 @@ bool sgc_pool_within_limit(uint32_t fresh);
 /* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
 bool sgc_pool_may_use(uint32_t count);
 
-/* Makes `need` more arenas or waits for the thread that makes some; the lock may be given up meanwhile.  `huge`: what they are
- * for uses most of its pages.  False when there are no more. */
-bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self);
+/* Free pages of the arena that are on no list have come, with contents or without; negative: are gone. */
+static inline void sgc_pool_count_home(const struct sgc_arena *arena, int32_t used, int32_t clean)
+{
+    struct sgc_pool_home *home = &sgc_pool.home[arena->home];
+
+    sgc_assert(arena->home < sgc_heap.homes);
+    home->used += (uint32_t)used;
+    home->clean += (uint32_t)clean;
+    sgc_assert((home->used | home->clean) >> 31 == 0);
+}
+
+/* Makes `need` more arenas with this home or waits for the thread that makes some, for whatever home; the lock may be given up
+ * meanwhile.  `huge`: what they are for uses most of its pages.  False when there are no more. */
+bool sgc_pool_more(uint32_t need, bool huge, uint32_t home, struct sgc_section *self);
 
 /* Out of the pool, and back; a single page onto the list of its last owner. */
 void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero);

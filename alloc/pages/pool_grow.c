@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "alloc/pages/free_list.h"
+#include "alloc/pages/homes.h"
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
 
@@ -35,13 +36,15 @@ static void end_growing(void)
     sgc_wake(&sgc_pool.grown, INT_MAX);
 }
 
-static void publish_arena(uint32_t arena)
+static void publish_arena(uint32_t arena, uint32_t home)
 {
     struct sgc_arena *a = &sgc_heap.arenas[arena];
 
     sgc_assert(arena == sgc_pool.committed && arena < sgc_heap.reserved / SGC_ARENA);
     a->free = arena == 0 ? UINT64_MAX & ~UINT64_C(1) : UINT64_MAX;    /* page 0 means "no page" */
     a->dirty = 0;
+    a->home = (uint8_t)home;
+    sgc_pool_count_home(a, 0, arena == 0 ? SGC_ARENA_PAGES - 1 : SGC_ARENA_PAGES);
     sgc_pool.committed = arena + 1;
     sgc_aw_store_rel(&sgc_heap.limit, (size_t)(arena + 1) * SGC_ARENA);
     sgc_aw_store_rel(&sgc_heap.granules, (size_t)(arena + 1) * SGC_ARENA / SGC_GRANULE);
@@ -61,10 +64,10 @@ static bool commit_upto(uint32_t end)
     return true;
 }
 
-/* `want` arenas, or `need` if the system refuses so many, outside the lock, as the only one
+/* `want` arenas for a home, or `need` if the system refuses so many, outside the lock, as the only one
  * who grows; `huge`: of huge pages if these are good.  Less than is needed would only be charged to the process and serve
  * nobody. */
-static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section *self)
+static uint32_t grow(uint32_t need, uint32_t want, bool huge, uint32_t home, struct sgc_section *self)
 {
     uint32_t first = sgc_pool.committed;
     uint32_t done = want;
@@ -73,11 +76,13 @@ static uint32_t grow(uint32_t need, uint32_t want, bool huge, struct sgc_section
     sgc_unlock(&sgc_pool.lock, self);
     if (!commit_upto(first + want))
         done = want != need && commit_upto(first + need) ? need : 0;
+    if (done != 0)
+        sgc_homes_bind(first, done, home);
     if (huge && done != 0)
         sgc_huge_pages_grown(first, done);
     sgc_lock(&sgc_pool.lock, self);
     for (uint32_t i = 0; i < done; i++)
-        publish_arena(first + i);
+        publish_arena(first + i, home);
     end_growing();
     return done;
 }
@@ -98,11 +103,11 @@ static uint32_t growth_for(uint32_t need)
     return want < left ? want : left;
 }
 
-bool sgc_pool_more(uint32_t need, bool huge, struct sgc_section *self)
+bool sgc_pool_more(uint32_t need, bool huge, uint32_t home, struct sgc_section *self)
 {
     if (need > arenas_beyond(sgc_pool.committed))
         return false;
-    return !begin_growing(self) || grow(need, growth_for(need), huge && need == 1, self) != 0;
+    return !begin_growing(self) || grow(need, growth_for(need), huge && need == 1, home, self) != 0;
 }
 
 bool sgc_pool_expand(size_t pages, struct sgc_section *self)
@@ -129,6 +134,8 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
 
 bool sgc_pool_init(void)
 {
+    uint32_t home = sgc_home_here();
+
     sgc_pool_set_limit(sgc_heap.config.limit);
     sgc_free_lists_init();
     sgc_live_pages_init();
@@ -139,6 +146,7 @@ bool sgc_pool_init(void)
         return false;
     }
     sgc_pool.promised = 1;
-    publish_arena(0);
+    sgc_homes_bind(0, 1, home);
+    publish_arena(0, home);
     return true;
 }

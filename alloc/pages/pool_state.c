@@ -69,19 +69,40 @@ void sgc_pool_transit_wait(struct sgc_section *self)
 
 /* ---- the check ---- */
 
+static void check_free_page(uint32_t page, bool has_contents)
+{
+    sgc_verify(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE);
+    sgc_verify(has_contents || sgc_heap.records[page].home == SGC_NO_OWNER);
+}
+
 static size_t check_arena(uint32_t a)
 {
     const struct sgc_arena *arena = &sgc_heap.arenas[a];
 
     sgc_assert(a < sgc_pool.committed);
-    sgc_verify((arena->dirty & ~arena->free) == 0);
+    sgc_verify((arena->dirty & ~arena->free) == 0 && arena->home < sgc_heap.homes);
     sgc_verify(a >= sgc_pool.lowest || arena->free == 0);
     for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
-        sgc_verify(a >= sgc_pool.lowest_of[sort] || sgc_pool_pages_of(arena, (enum sgc_pool_sort)sort) == 0);
+        sgc_verify(a >= sgc_pool.home[arena->home].lowest_of[sort] || sgc_pool_pages_of(arena, (enum sgc_pool_sort)sort) == 0);
     for (uint32_t bit = 0; bit < SGC_ARENA_PAGES; bit++)
         if (arena->free >> bit & 1)
-            sgc_verify(sgc_page_state(&sgc_heap.pages[a * SGC_ARENA_PAGES + bit]) == SGC_PAGE_FREE);
+            check_free_page(a * SGC_ARENA_PAGES + bit, arena->dirty >> bit & 1);
     return (size_t)__builtin_popcountll(arena->dirty);
+}
+
+/* The counts of a home are those of its arenas. */
+static void check_home(uint32_t home)
+{
+    size_t used = 0, clean = 0;
+
+    for (uint32_t a = 0; a < sgc_pool.committed; a++)
+        if (sgc_heap.arenas[a].home == home) {
+            used += (size_t)__builtin_popcountll(sgc_pool_pages_of(&sgc_heap.arenas[a], SGC_POOL_USED));
+            clean += (size_t)__builtin_popcountll(sgc_pool_pages_of(&sgc_heap.arenas[a], SGC_POOL_CLEAN));
+        }
+    sgc_verify(used == sgc_pool.home[home].used && clean == sgc_pool.home[home].clean);
+    (void)used;
+    (void)clean;
 }
 
 void sgc_pool_check(void)
@@ -95,6 +116,8 @@ void sgc_pool_check(void)
     sgc_verify(dirty == sgc_aw_load(&sgc_pool.dirty));
     sgc_verify(used == sgc_aw_load(&sgc_pool.in_use) + sgc_pool.discarding + 1);    /* page 0 is nobody's */
     sgc_verify(sgc_aw_load(&sgc_pool.small) <= sgc_aw_load(&sgc_pool.in_use));
+    for (uint32_t home = 0; home < sgc_heap.homes; home++)
+        check_home(home);
     sgc_free_lists_check(sgc_pool.committed);
     (void)dirty;
     (void)used;

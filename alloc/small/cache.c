@@ -4,6 +4,7 @@
  */
 #include "alloc/small/cache.h"
 
+#include "alloc/pages/homes.h"
 #include "alloc/small/slots.h"
 #include "platform/report.h"
 
@@ -40,6 +41,7 @@ static bool make_table(void)
     nobody.tag = nobody.free_tag = SGC_TAG_OF_NONE;
     fill_fast_bins();
     sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
+    sgc_homes_spread(sgc_cache_table, SGC_CACHES_MAX * sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "gc/collect/assists.h"
 #include "gc/collect/concurrent.h"
@@ -129,6 +130,19 @@ static void read_times(struct SGC_stats *s, const struct sgc_totals *t)
     s->stop_max_ns = t->stop.max;
 }
 
+static void read_pages(struct SGC_stats *s)
+{
+    struct sgc_page_figures f;
+
+    sgc_policy_figures(&f);
+    for (int source = 0; source < SGC_SOURCES; source++)
+        s->pages_taken += f.taken[source];
+    s->pages_consumed_max = f.max_consumed;
+    s->pages_fresh = sgc_pages_fresh(&f);
+    s->pages_foreign = f.foreign;
+    s->pages_far = f.far;
+}
+
 static void read_stats(struct SGC_stats *s)
 {
     struct sgc_totals t;
@@ -150,6 +164,7 @@ static void read_stats(struct SGC_stats *s)
         .markers = (uint64_t)GC_get_parallel() + 1,
     };
     read_times(s, &t);
+    read_pages(s);
 }
 
 /* The GC lock keeps collections away, so that all is of one moment. */

@@ -143,7 +143,10 @@ static void fill_page_figures(struct sgc_cycle_record *r)
     r->pages_consumed_most = f.max_consumed;
     for (int i = 0; i < SGC_SOURCES; i++)
         r->pages_taken += f.taken[i];
+    r->pages_fresh = sgc_pages_fresh(&f);
     r->pages_remote = f.remote;
+    r->pages_foreign = f.foreign;
+    r->pages_far = f.far;
     r->pages_live_most = f.max_live;
 }
 

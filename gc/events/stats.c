@@ -91,6 +91,11 @@ static void take_last(struct sgc_cycle_totals *t, const struct sgc_cycle_record 
     t->root_bytes = r->root_bytes;
     t->threads_stopped = r->threads_stopped;
     t->threads_blocked = r->threads_blocked;
+    t->pages_consumed_most = r->pages_consumed_most;
+    t->pages_taken = r->pages_taken;
+    t->pages_fresh = r->pages_fresh;
+    t->pages_foreign = r->pages_foreign;
+    t->pages_far = r->pages_far;
     t->last_pause_ns = sgc_cycle_pause_ns(r);
     t->last_stop_ns = r->phase_ns[SGC_PHASE_STOP];
     t->last_end_ns = r->resumed_ns;

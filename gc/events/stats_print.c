@@ -79,6 +79,13 @@ static void print_concurrent(const struct sgc_cycle_record *r)
     sgc_log_text(&line);
 }
 
+static void add_pages(struct sgc_line *line, uint64_t most, uint64_t taken, uint64_t fresh, uint64_t foreign, uint64_t far)
+{
+    sgc_assert(sgc_log_line_ok(line));
+    sgc_line_add(line, "pages: at most %lu consumed, %lu taken, %lu of them fresh, %lu foreign, %lu far", (unsigned long)most,
+                 (unsigned long)taken, (unsigned long)fresh, (unsigned long)foreign, (unsigned long)far);
+}
+
 static void print_details(const struct sgc_cycle_record *r)
 {
     struct sgc_line line;
@@ -98,6 +105,8 @@ static void print_details(const struct sgc_cycle_record *r)
                  (unsigned long)r->mark_stack_depth);
     sgc_line_add(&line, "; %lu markers, %lu pieces stolen in %lu thefts", (unsigned long)r->markers,
                  (unsigned long)r->stolen, (unsigned long)r->steals);
+    sgc_line_add(&line, "; ");
+    add_pages(&line, r->pages_consumed_most, r->pages_taken, r->pages_fresh, r->pages_foreign, r->pages_far);
     sgc_log_text(&line);
 }
 
@@ -207,6 +216,16 @@ static void print_heap(const struct sgc_totals *t)
     sgc_log_text(&line);
 }
 
+static void print_pages(const struct sgc_cycle_totals *c)
+{
+    struct sgc_line line;
+
+    sgc_line_start(&line);
+    add_pages(&line, c->pages_consumed_most, c->pages_taken, c->pages_fresh, c->pages_foreign, c->pages_far);
+    sgc_line_add(&line, " until the last collection");
+    sgc_log_text(&line);
+}
+
 void sgc_stats_at_exit(void)
 {
     static bool done SGC_STATE;
@@ -224,6 +243,7 @@ void sgc_stats_at_exit(void)
         print_marking(&totals.cycle, totals.mark.total);
         if (totals.cycle.concurrent > 0)
             print_beside(&totals.cycle);
+        print_pages(&totals.cycle);
     }
     print_heap(&totals);
 }

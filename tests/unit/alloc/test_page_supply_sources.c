@@ -322,6 +322,74 @@ static int decayed(void)
     return is(sources(a, 1), "F") ? 0 : 2;
 }
 
+/* ---- who was the first to use a page ---- */
+
+static size_t foreign(void)
+{
+    sgc_policy_figures(&figures);
+    return figures.foreign;
+}
+
+/* Four pages of a go to b, and back: there a was the first again, though b had them last. */
+static int first_users(void)
+{
+    uint32_t page[4];
+
+    start(SGC_POLICY_LPS, 1, 0);
+    take_all(a, page, 4);
+    if (foreign() != 0)
+        return 1;
+    give_all(a, page, 4);
+    take_all(b, page, 4);
+    if (foreign() != 4)
+        return 2;
+    give_all(b, page, 4);
+    take_all(a, page, 4);
+    if (foreign() != 4 || figures.remote != 8)
+        return 3;
+    give_all(a, page, 4);
+    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &a->section);
+    take_all(b, page, 4);
+    give_all(b, page, 4);
+    take_all(b, page, 4);
+    sgc_pool_check();
+    return foreign() == 4 && figures.taken[SGC_SOURCE_FRESH] == 8 ? 0 : 4;
+}
+
+/* A page that b made ready and never used has no first user. */
+static int never_used(void)
+{
+    struct sgc_taken taken;
+
+    start(SGC_POLICY_LPS, 1, 0);
+    if (sgc_policy_take_singles(b, 1, &taken) != 1)
+        return 1;
+    sgc_heap.records[taken.page].zero_from = 0;
+    sgc_pool_give_singles(&taken.page, 1, b->id, &b->section);
+    sgc_pool_check();
+    if (take(a) != taken.page || foreign() != 0)
+        return 2;
+    give_all(a, &taken.page, 1);
+    return take(b) == taken.page && foreign() == 1 ? 0 : 3;
+}
+
+/* Of six pages of a dead span one was b's before. */
+static int pages_of_spans(void)
+{
+    uint32_t page[2], span;
+    bool zero;
+
+    start(SGC_POLICY_LPS, 1, 0);
+    take_all(a, page, 1);
+    take_all(b, page + 1, 1);
+    give_all(b, page + 1, 1);
+    span = sgc_policy_take_pages(6, &a->section, &zero);
+    if (span != page[1] || zero || foreign() != 0)
+        return 1;
+    sgc_pool_give(span, 6, &a->section);
+    return is(sources(b, 6), "NNNNNN") && foreign() == 5 ? 0 : 2;
+}
+
 /* ---- what the sweeper finds empty ---- */
 
 /* Objects of one thread, all dead; another thread sweeps. */
@@ -431,6 +499,9 @@ int main(void)
     child_ok(span_over_lists, "a long run takes its pages off many lists");
     child_ok(owner_ends, "the free pages of an ended thread are nobody's");
     child_ok(decayed, "pages that went back to the system are on no list");
+    child_ok(first_users, "foreign pages: those that another thread was the first to use since they have contents");
+    child_ok(never_used, "a page that was never used has no first user");
+    child_ok(pages_of_spans, "the first user of a span's pages is its thread, but for pages that had contents");
     child_ok(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
     child_ok(swept_orphans, "empty orphans are nobody's");
     child_ok(own_swept_first, "who needs a page sweeps its own pages first");

@@ -265,6 +265,11 @@ static const struct sgc_cycle_record example = {
     .markers = 2,
     .steals = 7,
     .stolen = 31,
+    .pages_consumed_most = 2048,
+    .pages_taken = 9000,
+    .pages_fresh = 2100,
+    .pages_foreign = 333,
+    .pages_far = 21,
 };
 
 static const char first_line[] =
@@ -274,7 +279,8 @@ static const char first_line[] =
 static const char second_line[] =
     "SGC: cycle 12: stop began 0.500 ms after the request, bitmap cleared in 0.300 ms before it; 1 threads blocked;"
     " roots 3.0 MiB; since the last cycle 60.0 MiB allocated, 0.5 MiB given back; free 105.0 MiB; 2 pages rescanned;"
-    " mark stack 99 deep; 2 markers, 31 pieces stolen in 7 thefts\n";
+    " mark stack 99 deep; 2 markers, 31 pieces stolen in 7 thefts; pages: at most 2048 consumed, 9000 taken,"
+    " 2100 of them fresh, 333 foreign, 21 far\n";
 
 static const char *printed(bool stats, bool verbose)
 {
@@ -320,11 +326,12 @@ static void check_summary(void)
     tap_ok(strstr(text, "\nSGC: pause: p50 0.000 ms, p99 0.00") != NULL && strstr(text, " ms, max 1.235 ms, total ") &&
            strstr(text, "\nSGC: time to stop: p50 ") && strstr(text, "max 0.012 ms") && strstr(text, "\nSGC: marking: p50 "),
            "gives pauses, times to stop and marking");
-    snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: heap: ", (unsigned long)written + 206);
+    snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: pages: ", (unsigned long)written + 206);
     tap_ok(strstr(text, "\nSGC: marked: ") != NULL && strstr(text, first) != NULL &&
+           strstr(text, "\nSGC: pages: at most 2048 consumed, 9000 taken, 2100 of them fresh, 333 foreign, 21 far until the last collection\n") &&
            strstr(text, "\nSGC: heap: 128.0 MiB (at most 128.0), live 23.0 MiB after the last collection; grown by 0.1 MiB "
                         "in 40000 steps, given back 0.1 MiB in 40000 steps\n") != NULL &&
-           capture_count(text, "\n") == 6, "the rate, and the heap");
+           capture_count(text, "\n") == 7, "the rate, the pages, and the heap");
     tap_ok(summary()[0] == '\0', "and is printed once");
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the heap and its tables lie, on a machine with several memory nodes (SGC_NUMA).
+ *
+ *   off               as the system does it: memory is where who touches it first runs
+ *   local             each arena has a home, with its bits; the other tables are on all nodes in turn
+ *   balanced          each arena has a home; all tables are on all nodes in turn
+ *   interleave-heap   everything is on all nodes in turn, and no arena has a home
+ *
+ * A home is meant: the system may refuse to bind memory, and takes it elsewhere when the node is full.  Fresh pages of an arena go
+ * to threads of its home first, so that most are there even so.
+ *
+ * With one node nothing here makes a system call.  What is bound is touched by nobody before; the tables are bound before there
+ * are other threads, an arena by the only thread that grows the heap.
+ */
+#ifndef SGC_ALLOC_PAGES_HOMES_H
+#define SGC_ALLOC_PAGES_HOMES_H
+
+#include "alloc/pages/heap.h"
+#include "platform/placement.h"
+
+/* Says how many homes there are, and puts the tables where the configuration wants them.  When the heap is reserved and before
+ * any of it is used. */
+void sgc_homes_init(void);
+
+/* Binds arenas that are committed and not published.  A refusal changes nothing. */
+void sgc_homes_bind(uint32_t first, uint32_t count, uint32_t home);
+
+/* Puts a table, of whole OS pages from sgc_mem_obtain, on all nodes in turn, unless there is none.  By the thread that made it. */
+void sgc_homes_spread(void *table, size_t bytes);
+
+/* Why the system has refused to put the heap's tables somewhere, an errno; 0: it has not. */
+int sgc_homes_refused(void);
+
+/* The home for what the calling thread asks for; 0 if there are none. */
+static inline uint32_t sgc_home_here(void)
+{
+    return sgc_heap.homes > 1 ? (uint32_t)sgc_node_here() : 0;
+}
+
+/* The node that an arena has its home on; -1 if it has none. */
+static inline int sgc_arena_node(uint32_t arena)
+{
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
+    return sgc_heap.homes > 1 ? sgc_heap.arenas[arena].home : -1;
+}
+
+#endif
