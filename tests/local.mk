@@ -262,6 +262,7 @@ heap_tests = \
 	tests/unit/alloc/pages/test_page \
 	tests/unit/alloc/test_page_supply \
 	tests/unit/alloc/pages/test_pool \
+	tests/unit/alloc/pages/test_homes \
 	tests/unit/alloc/pages/test_pool_nodes \
 	tests/unit/alloc/test_refill \
 	tests/unit/mark/test_scan \

@@ -26,7 +26,7 @@ struct home_lists {
 
 struct free_lists {
     struct free_list *of;           /* by owner */
-    struct home_lists on[SGC_HOMES_MAX];
+    struct home_lists on[SGC_NODES_MAX];
 };
 
 static struct free_lists lists;

@@ -48,6 +48,7 @@
 #include "platform/visibility.h"
 #include "platform/platform.h"
 #include "platform/report.h"
+#include "platform/topology.h"
 
 struct sgc_page;
 struct sgc_page_record;
@@ -57,8 +58,6 @@ enum sgc_huge_pages { SGC_HUGE_OFF, SGC_HUGE_ON, SGC_HUGE_AUTO };
 
 /* What is done about memory nodes, where there are several: alloc/pages/homes.h. */
 enum sgc_numa { SGC_NUMA_OFF, SGC_NUMA_LOCAL, SGC_NUMA_BALANCED, SGC_NUMA_INTERLEAVE_HEAP, SGC_NUMA_AUTO };
-
-enum { SGC_HOMES_MAX = 64 };        /* memory nodes that can be told apart */
 
 
 /* Fixed before the heap is used. */

@@ -58,7 +58,7 @@ void sgc_homes_init(void)
     if (!has_effect())
         return;
     if (sgc_heap.config.numa != SGC_NUMA_INTERLEAVE_HEAP)
-        sgc_heap.homes = (uint32_t)sgc_nodes() < SGC_HOMES_MAX ? (uint32_t)sgc_nodes() : SGC_HOMES_MAX;
+        sgc_heap.homes = (uint32_t)sgc_nodes();
     sgc_mem_use_huge(sgc_heap.bits, (size_t)(end - (char *)sgc_heap.bits), false);
     spread(first, (size_t)(end - first));
 }

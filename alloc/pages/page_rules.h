@@ -3,7 +3,7 @@
  * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the replay of
  * recorded demands (tests/unit/alloc/pages/test_page_rules_bounds.c) and a simulator take the same ones.
  *
- * A policy is two answers: is a thread's own free page preferred, and may the heap expand although
+ * A policy is two answers: does a thread's own free page come first, and may the heap expand although
  * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.
  */
 #ifndef SGC_ALLOC_PAGES_PAGE_RULES_H
@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 enum sgc_page_policy {
-    SGC_POLICY_AS,              /* always share: the free pages are everybody's */
-    SGC_POLICY_PS,              /* share, own pages first */
-    SGC_POLICY_AL,              /* always local: nobody takes another thread's page */
-    SGC_POLICY_LPS,             /* local while that costs at most k times what sharing would */
+    SGC_POLICY_PS,              /* page shared: the free pages are everybody's, whoever had them */
+    SGC_POLICY_AL,              /* all local: nobody takes another thread's page */
+    SGC_POLICY_LPS,             /* locality-aware: own pages first, and local while that costs at most k times what PS does */
 };
 
-/* Fixed before the heap is used.  All zero is AS. */
+enum { SGC_K_ONE = 256 };      /* k is in such parts */
+
+/* Fixed before the heap is used.  All zero is PS. */
 struct sgc_page_rule {
     enum sgc_page_policy policy;
-    uint32_t k;                 /* LPS: allowable consumption ratio; below 2 it is PS */
+    uint32_t k;                 /* LPS: allowable consumption ratio, times SGC_K_ONE; with 1 others' pages come before fresh ones */
 };
 
 /* Where a page may come from.  A page that is free and has contents is on the list of the thread that had
@@ -57,7 +58,7 @@ struct sgc_page_order {
  * never takes more than AL, whatever k is, and with one thread they are all the same. */
 static inline uint32_t sgc_lps_auto_k(uint32_t memory_nodes)
 {
-    return memory_nodes > 1 ? 2 : 1;
+    return memory_nodes > 1 ? 2 * SGC_K_ONE : SGC_K_ONE;
 }
 
 /* May a thread that has no free page of its own take a fresh one although others have free pages? */
@@ -65,7 +66,7 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
                                               const struct sgc_page_supply *supply)
 {
     if (rule->policy == SGC_POLICY_LPS)
-        return supply->consumed < rule->k * supply->max_live;
+        return supply->consumed * SGC_K_ONE < rule->k * supply->max_live;
     return rule->policy == SGC_POLICY_AL;
 }
 
@@ -87,7 +88,7 @@ static inline struct sgc_page_order sgc_page_order_of_nodes(bool allowed)
 static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *rule,
                                                    const struct sgc_page_supply *supply)
 {
-    if (rule->policy == SGC_POLICY_AS)
+    if (rule->policy == SGC_POLICY_PS)
         return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
     if (supply->near_and_far)
         return sgc_page_order_of_nodes(sgc_heap_expansion_allowed(rule, supply));

@@ -43,7 +43,7 @@ struct sgc_pool {
     uint32_t committed;         /* arenas whose pages are in the pool */
     uint32_t promised;          /* arenas that the system has granted: those, and what sgc_pool_expand asked for */
     uint32_t lowest;            /* no arena below has a free page */
-    struct sgc_pool_home home[SGC_HOMES_MAX];       /* by the home of the arenas */
+    struct sgc_pool_home home[SGC_NODES_MAX];       /* by the home of the arenas */
     bool growing;               /* somebody commits the next arenas; nobody else may */
     uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free pages */
     sgc_a32_t coming;           /* pages on their way here, doubled, and whether somebody sleeps until there are none */

@@ -26,6 +26,7 @@ struct sgc_options sgc_options SGC_STATE = {
 #define INITIAL_ENUM(x) (x)
 #define INITIAL_TEXT(x) 0
 #define INITIAL_SIGNAL(x) (x)
+#define INITIAL_RATIO(x) (x)
 
 const struct sgc_option_row sgc_option_table[SGC_OPTIONS] = {
 #define SGC_OPTION(type_, name_, field_, initial_, min_, max_, special_, words_, help_)              \
@@ -41,6 +42,11 @@ const struct sgc_unsupported_row sgc_unsupported_table[] = {
 };
 
 const int sgc_unsupported_count = sizeof sgc_unsupported_table / sizeof sgc_unsupported_table[0];
+
+static const struct sgc_unsupported_word unsupported_words[] = {
+#define SGC_UNSUPPORTED_WORD(name_, word_, advice_) { .name = #name_, .word = #word_, .advice = advice_ },
+#include "gc/config/option_table.def"
+};
 
 static const char *const foreign_names[] = {
 #define SGC_FOREIGN(name_) #name_,
@@ -67,6 +73,14 @@ int sgc_unsupported_find(const char *name, size_t length)
         if (same_name(sgc_unsupported_table[i].name, name, length))
             return i;
     return -1;
+}
+
+const char *sgc_unsupported_word_advice(const char *name, const char *word)
+{
+    for (size_t i = 0; i < sizeof unsupported_words / sizeof unsupported_words[0]; i++)
+        if (strcmp(unsupported_words[i].name, name) == 0 && strcmp(unsupported_words[i].word, word) == 0)
+            return unsupported_words[i].advice;
+    return NULL;
 }
 
 bool sgc_option_is_foreign(const char *name, size_t length)

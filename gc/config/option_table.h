@@ -31,7 +31,10 @@ enum sgc_option_type {
     SGC_OPTION_ENUM,
     SGC_OPTION_TEXT,
     SGC_OPTION_SIGNAL,
+    SGC_OPTION_RATIO,
 };
+
+enum { SGC_RATIO_ONE = 256 };           /* a RATIO is in such parts; its special value is written as "auto" */
 
 #define SGC_NONE INT64_MIN              /* no special value */
 
@@ -48,9 +51,17 @@ struct sgc_unsupported_row {
     const char *name, *advice;
 };
 
+/* A word that an ENUM does not have any more. */
+struct sgc_unsupported_word {
+    const char *name, *word, *advice;
+};
+
 extern const struct sgc_option_row sgc_option_table[SGC_OPTIONS];
 extern const struct sgc_unsupported_row sgc_unsupported_table[];
 extern const int sgc_unsupported_count;
+
+/* What to say of a word that is none of the option's; NULL: nothing in particular. */
+const char *sgc_unsupported_word_advice(const char *name, const char *word);
 
 /* The index of the option (or unsupported option) whose name is the first `length` characters of
  * `name`; -1: none. */

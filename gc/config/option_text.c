@@ -15,6 +15,7 @@
 static const char not_a_number[] = "not a number";
 static const char too_many_digits[] = "a number with too many digits";
 static const char out_of_range[] = "out of range";
+static const char ratio_word[] = "auto";
 
 /* Decimal digits with an optional minus sign; *end is what follows them. */
 static const char *parse_decimal(const char *text, const char **end, int64_t *value)
@@ -87,10 +88,20 @@ static int64_t word_position(const char *words, const char *text)
     }
 }
 
+static const char not_a_word[] = "not one of the known words";
+
 static const char *parse_word(const char *words, const char *text, int64_t *value)
 {
     *value = word_position(words, text);
-    return *value < 0 ? "not one of the known words" : NULL;
+    return *value < 0 ? not_a_word : NULL;
+}
+
+static const char *parse_enum(const struct sgc_option_row *row, const char *text, int64_t *value)
+{
+    const char *wrong = parse_word(row->words, text, value);
+    const char *advice = wrong != NULL ? sgc_unsupported_word_advice(row->name, text) : NULL;
+
+    return advice != NULL ? advice : wrong;
 }
 
 static const char bool_words[] = "0|1|off|on|no|yes|false|true";
@@ -114,14 +125,56 @@ static const char *parse_signal(const char *text, int64_t *value)
     return NULL;
 }
 
+/* What follows a point: up to nine digits, in parts of a RATIO, cut off below. */
+static const char *parse_places(const char *text, int64_t *parts)
+{
+    int64_t digits = 0, unit = 1;
+
+    if (*text == '\0')
+        return not_a_number;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        if (unit == 1000000000)
+            return too_many_digits;
+        digits = digits * 10 + (*text - '0');
+        unit *= 10;
+    }
+    sgc_assert(digits < unit);
+    *parts = digits * SGC_RATIO_ONE / unit;
+    return *text == '\0' ? NULL : not_a_number;
+}
+
+/* The special value has a word, so that the number which stands for it inside is out of range like others. */
+static const char *parse_ratio(const struct sgc_option_row *row, const char *text, int64_t *value)
+{
+    const char *end, *wrong;
+    int64_t parts = 0;
+
+    sgc_assert(row->min > 0);
+    if (row->special != SGC_NONE && strcmp(text, ratio_word) == 0) {
+        *value = row->special;
+        return NULL;
+    }
+    wrong = parse_decimal(text, &end, value);
+    if (wrong == NULL && *end == '.')
+        wrong = parse_places(end + 1, &parts);
+    else if (wrong == NULL && *end != '\0')
+        wrong = not_a_number;
+    if (wrong != NULL)
+        return wrong;
+    if (__builtin_mul_overflow(*value, SGC_RATIO_ONE, value) || __builtin_add_overflow(*value, parts, value))
+        return too_many_digits;
+    return row->min <= *value && *value <= row->max ? NULL : out_of_range;
+}
+
 static const char *parse_number(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
     sgc_assert(row->type != SGC_OPTION_TEXT);
     switch (row->type) {
     case SGC_OPTION_BOOL:   return parse_bool(text, value);
     case SGC_OPTION_SIZE:   return parse_size(text, value);
-    case SGC_OPTION_ENUM:   return parse_word(row->words, text, value);
+    case SGC_OPTION_ENUM:   return parse_enum(row, text, value);
     case SGC_OPTION_SIGNAL: return parse_signal(text, value);
+    case SGC_OPTION_RATIO:  return parse_ratio(row, text, value);
     default:                return parse_int(text, value);
     }
 }
@@ -186,6 +239,25 @@ static void show_signal(int signal, char *buffer, size_t size)
         sgc_format(buffer, size, "%d", signal);
 }
 
+/* With as few places as say which it is: three always do. */
+static void show_ratio(int64_t value, char *buffer, size_t size)
+{
+    int64_t unit = 1, up = value / SGC_RATIO_ONE;
+    struct sgc_line line;
+    int places = 0;
+
+    sgc_assert(value > 0 && size > 0);
+    while (up * SGC_RATIO_ONE / unit != value) {
+        sgc_assert(places < 3);
+        unit *= 10;
+        places++;
+        up = (value * unit + SGC_RATIO_ONE - 1) / SGC_RATIO_ONE;
+    }
+    sgc_line_start(&line);
+    sgc_line_fixed(&line, (uint64_t)up, (uint64_t)unit, places);
+    sgc_format(buffer, size, "%s", line.text);
+}
+
 char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size)
 {
     sgc_assert(sgc_option_row_ok(row) && row->type != SGC_OPTION_TEXT && size > 0);
@@ -195,6 +267,10 @@ char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buf
         show_word(row->words, value, buffer, size);
     else if (row->type == SGC_OPTION_SIGNAL)
         show_signal((int)value, buffer, size);
+    else if (row->type == SGC_OPTION_RATIO && value == row->special)
+        sgc_format(buffer, size, "%s", ratio_word);
+    else if (row->type == SGC_OPTION_RATIO)
+        show_ratio(value, buffer, size);
     else
         sgc_format(buffer, size, "%ld", (long)value);
     return buffer;
@@ -211,13 +287,13 @@ const char *sgc_option_current(const struct sgc_option_row *row, char *buffer, s
 
 static void show_interval(const struct sgc_option_row *row, char *buffer, size_t size)
 {
-    char low[32], high[32], special[40] = "";
+    char low[32], high[32], word[32], special[40] = "";
 
     sgc_assert(row->special == SGC_NONE || row->special < row->min || row->special > row->max);
     sgc_option_show(row, row->min, low, sizeof low);
     sgc_option_show(row, row->max, high, sizeof high);
     if (row->special != SGC_NONE)
-        sgc_format(special, sizeof special, ", or %ld", (long)row->special);
+        sgc_format(special, sizeof special, ", or %s", sgc_option_show(row, row->special, word, sizeof word));
     sgc_format(buffer, size, "%s to %s%s", low, high, special);
 }
 

@@ -58,7 +58,7 @@ struct sgc_options {
     bool dont_gc;
     int pacing;                     /* enum sgc_pacing_mode */
     int page_policy;                /* enum sgc_page_policy */
-    int lps_k;                      /* 0: automatic */
+    int lps_k;                      /* in 256ths; 0: automatic */
     /* which words are pointers */
     bool all_interior_pointers;
     int end_byte;                   /* enum sgc_end_byte */

@@ -77,6 +77,7 @@ struct sgc_page_rule sgc_page_rule_from_options(void)
 {
     struct sgc_page_rule rule = { .policy = (enum sgc_page_policy)sgc_options.page_policy };
 
+    _Static_assert((int)SGC_K_ONE == (int)SGC_RATIO_ONE, "the option's parts are the rule's");
     sgc_assert((unsigned)sgc_options.page_policy <= SGC_POLICY_LPS);
     if (rule.policy == SGC_POLICY_LPS)
         rule.k = sgc_options.lps_k != 0 ? (uint32_t)sgc_options.lps_k : sgc_lps_auto_k((uint32_t)sgc_nodes());

@@ -14,12 +14,15 @@
 #include "platform/placement.h"
 #include "tests/lib/tap.h"
 
+#define FAKE_LONG ((size_t)1 << 32)
+
 enum { FAKE_BINDINGS = 4096, FAKE_INTERLEAVED = -2, FAKE_UNBOUND = -1 };
 
 static struct {
     int nodes, here;
     long refusal;                   /* of mbind and move_pages: a negative error number */
     uint32_t calls;
+    size_t touched;                 /* bytes of what was bound that were there already; of ranges that are not too long to ask */
     uint32_t bindings;
     struct fake_binding {
         char *start;
@@ -50,6 +53,8 @@ static long fake_mbind(void *start, size_t bytes, int mode, const unsigned long 
         return fake_nodes.refusal;
     if (fake_nodes.bindings == FAKE_BINDINGS || bits < 64 || (mode != MPOL_PREFERRED && mode != MPOL_INTERLEAVE))
         tap_bail("binding %p for %zu bytes, mode %d", start, bytes, mode);
+    if (bytes < FAKE_LONG)
+        fake_nodes.touched += sgc_mem_resident(start, bytes);
     fake_nodes.binding[fake_nodes.bindings++] =
         (struct fake_binding){ start, bytes, mode == MPOL_INTERLEAVE ? FAKE_INTERLEAVED : fake_node_of_mask(mask) };
     return 0;

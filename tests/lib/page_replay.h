@@ -24,7 +24,7 @@ struct replay {
     uint64_t path;                          /* a digest of all sources in order */
     /* inside */
     uint32_t held[TRACE_OWNERS], listed[TRACE_OWNERS], free;
-    unsigned char home[REPLAY_PAGES];       /* of free pages, for AS; 0: in use */
+    unsigned char home[REPLAY_PAGES];       /* of free pages, for PS; 0: in use */
 };
 
 static uint32_t replay_richest(const struct replay *r)
@@ -107,11 +107,11 @@ static void replay_take(struct replay *r, uint32_t owner)
     r->refused++;
 }
 
-/* Only AS asks which page it is; any number that is in use will do. */
+/* Only PS asks which page it is; any number that is in use will do. */
 static void replay_give(struct replay *r, uint32_t owner)
 {
-    if (r->rule.policy == SGC_POLICY_AS) {
-        uint32_t page = (uint32_t)(r->path % r->consumed);
+    if (r->rule.policy == SGC_POLICY_PS) {
+        uint32_t page = (uint32_t)((r->path >> 32) % r->consumed);
 
         while (r->home[page] != 0)
             page = (page + 1) % r->consumed;

@@ -89,7 +89,7 @@ static int race(enum sgc_page_policy policy, size_t limit)
     struct sgc_page_figures figures;
 
     heap_start((size_t)64 * SGC_ARENA, limit * SGC_PAGE, false);
-    sgc_heap.config.page_rule = (struct sgc_page_rule){ policy, 2 };
+    sgc_heap.config.page_rule = (struct sgc_page_rule){ policy, 2 * SGC_K_ONE };
     for (int i = 0; i < 20; i++)
         sgc_live_pages_count(SGC_NO_OWNER);
     heap_run_threads(THREADS, play);
@@ -104,7 +104,6 @@ static int race(enum sgc_page_policy policy, size_t limit)
     return policy != SGC_POLICY_AL || limit != 0 || figures.remote == 0 ? 0 : 4;
 }
 
-static int race_as(void) { return race(SGC_POLICY_AS, 0); }
 static int race_ps(void) { return race(SGC_POLICY_PS, 0); }
 static int race_al(void) { return race(SGC_POLICY_AL, 0); }
 static int race_lps(void) { return race(SGC_POLICY_LPS, 0); }
@@ -115,7 +114,6 @@ static int race_al_limit(void) { return race(SGC_POLICY_AL, 60); }
 
 int main(void)
 {
-    child_ok(race_as, "AS" EACH);
     child_ok(race_ps, "PS" EACH);
     child_ok(race_al, "AL" EACH);
     child_ok(race_lps, "LPS(2)" EACH);

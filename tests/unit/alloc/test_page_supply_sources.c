@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The policies on the heap: in which order AS, PS, AL and LPS(k) ask the sources for a page, onto whose list a page
+ * The policies on the heap: in which order PS, AL and LPS(k) ask the sources for a page, onto whose list a page
  * goes back and when it leaves it, and that nobody is refused a page while somebody has a free one.  Each case has
  * a heap of its own, in a child.
  */
@@ -107,14 +107,16 @@ static const struct order {
     uint32_t k, live, limit;
     uint64_t remote;
 } orders[] = {
-    { "AS: whatever has contents, the lowest address first, then fresh pages", "AAAAAAFF", SGC_POLICY_AS, 0, 0, 0, 3 },
-    { "PS: own, nobody's, other threads', then fresh pages", "ONNoooFF", SGC_POLICY_PS, 0, 1000, 0, 3 },
+    { "PS: whatever has contents, the lowest address first, then fresh pages", "AAAAAAFF", SGC_POLICY_PS, 0, 1000, 0, 3 },
+    { "LPS(1): own, nobody's, other threads', then fresh pages", "ONNoooFF", SGC_POLICY_LPS, SGC_K_ONE, 9, 0, 3 },
     { "AL: own, nobody's, then fresh pages; another thread's list is left alone", "ONNFFFFF", SGC_POLICY_AL, 0, 0, 0, 0 },
     { "LPS(3): own, nobody's, fresh ones up to 3 l, other threads', then fresh ones again", "ONNFFFoooFF", SGC_POLICY_LPS,
-      3, 4, 0, 3 },
-    { "LPS before anything is known of l: as PS", "ONNoooFF", SGC_POLICY_LPS, 3, 0, 0, 3 },
+      3 * SGC_K_ONE, 4, 0, 3 },
+    { "LPS(1.5): fresh ones up to 1.5 l, rounded up", "ONNFFoooFF", SGC_POLICY_LPS, SGC_K_ONE * 3 / 2, 7, 0, 3 },
+    { "LPS before anything is known of l: as LPS(1)", "ONNoooFF", SGC_POLICY_LPS, 3 * SGC_K_ONE, 0, 0, 3 },
     { "AL at the heap limit: other threads' pages before NULL", "ONNFFFooo-", SGC_POLICY_AL, 0, 0, 12, 3 },
-    { "LPS at the heap limit: the same", "ONNFFFooo-", SGC_POLICY_LPS, 100, 12, 12, 3 },
+    { "LPS at the heap limit: the same", "ONNFFFooo-", SGC_POLICY_LPS, 100 * SGC_K_ONE, 12, 12, 3 },
+    { "PS at the heap limit: all there are before NULL", "AAAAAAF-", SGC_POLICY_PS, 0, 0, 10, 3 },
 };
 
 static const struct order *current;
@@ -138,7 +140,7 @@ static int spans_apart(void)
 {
     bool zero;
 
-    start(SGC_POLICY_LPS, 3, 0);
+    start(SGC_POLICY_LPS, 3 * SGC_K_ONE, 0);
     scatter();
     make_live(4);
     if (sgc_pool_take(500, &a->section, &zero) == SGC_NO_PAGE)
@@ -153,7 +155,7 @@ static int unswept_at_the_limit(void)
 {
     static char *object[3 * 64];
 
-    start(SGC_POLICY_PS, 0, 64);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 64);
     for (int i = 0; i < 3 * 64; i++)
         object[i] = heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
     heap_collect(object + 6, 3 * 62);
@@ -181,7 +183,7 @@ static int several_at_once(void)
     struct sgc_taken taken[10];
     size_t from[SGC_SOURCES];
 
-    start(SGC_POLICY_PS, 0, 10);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 10);
     scatter();
     sgc_policy_figures(&figures);
     memcpy(from, figures.taken, sizeof from);
@@ -204,7 +206,7 @@ static int victims(void)
 {
     uint32_t mine[1], yours[30], its[10];
 
-    start(SGC_POLICY_PS, 0, 0);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 0);
     take_all(a, mine, 1);
     take_all(b, yours, 30);
     take_all(c, its, 10);
@@ -224,7 +226,7 @@ static int lowest_first(void)
 {
     uint32_t page[8];
 
-    start(SGC_POLICY_PS, 0, 0);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 0);
     take_all(a, page, 8);
     give_all(a, page + 4, 4);
     give_all(a, page, 4);
@@ -245,7 +247,7 @@ static int untouched(void)
     struct sgc_taken taken;
     uint32_t page[2];
 
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     take_all(a, page, 2);
     sgc_heap.records[page[0]].zero_from = 0;
     give_all(a, page, 2);
@@ -262,7 +264,7 @@ static int lowest_of_all(void)
 {
     uint32_t page[4];
 
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     take_all(a, page, 4);
     give_all(a, page + 1, 1);
     give_all(a, page + 3, 1);
@@ -279,7 +281,7 @@ static int span_over_lists(void)
     static uint32_t page[N];
     bool zero;
 
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     take_all(a, page, N);
     for (int i = 0; i < N; i++)
         sgc_pool_give_singles(&page[i], 1, i % 2 ? b->id : c->id, &a->section);
@@ -313,7 +315,7 @@ static int decayed(void)
 {
     uint32_t page[6];
 
-    start(SGC_POLICY_PS, 0, 0);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 0);
     take_all(a, page, 6);
     give_all(a, page, 5);
     sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &a->section);
@@ -335,7 +337,7 @@ static int first_users(void)
 {
     uint32_t page[4];
 
-    start(SGC_POLICY_LPS, 1, 0);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 0);
     take_all(a, page, 4);
     if (foreign() != 0)
         return 1;
@@ -361,7 +363,7 @@ static int never_used(void)
 {
     struct sgc_taken taken;
 
-    start(SGC_POLICY_LPS, 1, 0);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 0);
     if (sgc_policy_take_singles(b, 1, &taken) != 1)
         return 1;
     sgc_heap.records[taken.page].zero_from = 0;
@@ -379,7 +381,7 @@ static int pages_of_spans(void)
     uint32_t page[2], span;
     bool zero;
 
-    start(SGC_POLICY_LPS, 1, 0);
+    start(SGC_POLICY_LPS, SGC_K_ONE, 0);
     take_all(a, page, 1);
     take_all(b, page + 1, 1);
     give_all(b, page + 1, 1);
@@ -395,7 +397,7 @@ static int pages_of_spans(void)
 /* Objects of one thread, all dead; another thread sweeps. */
 static int swept_by_another(void)
 {
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     for (int i = 0; i < 3 * 10; i++)
         heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
     heap_collect(NULL, 0);
@@ -423,7 +425,7 @@ static int swept_orphans(void)
 /* Who needs a page sweeps its own first, though the other's come first in number. */
 static int own_swept_first(void)
 {
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     for (int i = 0; i < 3 * 20; i++)
         heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
     for (int i = 0; i < 3 * 20; i++)
@@ -440,7 +442,7 @@ static int maxima(void)
 {
     static char *keep[3 * 12];
 
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     for (int i = 0; i < 3 * 8; i++)
         keep[i] = heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
     for (int i = 0; i < 3 * 4; i++)
@@ -470,7 +472,7 @@ static int maxima_in_turns(void)
 {
     static char *keep[3 * 6];
 
-    start(SGC_POLICY_LPS, 2, 0);
+    start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
     for (int turn = 0; turn < 4; turn++) {
         memset(keep, 0, sizeof keep);
         for (int i = 0; i < 3 * 6; i++)

@@ -160,8 +160,8 @@ static char expected(uint32_t owner, int near)
     bool allowed = model.rule.policy == SGC_POLICY_AL;
 
     if (model.rule.policy == SGC_POLICY_LPS)
-        allowed = model.singles + count_contents(-1) < model.rule.k * model.live;
-    if (model.rule.policy == SGC_POLICY_AS)
+        allowed = (model.singles + count_contents(-1)) * SGC_K_ONE < model.rule.k * model.live;
+    if (model.rule.policy == SGC_POLICY_PS)
         order = "AFf";
     else if (allowed)
         order = "SNFOnof";
@@ -398,11 +398,11 @@ static const struct machine {
     uint32_t nodes, limit;
     struct sgc_page_rule rule;
 } machines[] = {
-    { 1, 0, { SGC_POLICY_LPS, 2 } }, { 1, 500, { SGC_POLICY_AS, 0 } }, { 2, 0, { SGC_POLICY_LPS, 2 } },
-    { 2, 0, { SGC_POLICY_AS, 0 } }, { 3, 600, { SGC_POLICY_LPS, 3 } }, { 4, 0, { SGC_POLICY_PS, 0 } },
-    { 4, 0, { SGC_POLICY_AL, 0 } }, { 4, 400, { SGC_POLICY_AL, 0 } }, { 5, 0, { SGC_POLICY_LPS, 2 } },
-    { 6, 0, { SGC_POLICY_AL, 0 } }, { 7, 900, { SGC_POLICY_LPS, 2 } }, { 8, 0, { SGC_POLICY_LPS, 2 } },
-    { 8, 300, { SGC_POLICY_AL, 0 } }, { 8, 0, { SGC_POLICY_AS, 0 } },
+    { 1, 0, { SGC_POLICY_LPS, 2 * SGC_K_ONE } }, { 1, 500, { SGC_POLICY_PS, 0 } }, { 2, 0, { SGC_POLICY_LPS, 2 * SGC_K_ONE } },
+    { 2, 0, { SGC_POLICY_PS, 0 } }, { 3, 600, { SGC_POLICY_LPS, 3 * SGC_K_ONE } }, { 4, 0, { SGC_POLICY_LPS, SGC_K_ONE } },
+    { 4, 0, { SGC_POLICY_AL, 0 } }, { 4, 400, { SGC_POLICY_AL, 0 } }, { 5, 0, { SGC_POLICY_LPS, 3 * SGC_K_ONE / 2 } },
+    { 6, 0, { SGC_POLICY_AL, 0 } }, { 7, 900, { SGC_POLICY_LPS, 2 * SGC_K_ONE } }, { 8, 0, { SGC_POLICY_LPS, 2 * SGC_K_ONE } },
+    { 8, 300, { SGC_POLICY_AL, 0 } }, { 8, 0, { SGC_POLICY_PS, 0 } },
 };
 
 static const struct machine *machine;
@@ -445,7 +445,7 @@ static int play(void)
 
 int main(void)
 {
-    static const char *const policies[] = { "AS", "PS", "AL", "LPS" };
+    static const char *const policies[] = { "PS", "AL", "LPS" };
 
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         machine = &machines[i];

@@ -38,7 +38,7 @@ static char *default_of(const struct sgc_option_row *row, char *buffer, size_t s
     return buffer;
 }
 
-static const char *const type_names[] = { "bool", "int", "size", "ms", "enum", "text", "signal" };
+static const char *const type_names[] = { "bool", "int", "size", "ms", "enum", "text", "signal", "ratio" };
 
 static void option_line(const struct sgc_option_row *row, char line[LINE * 3])
 {

@@ -40,17 +40,21 @@ int main(void)
     sgc_topology_read_allowed(&topology, "/sys", "/proc/self/status");
     const uint32_t k = sgc_lps_auto_k((uint32_t)topology.nodes);
     static const char contradiction[] =
-        "SGC_LPS_K=3: 0 is used: SGC_PAGE_POLICY chooses a policy without k; leave one of the two out";
+        "SGC_LPS_K=3: auto is used: SGC_PAGE_POLICY chooses a policy without k; leave one of the two out";
 
     check(NULL, NULL, (struct sgc_page_rule){ SGC_POLICY_LPS, k }, NULL);
-    check("as", NULL, (struct sgc_page_rule){ SGC_POLICY_AS, 0 }, NULL);
     check("ps", NULL, (struct sgc_page_rule){ SGC_POLICY_PS, 0 }, NULL);
     check("al", NULL, (struct sgc_page_rule){ SGC_POLICY_AL, 0 }, NULL);
-    check("lps", "3", (struct sgc_page_rule){ SGC_POLICY_LPS, 3 }, NULL);
-    check(NULL, "65536", (struct sgc_page_rule){ SGC_POLICY_LPS, 65536 }, NULL);
+    check("lps", "3", (struct sgc_page_rule){ SGC_POLICY_LPS, 3 * SGC_K_ONE }, NULL);
+    check("lps", "1.5", (struct sgc_page_rule){ SGC_POLICY_LPS, SGC_K_ONE * 3 / 2 }, NULL);
+    check("lps", "auto", (struct sgc_page_rule){ SGC_POLICY_LPS, k }, NULL);
+    check(NULL, "65536", (struct sgc_page_rule){ SGC_POLICY_LPS, 65536 * SGC_K_ONE }, NULL);
     check("ps", "3", (struct sgc_page_rule){ SGC_POLICY_PS, 0 }, contradiction);
     check("al", "3", (struct sgc_page_rule){ SGC_POLICY_AL, 0 }, contradiction);
-    check("lps", "-1", (struct sgc_page_rule){ SGC_POLICY_LPS, k }, "SGC_LPS_K=-1: ");
-    check("lsp", "3", (struct sgc_page_rule){ SGC_POLICY_LPS, 3 }, "SGC_PAGE_POLICY=lsp: ");
+    check("lps", "-1", (struct sgc_page_rule){ SGC_POLICY_LPS, k },
+          "SGC_LPS_K=-1: out of range; accepted: 1 to 65536, or auto; ");
+    check("lps", "0", (struct sgc_page_rule){ SGC_POLICY_LPS, k }, "SGC_LPS_K=0: out of range; ");
+    check("as", NULL, (struct sgc_page_rule){ SGC_POLICY_LPS, k }, "SGC_PAGE_POLICY=as: AS of the thesis ");
+    check("lsp", "3", (struct sgc_page_rule){ SGC_POLICY_LPS, 3 * SGC_K_ONE }, "SGC_PAGE_POLICY=lsp: ");
     return tap_done();
 }
