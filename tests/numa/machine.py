@@ -162,10 +162,17 @@ def _text(path):
 KERNEL_PACKAGES = ("linux-image-cloud-amd64", "linux-image-virtual")       # Debian's and Ubuntu's
 
 
+def have_kernel(folder):
+    """The image that find_kernel finds, or else one of a package that is made for virtual machines."""
+    try:
+        return find_kernel(None, folder)
+    except Refused:
+        return fetch_kernel(folder)
+
+
 def fetch_kernel(folder):
-    """Gets the package of a kernel that is made for virtual machines, and takes its image out."""
     if not shutil.which("apt-get"):
-        raise Refused("this is no Debian or Ubuntu: name a kernel image with CHECK_NUMA_KERNEL=FILE")
+        raise Refused("this is neither Debian nor Ubuntu: name a kernel image with CHECK_NUMA_KERNEL=FILE")
     for name in KERNEL_PACKAGES:
         known = subprocess.run(["apt-cache", "depends", name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                check=False).stdout

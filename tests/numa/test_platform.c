@@ -13,7 +13,7 @@
 
 enum { BYTES = 4 * NODES_MB, PAGES = BYTES / NODES_PAGE };
 
-static struct sgc_topology topology;
+static struct sgc_topology topology, by_hwloc;
 
 static void touch(void *memory)
 {
@@ -25,7 +25,6 @@ static void touch(void *memory)
 
 static void test_nodes(void)
 {
-    struct sgc_topology by_hwloc;
     int number = 0, known = 0;
 
     sgc_topology_read_sysfs(&topology, "/sys");
@@ -115,10 +114,11 @@ struct bound {
 static void bind_and_look(void *arg)
 {
     struct bound *bound = arg;
-    struct sgc_processors wanted = { { 0 } }, got;
+    struct sgc_number_set wanted, got;
 
+    sgc_number_set_clear(&wanted);
     for (int i = 0; i < bound->to->processors; i++)
-        sgc_processors_add(&wanted, bound->to->processor + i);
+        sgc_number_set_add(&wanted, (uint64_t)(bound->to->processor + i));
     if (sgc_thread_bind(&wanted) && sgc_thread_processors(&got) && memcmp(&wanted, &got, sizeof got) == 0)
         bound->runs_on = sched_getcpu();
 }
