@@ -22,6 +22,8 @@ alloc_sources = \
 	alloc/pages/dangling.c \
 	alloc/pages/dangling.h \
 	alloc/pages/decay.c \
+	alloc/pages/found_nodes.c \
+	alloc/pages/found_nodes.h \
 	alloc/pages/free_list.c \
 	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \

@@ -104,6 +104,7 @@ gc_sources = \
 	gc/inspect/api_check.c \
 	gc/inspect/api_debug.c \
 	gc/inspect/api_dump.c \
+	gc/inspect/api_placement.c \
 	gc/inspect/api_pointer_checks.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \

@@ -171,6 +171,20 @@ GC_API SGC_held_t SGC_why_live(const void *address);
 /* Prints every option: name, value, where the value comes from, accepted range and meaning.  [unregistered] */
 GC_API void SGC_print_options(void);
 
+/* Prints, on a machine with several memory nodes, on which of them the heap, its bitmaps and the other tables lie, and the
+ * stacks of the markers: how much was found on each node and how much was meant to be there, in units of 1024 bytes.
+ *
+ *     SGC: 2 memory nodes, SGC_NUMA=balanced
+ *     SGC: heap: 8192 KB found, 98 percent where they were meant to be
+ *     SGC:   node 0: 4224 KB found, 4096 KB meant
+ *     SGC:   node 1: 3968 KB found, 4096 KB meant
+ *
+ * Memory that nobody has touched is nowhere.  Mark stacks are shown to registered threads only; they are meant to be where their
+ * marker ran last.  With one node it says so and nothing more.  Asks the system for each of its pages,
+ * which takes some milliseconds for each gigabyte; other threads may run meanwhile.  SGC_NUMA_REPORT=1 prints the same when the
+ * program ends.  Any thread, not in a signal handler.  [unregistered] */
+GC_API void SGC_print_placement(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -324,11 +324,12 @@ static void add_counts(struct sgc_marker *marker, struct sgc_marker *from)
     marker->bytes += from->bytes;
     marker->pointer_free += from->pointer_free;
     marker->steals += from->steals;
+    marker->steals_far += from->steals_far;
     marker->stolen += from->stolen;
     marker->overflowed |= from->overflowed;
     if (from->stack.deepest > marker->stack.deepest)
         marker->stack.deepest = from->stack.deepest;
-    from->objects = from->bytes = from->pointer_free = from->steals = from->stolen = from->stack.deepest = 0;
+    from->objects = from->bytes = from->pointer_free = from->steals = from->stolen = from->steals_far = from->stack.deepest = 0;
     from->overflowed = false;
 }
 

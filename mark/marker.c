@@ -70,7 +70,7 @@ void sgc_marker_begin(struct sgc_marker *marker)
     marker->near = near_distances(marker->distances);
     marker->objects = marker->bytes = marker->pointer_free = marker->root_bytes = marker->rescans = 0;
     marker->stack.deepest = 0;
-    marker->steals = marker->stolen = 0;
+    marker->steals = marker->stolen = marker->steals_far = 0;
     marker->breaks = 0;
     marker->overflowed = marker->interrupted = false;
 }

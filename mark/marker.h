@@ -95,6 +95,8 @@ struct sgc_marker {
     uint64_t until_ns;          /* an assistant's time; 0: it stays to the end */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
+    size_t steals_far;          /* of the thefts, those from a marker on another memory node */
+    sgc_a32_t node;             /* where its thread ran when it came in; who has gone and left work had that node */
     struct sgc_client_entry
         client[SGC_CLIENT_ENTRIES]; /* what clients' procedures push; empty between calls: mark/descriptor.c */
 };

@@ -37,24 +37,33 @@ static uint32_t random_below(struct sgc_marker *m, uint32_t n)
     return (uint32_t)((uint64_t)m->random * n >> 32);
 }
 
-static bool is_victim(const struct sgc_marker *m, const struct sgc_marker *other)
+/* The numbers of mark/work/steal_rules.h: markers, then the spare ones. */
+static struct sgc_marker *numbered(const struct sgc_team *team, uint32_t which)
 {
+    return which < team->markers ? team->marker[which] : team->spare[which - team->markers].marker;
+}
+
+static bool shows_work(const void *thief, uint32_t which)
+{
+    const struct sgc_marker *m = thief, *other = numbered(m->team, which);
+
     return other != m && !sgc_deque_looks_empty(&other->stack);
 }
 
-/* Somebody whose public part is not empty; the search begins anywhere, so that thieves spread. */
+static uint32_t node_of(const void *thief, uint32_t which)
+{
+    return sgc_a32_load(&numbered(((const struct sgc_marker *)thief)->team, which)->node);
+}
+
+/* Somebody whose public part is not empty. */
 static struct sgc_marker *victim(struct sgc_team *team, struct sgc_marker *m)
 {
-    uint32_t from = random_below(m, team->markers);
+    const struct sgc_others others = { shows_work, node_of, m };
+    uint32_t which = sgc_choose_victim(team->markers, team->several ? team->spares : 0, random_below(m, team->markers),
+                                       sgc_a32_load(&m->node), &others);
 
     sgc_assert(sgc_team_has(team, m));
-    for (uint32_t i = 0; i < team->markers; i++)
-        if (is_victim(m, team->marker[(from + i) % team->markers]))
-            return team->marker[(from + i) % team->markers];
-    for (uint32_t i = 0; team->several && i < team->spares; i++)
-        if (is_victim(m, team->spare[i].marker))
-            return team->spare[i].marker;
-    return NULL;
+    return which != SGC_NO_VICTIM ? numbered(team, which) : NULL;
 }
 
 static bool rescan_next(struct sgc_team *team, struct sgc_marker *m)
@@ -80,6 +89,7 @@ static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_m
 
     sgc_assert(other != m && sgc_team_has(team, m));
     m->steals += got != 0;
+    m->steals_far += got != 0 && sgc_a32_load(&other->node) != sgc_a32_load(&m->node);
     m->stolen += got;
     return got != 0;
 }
@@ -301,6 +311,7 @@ void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals
         totals->root_bytes += m->root_bytes;
         totals->rescans += m->rescans;
         totals->steals += m->steals;
+        totals->steals_far += m->steals_far;
         totals->stolen += m->stolen;
         totals->markers += i == 0 || m->objects != 0 || m->stolen != 0;
         if (m->stack.deepest > totals->deepest)

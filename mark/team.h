@@ -15,7 +15,7 @@
 
 /* What a mark has found, added up over its markers. */
 struct sgc_team_totals {
-    size_t objects, bytes, pointer_free, root_bytes, rescans, deepest, steals, stolen;
+    size_t objects, bytes, pointer_free, root_bytes, rescans, deepest, steals, stolen, steals_far;
     uint32_t markers;                   /* that marked anything */
 };
 
@@ -125,6 +125,11 @@ void sgc_team_trim(struct sgc_team *team);
 
 /* Bytes of the mark stacks that have memory behind them.  While nobody marks. */
 size_t sgc_team_stacks_resident(const struct sgc_team *team);
+
+/* Calls visit with the memory of each mark stack, used or not, and the node where its marker ran last.  When a call returns false
+ * there are no more, and that is the answer.  While nobody marks. */
+typedef bool (*sgc_visit_stack_t)(const void *start, size_t bytes, int node, void *arg);
+bool sgc_team_visit_stacks(const struct sgc_team *team, sgc_visit_stack_t visit, void *arg);
 
 /* Panics on a contradiction.  Between marks. */
 void sgc_team_check(const struct sgc_team *team);

@@ -10,6 +10,7 @@
 #include "mark/team.h"
 
 #include "mark/drain.h"
+#include "platform/placement.h"
 #include "platform/platform.h"
 
 static bool change(struct sgc_spare *spare, uint32_t from, uint32_t to)
@@ -98,6 +99,7 @@ static bool assist(struct sgc_team *team, uint64_t until_ns)
         return false;
     before = spare->marker->bytes;
     spare->marker->inside = true;
+    sgc_a32_store(&spare->marker->node, (uint32_t)sgc_node_here());
     spare->marker->until_ns = until_ns != 0 ? until_ns : 1;
     worked = has_work || sgc_team_try_work(team, spare->marker);
     has_work = worked && mark_until(team, spare->marker, until_ns);

@@ -114,6 +114,23 @@ size_t sgc_team_stacks_resident(const struct sgc_team *team)
     return bytes;
 }
 
+static bool visit_stack(const struct sgc_marker *m, sgc_visit_stack_t visit, void *arg)
+{
+    return visit(m->stack.memory.base, m->stack.memory.committed * sizeof(struct sgc_work), (int)sgc_a32_load(&m->node), arg);
+}
+
+bool sgc_team_visit_stacks(const struct sgc_team *team, sgc_visit_stack_t visit, void *arg)
+{
+    sgc_assert(sgc_team_ok(team));
+    for (uint32_t i = 0; i < team->made; i++)
+        if (!visit_stack(team->marker[i], visit, arg))
+            return false;
+    for (uint32_t i = 0; i < team->spares; i++)
+        if (!visit_stack(team->spare[i].marker, visit, arg))
+            return false;
+    return true;
+}
+
 void sgc_team_check(const struct sgc_team *team)
 {
     sgc_assert(sgc_a32_load(&team->state) == 0 && !team->concurrent);

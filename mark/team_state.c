@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "platform/placement.h"
 #include "platform/platform.h"
 
 /* The state: is it open, and to assistants, too; how many of them are inside, and how many helpers. */
@@ -26,6 +27,7 @@ bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
     while ((state & OPEN) != 0 && (state & HELPERS) < sgc_a32_load(&team->places)) {
         if (sgc_a32_cas(&team->state, state, state + 1)) {
             m->inside = true;
+            sgc_a32_store(&m->node, (uint32_t)sgc_node_here());
             return true;
         }
         state = sgc_a32_load_acq(&team->state);
@@ -109,6 +111,7 @@ void sgc_team_begin_round(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
     sgc_a32_store(&team->arena, 0);
+    sgc_a32_store(&team->marker[0]->node, (uint32_t)sgc_node_here());
     sgc_termination_begin(&team->termination, team->config.termination, team->several ? team->slots : team->markers);
 }
 

@@ -25,6 +25,8 @@
  *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
  *   fields            collecting thread while closed         its deque, and
  *                                                            marker 0's limit
+ *   a marker's node   that marker when it comes in; of       thieves          relaxed: a hint whom to steal from
+ *                     marker 0 the collecting thread
  *   a mark beside     whoever is marker 0 then: the lead of  the same         the lead's: one thread at a time; those who are
  *   the program       the cycle, on any thread               when inside      inside, release of `state`
  */

@@ -39,6 +39,9 @@ const struct sgc_topology *sgc_placement_topology(void);
 /* Nodes that have memory, at least 1. */
 int sgc_nodes(void);
 
+/* The system's number of a node, where there are several. */
+int sgc_node_number(int node);
+
 /* The node of the processor that the calling thread runs on; if that has no memory, the nearest. */
 int sgc_node_here(void);
 

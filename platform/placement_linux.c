@@ -118,6 +118,12 @@ int sgc_nodes(void)
     return nodes.count > 1 ? nodes.count : 1;
 }
 
+int sgc_node_number(int node)
+{
+    sgc_assert(node >= 0 && node < sgc_nodes());
+    return nodes.os_number[node];
+}
+
 int sgc_node_here(void)
 {
     unsigned node;

@@ -213,6 +213,7 @@ unit_tests += \
 	tests/api/test_signals \
 	tests/api/test_stacks \
 	tests/api/test_start \
+	tests/api/test_placement \
 	tests/api/test_stats \
 	tests/api/test_stopped \
 	tests/api/test_suspend \
@@ -262,6 +263,7 @@ heap_tests = \
 	tests/unit/alloc/pages/test_page \
 	tests/unit/alloc/test_page_supply \
 	tests/unit/alloc/pages/test_pool \
+	tests/unit/alloc/pages/test_found_nodes \
 	tests/unit/alloc/pages/test_homes \
 	tests/unit/alloc/pages/test_pool_nodes \
 	tests/unit/alloc/test_refill \
@@ -368,9 +370,9 @@ aarch64_tests += tests/unit/mark/test_marker_race tests/unit/mark/test_written
 test_headers += tests/lib/random_graph.h
 
 # The mark deque.
-unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_memory tests/unit/mark/work/test_deque_order tests/unit/mark/work/test_deque_race
-thread_tests += tests/unit/mark/work/test_deque_race
-aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race
+unit_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_memory tests/unit/mark/work/test_deque_order tests/unit/mark/work/test_deque_race tests/unit/mark/work/test_steal_rules
+thread_tests += tests/unit/mark/work/test_deque_race tests/unit/mark/work/test_steal_rules
+aarch64_tests += tests/unit/mark/work/test_deque tests/unit/mark/work/test_deque_race tests/unit/mark/work/test_steal_rules
 test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
 EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
 

@@ -169,6 +169,19 @@ size_t sgc_concurrent_stacks_resident(void)
     return bytes;
 }
 
+bool sgc_concurrent_visit_stacks(sgc_visit_stack_t visit, void *arg)
+{
+    bool held = is_held(), all;
+
+    sgc_assert(sgc_gc_lock_held());
+    if (!held)
+        sgc_concurrent_hold();
+    all = sgc_team_visit_stacks(&sgc_cycle.team, visit, arg);
+    if (!held)
+        sgc_concurrent_release();
+    return all;
+}
+
 static void forget(void *arg)
 {
     (void)arg;

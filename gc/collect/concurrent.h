@@ -26,6 +26,7 @@
 
 #include "gc/events/events.h"
 #include "gc/threads/mutator.h"
+#include "mark/team.h"
 
 /* From now on cycles may be concurrent, if the system can tell which pages were written; says what is missing otherwise.
  * On any thread, outside sections. */
@@ -49,8 +50,10 @@ void sgc_concurrent_wait_over(uint64_t most_ns);
 void sgc_concurrent_hold(void);
 void sgc_concurrent_release(void);
 
-/* Resident bytes of the mark stacks, which are the markers' own while they mark.  Also from a callback of a collection. */
+/* Resident bytes of the mark stacks, which are the markers' own while they mark; and where they are.  Also from a callback of a
+ * collection. */
 size_t sgc_concurrent_stacks_resident(void);
+bool sgc_concurrent_visit_stacks(sgc_visit_stack_t visit, void *arg);
 
 /* Finishes the cycle in one stop, on the calling thread, whose stack is scanned from `from`.  False if the world could not be
  * stopped. */

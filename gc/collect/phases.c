@@ -167,6 +167,7 @@ static void fill_record(struct sgc_cycle *c)
     r->markers = m->markers;
     r->steals = m->steals;
     r->stolen = m->stolen;
+    r->steals_far = m->steals_far;
     r->heap_bytes = sgc_pool_heap_bytes();
     r->returned_bytes = returned - c->returned;
     c->returned = returned;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "alloc/pages/homes.h"
 #include "alloc/pages/survival.h"
 #include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
@@ -17,6 +18,7 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/events/json_log.h"
 #include "gc/config/option_set.h"
+#include "gc/config/option_table.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/config/preset.h"
@@ -39,6 +41,17 @@ static void start_checks(void)
                  "limit (ulimit -v)");
 }
 
+/* Nobody is told of nodes who has not asked for them. */
+static void say_if_unbound(void)
+{
+    char word[SGC_OPTION_WORDS];
+
+    if (sgc_options.numa != SGC_NUMA_AUTO && sgc_homes_refused() != 0)
+        sgc_warn("SGC_NUMA=%s: the system refuses to bind memory to nodes (error %d), so it is where the thread runs that "
+                 "touches it first. Allow mbind, or leave SGC_NUMA out",
+                 sgc_option_current(&sgc_option_table[SGC_OPT_SGC_NUMA], word, sizeof word), sgc_homes_refused());
+}
+
 static bool start_heap(void)
 {
     struct sgc_heap_config config = {
@@ -51,11 +64,13 @@ static bool start_heap(void)
         .spare_pages = sgc_options.torture > 0 ? 0 : SPARE_PAGES,
         .cache_bytes = sgc_cache_bytes("/sys", 3),
         .page_rule = sgc_page_rule_from_options(),
+        .numa = sgc_options.numa == SGC_NUMA_AUTO ? SGC_NUMA_BALANCED : (enum sgc_numa)sgc_options.numa,
     };
 
     sgc_assert(sgc_init_mine());
     if (!sgc_heap_init(&config))
         return false;
+    say_if_unbound();
     start_checks();
     sgc_group_limit_set(sgc_options.maximum_heap);
     sgc_aw_store(&sgc_client_least_plausible_heap_addr, sgc_heap.base);

@@ -52,6 +52,7 @@ struct sgc_options {
     size_t reserve;                 /* bytes of address space; 0: automatic */
     int decay_ms;                   /* until free memory goes back; 0: at once, -1: never */
     int huge_pages;                 /* enum sgc_huge_pages */
+    int numa;                       /* enum sgc_numa */
     bool force_unmap_on_gcollect;
     bool use_entire_heap;
     int service;                    /* enum sgc_service_mode: the helper thread that sweeps and gives memory back */
@@ -81,6 +82,7 @@ struct sgc_options {
     int suspend_signal;
     /* reports */
     bool print_stats, print_verbose_stats, print_options, only_log_to_file;
+    bool numa_report;
     char log_file[SGC_OPTION_TEXT_BYTES]; /* GC_LOG_FILE: messages and statistics; "": stderr */
     char log[SGC_OPTION_TEXT_BYTES];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
     /* leaks and overwritten memory */

@@ -79,7 +79,8 @@ struct sgc_cycle_record {
     uint64_t mark_stack_depth;      /* entries, the most there were */
     uint64_t markers;               /* that marked anything */
     uint64_t steals;                /* thefts between them, */
-    uint64_t stolen;                /* and pieces of work stolen */
+    uint64_t stolen;                /* and pieces of work stolen; */
+    uint64_t steals_far;            /* of the thefts, those from another memory node */
     uint64_t pages_consumed_most;   /* the counters of [Endo] 2.4, since the start: see alloc/page_supply.h */
     uint64_t pages_taken;
     uint64_t pages_fresh;           /* of these, without contents */

@@ -102,6 +102,7 @@ static const struct member { const char *name; size_t offset; } times[] = {
     { "markers", offsetof(struct sgc_cycle_record, markers) },
     { "steals", offsetof(struct sgc_cycle_record, steals) },
     { "stolen", offsetof(struct sgc_cycle_record, stolen) },
+    { "steals_far", offsetof(struct sgc_cycle_record, steals_far) },
     { "pages_consumed_most", offsetof(struct sgc_cycle_record, pages_consumed_most) },
     { "pages_taken", offsetof(struct sgc_cycle_record, pages_taken) },
     { "pages_fresh", offsetof(struct sgc_cycle_record, pages_fresh) },

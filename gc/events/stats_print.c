@@ -8,6 +8,7 @@
 #include "platform/text_line.h"
 #include "gc/events/json_log.h"
 #include "gc/config/options.h"
+#include "platform/placement.h"
 #include "platform/report.h"
 
 /* ---- a line per collection --------------------------------------------------------------------------- */
@@ -105,6 +106,8 @@ static void print_details(const struct sgc_cycle_record *r)
                  (unsigned long)r->mark_stack_depth);
     sgc_line_add(&line, "; %lu markers, %lu pieces stolen in %lu thefts", (unsigned long)r->markers,
                  (unsigned long)r->stolen, (unsigned long)r->steals);
+    if (sgc_nodes() > 1)
+        sgc_line_add(&line, ", %lu of them from another node", (unsigned long)r->steals_far);
     sgc_line_add(&line, "; ");
     add_pages(&line, r->pages_consumed_most, r->pages_taken, r->pages_fresh, r->pages_foreign, r->pages_far);
     sgc_log_text(&line);

@@ -4,6 +4,7 @@
  * freed.  On the collecting thread: found with the world stopped, written down, and reported when it runs again.
  */
 #include "gc/api/guards.h"
+#include "gc/api/internal.h"
 
 #include "alloc/whole_heap.h"
 #include "gc/collect/client_hooks.h"
@@ -139,4 +140,6 @@ static void at_exit(void)
         return;
     look_for_leaks();
     sgc_stats_at_exit();
+    if (sgc_options.numa_report)
+        SGC_print_placement();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much work is passed on, and when: the decisions of mark/work/deque.c as functions of numbers only, so that a simulator
- * decides as the collector does.
+ * How much work is passed on, and when, and who is stolen from: the decisions of mark/work/deque.c and mark/team.c as functions
+ * of numbers only, so that a simulator decides as the collector does.
  *
  * A watermark divides a mark stack.  What lies below it is public (oldest pieces first), what lies above it is
  * private.  The oldest pieces are the ones to give away: near the root of what is being marked, each leads to much.
@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What a thief takes of a public part. */
 enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
@@ -21,6 +22,8 @@ enum {
     SGC_BATCH_MAX = 64,        /* 1 KB: copied in less time than a marker needs for a few pieces */
     SGC_SLIDE_MIN = 4096,     /* stolen places, fewer are not worth a thought: 64 KB */
 };
+
+/* ---- how much ---- */
 
 /* The public part has run dry: how many of the private pieces become public.  Half, as in [Endo] 3.3, where the
  * watermark goes to the centre of the stack: a thief finds several, and the owner is not soon back for more. */
@@ -65,6 +68,37 @@ static inline bool sgc_slide_pays(size_t stolen, size_t private_pieces)
 static inline bool sgc_slide_helps(size_t stolen, size_t private_pieces)
 {
     return stolen > 0 && stolen >= private_pieces;
+}
+
+/* ---- from whom ---- */
+
+/* What a thief sees of the others: does that one show work, and what node is its thread on? */
+struct sgc_others {
+    bool (*shows_work)(const void *all, uint32_t which);
+    uint32_t (*node)(const void *all, uint32_t which);
+    const void *all;
+};
+
+enum { SGC_NO_VICTIM = UINT32_MAX };
+
+/* Whom a thief on node `here` steals from: one that shows work; of another node only if none of its own does.  The numbers below
+ * `markers` are looked at from `from` on, which is random, so that thieves spread; those above, the spare ones, after them. */
+static inline uint32_t sgc_choose_victim(uint32_t markers, uint32_t spares, uint32_t from, uint32_t here,
+                                         const struct sgc_others *others)
+{
+    uint32_t far = SGC_NO_VICTIM;
+
+    for (uint32_t i = 0; i < markers + spares; i++) {
+        uint32_t which = i < markers ? (from + i) % markers : i;
+
+        if (!others->shows_work(others->all, which))
+            continue;
+        if (others->node(others->all, which) == here)
+            return which;
+        if (far == SGC_NO_VICTIM)
+            far = which;
+    }
+    return far;
 }
 
 #endif
