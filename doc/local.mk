@@ -26,6 +26,7 @@ documents += \
 	doc/design/marking.md \
 	doc/design/pacing.md \
 	doc/design/page-policy.md \
+	doc/design/numa.md \
 	doc/design/parallel-marking.md \
 	doc/design/remote-free.md \
 	doc/design/roots.md \
@@ -50,4 +51,4 @@ documents += \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 
-dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-topo.1 doc/man/sgc.7

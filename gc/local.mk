@@ -131,6 +131,10 @@ gc_sources = \
 	gc/roots/roots.h \
 	gc/roots/stack_roots.c \
 	gc/roots/stack_roots.h \
+	gc/threads/bind_plan.c \
+	gc/threads/bind_plan.h \
+	gc/threads/binding.c \
+	gc/threads/binding.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
 	gc/threads/interrupted.c \

@@ -102,7 +102,7 @@ struct SGC_stats {
     uint64_t pages_fresh;       /* of these, pages without contents, by which the heap expanded */
     uint64_t pages_foreign;     /* of the others, those that another thread was the first to use since they have contents: divided
                                    by pages_taken - pages_fresh it is the remote page ratio of [Endo] 2.4.2 */
-    uint64_t pages_far;         /* of pages_taken, those of another memory node than the one that the thread ran on (SGC_NUMA) */
+    uint64_t pages_far;         /* of pages_taken, those of another memory node than the thread ran on (SGC_NUMA) */
 };
 
 /* Fills the first `size` bytes of *stats, all members from one moment, and returns how many bytes it knew;
@@ -179,8 +179,8 @@ GC_API void SGC_print_options(void);
  *     SGC:   node 0: 4224 KB found, 4096 KB meant
  *     SGC:   node 1: 3968 KB found, 4096 KB meant
  *
- * Memory that nobody has touched is nowhere.  Mark stacks are shown to registered threads only; they are meant to be where their
- * marker ran last.  With one node it says so and nothing more.  Asks the system for each of its pages,
+ * Memory that nobody has touched is nowhere.  Mark stacks are shown to registered threads only; they are meant to be where
+ * their marker ran last.  With one node it says so and nothing more.  Asks the system for each of its pages,
  * which takes some milliseconds for each gigabyte; other threads may run meanwhile.  SGC_NUMA_REPORT=1 prints the same when the
  * program ends.  Any thread, not in a signal handler.  [unregistered] */
 GC_API void SGC_print_placement(void);

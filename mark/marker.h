@@ -26,6 +26,7 @@
 #include "mark/markbit.h"
 #include "mark/mark_procs.h"
 #include "platform/find_pointers.h"
+#include "platform/topology.h"
 
 #define SGC_INLINE __attribute__((always_inline)) static inline
 
@@ -96,6 +97,8 @@ struct sgc_marker {
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
     size_t steals_far;          /* of the thefts, those from a marker on another memory node */
+    uint32_t core;              /* that its thread is bound to; SGC_NO_CORE: none */
+    bool beyond;                /* a helper with a lower number has that core, too */
     sgc_a32_t node;             /* where its thread ran when it came in; who has gone and left work had that node */
     struct sgc_client_entry
         client[SGC_CLIENT_ENTRIES]; /* what clients' procedures push; empty between calls: mark/descriptor.c */

@@ -28,12 +28,20 @@ void sgc_team_release(struct sgc_team *team);
 /* Marker 0, the collecting thread's. */
 struct sgc_marker *sgc_team_first(struct sgc_team *team);
 
-/* Makes the next marker for a helper thread that is about to be started; its number, or 0 when there can be no more.
- * Outside pauses, on the collecting thread. */
+/* The number of the next helper, whose thread is about to be started; 0 when there can be no more.  Outside pauses, on the
+ * collecting thread, which waits until the helper has its marker. */
 uint32_t sgc_team_add(struct sgc_team *team);
 
-/* The thread of the helper that was to be last could not be started. */
+/* The new helper's thread makes its marker, so that the memory comes from where it runs.  `core`: that it is bound to, or
+ * SGC_NO_CORE; `beyond`: another helper is bound to it.  False: there is no memory. */
+bool sgc_team_make(struct sgc_team *team, uint32_t i, uint32_t core, bool beyond);
+
+/* The helper that was to be last could not be started, or made no marker. */
 void sgc_team_drop(struct sgc_team *team);
+
+/* The collecting thread runs on that core: helpers bound to it, or to one that another helper has, stay out from now on.
+ * SGC_NO_CORE: all may come.  For marks with no more markers than there are cores.  Any time. */
+void sgc_team_keep_off(struct sgc_team *team, uint32_t core);
 
 /* The life of helper i.  Does not return. */
 void sgc_team_serve(struct sgc_team *team, uint32_t i);
@@ -126,8 +134,8 @@ void sgc_team_trim(struct sgc_team *team);
 /* Bytes of the mark stacks that have memory behind them.  While nobody marks. */
 size_t sgc_team_stacks_resident(const struct sgc_team *team);
 
-/* Calls visit with the memory of each mark stack, used or not, and the node where its marker ran last.  When a call returns false
- * there are no more, and that is the answer.  While nobody marks. */
+/* Calls visit with the memory of each mark stack, used or not, and the node where its marker ran last.  When a call returns
+ * false there are no more, and that is the answer.  While nobody marks. */
 typedef bool (*sgc_visit_stack_t)(const void *start, size_t bytes, int node, void *arg);
 bool sgc_team_visit_stacks(const struct sgc_team *team, sgc_visit_stack_t visit, void *arg);
 

@@ -19,17 +19,19 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
     m->team = team;
     m->index = i;
     m->random = i * UINT32_C(2654435761) + 1;
+    m->core = SGC_NO_CORE;
     return m;
 }
 
 bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
 {
-    sgc_assert(config->most > 0);
+    sgc_assert(config->most > config->stay_out);
     *team = (struct sgc_team){ .config = *config, .slots = config->most + SGC_TEAM_SPARES };
     team->marker = sgc_mem_obtain(config->most * sizeof(struct sgc_marker *));
     if (team->marker == NULL || !sgc_termination_init(&team->termination, team->slots))
         return false;
     sgc_idle_init(&team->idle);
+    sgc_team_keep_off(team, SGC_NO_CORE);
     team->marker[0] = make_marker(team, 0);
     team->made = team->markers = 1;
     return team->marker[0] != NULL;
@@ -59,20 +61,23 @@ struct sgc_marker *sgc_team_first(struct sgc_team *team)
     return team->marker[0];
 }
 
-/* A marker whose thread is gone (after a fork) serves another. */
 uint32_t sgc_team_add(struct sgc_team *team)
 {
-    uint32_t i = team->made;
-
     sgc_assert(sgc_team_ok(team));
-    if (i == team->config.most)
-        return 0;
+    return team->made < team->config.most ? team->made++ : 0;
+}
+
+/* A marker whose thread is gone (after a fork) serves another. */
+bool sgc_team_make(struct sgc_team *team, uint32_t i, uint32_t core, bool beyond)
+{
+    sgc_assert(i > 0 && i + 1 == team->made && team->made <= team->config.most);
     if (team->marker[i] == NULL)
         team->marker[i] = make_marker(team, i);
     if (team->marker[i] == NULL)
-        return 0;
-    team->made++;
-    return i;
+        return false;
+    team->marker[i]->core = core;
+    team->marker[i]->beyond = beyond;
+    return true;
 }
 
 /* Their numbers lie behind those of all helpers there may be. */

@@ -19,12 +19,24 @@ enum {
 
 /* ---- coming in and going out: helpers ---- */
 
+void sgc_team_keep_off(struct sgc_team *team, uint32_t core)
+{
+    sgc_a32_store(&team->off, core);
+}
+
+static bool keeps_off(const struct sgc_team *team, const struct sgc_marker *m)
+{
+    uint32_t core = sgc_a32_load(&team->off);
+
+    return core != SGC_NO_CORE && (m->beyond || m->core == core);
+}
+
 bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
 {
     uint32_t state = sgc_a32_load_acq(&team->state);
 
     sgc_assert(m->team == team && m->index != 0 && !m->inside);
-    while ((state & OPEN) != 0 && (state & HELPERS) < sgc_a32_load(&team->places)) {
+    while ((state & OPEN) != 0 && (state & HELPERS) < sgc_a32_load(&team->places) && !keeps_off(team, m)) {
         if (sgc_a32_cas(&team->state, state, state + 1)) {
             m->inside = true;
             sgc_a32_store(&m->node, (uint32_t)sgc_node_here());
@@ -64,10 +76,33 @@ void sgc_team_leave_soon(struct sgc_team *team)
 
 /* ---- opening and closing: the collecting thread ---- */
 
+/* Helpers that may be woken for nothing. */
+static uint32_t who_stay_out(const struct sgc_team *team)
+{
+    uint32_t count = 1;
+
+    if (sgc_a32_load(&team->off) == SGC_NO_CORE)
+        return 0;
+    for (uint32_t i = 1; i < team->made; i++)
+        count += team->marker[i]->beyond;
+    return count;
+}
+
 static void call_helpers(struct sgc_team *team, uint32_t helpers)
 {
+    helpers += who_stay_out(team);
     sgc_a32_add(&team->call, 1);
     sgc_wake(&team->call, helpers < INT_MAX ? (int)helpers : INT_MAX);
+}
+
+/* Places for more than are called: somebody may be slow to wake, and another be awake.  Not where each is to have a core. */
+static uint32_t places_for(const struct sgc_team *team, uint32_t helpers)
+{
+    uint32_t most = team->config.most - 1 - team->config.stay_out;
+
+    if (sgc_a32_load(&team->off) == SGC_NO_CORE)
+        helpers = team->markers - 1;
+    return helpers < most ? helpers : most;
 }
 
 /* From the first call on marker 0 is one of several. */
@@ -78,7 +113,7 @@ void sgc_team_open(struct sgc_team *team, uint32_t helpers)
     for (uint32_t i = 0; !team->called && i < team->markers; i++)
         team->marker[i]->how = team->config.markbit;
     team->called = true;
-    sgc_a32_store(&team->places, team->markers - 1);
+    sgc_a32_store(&team->places, places_for(team, helpers));
     sgc_a32_or(&team->state, OPEN);
     call_helpers(team, helpers);
 }

@@ -10,6 +10,8 @@
  *                                                                             inside sees all that they did
  *   places            the collecting thread, before it       helpers          release and acquire of `state`; who has an old
  *                     opens                                                   number comes in, though one more than was wanted
+ *   off               the collecting thread                  helpers          relaxed: a hint; who has an old one shares a core
+ *                                                                             for a mark
  *   wanted            any thread: set; the collecting        marker 0         relaxed: a hint
  *                     thread: cleared
  *   assisted          assistants: add; marker 0: 0, while     marker 0         relaxed: an estimate
@@ -19,8 +21,8 @@
  *                     HELD: store
  *   call              the collecting thread, after state     helpers          release / acquire; a futex word
  *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
- *   marker[i]         the collecting thread, once, before    its markers      release of `state`
- *                     helper i exists
+ *   marker[i]         helper i, once, when it is new; the    its markers      release of `state`, by the collecting thread,
+ *                     collecting thread waits for that                        which its creator's handshake has told of it
  *   the other fields  the collecting thread, while closed    its markers      release of `state`
  *   a marker's own    that marker while inside; the          others: only     see mark/work/deque.h for its deque
  *   fields            collecting thread while closed         its deque, and
@@ -45,6 +47,8 @@ struct sgc_team_config {
     enum sgc_termination_form termination;
     enum sgc_markbit markbit;           /* when there are several */
     uint32_t beside;                    /* markers that mark beside the program, at most; 0 is as 1 */
+    uint32_t stay_out;                  /* of the markers there may be, so many never mark with the others: there is one helper
+                                         * more than is needed where one stays off the collecting thread's core */
 };
 
 /* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing else; the callers owe
@@ -93,6 +97,7 @@ struct sgc_team {
     struct sgc_interruption interruption;
     size_t split_bytes;                 /* marker 0's otherwise, while it marks beside the program */
     sgc_a32_t state, call, places;
+    sgc_a32_t off;                      /* a core, or SGC_NO_CORE: see sgc_team_keep_off */
     struct sgc_termination termination;
     struct sgc_idle idle;
 };

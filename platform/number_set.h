@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of the system's numbers of processors or memory nodes, as its calls take them: a bit each.  The functions are [any] in the
- * sense of platform/platform.h; a set belongs to its caller.
+ * Sets of the system's numbers of processors or memory nodes, as its calls take them: a bit each.  The functions are [any] in
+ * the sense of platform/platform.h; a set belongs to its caller.
  */
 #ifndef SGC_PLATFORM_NUMBER_SET_H
 #define SGC_PLATFORM_NUMBER_SET_H

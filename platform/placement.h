@@ -6,8 +6,8 @@
  * Only nodes with memory have one.  All functions are [any] in the sense of platform/platform.h.  On a machine with one
  * node, and before sgc_placement_use, they make no system call: they return 0 or true.
  *
- * A system may refuse each of this (EPERM, ENOSYS: containers and filters of system calls do).  Then the function returns false,
- * errno says why, and everything works as before: memory is where who touches it first runs, threads run anywhere.
+ * A system may refuse each of this (EPERM, ENOSYS: containers and filters of system calls do).  Then the function returns
+ * false, errno says why, and everything works as before: memory is where who touches it first runs, threads run anywhere.
  *
  *   what               written by                        read by       ordering
  *   the nodes          sgc_placement_start, _use: once,  any thread    the start of the collector, which all others wait for
@@ -31,7 +31,7 @@ void sgc_placement_use(const struct sgc_topology *topology);
  * thread of ours.  [any] */
 void sgc_placement_start(void);
 
-/* What it has read; of a machine with one node nothing.  [any] */
+/* The topology in use; NULL: none, there is one node.  [any] */
 const struct sgc_topology *sgc_placement_topology(void);
 
 /* ---- memory ---- */
@@ -45,8 +45,8 @@ int sgc_node_number(int node);
 /* The node of the processor that the calling thread runs on; if that has no memory, the nearest. */
 int sgc_node_here(void);
 
-/* OS pages of the range that are touched from now on come from that node as long as it has memory, then from others.  The bounds
- * are multiples of the OS page. */
+/* OS pages of the range that are touched from now on come from that node as long as it has memory, then from others.  The
+ * bounds are multiples of the OS page. */
 bool sgc_memory_prefer(void *start, size_t bytes, int node);
 
 /* They come from all nodes in turn. */

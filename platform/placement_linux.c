@@ -91,8 +91,10 @@ void sgc_placement_use(const struct sgc_topology *topology)
     if (topology->nodes == 1 && nodes.count <= 1)
         return;
     memset(&nodes, 0, sizeof nodes);
-    if (topology->synthetic)
+    if (topology->nodes == 1 || topology->synthetic)
         return;
+    if (topology != &machine)
+        machine = *topology;
     for (int i = 0; i < topology->nodes; i++)
         add_node(topology->os_index[i]);
     for (int i = 0; i < topology->others; i++)
@@ -110,7 +112,7 @@ void sgc_placement_start(void)
 
 const struct sgc_topology *sgc_placement_topology(void)
 {
-    return &machine;
+    return nodes.count > 1 ? &machine : NULL;
 }
 
 int sgc_nodes(void)

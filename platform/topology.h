@@ -44,8 +44,8 @@ struct sgc_topology {
     uint16_t core_of[SGC_NUMBERS];      /* the lowest processor of the same core, or SGC_NO_CORE; only with `cores` */
 };
 
-/* As hwloc tells it, where SGC is built with hwloc and that can be loaded; otherwise as /sys does.  With its cores.  hwloc calls
- * malloc some hundred times, the loader, and stdio.  [outside] */
+/* As hwloc tells it, where SGC is built with hwloc and that can be loaded; otherwise as /sys does.  With its cores.  hwloc
+ * calls malloc some hundred times, the loader, and stdio.  [outside] */
 void sgc_topology_read(struct sgc_topology *topology);
 bool sgc_topology_has_hwloc(void);
 

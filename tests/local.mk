@@ -395,6 +395,8 @@ thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
 # (tests/traces/, written by tests/unit/alloc/record_pages).
+unit_tests += tests/unit/gc/threads/test_bind_plan tests/unit/gc/threads/test_binding tests/unit/mark/test_team_nodes
+thread_tests += tests/unit/mark/test_team_nodes
 unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config/test_page_rule tests/unit/alloc/test_page_supply_sources tests/unit/alloc/test_page_supply_race
 thread_tests += tests/unit/alloc/test_page_supply_race
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
@@ -491,6 +493,9 @@ endif
 # Programs that include the gc.h family, with both families of headers.
 script_tests += tests/check/check_family
 EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c tests/programs/family_threads.c
+
+# What sgc-topo prints.
+script_tests += tests/check/check_topo
 
 # The manual pages against the options.
 script_tests += tests/check/check_man

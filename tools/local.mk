@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# sgc-run and sgc-pauses, which are installed, and the scripts that check a build.
+# sgc-run, sgc-pauses and sgc-topo, which are installed, and the scripts that check a build.
 
 if SGC_SHARED
 bin_SCRIPTS += tools/sgc-run tools/sgc-pauses
@@ -7,6 +7,9 @@ pkglibexec_PROGRAMS = tools/sgc-measure
 tools_sgc_measure_SOURCES = tools/sgc-measure.c
 tools_sgc_measure_LDADD =
 endif
+bin_PROGRAMS += tools/sgc-topo
+tools_sgc_topo_SOURCES = tools/sgc-topo.c
+tools_sgc_topo_LDADD = libsgccore.la
 CLEANFILES += tools/sgc-run tools/sgc-pauses
 
 installed_places = $(SED) -e 's|@pkglibdir[@]|$(pkglibdir)|g' -e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which memory nodes the system has put what we use, beside where it was meant to be.  Asks the system for each OS page, in
- * pieces, and needs no memory but some kilobytes of stack.  Any thread, with the world running or not; what grows or is given back
- * meanwhile is counted or not.
+ * On which memory nodes the system has put what we use, beside where it was meant to be.  Asks the system for each OS page,
+ * in pieces, and needs no memory but some kilobytes of stack.  Any thread, with the world running or not; what grows or is
+ * given back meanwhile is counted or not.
  */
 #ifndef SGC_ALLOC_PAGES_FOUND_NODES_H
 #define SGC_ALLOC_PAGES_FOUND_NODES_H
@@ -17,7 +17,7 @@ struct sgc_found_nodes {
     size_t found[SGC_NODES_MAX];
     size_t meant[SGC_NODES_MAX];        /* of all that was found, how much was meant to be on the node */
     size_t right;                       /* found where it was meant to be */
-    size_t turn[SGC_NODES_MAX];         /* of what was found: what was meant to be on all nodes in turn, until it is summed up */
+    size_t turn[SGC_NODES_MAX];         /* of what was found: meant to be on all nodes in turn, until it is summed up */
 };
 
 /* Looks at a range of memory.  False if the system does not say; errno says why. */

@@ -17,16 +17,16 @@ struct free_list {
     uint32_t home;                  /* node of the owner's thread */
 };
 
-/* By home: of the owners, and of the pages. */
+/* The owners of one home. */
 struct home_lists {
-    uint32_t head[WEALTHS];         /* owners by wealth; the lists of wealth 0 are not linked */
+    uint32_t head[WEALTHS];         /* by wealth; the lists of wealth 0 are not linked */
     uint64_t wealths;               /* which heads are there */
-    sgc_a32_t listed;               /* pages of arenas with this home on all lists */
 };
 
 struct free_lists {
     struct free_list *of;           /* by owner */
     struct home_lists on[SGC_NODES_MAX];
+    sgc_a32_t listed[SGC_NODES_MAX];        /* by home of the arena: pages on all lists */
 };
 
 static struct free_lists lists;
@@ -96,20 +96,26 @@ void sgc_free_list_settle(uint32_t owner, uint32_t home)
     link_owner(owner, wealth);
 }
 
+/* Apart, since it happens seldom to a long list. */
+__attribute__((noinline))
+static void change_wealth(uint32_t owner, uint32_t before, uint32_t after)
+{
+    unlink_owner(owner, before);
+    link_owner(owner, after);
+}
+
 static void change_count(uint32_t owner, uint32_t page_home, uint32_t by)
 {
     struct free_list *list = &lists.of[owner];
-    sgc_a32_t *listed = &lists.on[page_home].listed;
+    sgc_a32_t *listed = &lists.listed[page_home];
     uint32_t before = sgc_a32_load(&list->count);
     uint32_t after = before + by;
 
     sgc_assert(by == 1 || before != 0);
     sgc_a32_store(&list->count, after);
     sgc_a32_store(listed, sgc_a32_load(listed) + by);
-    if (sgc_page_wealth(before) == sgc_page_wealth(after))
-        return;
-    unlink_owner(owner, sgc_page_wealth(before));
-    link_owner(owner, sgc_page_wealth(after));
+    if (sgc_page_wealth(before) != sgc_page_wealth(after))
+        change_wealth(owner, sgc_page_wealth(before), sgc_page_wealth(after));
 }
 
 /* ---- pages ---- */
@@ -179,7 +185,7 @@ uint32_t sgc_free_list_last_of_richest(uint32_t home)
 
 uint32_t sgc_free_list_last_of_richest_far(uint32_t home)
 {
-    const struct home_lists *best = &lists.on[home == 0 && sgc_heap.homes > 1 ? 1 : 0];
+    const struct home_lists *best = &lists.on[home == 0 ? 1 : 0];
 
     sgc_assert(sgc_heap.homes > 1 && home < sgc_heap.homes);
     for (uint32_t h = 0; h < sgc_heap.homes; h++)
@@ -197,7 +203,7 @@ uint32_t sgc_free_list_count(uint32_t owner)
 uint32_t sgc_free_list_listed(uint32_t home)
 {
     sgc_assert(home < sgc_heap.homes);
-    return sgc_a32_load(&lists.on[home].listed);
+    return sgc_a32_load(&lists.listed[home]);
 }
 
 uint32_t sgc_free_list_total(void)

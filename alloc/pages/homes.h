@@ -7,8 +7,8 @@
  *   balanced          each arena has a home; all tables are on all nodes in turn
  *   interleave-heap   everything is on all nodes in turn, and no arena has a home
  *
- * A home is meant: the system may refuse to bind memory, and takes it elsewhere when the node is full.  Fresh pages of an arena go
- * to threads of its home first, so that most are there even so.
+ * A home is meant: the system may refuse to bind memory, and takes it elsewhere when the node is full.  Fresh pages of an
+ * arena go to threads of its home first, so that most are there even so.
  *
  * With one node nothing here makes a system call.  What is bound is touched by nobody before; the tables are bound before there
  * are other threads, an arena by the only thread that grows the heap.
@@ -26,7 +26,8 @@ void sgc_homes_init(void);
 /* Binds arenas that are committed and not published.  A refusal changes nothing. */
 void sgc_homes_bind(uint32_t first, uint32_t count, uint32_t home);
 
-/* Puts a table, of whole OS pages from sgc_mem_obtain, on all nodes in turn, unless there is none.  By the thread that made it. */
+/* Puts a table, of whole OS pages from sgc_mem_obtain, on all nodes in turn; NULL: there is none.  By the thread that made it,
+ * before it is used. */
 void sgc_homes_spread(void *table, size_t bytes);
 
 /* Why the system has refused to put the heap's tables somewhere, an errno; 0: it has not. */

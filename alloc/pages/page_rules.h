@@ -70,33 +70,26 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
     return rule->policy == SGC_POLICY_AL;
 }
 
-/* What is near comes before what is far, and far pages that cost no memory before fresh ones, except where the heap may expand:
- * whether it does is the policy's answer, and does not depend on the nodes. */
-static inline struct sgc_page_order sgc_page_order_of_nodes(bool allowed)
-{
-    if (allowed)
-        return (struct sgc_page_order){
-            { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR,
-              SGC_SOURCE_OTHERS_FAR, SGC_SOURCE_FRESH_FAR } };
-    return (struct sgc_page_order){
-        { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR,
-          SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
-}
+/* By whether there are near and far pages, and whether the heap may expand.  What is near comes before what is far, and far
+ * pages that cost no memory before fresh ones, except where the heap may expand: whether it does is the policy's answer, and
+ * does not depend on the nodes.  The last sources are for the case that those before them have nothing: nobody is refused a
+ * page while there is a free one, and the heap expands rather than that. */
+static const struct sgc_page_order sgc_page_orders[2][2] = {
+    { { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_FRESH } },
+      { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } } },
+    { { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR, SGC_SOURCE_OTHERS_FAR,
+          SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } },
+      { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS, SGC_SOURCE_NOBODYS_FAR,
+          SGC_SOURCE_OTHERS_FAR, SGC_SOURCE_FRESH_FAR } } },
+};
+static const struct sgc_page_order sgc_page_order_shared = { { SGC_SOURCE_ANY, SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
 
-/* The last source is for the case that those before it have nothing: nobody is refused a page while there is
- * a free one, and the heap expands rather than that. */
 static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *rule,
                                                    const struct sgc_page_supply *supply)
 {
     if (rule->policy == SGC_POLICY_PS)
-        return (struct sgc_page_order){ { SGC_SOURCE_ANY, SGC_SOURCE_FRESH, SGC_SOURCE_FRESH_FAR } };
-    if (supply->near_and_far)
-        return sgc_page_order_of_nodes(sgc_heap_expansion_allowed(rule, supply));
-    if (sgc_heap_expansion_allowed(rule, supply))
-        return (struct sgc_page_order){
-            { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } };
-    return (struct sgc_page_order){
-        { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_FRESH } };
+        return sgc_page_order_shared;
+    return sgc_page_orders[supply->near_and_far][sgc_heap_expansion_allowed(rule, supply)];
 }
 
 /* The threads with the most free pages are found by the length of this number, so "the most" is meant within a

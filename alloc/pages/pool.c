@@ -138,7 +138,8 @@ static uint32_t each_arena(uint32_t first, uint32_t count,
 
 static uint32_t count_used(struct sgc_arena *arena, uint64_t bits, uint32_t count)
 {
-    (void)count;
+    if (count == 1)                     /* processors of the baseline have no instruction that counts bits */
+        return (arena->dirty & bits) != 0;
     return (uint32_t)__builtin_popcountll(arena->dirty & bits);
 }
 
@@ -221,8 +222,8 @@ void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_s
 
 /* ---- taking a run ---- */
 
-/* Under the lock: a run within the committed arenas, whatever their homes, or growth for this home and another look.  The run may
- * begin in the free end of what is committed. */
+/* Under the lock: a run within the committed arenas, whatever their homes, or growth for this home and another look.  The run
+ * may begin in the free end of what is committed. */
 static uint32_t find_or_grow(uint32_t count, uint32_t home, struct sgc_section *self)
 {
     sgc_assert(count != 0 && sgc_lock_taken(&sgc_pool.lock));

@@ -21,18 +21,22 @@ static bool any_of(uint32_t home, enum sgc_pool_sort sort)
     return sort == SGC_POOL_USED ? h->used != 0 : h->used != sgc_free_list_listed(home);
 }
 
-static uint32_t lowest_page(uint32_t home, enum sgc_pool_sort sort)
+/* There is one. */
+static uint32_t find_lowest(uint32_t home, enum sgc_pool_sort sort)
 {
     uint32_t *a = &sgc_pool.home[home].lowest_of[sort];
 
     sgc_assert(sgc_lock_taken(&sgc_pool.lock) && home < sgc_heap.homes);
-    if (!any_of(home, sort))
-        return SGC_NO_PAGE;
     while (sgc_pool_pages_of(&sgc_heap.arenas[*a], sort) == 0 || sgc_heap.arenas[*a].home != home) {
         ++*a;
         sgc_assert(*a < sgc_pool.committed);
     }
     return *a * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(sgc_pool_pages_of(&sgc_heap.arenas[*a], sort));
+}
+
+static inline uint32_t lowest_page(uint32_t home, enum sgc_pool_sort sort)
+{
+    return any_of(home, sort) ? find_lowest(home, sort) : SGC_NO_PAGE;
 }
 
 /* Threads of different nodes begin to look at different ones. */
@@ -49,9 +53,9 @@ static uint32_t lowest_far_page(uint32_t near, enum sgc_pool_sort sort)
 
 static uint32_t lowest_page_of_all(enum sgc_pool_sort sort)
 {
-    uint32_t lowest = SGC_NO_PAGE;
+    uint32_t lowest = lowest_page(0, sort);
 
-    for (uint32_t home = 0; home < sgc_heap.homes; home++) {
+    for (uint32_t home = 1; home < sgc_heap.homes; home++) {
         uint32_t page = lowest_page(home, sort);
 
         if (lowest == SGC_NO_PAGE || (page != SGC_NO_PAGE && page < lowest))
@@ -77,10 +81,12 @@ static uint32_t clean_page(uint32_t home, struct sgc_section *self)
 /* The lowest one if all are its own, so that a heap without spare pages stays as small as it can. */
 static uint32_t own_page(uint32_t owner)
 {
-    bool all = sgc_free_list_count(owner) == sgc_aw_load(&sgc_pool.dirty);
+    uint32_t count = sgc_free_list_count(owner);
 
     sgc_assert(owner < SGC_OWNERS_MAX);
-    return all ? lowest_page_of_all(SGC_POOL_USED) : sgc_free_list_first(owner);
+    if (count == 0)
+        return SGC_NO_PAGE;
+    return count == sgc_aw_load(&sgc_pool.dirty) ? lowest_page_of_all(SGC_POOL_USED) : sgc_free_list_first(owner);
 }
 
 /* `near`: the asking thread's node. */

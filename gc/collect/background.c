@@ -7,6 +7,7 @@
 #include "alloc/pages/marks.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
+#include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
@@ -152,11 +153,14 @@ static void serve(struct sgc_mutator *self)
     }
 }
 
+/* If the system refuses it runs anywhere, and helpers will say so. */
 static void body(void *argument)
 {
-    struct sgc_mutator *self = sgc_mutator_register_service();
+    struct sgc_mutator *self;
 
     (void)argument;
+    (void)sgc_binding_apply(0);
+    self = sgc_mutator_register_service();
     if (self == NULL)
         return;
     sgc_assert(sgc_mutator_mine(self) && self->service);
@@ -170,6 +174,7 @@ void sgc_service_start(void)
     if (sgc_options.service == SGC_SERVICE_OFF || sgc_a32_load(&service.started) != 0)
         return;
     sgc_a32_store(&service.started, 1);
+    sgc_binding_prepare((uint32_t)sgc_options.markers);
     if (!sgc_thread_start_service(body, NULL, "sgc-service"))
         sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
                  "goes back only when the program asks (GC_gcollect_and_unmap). "

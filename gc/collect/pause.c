@@ -13,6 +13,7 @@
 #include "gc/pacing/assist.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
+#include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
@@ -21,21 +22,29 @@ SGC_STATE static bool told;                     /* of a thread whose stacks are 
 /* ---- the helper markers' threads: they sleep between marks, and are no mutators: they write nothing into the heap, and no
  * stop waits for them, since the thread whose mark it is has them out first ---- */
 
-/* What a helper has to know, handed over in one word: the argument's memory must outlive the call. */
+enum { HELPER_SERVES = 1, HELPER_GOES };
+
+/* What a helper has to know, and what it answers: the argument's memory must outlive the call. */
 struct helper {
     uint32_t number;
-    sgc_a32_t taken;
+    int error;                  /* it was to be bound, and the system refused */
+    sgc_a32_t taken;            /* 0, or HELPER_SERVES, or HELPER_GOES: there is no memory for its marker */
 };
 
+/* Bound first, so that the memory of its marker comes from where it is going to run. */
 static void help(void *argument)
 {
     struct helper *helper = argument;
     uint32_t number = helper->number;
+    struct sgc_bound bound = sgc_binding_apply(number);
+    bool made = sgc_team_make(&sgc_cycle.team, number, bound.core, bound.beyond);
 
     sgc_assert(number > 0 && number < sgc_cycle.team.made);
-    sgc_a32_store_rel(&helper->taken, 1);
+    helper->error = bound.error;
+    sgc_a32_store_rel(&helper->taken, made ? HELPER_SERVES : HELPER_GOES);
     sgc_wake(&helper->taken, 1);
-    sgc_team_serve(&sgc_cycle.team, number);
+    if (made)
+        sgc_team_serve(&sgc_cycle.team, number);
 }
 
 static bool start_one(void)
@@ -53,9 +62,32 @@ static bool start_one(void)
         sgc_wait(&helper.taken, 0, -1);
     if (self != NULL)
         sgc_guard_leave(self);
+    if (helper.error != 0)
+        sgc_binding_refused(helper.error);
+    started = started && sgc_a32_load(&helper.taken) == HELPER_SERVES;
     if (!started)
         sgc_team_drop(&sgc_cycle.team);
     return started;
+}
+
+/* Where each marker is to have a core there is a helper more than marks: whichever shares the collecting thread's stays
+ * out.  With fewer cores than markers that one is not needed. */
+static void settle_cores(struct sgc_team *team)
+{
+    uint32_t together = team->config.most - team->config.stay_out;
+
+    sgc_binding_prepare((uint32_t)sgc_options.markers);
+    if (sgc_binding_cores() >= together || team->made > together)
+        return;
+    team->config.most = together;
+    team->config.stay_out = 0;
+}
+
+static void keep_off(struct sgc_team *team, uint32_t want)
+{
+    bool may_keep = want <= sgc_binding_cores() && team->config.balance;
+
+    sgc_team_keep_off(team, may_keep ? sgc_binding_core_here() : SGC_NO_CORE);
 }
 
 /* With the GC lock for the reason that sgc_service_start gives. */
@@ -65,6 +97,11 @@ void sgc_cycle_start_helpers(uint32_t want)
 
     sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
     sgc_assert(team->made > 0 && want > 0);
+    if (want > 1)
+        settle_cores(team);
+    keep_off(team, want);
+    if (want > 1)
+        want += team->config.stay_out;
     if (want > team->config.most)
         want = team->config.most;
     while (team->made < want)
@@ -73,6 +110,7 @@ void sgc_cycle_start_helpers(uint32_t want)
                      "(ulimit -u, the cgroup's pids.max) or lower GC_MARKERS",
                      team->made, team->config.most - 1, team->made);
             team->config.most = team->made;
+            team->config.stay_out = 0;
             return;
         }
 }
@@ -185,6 +223,7 @@ void sgc_cycle_close(void)
 
 bool sgc_cycle_init(void)
 {
+    uint32_t stay_out = sgc_binding_one_more();
     struct sgc_team_config config = {
         .mark = {
             .interior_pointers = sgc_options.all_interior_pointers,
@@ -194,7 +233,8 @@ bool sgc_cycle_init(void)
             .stack_bytes = sgc_options.mark_stack_limit,
             .stack_form = (enum sgc_stack_form)sgc_options.stack_form,
         },
-        .most = (uint32_t)sgc_options.markers,
+        .most = (uint32_t)sgc_options.markers + stay_out,
+        .stay_out = stay_out,
         .balance = sgc_options.balance,
         .steal = (enum sgc_steal)sgc_options.steal,
         .termination = (enum sgc_termination_form)sgc_options.termination,

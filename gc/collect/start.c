@@ -23,6 +23,7 @@
 #include "gc/pacing/pacing.h"
 #include "gc/config/preset.h"
 #include "gc/roots/roots.h"
+#include "gc/threads/binding.h"
 #include "gc/events/stats.h"
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
@@ -114,6 +115,7 @@ static bool start_all(void)
     sgc_options_read();
     settle_markers();
     sgc_placement_start();
+    sgc_binding_start();
     sgc_client_vars_from_options();
     if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
         return false;

@@ -42,6 +42,7 @@ enum sgc_end_byte {
 
 enum sgc_service_mode { SGC_SERVICE_OFF, SGC_SERVICE_ON, SGC_SERVICE_EAGER };
 enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT, SGC_PACING_ENDO };
+enum sgc_bind { SGC_BIND_OFF, SGC_BIND_NODE, SGC_BIND_CORE, SGC_BIND_AUTO };
 enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
 
 struct sgc_options {
@@ -66,6 +67,7 @@ struct sgc_options {
     /* marking */
     int markers;                    /* 0 until the start has asked for the number of processors */
     int concurrent_markers;         /* of them, beside the program; 0 until the start */
+    int bind;                       /* enum sgc_bind: where helper threads may run */
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
     int mode;                       /* enum sgc_mode */
     bool enable_incremental, disable_incremental;

@@ -81,8 +81,9 @@ struct sgc_others {
 
 enum { SGC_NO_VICTIM = UINT32_MAX };
 
-/* Whom a thief on node `here` steals from: one that shows work; of another node only if none of its own does.  The numbers below
- * `markers` are looked at from `from` on, which is random, so that thieves spread; those above, the spare ones, after them. */
+/* Whom a thief on node `here` steals from: one that shows work; of another node only if none of its own does.  The numbers
+ * below `markers` are looked at from `from` on, which is random, so that thieves spread; those above, the spare ones,
+ * after them. */
 static inline uint32_t sgc_choose_victim(uint32_t markers, uint32_t spares, uint32_t from, uint32_t here,
                                          const struct sgc_others *others)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A made-up machine with several memory nodes, in place of the system calls of platform/placement.h: the test says on which node
- * the calling thread runs, and what is refused; what is bound is written down and looked up again.
+ * A made-up machine with several memory nodes, in place of the system calls of platform/placement.h: the test says on which
+ * node the calling thread runs, and what is refused; what is bound is written down and looked up again.
  *
- * For a test that runs no other threads while the node changes.  The system's number of node n is 3 n + 1.
+ * The system's number of node n is 3 n + 1.
  */
 #ifndef TESTS_LIB_FAKE_NODES_H
 #define TESTS_LIB_FAKE_NODES_H
@@ -19,10 +19,12 @@
 enum { FAKE_BINDINGS = 4096, FAKE_INTERLEAVED = -2, FAKE_UNBOUND = -1 };
 
 static struct {
-    int nodes, here;
+    int nodes;
+    int here;                       /* of all threads, */
+    int (*where)(void);             /* or of the calling one, if it is not NULL */
     long refusal;                   /* of mbind and move_pages: a negative error number */
-    uint32_t calls;
-    size_t touched;                 /* bytes of what was bound that were there already; of ranges that are not too long to ask */
+    sgc_a32_t calls;
+    size_t touched;                 /* bytes of what was bound that were there already; long ranges are not asked about */
     uint32_t bindings;
     struct fake_binding {
         char *start;
@@ -48,7 +50,7 @@ static int fake_node_of_mask(const unsigned long *mask)
 
 static long fake_mbind(void *start, size_t bytes, int mode, const unsigned long *mask, size_t bits)
 {
-    fake_nodes.calls++;
+    sgc_a32_add(&fake_nodes.calls, 1);
     if (fake_nodes.refusal != 0)
         return fake_nodes.refusal;
     if (fake_nodes.bindings == FAKE_BINDINGS || bits < 64 || (mode != MPOL_PREFERRED && mode != MPOL_INTERLEAVE))
@@ -84,7 +86,7 @@ static int fake_found(const char *page)
 
 static long fake_move_pages(size_t pages, void *const *page, int *status)
 {
-    fake_nodes.calls++;
+    sgc_a32_add(&fake_nodes.calls, 1);
     for (size_t i = 0; i < pages; i++) {
         int node = fake_found(page[i]);
 
@@ -95,15 +97,16 @@ static long fake_move_pages(size_t pages, void *const *page, int *status)
 
 static long fake_getcpu(unsigned *processor, unsigned *node)
 {
-    fake_nodes.calls++;
+    sgc_a32_add(&fake_nodes.calls, 1);
     if (processor != NULL)
         *processor = 0;
     if (node != NULL)
-        *node = (unsigned)fake_os_number(fake_nodes.here);
+        *node = (unsigned)fake_os_number(fake_nodes.where != NULL ? fake_nodes.where() : fake_nodes.here);
     return 0;
 }
 
-/* From now on there are so many nodes; the calling thread runs on the first.  Before the collector or the heap is started, once. */
+/* From now on there are so many nodes; the calling thread runs on the first.  Once, before the collector or the heap is
+ * started. */
 __attribute__((unused)) static void fake_nodes_begin(int nodes)
 {
     struct sgc_topology topology = { .nodes = nodes, .cpus = 1, .source = "test" };

@@ -41,6 +41,7 @@ static struct {
     int count;
     struct sgc_team team;           /* of one marker, unless a test adds helpers */
     bool team_ready;
+    enum sgc_numa numa;             /* of the heap that is started next: see tests/lib/fake_nodes.h */
 } heap_test;
 
 static const struct sgc_mark_config HEAP_MARK = {
@@ -98,6 +99,7 @@ HEAP_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
 {
     struct sgc_heap_config config = {
         .reserve = bytes, .limit = limit, .interior_pointers = true, .end_byte = true, .poison = poison,
+        .numa = heap_test.numa,
     };
 
     if (!sgc_heap_init(&config))

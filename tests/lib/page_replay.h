@@ -15,6 +15,7 @@ struct replay {
     /* in */
     struct sgc_page_rule rule;
     bool exact;                             /* l is what was in use at most, known at once */
+    uint32_t nodes;                         /* owner i runs on node i % nodes, and gets fresh pages there; 0: there is one */
     /* out */
     uint32_t consumed;                      /* pages ever taken fresh */
     uint32_t in_use, most_in_use;
@@ -27,12 +28,18 @@ struct replay {
     unsigned char home[REPLAY_PAGES];       /* of free pages, for PS; 0: in use */
 };
 
-static uint32_t replay_richest(const struct replay *r)
+static bool replay_near(const struct replay *r, uint32_t owner, uint32_t other)
+{
+    return r->nodes == 0 || owner % r->nodes == other % r->nodes;
+}
+
+/* Among the owners on the same node as this one, or those on others. */
+static uint32_t replay_richest(const struct replay *r, uint32_t owner, bool near)
 {
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < TRACE_OWNERS; i++)
-        if (sgc_page_wealth(r->listed[i]) > sgc_page_wealth(r->listed[best]))
+        if (replay_near(r, owner, i) == near && sgc_page_wealth(r->listed[i]) > sgc_page_wealth(r->listed[best]))
             best = i;
     return best;
 }
@@ -56,7 +63,9 @@ static uint32_t replay_find(struct replay *r, enum sgc_page_source source, uint3
     case SGC_SOURCE_OWN:
         return r->listed[owner] != 0 ? owner : 0;
     case SGC_SOURCE_OTHERS:
-        return replay_richest(r);
+        return replay_richest(r, owner, true);
+    case SGC_SOURCE_OTHERS_FAR:
+        return replay_richest(r, owner, false);
     case SGC_SOURCE_ANY:
         return r->free != 0 ? replay_lowest(r) : 0;
     case SGC_SOURCE_FRESH:
@@ -68,7 +77,9 @@ static uint32_t replay_find(struct replay *r, enum sgc_page_source source, uint3
 
 static struct sgc_page_order replay_order(const struct replay *r)
 {
-    struct sgc_page_supply supply = { .consumed = r->consumed, .max_live = r->known_live };
+    struct sgc_page_supply supply = {
+        .consumed = r->consumed, .max_live = r->known_live, .near_and_far = r->nodes > 1,
+    };
 
     if (r->exact)                           /* the page that is asked for counts */
         supply.max_live = r->in_use + 1 > r->most_in_use ? r->in_use + 1 : r->most_in_use;

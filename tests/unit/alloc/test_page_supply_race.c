@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages taken, given, counted as live, used for spans and given back to the system by several threads at once, under
- * each policy: no page is ever in two hands, and in the end every page is accounted for.
+ * each policy, and by threads that wander over four memory nodes: no page is ever in two hands, and in the end every page
+ * is accounted for.
  */
 #include "alloc/pages/live_pages.h"
 #include "alloc/page_supply.h"
 #include "tests/lib/child.h"
+#include "tests/lib/fake_nodes.h"
 #include "tests/lib/heap.h"
 
 enum { THREADS = 3, STEPS = 3000, HELD = 24 };
@@ -104,6 +106,25 @@ static int race(enum sgc_page_policy policy, size_t limit)
     return policy != SGC_POLICY_AL || limit != 0 || figures.remote == 0 ? 0 : 4;
 }
 
+/* The node of the calling thread, which moves on after some pages. */
+static int wandering(void)
+{
+    static _Thread_local unsigned asked;
+
+    return (int)((asked++ / 16 + (sgc_self != NULL ? sgc_self->id : 0)) % 4);
+}
+
+static int race_on_nodes(enum sgc_page_policy policy, size_t limit)
+{
+    fake_nodes_begin(4);
+    fake_nodes.where = wandering;
+    heap_test.numa = SGC_NUMA_LOCAL;
+    return race(policy, limit) == 0 && sgc_heap.homes == 4 && sgc_aw_load(&sgc_pool.far) != 0 ? 0 : 5;
+}
+
+static int race_nodes(void) { return race_on_nodes(SGC_POLICY_LPS, 0); }
+static int race_nodes_ps(void) { return race_on_nodes(SGC_POLICY_PS, 0); }
+static int race_nodes_limit(void) { return race_on_nodes(SGC_POLICY_AL, 60); }
 static int race_ps(void) { return race(SGC_POLICY_PS, 0); }
 static int race_al(void) { return race(SGC_POLICY_AL, 0); }
 static int race_lps(void) { return race(SGC_POLICY_LPS, 0); }
@@ -119,5 +140,8 @@ int main(void)
     child_ok(race_lps, "LPS(2)" EACH);
     child_ok(race_limit, "LPS(2) at the limit" EACH);
     child_ok(race_al_limit, "AL at the limit" EACH);
+    child_ok(race_nodes, "four nodes, LPS(2)" EACH);
+    child_ok(race_nodes_ps, "four nodes, PS" EACH);
+    child_ok(race_nodes_limit, "four nodes, AL at the limit" EACH);
     return tap_done();
 }

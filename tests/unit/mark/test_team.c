@@ -35,7 +35,7 @@ static void start_helper(struct sgc_team *team)
 
     s->team = team;
     s->number = sgc_team_add(team);
-    if (s->number == 0 || pthread_create(&thread, NULL, serve, s) != 0)
+    if (s->number == 0 || !sgc_team_make(team, s->number, SGC_NO_CORE, false) || pthread_create(&thread, NULL, serve, s) != 0)
         tap_bail("no helper");
 }
 

@@ -39,9 +39,18 @@ static void *serve(void *raw)
     return NULL;
 }
 
+static struct sgc_marker *make_helper(struct sgc_team *team)
+{
+    uint32_t number = sgc_team_add(team);
+
+    if (!sgc_team_make(team, number, SGC_NO_CORE, false))
+        tap_bail("no marker");
+    return team->marker[number];
+}
+
 static void start_helper(struct sgc_team *team)
 {
-    thread_start(serve, team->marker[sgc_team_add(team)]);
+    thread_start(serve, make_helper(team));
 }
 
 static void make_team(struct sgc_team *team, const struct sort *sort)
@@ -327,7 +336,7 @@ static void test_late(void)
     top = make_tree(DEPTH);
     make_team(&late, &(struct sort){ "late", HELPERS + 1, 16 << 20, false, false });
     for (int i = 0; i < HELPERS; i++)
-        m[i] = late.marker[sgc_team_add(&late)];
+        m[i] = make_helper(&late);
     wrong += mark_top(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
     tap_ok(wrong == 0 && stolen == 0, "nobody waits for helpers that do not come (%d wrong)", wrong);
     test_twice(&late, m[0]);

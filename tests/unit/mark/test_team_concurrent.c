@@ -32,8 +32,13 @@ static void make_helped(void)
 
     if (!sgc_team_init(&helped, &config))
         tap_bail("no team");
-    for (int i = 0; i < HELPERS; i++)
-        thread_start(serve, (void *)(uintptr_t)sgc_team_add(&helped));
+    for (int i = 0; i < HELPERS; i++) {
+        uint32_t number = sgc_team_add(&helped);
+
+        if (!sgc_team_make(&helped, number, SGC_NO_CORE, false))
+            tap_bail("no marker");
+        thread_start(serve, (void *)(uintptr_t)number);
+    }
 }
 
 /* ---- stopping ---- */

@@ -145,8 +145,9 @@ static int nonsense(void)
     "gp_index=\"1\">"
 #define XML_PU(n, mask, nodes) "<object type=\"PU\" os_index=\"" #n "\" cpuset=\"" mask "\" complete_cpuset=\"" mask \
     "\" nodeset=\"" nodes "\" complete_nodeset=\"" nodes "\" gp_index=\"10" #n "\"/>"
-#define XML_NODE(n, mask, nodes, memory) "<object type=\"NUMANode\" os_index=\"" #n "\" cpuset=\"" mask "\" complete_cpuset=\"" \
-    mask "\" nodeset=\"" nodes "\" complete_nodeset=\"" nodes "\" gp_index=\"20" #n "\" local_memory=\"" #memory "\"/>"
+#define XML_NODE(n, mask, nodes, memory) "<object type=\"NUMANode\" os_index=\"" #n "\" cpuset=\"" mask \
+    "\" complete_cpuset=\"" mask "\" nodeset=\"" nodes "\" complete_nodeset=\"" nodes \
+    "\" gp_index=\"20" #n "\" local_memory=\"" #memory "\"/>"
 #define XML_PACKAGE(n, mask, nodes) "<object type=\"Package\" os_index=\"" #n "\" cpuset=\"" mask "\" complete_cpuset=\"" mask \
     "\" nodeset=\"" nodes "\" complete_nodeset=\"" nodes "\" gp_index=\"30" #n "\">"
 
@@ -155,7 +156,8 @@ static const char uneven[] = XML_BEGIN
     XML_PACKAGE(0, "0x00000001", "0x00000001") XML_NODE(0, "0x00000001", "0x00000001", 104857600)
     XML_PU(0, "0x00000001", "0x00000001") "</object>"
     XML_PACKAGE(1, "0x0000000e", "0x00000002") XML_NODE(1, "0x0000000e", "0x00000002", 10737418240)
-    XML_PU(1, "0x00000002", "0x00000002") XML_PU(2, "0x00000004", "0x00000002") XML_PU(3, "0x00000008", "0x00000002") "</object>"
+    XML_PU(1, "0x00000002", "0x00000002") XML_PU(2, "0x00000004", "0x00000002")
+    XML_PU(3, "0x00000008", "0x00000002") "</object>"
     XML_PACKAGE(2, "0x00000010", "0x00000008") XML_NODE(3, "0x00000010", "0x00000008", 0)
     XML_PU(4, "0x00000010", "0x00000008") "</object>"
     "</object>"

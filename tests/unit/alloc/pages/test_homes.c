@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/pages/homes.c on made-up machines of one to eight nodes: which ranges are bound where under each SGC_NUMA, before anybody
- * touches them, in how many pieces; refusals; and that one node costs no call.  Each case has a heap of its own, in a child.
+ * alloc/pages/homes.c on made-up machines of one to eight nodes: which ranges are bound where under each SGC_NUMA, before
+ * anybody touches them, in how many pieces; refusals; and that one node costs no call.  Each case has a heap of its own, in a
+ * child.
  */
 #include "alloc/pages/homes.h"
 
@@ -183,7 +184,7 @@ static int off(void)
 {
     start(4, SGC_NUMA_OFF, (size_t)1 << 30);
     grow_on_each(4);
-    return fake_nodes.calls == 0 && sgc_heap.homes == 1 && sgc_arena_node(0) == -1 ? 0 : 1;
+    return sgc_a32_load(&fake_nodes.calls) == 0 && sgc_heap.homes == 1 && sgc_arena_node(0) == -1 ? 0 : 1;
 }
 
 static int one_node(void)
@@ -191,7 +192,7 @@ static int one_node(void)
     start(1, SGC_NUMA_BALANCED, (size_t)1 << 30);
     for (int i = 0; i < 10; i++)
         grow_on(0, SGC_ARENA_PAGES);
-    return fake_nodes.calls == 0 && sgc_heap.homes == 1 && sgc_arena_node(0) == -1 ? 0 : 1;
+    return sgc_a32_load(&fake_nodes.calls) == 0 && sgc_heap.homes == 1 && sgc_arena_node(0) == -1 ? 0 : 1;
 }
 
 /* ---- refusals ---- */

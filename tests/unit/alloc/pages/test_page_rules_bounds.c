@@ -32,6 +32,8 @@ struct results {
     uint32_t l, known, sum, owners;         /* most in use; the largest l that was known; sum of the u_i */
 };
 
+static uint32_t nodes;                      /* memory nodes that the owners run on; 0: one, as those that know of none */
+
 /* Until the next demand. */
 static const struct replay *serve(const struct trace *trace, enum sgc_page_policy policy, uint32_t k, bool exact)
 {
@@ -42,6 +44,7 @@ static const struct replay *serve(const struct trace *trace, enum sgc_page_polic
     memset(r, 0, sizeof *r);
     r->rule = (struct sgc_page_rule){ policy, k };
     r->exact = exact;
+    r->nodes = nodes;
     replay_run(r, trace);
     return r;
 }
@@ -232,6 +235,20 @@ static void test_random(void)
     check_whole();
 }
 
+/* Nodes change who takes from whom, not when the heap expands. */
+static void test_nodes(void)
+{
+    const char *wrong = NULL;
+
+    for (uint64_t seed = 1; seed <= SEEDS / 4 && wrong == NULL; seed++) {
+        nodes = 2 + (uint32_t)(seed % 3);
+        wrong = try_seed(seed);
+    }
+    tap_ok(wrong == NULL, "on two, three and four memory nodes all bounds hold, too (%u nodes: %s)", nodes,
+           wrong != NULL ? wrong : "-");
+    nodes = 0;
+}
+
 /* ---- recorded demands ---- */
 
 static void show_one(const char *policy, const struct replay *r)
@@ -380,6 +397,7 @@ int main(int argc, char **argv)
     test_decisions();
     test_own_first();
     test_random();
+    test_nodes();
     test_recorded();
     test_recorder();
     return tap_done();

@@ -328,7 +328,8 @@ static void check_summary(void)
            "gives pauses, times to stop and marking");
     snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: pages: ", (unsigned long)written + 206);
     tap_ok(strstr(text, "\nSGC: marked: ") != NULL && strstr(text, first) != NULL &&
-           strstr(text, "\nSGC: pages: at most 2048 consumed, 9000 taken, 2100 of them fresh, 333 foreign, 21 far until the last collection\n") &&
+           strstr(text, "\nSGC: pages: at most 2048 consumed, 9000 taken, 2100 of them fresh, 333 foreign, 21 far until the "
+                        "last collection\n") &&
            strstr(text, "\nSGC: heap: 128.0 MiB (at most 128.0), live 23.0 MiB after the last collection; grown by 0.1 MiB "
                         "in 40000 steps, given back 0.1 MiB in 40000 steps\n") != NULL &&
            capture_count(text, "\n") == 7, "the rate, the pages, and the heap");

@@ -114,7 +114,8 @@ static void test_one_node(void)
     tap_ok(wrong == 0, "one node: the markers in rotation, then the spare ones (%d wrong)", wrong);
     all.works[2] = all.works[6] = true;
     all.looks = 0;
-    tap_ok(sgc_choose_victim(5, 3, 0, 0, &others) == 2 && all.looks == 3, "one node: the first that shows work ends the search");
+    tap_ok(sgc_choose_victim(5, 3, 0, 0, &others) == 2 && all.looks == 3,
+           "one node: the first that shows work ends the search");
 }
 
 int main(void)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mark/team.c on a machine that is made up: threads say themselves what node and core they are on.  Thefts from another node
+ * are counted, there are none where all are on one; and a helper that is on the collecting thread's core, or on another
+ * helper's, stays out when it is told to.
+ */
+#include <pthread.h>
+
+#include "platform/placement.h"
+#include "tests/lib/child.h"
+#include "tests/lib/heap.h"
+
+enum { HELPERS = 3, BIG = 200000, MARKS = 200 };
+
+static struct sgc_team team;
+static __thread unsigned my_node;       /* the system's number */
+static unsigned nodes_wanted;           /* of helpers: by number, modulo this */
+
+static long say_node(unsigned *processor, unsigned *node)
+{
+    if (processor != NULL)
+        *processor = my_node;
+    if (node != NULL)
+        *node = my_node;
+    return 0;
+}
+
+static sgc_aw_t marked_by[HELPERS + 1];         /* how often a helper came in: read while it is out */
+
+static void *serve(void *number)
+{
+    uint32_t i = (uint32_t)(uintptr_t)number;
+
+    my_node = i % nodes_wanted;
+    sgc_team_serve(&team, i);
+    return NULL;
+}
+
+static void make_team(uint32_t stay_out)
+{
+    struct sgc_team_config config = {
+        .mark = HEAP_MARK, .most = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR, .stay_out = stay_out,
+    };
+
+    if (!sgc_team_init(&team, &config))
+        tap_bail("no team");
+}
+
+/* Helper i is bound to core i; the last one to that of the first, too, if it is to be beyond. */
+static void start_helpers(bool beyond)
+{
+    for (int i = 0; i < HELPERS; i++) {
+        uint32_t number = sgc_team_add(&team);
+        bool last = beyond && number == HELPERS;
+        pthread_t thread;
+
+        if (!sgc_team_make(&team, number, last ? 1 : number, last) ||
+            pthread_create(&thread, NULL, serve, (void *)(uintptr_t)number) != 0)
+            tap_bail("no helper");
+    }
+}
+
+/* A tree of arrays: plenty to steal. */
+static uintptr_t *make_big(void)
+{
+    uintptr_t *top = heap_alloc(sgc_self, BIG * sizeof *top, SGC_KIND_CONSERVATIVE);
+
+    if (top == NULL)
+        tap_bail("the heap of the test is too small");
+    for (int i = 0; i < BIG; i++) {
+        uintptr_t *leaf = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
+
+        leaf[0] = (uintptr_t)top;
+        top[i] = (uintptr_t)leaf;
+    }
+    return top;
+}
+
+static size_t thefts, far, objects;
+
+/* Marks it, and adds up; also which markers have marked. */
+static void mark(uintptr_t *top, uint32_t want)
+{
+    struct sgc_team_totals totals;
+    uintptr_t root = (uintptr_t)top;
+
+    sgc_clear_finish();
+    sgc_team_begin(&team, want);
+    sgc_mark_roots(sgc_team_first(&team), &root, &root + 1);
+    if (!sgc_team_mark(&team, NULL) || !sgc_team_rescan(&team, NULL))
+        tap_bail("a mark gave up though nobody asked it to");
+    sgc_team_check(&team);
+    sgc_team_totals(&team, &totals);
+    thefts += totals.steals;
+    far += totals.steals_far;
+    objects = totals.objects;
+    for (uint32_t i = 1; i <= HELPERS; i++)
+        if (team.marker[i]->objects + team.marker[i]->stolen != 0)
+            sgc_aw_add_relaxed(&marked_by[i], 1);
+    heap_unmark();
+}
+
+static uintptr_t *begin(unsigned nodes)
+{
+    static const struct sgc_topology two = { .nodes = 2, .cpus = 2, .source = "test", .os_index = { 0, 1 } };
+    uintptr_t *top;
+
+    heap_start((size_t)1 << 30, 0, false);
+    top = make_big();
+    heap_retire();
+    nodes_wanted = nodes;
+    sgc_placement_use(&two);
+    sgc_placement_hooks.getcpu = say_node;
+    return top;
+}
+
+/* Helpers with odd numbers are on the other node: until there is a theft from there. */
+static int two_nodes(void)
+{
+    uintptr_t *top = begin(2);
+
+    make_team(0);
+    start_helpers(false);
+    for (int i = 0; i < MARKS && far == 0; i++)
+        mark(top, HELPERS + 1);
+    return objects == BIG + 1 && far > 0 && far <= thefts ? 0 : 1;
+}
+
+static int same_node(void)
+{
+    uintptr_t *top = begin(1);
+
+    make_team(0);
+    start_helpers(false);
+    for (int i = 0; i < MARKS && thefts == 0; i++)
+        mark(top, HELPERS + 1);
+    return objects == BIG + 1 && thefts > 0 && far == 0 ? 0 : 1;
+}
+
+/* The collecting thread is on the core of helper 2, then on that of nobody. */
+static int stays_off(void)
+{
+    uintptr_t *top = begin(1);
+
+    make_team(1);
+    start_helpers(false);
+    sgc_team_keep_off(&team, 2);
+    for (int i = 0; i < MARKS && (i < 20 || sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[3]) == 0); i++)
+        mark(top, HELPERS);
+    if (sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[2]) != 0 || sgc_aw_load(&marked_by[3]) == 0)
+        return 1;
+    sgc_team_keep_off(&team, SGC_NO_CORE);
+    for (int i = 0; i < MARKS && sgc_aw_load(&marked_by[2]) == 0; i++)
+        mark(top, HELPERS);
+    return sgc_aw_load(&marked_by[2]) != 0 && objects == BIG + 1 ? 0 : 2;
+}
+
+/* The third has the first one's core. */
+static int stays_out(void)
+{
+    uintptr_t *top = begin(1);
+
+    make_team(0);
+    start_helpers(true);
+    sgc_team_keep_off(&team, 0);
+    for (int i = 0; i < MARKS && (i < 20 || sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[2]) == 0); i++)
+        mark(top, HELPERS);
+    if (sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[2]) == 0 || sgc_aw_load(&marked_by[3]) != 0)
+        return 1;
+    sgc_team_keep_off(&team, SGC_NO_CORE);
+    for (int i = 0; i < MARKS && sgc_aw_load(&marked_by[3]) == 0; i++)
+        mark(top, HELPERS + 1);
+    return sgc_aw_load(&marked_by[3]) != 0 ? 0 : 2;
+}
+
+int main(void)
+{
+    child_ok(two_nodes, "two nodes: thefts from the other one are counted");
+    child_ok(same_node, "all on one node: none is from another");
+    child_ok(stays_off, "a helper stays off the collecting thread's core, and comes when it may");
+    child_ok(stays_out, "a helper stays out that has another one's core, and comes when it may");
+    return tap_done();
+}
