@@ -123,14 +123,15 @@ static void sweep_all(struct sgc_section *self)
     sgc_pool_transit_wait(self);
 }
 
-/* Our own pages come first in sweeping, too: what is empty of them stays with us. */
+/* Our own pages come first in sweeping, too: what is empty of them stays with us.  PS does not know whose they are. */
 static void sweep_for_page(struct sgc_cache *cache)
 {
     uint32_t most = SWEEP_FOR_PAGE;
 
     if (sgc_free_list_count(cache->id) != 0 || sgc_a32_load(&swept_epoch) == sgc_heap.epoch)
         return;
-    sgc_sweep_cache(cache, &most, &cache->section);
+    if (sgc_heap.config.page_rule.policy != SGC_POLICY_PS)
+        sgc_sweep_cache(cache, &most, &cache->section);
     if (sgc_free_list_count(cache->id) == 0)
         sweep_first(SWEEP_FOR_PAGE, &cache->section);
 }

@@ -100,8 +100,8 @@ struct SGC_stats {
     uint64_t pages_consumed_max; /* pages of 64 KB, in use or free with contents: the most there were at a time */
     uint64_t pages_taken;       /* pages that threads got for small objects, one by one */
     uint64_t pages_fresh;       /* of these, pages without contents, by which the heap expanded */
-    uint64_t pages_foreign;     /* of the others, those that another thread was the first to use since they have contents: divided
-                                   by pages_taken - pages_fresh it is the remote page ratio of [Endo] 2.4.2 */
+    uint64_t pages_foreign;     /* of the others, those that another thread was the first to use since they have contents; by
+                                   pages_taken - pages_fresh: the remote page ratio of [Endo] 2.4.2 */
     uint64_t pages_far;         /* of pages_taken, those of another memory node than the thread ran on (SGC_NUMA) */
 };
 

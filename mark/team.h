@@ -39,10 +39,6 @@ bool sgc_team_make(struct sgc_team *team, uint32_t i, uint32_t core, bool beyond
 /* The helper that was to be last could not be started, or made no marker. */
 void sgc_team_drop(struct sgc_team *team);
 
-/* The collecting thread runs on that core: helpers bound to it, or to one that another helper has, stay out from now on.
- * SGC_NO_CORE: all may come.  For marks with no more markers than there are cores.  Any time. */
-void sgc_team_keep_off(struct sgc_team *team, uint32_t core);
-
 /* The life of helper i.  Does not return. */
 void sgc_team_serve(struct sgc_team *team, uint32_t i);
 

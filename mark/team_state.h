@@ -132,6 +132,10 @@ void sgc_team_leave_soon(struct sgc_team *team);
 
 /* ---- opening and closing: the collecting thread ---- */
 
+/* The collecting thread runs on that core: helpers bound to it, or to one that another helper has, stay out from now on.
+ * SGC_NO_CORE: all may come.  For marks with no more markers than there are cores.  Any time. */
+void sgc_team_keep_off(struct sgc_team *team, uint32_t core);
+
 /* Calls so many helpers.  Everything that they read is written. */
 void sgc_team_open(struct sgc_team *team, uint32_t helpers);
 

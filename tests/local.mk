@@ -380,7 +380,7 @@ EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.
 slow_scripts += tests/check/check_bench
 
 # [Endo]'s programs, and the study that runs them.
-slow_scripts += tests/check/check_endo_apps tests/check/check_endo_study
+slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race

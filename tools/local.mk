@@ -10,6 +10,7 @@ endif
 bin_PROGRAMS += tools/sgc-topo
 tools_sgc_topo_SOURCES = tools/sgc-topo.c
 tools_sgc_topo_LDADD = libsgccore.la
+tools_sgc_topo_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_TOPO_VERSION='"$(PACKAGE_VERSION)"'
 CLEANFILES += tools/sgc-run tools/sgc-pauses
 
 installed_places = $(SED) -e 's|@pkglibdir[@]|$(pkglibdir)|g' -e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' \

@@ -319,7 +319,7 @@ static bool parse(int argc, char **argv)
             fputs(help, stdout);
             exit(0);
         } else if (strcmp(argv[i], "--version") == 0) {
-            printf("sgc-topo (SGC) %s\n", PACKAGE_VERSION);
+            printf("sgc-topo (SGC) %s\n", SGC_TOPO_VERSION);
             exit(0);
         } else {
             fprintf(stderr, "sgc-topo: %s: unknown; sgc-topo --help prints what there is\n", argv[i]);

@@ -15,7 +15,7 @@
 enum sgc_page_policy {
     SGC_POLICY_PS,              /* page shared: the free pages are everybody's, whoever had them */
     SGC_POLICY_AL,              /* all local: nobody takes another thread's page */
-    SGC_POLICY_LPS,             /* locality-aware: own pages first, and local while that costs at most k times what PS does */
+    SGC_POLICY_LPS,             /* locality-aware: own pages first, then local while that costs at most k times what PS does */
 };
 
 enum { SGC_K_ONE = 256 };      /* k is in such parts */
@@ -23,7 +23,7 @@ enum { SGC_K_ONE = 256 };      /* k is in such parts */
 /* Fixed before the heap is used.  All zero is PS. */
 struct sgc_page_rule {
     enum sgc_page_policy policy;
-    uint32_t k;                 /* LPS: allowable consumption ratio, times SGC_K_ONE; with 1 others' pages come before fresh ones */
+    uint32_t k;                 /* LPS: allowable consumption ratio, times SGC_K_ONE */
 };
 
 /* Where a page may come from.  A page that is free and has contents is on the list of the thread that had

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# [Endo]'s programs, each in two builds, on the drop-in as the cases are (bench/local.mk); the study that runs them.
+# [Endo]'s programs, those of chapter 5 each in two builds, on the drop-in as the cases are (bench/local.mk); the study that runs them.
 
 if SGC_SHARED
 endo_built = \
+	bench/endo/apps/allocrate \
 	bench/endo/apps/bh \
 	bench/endo/apps/bh-soft \
 	bench/endo/apps/cky \
@@ -10,7 +11,8 @@ endo_built = \
 	bench/endo/apps/cube \
 	bench/endo/apps/cube-soft \
 	bench/endo/apps/matmul \
-	bench/endo/apps/matmul-soft
+	bench/endo/apps/matmul-soft \
+	bench/endo/apps/unfair
 endif
 check_PROGRAMS += $(endo_built)
 
@@ -18,6 +20,12 @@ endo_common = bench/endo/apps/app.c bench/endo/apps/app.h $(case_common)
 endo_libraries = $(case_library) -lm
 endo_soft = $(AM_CPPFLAGS) -DENDO_SOFT
 
+bench_endo_apps_allocrate_SOURCES = bench/endo/apps/allocrate.c $(endo_common)
+bench_endo_apps_allocrate_LDADD = $(endo_libraries)
+bench_endo_apps_allocrate_DEPENDENCIES = libgc.la
+bench_endo_apps_unfair_SOURCES = bench/endo/apps/unfair.c $(endo_common)
+bench_endo_apps_unfair_LDADD = $(endo_libraries)
+bench_endo_apps_unfair_DEPENDENCIES = libgc.la
 bench_endo_apps_bh_SOURCES = bench/endo/apps/bh.c $(endo_common)
 bench_endo_apps_bh_LDADD = $(endo_libraries)
 bench_endo_apps_bh_DEPENDENCIES = libgc.la
@@ -52,6 +60,7 @@ EXTRA_DIST += \
 	bench/endo/run \
 	bench/endo/study/experiments.py \
 	bench/endo/study/measure.py \
+	bench/endo/study/policies.py \
 	bench/endo/study/results.py \
 	bench/endo/study/versions.py \
 	bench/endo/thesis.tsv

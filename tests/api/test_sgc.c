@@ -136,6 +136,31 @@ static void check_threads(void)
     tap_ok(get_stats().markers >= 1, "there is a marker");
 }
 
+static void *use_pages(void *unused)
+{
+    for (int i = 0; i < 1000; i++)
+        GC_free(GC_malloc(API_LARGE));
+    return unused;
+}
+
+/* Pages that this thread used first are another's then. */
+static void check_pages(void)
+{
+    struct SGC_stats before, after;
+
+    fill();
+    memset(keep, 0, sizeof(keep));
+    api_collect();
+    before = get_stats();
+    tap_ok(before.pages_fresh > 0 && before.pages_taken >= before.pages_fresh && before.pages_foreign == 0 &&
+           before.pages_consumed_max >= 1000 * API_LARGE / 65536, "pages taken and consumed (%lu, %lu)",
+           (unsigned long)before.pages_taken, (unsigned long)before.pages_consumed_max);
+    api_in_thread(use_pages, NULL);
+    after = get_stats();
+    tap_ok(after.pages_foreign > before.pages_foreign && after.pages_taken > before.pages_taken,
+           "pages that another thread was the first to use (%lu)", (unsigned long)after.pages_foreign);
+}
+
 static void check_sizes(void)
 {
     struct SGC_stats stats;
@@ -175,9 +200,11 @@ int main(void)
     api_check_child(init_negative, "-1", "a negative number of markers is refused, and can be corrected");
     api_check_child(init_attributes, "NULL", "attributes are refused");
     api_check_child(init_many, "100000", "too many markers are reduced, with a message");
+    setenv("SGC_DECAY_MS", "-1", 1);
     GC_INIT();
     check_collections();
     check_memory();
+    check_pages();
     check_threads();
     check_sizes();
     check_listings();

@@ -9,10 +9,13 @@
  */
 #include "bench/endo/apps/app.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sgc.h"
 
 static const char *const set_names[APP_SETS] = { "quick", "ch2", "ch3", "ch4", "ch5" };
 
@@ -152,6 +155,11 @@ void app_run(void (*body)(long i))
     app.seconds = together_ns(NULL, body_of, NULL, app.threads) / 1e9;
 }
 
+double app_seconds(void)
+{
+    return app.seconds;
+}
+
 /* The last to come is the one.  Made of a condition variable, as ThreadSanitizer stops no thread in the C library's barrier. */
 bool app_barrier(void)
 {
@@ -205,6 +213,11 @@ void *app_new_plain(long i, size_t bytes)
     return memset(counted(i, GC_malloc_atomic(bytes), bytes), 0, bytes);
 }
 
+void *app_new_uncollectable(long i, size_t bytes)
+{
+    return counted(i, GC_malloc_uncollectable(bytes), bytes);
+}
+
 struct app_counts app_allocated(void)
 {
     struct app_counts all = { 0, 0 };
@@ -254,6 +267,20 @@ void app_check(bool right, const char *what)
     exit(1);
 }
 
+/* The counters of [Endo] 2.4, if the collector has them: the remote page ratio is foreign by reused. */
+static void report_pages(void)
+{
+    size_t (*get_stats)(struct SGC_stats *stats, size_t size);
+    struct SGC_stats stats;
+
+    *(void **)&get_stats = dlsym(RTLD_DEFAULT, "SGC_get_stats");
+    if (get_stats == NULL || get_stats(&stats, sizeof stats) < sizeof stats)
+        return;
+    figure("pages_consumed", (double)stats.pages_consumed_max, "pages");
+    figure("pages_reused", (double)(stats.pages_taken - stats.pages_fresh), "pages");
+    figure("pages_foreign", (double)stats.pages_foreign, "pages");
+}
+
 int app_end(uint64_t digest)
 {
     struct app_counts all = app_allocated();
@@ -266,6 +293,7 @@ int app_end(uint64_t digest)
     figure("live_bytes", (double)most.bytes, "B");
     if (app.weigh)
         figure("weighed_bytes", (double)weighed, "B");
+    report_pages();
     figure("result", (double)(digest >> 24), "digest");
     case_end();
     free(counts);

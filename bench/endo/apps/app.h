@@ -52,6 +52,9 @@ bool app_spoil(void);
 /* body(i) on each thread, 0 being one of them, and the clock that app_end reports. */
 void app_run(void (*body)(long i));
 
+/* How long that took. */
+double app_seconds(void);
+
 /* In body: waits for all.  True on one of them. */
 bool app_barrier(void);
 
@@ -66,10 +69,11 @@ long app_take(struct app_tasks *tasks, long batch);
 
 /* ---- memory ---- */
 
-/* A cleared object, counted as allocated by thread i; the second kind has no pointers.  Ends the program if there is no
- * memory. */
+/* A cleared object, counted as allocated by thread i; the second kind has no pointers, the third lives until it is freed.  Ends
+ * the program if there is no memory. */
 void *app_new(long i, size_t bytes);
 void *app_new_plain(long i, size_t bytes);
+void *app_new_uncollectable(long i, size_t bytes);
 
 struct app_counts {
     unsigned long objects, bytes;

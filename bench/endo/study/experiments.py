@@ -44,13 +44,16 @@ class Table:
         for q in self.quoted:
             self.lines.append(("thesis", q.machine, q.program, q.version, q.threads, q.what, q.value, "-", "-", q.unit))
 
+    def threads(self, program):
+        return sorted({threads for name, _, threads in self.results.runs if name == program.name})
+
     def cells(self, program, version, cell):
         if version.name in self.results.missing:
-            return ["not available"] * len(self.results.threads())
-        return [cell((program.name, version.name, threads)) for threads in self.results.threads()]
+            return ["not available"] * len(self.threads(program))
+        return [cell((program.name, version.name, threads)) for threads in self.threads(program)]
 
     def add(self, title, program, cell, versions=VERSIONS):
-        heading = ("ours", *(f"{n} thread{'s' if n > 1 else ''}" for n in self.results.threads()))
+        heading = ("ours", *(f"{n} thread{'s' if n > 1 else ''}" for n in self.threads(program)))
         self.text += layout(f"{program.name}: {title}", heading,
                             [(version.name, *self.cells(program, version, cell)) for version in versions])
 

@@ -41,9 +41,6 @@ class Results:
         self.failures += [(name, "all", 0, 0, f"{len(digests)} different results") for name, digests in found.items()
                           if len(digests) > 1]
 
-    def threads(self):
-        return sorted({threads for _, _, threads in self.runs})
-
     def write(self, path):
         with open(path, "w", encoding="utf-8") as f:
             for name, value in self.about.items():

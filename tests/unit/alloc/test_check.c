@@ -59,6 +59,10 @@ static void nothing(void) { }
     DAMAGE(lowest_too_high, sgc_pool.lowest = sgc_pool.committed) \
     DAMAGE(tail_in_pool, arena_of(span)->free |= bit_of(span + SGC_PAGE)) \
     DAMAGE(in_use_count, sgc_aw_add_relaxed(&sgc_pool.in_use, 1)) \
+    DAMAGE(used_count_of_home, sgc_pool.home[0].used++) \
+    DAMAGE(clean_count_of_home, sgc_pool.home[0].clean++) \
+    DAMAGE(lowest_of_home_too_high, sgc_pool.home[0].lowest_of[SGC_POOL_CLEAN] = sgc_pool.committed) \
+    DAMAGE(home_unknown, sgc_heap.arenas[0].home = 1) \
     /* pages */ \
     DAMAGE(uncollectable_unknown, sgc_aw_or(&arena_of(object)->uncollectable, bit_of(object))) \
     DAMAGE(kind_unknown, page_of(object)->kind = SGC_KINDS_BUILT_IN) \

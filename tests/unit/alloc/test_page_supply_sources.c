@@ -436,6 +436,20 @@ static int own_swept_first(void)
     return sgc_free_list_count(b->id) == 0 && sgc_free_list_count(c->id) == 13 ? 0 : 2;
 }
 
+/* PS knows of nobody's own. */
+static int lowest_number_swept_first(void)
+{
+    start(SGC_POLICY_PS, 0, 0);
+    for (int i = 0; i < 3 * 20; i++)
+        heap_small(b, BYTES, SGC_KIND_CONSERVATIVE);
+    for (int i = 0; i < 3 * 20; i++)
+        heap_small(c, BYTES, SGC_KIND_CONSERVATIVE);
+    heap_collect(NULL, 0);
+    if (!is(sources(c, 1), "A"))
+        return 1;
+    return sgc_free_list_count(b->id) == 15 && sgc_free_list_count(c->id) == 0 && foreign() == 1 ? 0 : 2;
+}
+
 /* ---- l and the u_i ---- */
 
 static int maxima(void)
@@ -507,6 +521,7 @@ int main(void)
     child_ok(swept_by_another, "a page emptied by another thread's sweeping goes to its owner's list");
     child_ok(swept_orphans, "empty orphans are nobody's");
     child_ok(own_swept_first, "who needs a page sweeps its own pages first");
+    child_ok(lowest_number_swept_first, "but under PS, where anybody's will do");
     child_ok(maxima, "l and the u_i: counted by sweeping, kept as maxima, anew when memory is given back");
     child_ok(maxima_in_turns, "threads in turns: the u_i add up to twice l");
     return tap_done();
