@@ -21,7 +21,7 @@
 
 #define FILLED_UNUSED __attribute__((unused))
 
-enum { FILLED_LARGE = 2000, FILLED_SMALL = 48, FILLED_RATIO = 8, FILLED_THREADS = NODES_MOST };
+enum { FILLED_BYTES = 4000, FILLED_THREADS = NODES_MOST };
 
 /* What a child has found. */
 struct filled {
@@ -39,9 +39,11 @@ struct filled {
 
 /* ---- filling -------------------------------------------------------------------------------------- */
 
+/* Most of the heap are pointer-free loads, so that collections are short also where the processor is emulated. */
 struct filled_item {
     struct filled_item *next;
     long number;
+    long *load;
 };
 
 struct filled_list {
@@ -54,27 +56,27 @@ static struct filled_list filled_list[FILLED_THREADS];
 static int filled_lists;            /* 0: one on each node that has processors */
 static long filled_mb;              /* 0: as CHECK_NUMA_MB says, or 144 */
 
-/* Large objects, between them some small ones; every 16th is dropped at once. */
+static bool filled_add_item(struct filled_list *list)
+{
+    struct filled_item *item = GC_malloc(sizeof *item);
+
+    if (item == NULL || (item->load = GC_malloc_atomic(FILLED_BYTES)) == NULL)
+        return false;
+    *item->load = item->number = list->length++;
+    item->next = list->first;
+    list->first = item;
+    return true;
+}
+
 static void *filled_fill(void *arg)
 {
     struct filled_list *list = arg;
 
     if (list->node >= 0)
         nodes_go_to(list->node);
-    for (long done = 0, i = 0; done < list->bytes; i++) {
-        size_t bytes = i % FILLED_RATIO == 0 ? FILLED_LARGE : FILLED_SMALL;
-        struct filled_item *item = GC_malloc(bytes);
-
-        if (item == NULL)
-            break;
-        memset(item + 1, 0x55, bytes - sizeof *item);
-        if (i % 16 == 1)
-            continue;
-        item->next = list->first;
-        item->number = list->length++;
-        list->first = item;
-        done += (long)bytes;
-    }
+    for (long i = 0; i < list->bytes / FILLED_BYTES && filled_add_item(list); i++)
+        if (i % 16 == 0)
+            GC_malloc_atomic(FILLED_BYTES);         /* and dropped at once */
     return NULL;
 }
 
@@ -136,7 +138,7 @@ static int filled_wrong_in(const struct filled_list *list)
     bool whole = list->first != NULL;
 
     for (const struct filled_item *item = list->first; item != NULL; item = item->next)
-        whole = whole && item->number == --number && *(const char *)(item + 1) == 0x55;
+        whole = whole && item->number == --number && *item->load == number;
     return whole && number == 0 ? 0 : 1;
 }
 
@@ -193,14 +195,12 @@ static void filled_look_at_arena(struct filled *found, uint32_t arena)
 
 static void filled_look_at_objects(struct filled *found, const struct filled_list *list)
 {
-    long looked_at = 0;
-
     for (const struct filled_item *item = list->first; item != NULL; item = item->next) {
         struct nodes_spread one = { { 0 }, 0, 0 };
 
-        if (looked_at++ % 97 != 0)
+        if (item->number % 16 != 0)
             continue;
-        nodes_add_range(&one, (const void *)((uintptr_t)item & ~(uintptr_t)(NODES_PAGE - 1)), 1);
+        nodes_add_range(&one, (const void *)((uintptr_t)item->load & ~(uintptr_t)(NODES_PAGE - 1)), 1);
         found->objects++;
         found->near += one.on[nodes_nearest(list->node)];
     }

@@ -7,7 +7,7 @@
  * that it may take, then come settings (NAME=VALUE), then the program and its arguments.
  *
  * What the jobs say goes to the second serial line.  There a line "@begin N" stands before job N, counted from 0, and "@end N
- * STATUS" behind it, with the status as a shell would give it: 128 and more is a signal.  "@off" comes last.
+ * STATUS SECONDS" behind it, with the status as a shell would give it: 128 and more is a signal.  "@off" comes last.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -139,6 +139,7 @@ static int wait_for(pid_t child, unsigned seconds)
 
 static void run_job(int number, struct job *job)
 {
+    time_t began = time(NULL);
     pid_t child;
     int status;
 
@@ -149,7 +150,7 @@ static void run_job(int number, struct job *job)
         run(job);
     status = child < 0 ? 127 : wait_for(child, job->seconds);
     kill(-child, SIGKILL);
-    printf("\n@end %d %d\n", number, status);
+    printf("\n@end %d %d %ld\n", number, status, (long)(time(NULL) - began));
     fflush(stdout);
 }
 

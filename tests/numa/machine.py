@@ -49,9 +49,14 @@ class Shape:
                 node += f",cpus={first}-{first + cpus - 1}"
             words += ["-numa", node]
             first += cpus
-        for one, other, distance in self.distances:
-            words += ["-numa", f"dist,src={one},dst={other},val={distance}"]
-        return words
+        return words + self.distance_arguments()
+
+    def distance_arguments(self):
+        """None, or all: those that are not said are 20, as without any."""
+        said = {frozenset(pair): distance for *pair, distance in self.distances}
+        pairs = [(i, j) for j in range(len(self.nodes)) for i in range(j)] if said else []
+        return [word for i, j in pairs
+                for word in ("-numa", f"dist,src={i},dst={j},val={said.get(frozenset((i, j)), 20)}")]
 
 
 def find_kernel(wish, folder):
@@ -84,18 +89,19 @@ def can_use_kvm():
 
 
 class Run:
-    """What came of a machine: whether it ended by itself, the job's lines and statuses, and what the kernel said."""
+    """What came of a machine: whether it ended by itself, each job's lines, status and seconds, and what the kernel said."""
 
     def __init__(self, ended, said, console):
         self.ended, self.console = ended, console
-        self.output, self.status, at = {}, {}, None
+        self.output, self.status, self.seconds, at = {}, {}, {}, None
         for line in said.splitlines():
-            begin, end = re.fullmatch(r"@begin (\d+)", line), re.fullmatch(r"@end (\d+) (\d+)", line)
+            begin, end = re.fullmatch(r"@begin (\d+)", line), re.fullmatch(r"@end (\d+) (\d+) (\d+)", line)
             if begin:
                 at = int(begin.group(1))
                 self.output[at] = []
             elif end:
-                self.status[int(end.group(1))], at = int(end.group(2)), None
+                number, at = int(end.group(1)), None
+                self.status[number], self.seconds[number] = int(end.group(2)), int(end.group(3))
             elif at is not None:
                 self.output[at].append(line)
         self.alive = "@begin" in said

@@ -8,7 +8,7 @@
 #include "tests/lib/refuse.h"
 #include "tests/numa/filled.h"
 
-enum { MB = 48 };
+enum { MB = 24 };
 
 static int last_node(void)
 {
@@ -41,7 +41,8 @@ static bool join_group(int processor, const char *memory)
 
     mkdir("/sys/fs/cgroup/sgc-test", 0755);
     snprintf(text, sizeof text, "%d", processor);
-    joined = put("cgroup.subtree_control", "+cpuset") && put("sgc-test/cpuset.cpus", text) && put("sgc-test/cpuset.mems", memory);
+    joined = put("cgroup.subtree_control", "+cpuset") && put("sgc-test/cpuset.cpus", text) &&
+             put("sgc-test/cpuset.mems", memory);
     snprintf(text, sizeof text, "%d", (int)getpid());
     return joined && put("sgc-test/cgroup.procs", text);
 }

@@ -34,7 +34,8 @@ static void test_distances(const char *asked)
 
     for (; sscanf(asked, "%d-%d=%d%n", &from, &to, &value, &length) == 3; asked += *asked == ',') {
         asked += length;
-        tap_ok(nodes_distance(from, to) == value && nodes_distance(to, from) == value, "nodes %d and %d: distance %d", from, to, value);
+        tap_ok(nodes_distance(from, to) == value && nodes_distance(to, from) == value, "nodes %d and %d: distance %d", from, to,
+               value);
     }
 }
 
