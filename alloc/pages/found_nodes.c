@@ -23,7 +23,7 @@ static void count_page(struct sgc_found_nodes *f, int node, int meant)
 
 static bool add_piece(struct sgc_found_nodes *f, const char *start, size_t pages, int meant)
 {
-    void *page[PIECE];
+    void *page[PIECE] = { NULL };
     int node[PIECE];
 
     sgc_assert(pages != 0 && pages <= PIECE);
