@@ -17,6 +17,7 @@
 #include "gc/gc.h"
 #include "sgc.h"
 #include "tests/lib/capture.h"
+#include "tests/lib/proc.h"
 #include "tests/numa/nodes.h"
 
 #define FILLED_UNUSED __attribute__((unused))
@@ -33,6 +34,7 @@ struct filled {
     long bits_at_arena;             /* OS pages of bits that are on the home of their arena */
     long arenas, bound;             /* arenas, and those that the system has been told to put on their home; */
     long bits_bound, bits_spread;   /* those whose bits it was told to put there, or on all nodes in turn */
+    int small_pages;                /* it was told to make no huge pages of bits; -1: it does not say */
     long near, objects;             /* objects in all, and those that are on the node of the thread that made them */
     char said[16384];               /* on standard error */
 };
@@ -215,6 +217,7 @@ static void filled_look(struct filled *found)
             filled_look_at_objects(found, &filled_list[i]);
         found->wrong += filled_wrong_in(&filled_list[i]);
     }
+    found->small_pages = proc_flag((const void *)sgc_heap.bits, " nh");
     found->wrong += SGC_check();
     found->heap_bytes = (long)GC_get_heap_size();
 }

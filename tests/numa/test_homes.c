@@ -83,7 +83,8 @@ static void test_balanced(bool (*way)(void), const char *how)
 
     check_right(found, how);
     check_homes(found);
-    tap_ok(found->bits_spread == found->arenas, "bitmaps are to be on all nodes in turn");
+    tap_ok(found->bits_spread == found->arenas && found->small_pages == 1,
+           "bitmaps are to be on all nodes in turn, by small pages");
     if (nodes_all_roomy())
         tap_ok(nodes_even(&found->bits, 10), "and are");
     if (way == balanced)
@@ -96,7 +97,8 @@ static void test_local(void)
 
     check_right(found, "local");
     check_homes(found);
-    tap_ok(found->bits_bound == found->arenas, "bitmaps are to be where their arenas are");
+    tap_ok(found->bits_bound == found->arenas && found->small_pages == 1,
+           "bitmaps are to be where their arenas are, by small pages");
     if (nodes_all_roomy())
         tap_ok(at_least(95, found->bits_at_arena, found->bits.there), "and are (%.1f %%)",
                percent(found->bits_at_arena, found->bits.there));
