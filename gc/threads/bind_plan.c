@@ -4,12 +4,6 @@
 
 #include "platform/report.h"
 
-static bool plan_ok(const struct sgc_bind_plan *plan)
-{
-    return (plan->mode == SGC_BIND_NODE || plan->mode == SGC_BIND_CORE) && plan->topology->nodes >= 1 &&
-           plan->topology->nodes <= SGC_NODES_MAX && plan->allowed != NULL;
-}
-
 /* Those that the topology does not know are of no use. */
 static int next_allowed(const struct sgc_bind_plan *plan, int from)
 {
@@ -24,7 +18,7 @@ uint32_t sgc_bind_core_of(const struct sgc_bind_plan *plan, int processor)
 {
     uint32_t core = processor >= 0 && processor < SGC_NUMBERS ? plan->topology->core_of[processor] : SGC_NO_CORE;
 
-    sgc_assert(plan_ok(plan));
+    sgc_assert(sgc_bind_plan_ok(plan));
     return core != SGC_NO_CORE || processor < 0 ? core : (uint32_t)processor;
 }
 
@@ -48,7 +42,7 @@ static uint32_t count_places(const struct sgc_bind_plan *plan, uint32_t count[SG
     struct sgc_number_set seen = { { 0 } };
     uint32_t all = 0;
 
-    sgc_assert(plan_ok(plan));
+    sgc_assert(sgc_bind_plan_ok(plan));
     for (int cpu = next_allowed(plan, 0); cpu >= 0; cpu = next_allowed(plan, cpu + 1))
         if (begins_place(plan, cpu, &seen)) {
             count[plan->topology->node_of[cpu]]++;
@@ -101,7 +95,7 @@ struct sgc_bind_place sgc_bind_place(const struct sgc_bind_plan *plan, uint32_t 
 
 void sgc_bind_processors(const struct sgc_bind_plan *plan, const struct sgc_bind_place *place, struct sgc_number_set *set)
 {
-    sgc_assert(plan_ok(plan) && place->node < plan->topology->nodes);
+    sgc_assert(sgc_bind_plan_ok(plan) && place->node < plan->topology->nodes);
     sgc_number_set_clear(set);
     for (int cpu = next_allowed(plan, 0); cpu >= 0; cpu = next_allowed(plan, cpu + 1)) {
         bool on_core = place->core == SGC_NO_CORE || sgc_bind_core_of(plan, cpu) == place->core;

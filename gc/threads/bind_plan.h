@@ -11,6 +11,7 @@
 #define SGC_GC_THREADS_BIND_PLAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gc/config/options.h"
@@ -27,6 +28,13 @@ struct sgc_bind_place {
     uint32_t core;              /* SGC_NO_CORE: anywhere on the node */
     bool beyond;                /* a helper with a lower number has that core, too */
 };
+
+/* Is it a plan that somebody can be bound by? */
+static inline bool sgc_bind_plan_ok(const struct sgc_bind_plan *plan)
+{
+    return (plan->mode == SGC_BIND_NODE || plan->mode == SGC_BIND_CORE) && plan->topology->nodes >= 1 &&
+           plan->topology->nodes <= SGC_NODES_MAX && plan->allowed != NULL;
+}
 
 /* What auto means on a machine with so many nodes. */
 static inline enum sgc_bind sgc_bind_mode(enum sgc_bind asked, int nodes)
