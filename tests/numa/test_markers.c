@@ -53,15 +53,26 @@ static int tasks_new(struct task *task, const struct task *before, int known)
     return kept;
 }
 
-/* The node that has all processors of the set; -1: none. */
+/* The processors that count as of that node with memory: its own, and those of nodes without to which it is nearest. */
+static cpu_set_t processors_of(int node)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (int i = 0; i < nodes.count; i++)
+        for (int p = 0; nodes_nearest(i) == node && p < nodes.node[i].processors; p++)
+            CPU_SET(nodes.node[i].processor + p, &set);
+    return set;
+}
+
+/* The node of which all processors of the set count; -1: none. */
 static int node_of_set(const cpu_set_t *set)
 {
     for (int i = 0; i < nodes.count; i++) {
-        int inside = 0;
+        cpu_set_t of_node = processors_of(i), both;
 
-        for (int p = 0; p < nodes.node[i].processors; p++)
-            inside += CPU_ISSET(nodes.node[i].processor + p, set) ? 1 : 0;
-        if (inside > 0 && inside == CPU_COUNT(set))
+        CPU_AND(&both, &of_node, set);
+        if (CPU_COUNT(set) > 0 && CPU_EQUAL(&both, set))
             return i;
     }
     return -1;
@@ -126,20 +137,26 @@ static int unbound(void)
     return n == processors() - 1 ? 0 : 2;
 }
 
-/* Each helper has all processors of one node, and no node has two more than another. */
+/* Each helper has all processors of one node, and each node has as many helpers as processors, or one less. */
 static int by_node(const char *bind)
 {
     int n = start_helpers(bind, processors()), on[NODES_MOST] = { 0 }, node;
+    cpu_set_t set;
 
     for (int i = 0; i < n; i++) {
         node = node_of_set(&helper[i].set);
-        if (node < 0 || CPU_COUNT(&helper[i].set) != nodes.node[node].processors)
+        if (node < 0)
+            return 1;
+        set = processors_of(node);
+        if (!CPU_EQUAL(&helper[i].set, &set))
             return 1;
         on[node]++;
     }
-    for (int i = 0; i < nodes.count; i++)
-        if (on[i] > nodes.node[i].processors || on[i] < nodes.node[i].processors - 1)
+    for (int i = 0; i < nodes.count; i++) {
+        set = processors_of(i);
+        if (on[i] > CPU_COUNT(&set) || on[i] < CPU_COUNT(&set) - 1)
             return 2;
+    }
     return n == processors() - 1 ? 0 : 3;
 }
 
