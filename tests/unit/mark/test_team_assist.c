@@ -311,8 +311,8 @@ static void test_twice(struct sgc_team *team, struct sgc_marker *helper)
     sgc_team_program_runs(team);
     wrong += sgc_team_go_on(team, come_twice, &twice);
     wrong += not_alone(team);
-    tap_ok(twice.came && twice.again && !twice.found && wrong == 0, "a helper that was interrupted and comes again has nothing to "
-           "do (%d, %d, %d, %d wrong)", twice.came, twice.again, twice.found, wrong);
+    tap_ok(twice.came && twice.again && !twice.found && wrong == 0, "a helper that was interrupted and comes again has "
+           "nothing to do (%d, %d, %d, %d wrong)", twice.came, twice.again, twice.found, wrong);
     wrong = !sgc_team_go_on(team, NULL, NULL);
     sgc_team_program_stopped(team);
     wrong += !sgc_team_go_on_flagged(team, NULL, NULL) + (totals_of(team).objects != ((size_t)2 << DEPTH) - 1);
