@@ -46,7 +46,7 @@ slow_scripts =
 long_test_programs =
 long_test_scripts =
 long_test_timeout = 3600
-LONG_TESTS = $(long_test_programs) $(long_test_scripts) tests/check/check_programs tests/check/check_sandbox
+LONG_TESTS = $(long_test_programs) $(long_test_scripts) tests/check/check_programs tests/check/check_sandbox tests/check/check_numa
 
 check_PROGRAMS += $(unit_tests)
 EXTRA_PROGRAMS += $(long_test_programs)
@@ -515,3 +515,20 @@ check_PROGRAMS += tests/check/subject_pauses
 tests_check_subject_pauses_LDADD = .libs/libgc.so.1
 tests_check_subject_pauses_DEPENDENCIES = libgc.la
 endif
+
+# Emulated machines with several memory nodes: the programs that run in them, and what starts them (tests/numa/run).
+# The first program of a machine and the test of the machine itself are linked with nothing.
+numa_tests = \
+	tests/numa/test_confined \
+	tests/numa/test_homes \
+	tests/numa/test_machine \
+	tests/numa/test_markers \
+	tests/numa/test_platform \
+	tests/numa/test_steals
+check_PROGRAMS += tests/numa/init $(numa_tests)
+tests_numa_init_LDADD =
+tests_numa_test_machine_LDADD =
+slow_scripts += tests/check/check_numa
+script_tests += tests/check/check_numa_runner
+test_headers += tests/numa/filled.h tests/numa/nodes.h
+EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
