@@ -325,7 +325,7 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
 {
     struct sgc_marker *m = team->marker[i];
 
-    sgc_assert(i > 0 && i < team->config.most && m->index == i);
+    sgc_assert(i > 0 && i < team->slots && m->index == i);
     for (;;) {
         uint32_t seen = sgc_a32_load_acq(&team->call);
 
