@@ -437,6 +437,7 @@ int main(void)
                              "the incremental mode is declined if the user says so");
         api_check_child_with("SGC_DIRTY=none", incremental, "a collection beside the program begins and ends");
     }
+    setenv("SGC_MODE", "stop", 1);
     GC_INIT();
     check_collect();
     check_disable();

@@ -11,7 +11,7 @@ static inline uint32_t random_below(uint64_t *state, uint32_t n)
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
-    return (uint32_t)((*state >> 20) % n);
+    return (uint32_t)(*state >> 20) % n;
 }
 
 #endif
