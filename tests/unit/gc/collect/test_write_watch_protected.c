@@ -97,7 +97,7 @@ static int stack_in_heap(void)
     return signals > CYCLES ? end(BESIDE) : 5;
 }
 
-/* The kernel may write into objects without pointers at any time. */
+/* The kernel may write into objects without pointers at any time; into a new one once the program has. */
 static int reads_into_atomic(void)
 {
     enum { BUFFERS = 40 };
@@ -115,7 +115,7 @@ static int reads_into_atomic(void)
         for (int i = 0; i < BUFFERS; i++)
             if (read(zero, buffer[i], 1000) != 1000)
                 return 5;
-        if (read(zero, new, 3000) != 3000)
+        if (read(zero, memset(new, 1, 3000), 3000) != 3000)
             return 6;
         buffer[below(BUFFERS)] = new;
     }
