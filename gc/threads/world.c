@@ -358,8 +358,8 @@ void sgc_world_keep_handler(bool again)
     if (fate != SGC_SIGNAL_TAKEN || sgc_world.told_handler)
         return;
     sgc_world.told_handler = true;
-    sgc_warn("the program has installed a handler for signal %d, which stops threads for a collection; the collector's is back, "
-             "and the program's will not run; choose another signal with SGC_SUSPEND_SIGNAL or GC_set_suspend_signal",
+    sgc_warn("the program has installed a handler for signal %d, which stops threads for a collection; the collector's is "
+             "back, and the program's will not run; choose another signal with SGC_SUSPEND_SIGNAL or GC_set_suspend_signal",
              sgc_options.suspend_signal);
 }
 

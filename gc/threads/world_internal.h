@@ -26,7 +26,8 @@ void sgc_record_unlink(struct sgc_mutator *m);
 void sgc_record_ends(struct sgc_mutator *m);
 
 /* Before threads are asked to stop: the program may have set all signals to their defaults, and would be ended by ours.
- * `again`: they were asked, and somebody has not stopped; a handler of the program's that does not call ours may be the cause. */
+ * `again`: they were asked, and somebody has not stopped; the cause may be a handler of the program's that does not call
+ * ours. */
 void sgc_world_keep_handler(bool again);
 
 /* Has the signal interrupted a section, at whose end the thread will look?  In its handler. */

@@ -97,7 +97,15 @@ static int stack_in_heap(void)
     return signals > CYCLES ? end(BESIDE) : 5;
 }
 
-/* The kernel may write into objects without pointers at any time; into a new one once the program has. */
+/* A buffer without pointers that is new. */
+static char *new_buffer(size_t bytes)
+{
+    char *buffer = GC_malloc_atomic(bytes);
+
+    return buffer != NULL ? memset(buffer, 1, bytes) : NULL;
+}
+
+/* The kernel may write into objects without pointers at any time once the program has. */
 static int reads_into_atomic(void)
 {
     enum { BUFFERS = 40 };
@@ -107,15 +115,15 @@ static int reads_into_atomic(void)
 
     begin();
     for (int i = 0; i < BUFFERS; i++)
-        buffer[i] = GC_malloc_atomic(i % 2 != 0 ? 1000 : 100000);
+        buffer[i] = new_buffer(i % 2 != 0 ? 1000 : 100000);
     while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until) {
-        char *new = GC_malloc_atomic(3000);
+        char *new = new_buffer(3000);
 
         change_often(100);
         for (int i = 0; i < BUFFERS; i++)
             if (read(zero, buffer[i], 1000) != 1000)
                 return 5;
-        if (read(zero, memset(new, 1, 3000), 3000) != 3000)
+        if (read(zero, new, 3000) != 3000)
             return 6;
         buffer[below(BUFFERS)] = new;
     }
