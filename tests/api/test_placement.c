@@ -259,6 +259,7 @@ static void test_made_up(void)
 int main(void)
 {
     unsetenv("SGC_NUMA_REPORT");
+    setenv("SGC_MODE", "stop", 1);          /* there are no stacks of spare markers then */
     child_ok(unstarted, "before the start there is nothing to say, and nothing is started");
     child_ok(one_node, "one node");
     if (can_make_up())

@@ -437,6 +437,7 @@ int main(void)
 {
     static const char refusal[] = "the system refuses to bind a helper thread to processors (error 1)";
 
+    setenv("SGC_MODE", "stop", 1);          /* some do without a service thread */
     child_says(all_processors, 0, NULL, "node: helpers have the processors that the process had at its start");
     child_says(off, 0, NULL, "off: they have those of who makes them");
     child_ok(two_nodes, "auto, two nodes: helpers in turn, the program's threads anywhere; after a fork, too");
