@@ -107,10 +107,8 @@ bool sgc_found_add_heap(struct sgc_found_nodes *f)
 
 bool sgc_found_add_bits(struct sgc_found_nodes *f)
 {
-    size_t words = SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof(sgc_aw_t);
-
-    return add_slices(f, sgc_heap.bits, 2 * words, meant_for_bits) &&
-           add_slices(f, sgc_heap.remote_bits, words, meant_for_bits);
+    return add_slices(f, sgc_heap.bits, 2 * SGC_ARENA_BITMAP, meant_for_bits) &&
+           add_slices(f, sgc_heap.remote_bits, SGC_ARENA_BITMAP, meant_for_bits);
 }
 
 bool sgc_found_add_tables(struct sgc_found_nodes *f)

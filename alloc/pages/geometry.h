@@ -25,6 +25,7 @@ enum {
     SGC_PAGE_GRANULES = SGC_PAGE / SGC_GRANULE,         /* 4096 */
     SGC_PAGE_WORDS = SGC_PAGE_GRANULES / 64,            /* bitmap words per page: 64 */
     SGC_ARENA_PAGES = SGC_ARENA / SGC_PAGE,             /* 64: one machine word of page bits */
+    SGC_ARENA_BITMAP = SGC_ARENA / SGC_GRANULE / 8,     /* bytes of a bitmap per arena: 32 KB */
 
     SGC_SMALL_MAX = 21840,      /* largest class: three objects per page */
 };

@@ -72,7 +72,6 @@ static void bind_slices(void *table, size_t entry, uint32_t first, uint32_t coun
 
 void sgc_homes_bind(uint32_t first, uint32_t count, uint32_t home)
 {
-    size_t words = SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof(sgc_aw_t);
     int saved = errno;
 
     sgc_assert(home < sgc_heap.homes && count != 0 && first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
@@ -80,8 +79,8 @@ void sgc_homes_bind(uint32_t first, uint32_t count, uint32_t home)
         return;
     bind_slices((void *)sgc_heap.base, SGC_ARENA, first, count, home);
     if (sgc_heap.config.numa == SGC_NUMA_LOCAL) {
-        bind_slices(sgc_heap.bits, 2 * words, first, count, home);
-        bind_slices(sgc_heap.remote_bits, words, first, count, home);
+        bind_slices(sgc_heap.bits, 2 * SGC_ARENA_BITMAP, first, count, home);
+        bind_slices(sgc_heap.remote_bits, SGC_ARENA_BITMAP, first, count, home);
     }
     errno = saved;
 }

@@ -23,7 +23,7 @@ bool sgc_survival_checked(void)
 
 static size_t reached_bytes(uint32_t arenas)
 {
-    return (size_t)arenas * SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof *survival.reached;
+    return (size_t)arenas * SGC_ARENA_BITMAP;
 }
 
 bool sgc_survival_init(void)

@@ -77,9 +77,7 @@ static size_t touched(const void *table, size_t entry)
 
 static size_t tables_bytes(void)
 {
-    size_t words = (size_t)SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof(sgc_aw_t);
-
-    return touched(sgc_heap.bits, 2 * words) + touched(sgc_heap.remote_bits, words) +
+    return touched(sgc_heap.bits, 2 * SGC_ARENA_BITMAP) + touched(sgc_heap.remote_bits, SGC_ARENA_BITMAP) +
            touched(sgc_heap.pages, SGC_ARENA_PAGES * sizeof *sgc_heap.pages) +
            touched(sgc_heap.records, SGC_ARENA_PAGES * sizeof *sgc_heap.records) +
            touched(sgc_heap.arenas, sizeof *sgc_heap.arenas);

@@ -10,17 +10,10 @@
 #include "alloc/pages/found_nodes.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/start_state.h"
+#include "gc/config/option_table.h"
 #include "gc/threads/gc_lock.h"
 #include "platform/placement.h"
 #include "platform/text_line.h"
-
-static const char *numa_word(enum sgc_numa numa)
-{
-    static const char *const word[] = { "off", "local", "balanced", "interleave-heap" };
-
-    sgc_assert((unsigned)numa < sizeof word / sizeof *word);
-    return word[numa];
-}
 
 static unsigned long kilobytes(size_t pages)
 {
@@ -85,6 +78,7 @@ static bool print_part(const char *name, bool (*add)(struct sgc_found_nodes *f))
 
 void SGC_print_placement(void)
 {
+    char word[SGC_OPTION_WORDS];
     int saved = errno;
 
     if (!sgc_init_done()) {
@@ -95,7 +89,8 @@ void SGC_print_placement(void)
         sgc_print("1 memory node");
         return;
     }
-    sgc_print("%d memory nodes, SGC_NUMA=%s", sgc_nodes(), numa_word(sgc_heap.config.numa));
+    sgc_print("%d memory nodes, SGC_NUMA=%s", sgc_nodes(),
+              sgc_option_show(&sgc_option_table[SGC_OPT_SGC_NUMA], sgc_heap.config.numa, word, sizeof word));
     if (print_part("heap", sgc_found_add_heap) && print_part("bitmaps", sgc_found_add_bits) &&
         print_part("tables", sgc_found_add_tables) && sgc_mutator_self() != NULL)
         print_part("mark stacks", add_stacks);

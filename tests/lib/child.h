@@ -16,8 +16,8 @@
 
 enum { CHILD_SKIPS = 77 };      /* what a body returns that cannot be tried here */
 
-/* What body returned (0 to 127), or 128 and the number of the signal that killed the child. */
-__attribute__((unused)) static int run_in_child(int (*body)(void))
+/* The child, which goes on beside its parent until child_wait is called; negative: there is none. */
+__attribute__((unused)) static pid_t child_start(int (*body)(void))
 {
     fflush(NULL);
     pid_t child = fork();
@@ -26,10 +26,22 @@ __attribute__((unused)) static int run_in_child(int (*body)(void))
         setrlimit(RLIMIT_CORE, &no_core);
         _exit(body());
     }
+    return child;
+}
+
+/* What body returned (0 to 127), or 128 and the number of the signal that killed the child. */
+__attribute__((unused)) static int child_wait(pid_t child)
+{
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child)
         return 127;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Both at once. */
+__attribute__((unused)) static int run_in_child(int (*body)(void))
+{
+    return child_wait(child_start(body));
 }
 
 /* One check: body returns 0. */

@@ -322,6 +322,22 @@ HEAP_UNUSED static uintptr_t heap_tree(int depth)
     return (uintptr_t)inner;
 }
 
+/* An array of objects that point at it: plenty to steal. */
+HEAP_UNUSED static uintptr_t *heap_fan(int objects)
+{
+    uintptr_t *top = heap_alloc(sgc_self, (size_t)objects * sizeof *top, SGC_KIND_CONSERVATIVE);
+
+    if (top == NULL)
+        tap_bail("the heap of the test is too small");
+    for (int i = 0; i < objects; i++) {
+        uintptr_t *leaf = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
+
+        leaf[0] = (uintptr_t)top;
+        top[i] = (uintptr_t)leaf;
+    }
+    return top;
+}
+
 /* ---- numbers that look random and are the same in every run ---- */
 
 HEAP_UNUSED static uint32_t heap_random(uint64_t *state, uint32_t below)

@@ -238,11 +238,14 @@ WHITE_UNUSED static int forks(void)
     if (!GC_is_incremental_mode())
         return CHILD_SKIPS;
     for (child_number = 0; child_number < FORKS; child_number++) {
+        pid_t child;
+
         if (child_number % 3 != 0)
             work_until_marking(true);
-        if (run_in_child(child_of_fork) != 0)
-            return 5;
+        child = child_start(child_of_fork);
         change_often(500);
+        if (child_wait(child) != 0)
+            return 5;
     }
     return end(BESIDE);
 }

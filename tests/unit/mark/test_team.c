@@ -134,27 +134,12 @@ static void test_variants(void)
 
 enum { BIG = 200000 };
 
-/* A tree of arrays: plenty to steal. */
-static uintptr_t *make_big(void)
-{
-    uintptr_t *top = heap_alloc(sgc_self, BIG * sizeof *top, SGC_KIND_CONSERVATIVE);
-
-    if (top == NULL)
-        tap_bail("the heap of the test is too small");
-    for (int i = 0; i < BIG; i++) {
-        uintptr_t *leaf = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
-        leaf[0] = (uintptr_t)top;
-        top[i] = (uintptr_t)leaf;
-    }
-    return top;
-}
-
 static void test_sharing(struct sgc_team *team)
 {
     struct sgc_team_totals totals;
     size_t stolen = 0;
     uint32_t most = 0;
-    uintptr_t *top = make_big();
+    uintptr_t *top = heap_fan(BIG);
     int wrong = 0;
 
     heap_retire();
@@ -175,7 +160,7 @@ static void test_sharing(struct sgc_team *team)
 
 static void test_called_late(struct sgc_team *team)
 {
-    uintptr_t *top = make_big();
+    uintptr_t *top = heap_fan(BIG);
     struct sgc_team_totals totals;
 
     heap_retire();
@@ -241,7 +226,7 @@ static int stop_soon(void)
 
 static void test_giving_up(struct sgc_team *team)
 {
-    uintptr_t *top = make_big();
+    uintptr_t *top = heap_fan(BIG);
     int gave_up = 0, wrong = 0;
 
     heap_retire();

@@ -60,22 +60,6 @@ static void start_helpers(bool beyond)
     }
 }
 
-/* A tree of arrays: plenty to steal. */
-static uintptr_t *make_big(void)
-{
-    uintptr_t *top = heap_alloc(sgc_self, BIG * sizeof *top, SGC_KIND_CONSERVATIVE);
-
-    if (top == NULL)
-        tap_bail("the heap of the test is too small");
-    for (int i = 0; i < BIG; i++) {
-        uintptr_t *leaf = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
-
-        leaf[0] = (uintptr_t)top;
-        top[i] = (uintptr_t)leaf;
-    }
-    return top;
-}
-
 static size_t thefts, far, objects;
 
 /* Marks it, and adds up; also which markers have marked. */
@@ -106,7 +90,7 @@ static uintptr_t *begin(unsigned nodes)
     uintptr_t *top;
 
     heap_start((size_t)1 << 30, 0, false);
-    top = make_big();
+    top = heap_fan(BIG);
     heap_retire();
     nodes_wanted = nodes;
     sgc_placement_use(&two);
@@ -137,40 +121,48 @@ static int same_node(void)
     return objects == BIG + 1 && thefts > 0 && far == 0 ? 0 : 1;
 }
 
-/* The collecting thread is on the core of helper 2, then on that of nobody. */
-static int stays_off(void)
+static bool came(uint32_t helper)
+{
+    return sgc_aw_load(&marked_by[helper]) != 0;
+}
+
+static bool others_came(uint32_t than)
+{
+    bool all = true;
+
+    for (uint32_t i = 1; i <= HELPERS; i++)
+        all = all && (i == than || came(i));
+    return all;
+}
+
+/* Helpers are to keep off that core: one stays out while the others come, and comes when it may, with so many markers. */
+static int one_stays_out(uint32_t core, uint32_t helper, uint32_t markers)
 {
     uintptr_t *top = begin(1);
 
-    make_team(1);
-    start_helpers(false);
-    sgc_team_keep_off(&team, 2);
-    for (int i = 0; i < MARKS && (i < 20 || sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[3]) == 0); i++)
+    make_team(core != 0);
+    start_helpers(core == 0);
+    sgc_team_keep_off(&team, core);
+    for (int i = 0; i < MARKS && (i < 20 || !others_came(helper)); i++)
         mark(top, HELPERS);
-    if (sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[2]) != 0 || sgc_aw_load(&marked_by[3]) == 0)
+    if (!others_came(helper) || came(helper))
         return 1;
     sgc_team_keep_off(&team, SGC_NO_CORE);
-    for (int i = 0; i < MARKS && sgc_aw_load(&marked_by[2]) == 0; i++)
-        mark(top, HELPERS);
-    return sgc_aw_load(&marked_by[2]) != 0 && objects == BIG + 1 ? 0 : 2;
+    for (int i = 0; i < MARKS && !came(helper); i++)
+        mark(top, markers);
+    return came(helper) && objects == BIG + 1 ? 0 : 2;
+}
+
+/* The collecting thread is on the core of helper 2, then on that of nobody. */
+static int stays_off(void)
+{
+    return one_stays_out(2, 2, HELPERS);
 }
 
 /* The third has the first one's core. */
 static int stays_out(void)
 {
-    uintptr_t *top = begin(1);
-
-    make_team(0);
-    start_helpers(true);
-    sgc_team_keep_off(&team, 0);
-    for (int i = 0; i < MARKS && (i < 20 || sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[2]) == 0); i++)
-        mark(top, HELPERS);
-    if (sgc_aw_load(&marked_by[1]) == 0 || sgc_aw_load(&marked_by[2]) == 0 || sgc_aw_load(&marked_by[3]) != 0)
-        return 1;
-    sgc_team_keep_off(&team, SGC_NO_CORE);
-    for (int i = 0; i < MARKS && sgc_aw_load(&marked_by[3]) == 0; i++)
-        mark(top, HELPERS + 1);
-    return sgc_aw_load(&marked_by[3]) != 0 ? 0 : 2;
+    return one_stays_out(0, HELPERS, HELPERS + 1);
 }
 
 int main(void)
