@@ -146,6 +146,7 @@ gc_sources = \
 	gc/threads/spin_wait.c \
 	gc/threads/spin_wait.h \
 	gc/threads/stopper.c \
+	gc/threads/upper.h \
 	gc/threads/world.c \
 	gc/threads/world.h \
 	gc/threads/world_internal.h \

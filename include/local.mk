@@ -4,7 +4,8 @@
 public_headers = \
 	include/gc.h \
 	include/gc_cpp.h \
-	include/sgc.h
+	include/sgc.h \
+	include/sgc_shortterm.h
 
 public_gc_headers = \
 	include/gc/gc.h \

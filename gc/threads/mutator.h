@@ -57,6 +57,7 @@ struct sgc_mutator {
     uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller, if that is the thread */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
+    sgc_aw_t upper;                     /* what a layer on top keeps for the thread (gc/threads/upper.h); 0: nothing */
 };
 
 struct sgc_registry {

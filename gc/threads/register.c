@@ -9,7 +9,10 @@
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world_internal.h"
+
+SGC_STATE sgc_aw_t sgc_upper_now;
 
 /* ---- a last chance to unregister: the destructor of thread-specific data ---- */
 

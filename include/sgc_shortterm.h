@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short-term memory ([SCM], [SCM-C]): objects that go by themselves when their time is over, on top of the collector.
+ *
+ * A program says of an object how long it will need it, at the longest, in ticks of a clock; saying it again prolongs that.  An
+ * object has as many expiration dates as it was refreshed, and has expired when all of them are over.  One that was never
+ * refreshed is an ordinary object of the collector.  doc/shortterm.md says when that pays and how a program is ported.
+ *
+ * What happens to an object that has expired is the mode's business (SGC_SHORTTERM in the environment, or SGC_shortterm_init):
+ *
+ *   pin      an object with a date that is not over is alive, as if a root pointed at it; when its dates are over it is
+ *            alive as long as something reaches it.  Nothing can dangle.  The default
+ *   free     it is freed when its last date is over, whoever still points at it
+ *   hybrid   as free if it was marked freeable (SGC_SHORTTERM_FREEABLE), else as pin
+ *   verify   it is kept, and collections tell which expired objects the program can still reach: what free would have broken
+ *
+ * Extensions are counted in ticks: refreshed with e, an object has expired at the (e+1)-th tick of the calling thread's own
+ * clock; by global time at the (e+3)-th of its global ticks that count ([SCM] 3.2).  Extensions go up to a number that is fixed
+ * at the start (SGC_SHORTTERM_EXTENSION, 10 if nobody says).
+ *
+ * All functions register the calling thread if need be.  They may be called on any thread but not by a signal handler, and
+ * neither within GC_do_blocking nor by a callback of a collection: then they return EBUSY and do nothing.  They return 0 or an
+ * error number:
+ *
+ *   EINVAL   the address is no object of the heap (NULL included), or lies inside one
+ *   ESTALE   there is no object any more: it has been freed, or expired, or was reclaimed
+ *   ERANGE   the extension is larger than the largest
+ *   ENOMEM   the system has no memory; nothing has changed
+ *   EBUSY    see above
+ *   EPERM    the clock or region is another thread's
+ *   EALREADY too late, or done already
+ */
+#ifndef SGC_SHORTTERM_H
+#define SGC_SHORTTERM_H
+
+#include "sgc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- start ------------------------------------------------------------------------------------------ */
+
+enum {
+    SGC_SHORTTERM_PIN,
+    SGC_SHORTTERM_FREE,
+    SGC_SHORTTERM_HYBRID,
+    SGC_SHORTTERM_VERIFY
+};
+
+enum { SGC_SHORTTERM_LAZY, SGC_SHORTTERM_EAGER };
+
+/* What can be chosen before the first use.  A member that is -1 stays as the environment says.  New members come at the end. */
+struct SGC_shortterm {
+    int mode;                   /* SGC_SHORTTERM_PIN ... */
+    int extension;              /* the largest, 0 to 65535 */
+    int collect;                /* SGC_SHORTTERM_LAZY: an operation takes off at most `step` dates; _EAGER: a tick takes off all */
+    int step;                   /* 0 and more */
+    int page_bytes;             /* of a page of dates: 24 to 65536, a multiple of 8 */
+};
+
+/* Chooses.  The environment wins over what is said here.  Before any other function of this header: else EALREADY; EINVAL, with
+ * a message, for a value out of its range. */
+GC_API int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size);
+
+/* The mode in force. */
+GC_API int SGC_shortterm_mode(void);
+
+/* ---- dates -------------------------------------------------------------------------------------------- */
+
+/* The object lives until the calling thread has made `extension` more ticks: it gets another date, of the thread's own clock.
+ * For objects that this thread alone uses, or where the program synchronises. */
+GC_API int SGC_refresh(void *object, unsigned extension);
+
+/* The same by global time, which goes on when each thread that takes part has made a global tick: for objects that several
+ * threads use.  The first global call makes the thread take part. */
+GC_API int SGC_refresh_global(void *object, unsigned extension);
+
+/* The thread's own clock goes on. */
+GC_API int SGC_tick(void);
+
+/* The thread has made its tick of this phase of global time; more than one in a phase does nothing. */
+GC_API int SGC_tick_global(void);
+
+/* The thread takes no part in global time until it joins again, or makes a global call: for threads that wait, so that time
+ * goes on without them.  GC_do_blocking does it by itself. */
+GC_API int SGC_leave_time(void);
+GC_API int SGC_join_time(void);
+
+/* Frees up to `most` expired objects whose dates this thread has to take off; returns how many dates these were. */
+GC_API size_t SGC_expire(size_t most);
+
+/* An object with a date from the beginning: there is no moment at which it has none.  Flags: */
+enum {
+    SGC_SHORTTERM_GLOBAL = 1,       /* a date of global time */
+    SGC_SHORTTERM_ATOMIC = 2,       /* the object has no pointers */
+    SGC_SHORTTERM_FREEABLE = 4      /* hybrid: free it when its last date is over */
+};
+/* NULL when there is no memory, or, with errno ERANGE, for an extension that is too large. */
+GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
+
+/* How many dates the object has; -1: that is not counted (pin), or there is no object. */
+GC_API int SGC_dates(const void *object);
+
+/* ---- figures ------------------------------------------------------------------------------------------ */
+
+/* Of all threads, from the start on.  New members come at the end only. */
+struct SGC_shortterm_stats {
+    uint64_t dates;             /* not over yet, now */
+    uint64_t expired;           /* over, and not taken off yet, now */
+    uint64_t refreshes;         /* made */
+    uint64_t ticks;             /* of threads' own clocks */
+    uint64_t global_ticks;      /* that counted */
+    uint64_t global_time;
+    uint64_t active;            /* threads that take part in global time */
+    uint64_t freed;             /* objects, because their last date was over */
+    uint64_t freed_bytes;
+    uint64_t date_bytes;        /* memory for dates, in use or not */
+};
+
+/* As SGC_get_stats. */
+GC_API size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
