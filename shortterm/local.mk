@@ -18,5 +18,7 @@ shortterm_sources = \
 	shortterm/refresh.c \
 	shortterm/settings.c \
 	shortterm/settings.h \
+	shortterm/start.c \
+	shortterm/start.h \
 	shortterm/tick.c \
 	shortterm/time_rules.h

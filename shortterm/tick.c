@@ -6,25 +6,9 @@
 
 #include <errno.h>
 
-#include "gc/threads/world.h"
-#include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/start.h"
 #include "sgc_shortterm.h"
-
-/* The thread's dates, if it may change them now; otherwise NULL and the error. */
-static struct sgc_dates *dates_now(int *error)
-{
-    struct sgc_mutator *self = sgc_api_self();
-    struct sgc_dates *d;
-
-    *error = self == NULL ? ENOMEM : sgc_world_is_blocked(self) || sgc_stopped_by_self() ? EBUSY : 0;
-    if (*error != 0)
-        return NULL;
-    d = sgc_dates_get(self);
-    if (d == NULL)
-        *error = ENOMEM;
-    return d;
-}
 
 /* The dates of one list are over. */
 static void go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer)
@@ -44,7 +28,7 @@ __attribute__((noinline))
 static int tick_slowly(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -68,7 +52,7 @@ int SGC_tick(void)
 int SGC_tick_global(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -84,7 +68,7 @@ int SGC_tick_global(void)
 int SGC_join_time(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -94,7 +78,7 @@ int SGC_join_time(void)
 int SGC_leave_time(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
