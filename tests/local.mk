@@ -532,3 +532,6 @@ slow_scripts += tests/check/check_numa
 script_tests += tests/check/check_numa_runner
 test_headers += tests/numa/filled.h tests/numa/nodes.h
 EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
+
+# Short-term memory.
+unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
