@@ -66,6 +66,9 @@ GC_API int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size);
 /* The mode in force. */
 GC_API int SGC_shortterm_mode(void);
 
+/* All that is in force, as SGC_get_stats gives its figures. */
+GC_API size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size);
+
 /* ---- dates -------------------------------------------------------------------------------------------- */
 
 /* The object lives until the calling thread has made `extension` more ticks: it gets another date, of the thread's own clock.
@@ -83,7 +86,7 @@ GC_API int SGC_tick(void);
 GC_API int SGC_tick_global(void);
 
 /* The thread takes no part in global time until it joins again, or makes a global call: for threads that wait, so that time
- * goes on without them.  GC_do_blocking does it by itself. */
+ * goes on without them.  GC_do_blocking does it by itself.  EALREADY: it took no part. */
 GC_API int SGC_leave_time(void);
 GC_API int SGC_join_time(void);
 
@@ -101,6 +104,52 @@ GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
 /* How many dates the object has; -1: that is not counted (pin), or there is no object. */
 GC_API int SGC_dates(const void *object);
+
+/* ---- clocks ------------------------------------------------------------------------------------------- */
+
+/* A clock of the calling thread beside its own one: for what has another rhythm.  Extensions count as for the own clock. */
+typedef struct SGC_clock SGC_clock_t;
+
+/* NULL when there is no memory.  It lasts until it is released, or its thread ends. */
+GC_API SGC_clock_t *SGC_clock_new(void);
+
+/* The clock is no more: all its dates are over now. */
+GC_API int SGC_clock_release(SGC_clock_t *clock);
+
+/* SGC_refresh and SGC_tick by that clock; NULL is the thread's own one. */
+GC_API int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock);
+GC_API int SGC_tick_clock(SGC_clock_t *clock);
+
+/* ---- regions ------------------------------------------------------------------------------------------ */
+
+/*
+ * A region is memory for objects that go together.  Objects in it have no dates of their own: a refresh of one, or of any
+ * address inside the region's memory, is one of the region, by any thread.  A region and its objects are persistent until its
+ * first refresh.  When its last date is over it is empty, and can be filled again: with `free` its memory is freed; otherwise
+ * what something reaches stays alive, for each piece of 4 KB and more that objects lie in.
+ *
+ * The region itself is an object, alive as long as it has a date or something points at it.  Only the thread that has made it
+ * allocates in it and closes it.
+ */
+typedef struct SGC_region SGC_region_t;
+
+/* NULL when there is no memory. */
+GC_API SGC_region_t *SGC_region_new(void);
+
+/* Memory for an object, aligned to 16, whose words may be pointers; not cleared.  NULL when there is no memory, and with errno
+ * EPERM or EBUSY. */
+GC_API void *SGC_region_malloc(SGC_region_t *region, size_t bytes);
+
+/* The region gets a date. */
+GC_API int SGC_region_refresh(SGC_region_t *region, unsigned extension);
+GC_API int SGC_region_refresh_global(SGC_region_t *region, unsigned extension);
+GC_API int SGC_region_refresh_clock(SGC_region_t *region, unsigned extension, SGC_clock_t *clock);
+
+/* The region is not used any more.  It goes with its last date; without any, when nothing reaches it or its objects. */
+GC_API int SGC_region_close(SGC_region_t *region);
+
+/* The region in whose memory the address lies; NULL: in none. */
+GC_API SGC_region_t *SGC_region_of(const void *address);
 
 /* ---- figures ------------------------------------------------------------------------------------------ */
 

@@ -2,8 +2,10 @@
 /* What the collector calls of short-term memory: gc/threads/upper.h says when, and on which thread. */
 #include "shortterm/layer.h"
 
+#include "shortterm/clocks.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/regions.h"
 
 /* ---- dates as roots ---- */
 
@@ -68,6 +70,8 @@ static void thread_over(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_time_exit(d);
+    sgc_clocks_release(d);
+    sgc_regions_leave(d);
     sgc_dates_drop(d, sgc_section_of(self));
 }
 

@@ -2,6 +2,8 @@
 # Short-term memory.
 
 shortterm_sources = \
+	shortterm/clocks.c \
+	shortterm/clocks.h \
 	shortterm/date_buffer.c \
 	shortterm/date_buffer.h \
 	shortterm/date_list.c \
@@ -16,7 +18,23 @@ shortterm_sources = \
 	shortterm/layer.h \
 	shortterm/objects.c \
 	shortterm/refresh.c \
+	shortterm/region_chunks.c \
+	shortterm/region_chunks.h \
+	shortterm/regions.c \
+	shortterm/regions.h \
 	shortterm/settings.c \
 	shortterm/settings.h \
 	shortterm/tick.c \
+	shortterm/tick.h \
 	shortterm/time_rules.h
+
+# libscm.
+compat_sources = \
+	shortterm/compat/clocks.c \
+	shortterm/compat/compat.h \
+	shortterm/compat/dates.c \
+	shortterm/compat/finalizers.c \
+	shortterm/compat/mem_info.c \
+	shortterm/compat/objects.c \
+	shortterm/compat/regions.c \
+	shortterm/compat/wrap.c

@@ -89,6 +89,20 @@ int SGC_shortterm_mode(void)
     return self != NULL && sgc_shortterm_start(self) ? (int)sgc_shortterm.mode : -1;
 }
 
+size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size)
+{
+    struct SGC_shortterm s = { .mode = SGC_shortterm_mode() };
+    size_t known = size < sizeof s ? size : sizeof s;
+
+    s.extension = (int)sgc_shortterm.extension;
+    s.collect = sgc_shortterm.eager ? SGC_SHORTTERM_EAGER : SGC_SHORTTERM_LAZY;
+    s.step = (int)sgc_shortterm.step;
+    s.page_bytes = (int)((sgc_date_words + 2) * sizeof(uintptr_t));
+    memset(settings, 0, size);
+    memcpy(settings, &s, known);
+    return known;
+}
+
 /* ---- the start ---- */
 
 static void settle(void)

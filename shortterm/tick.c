@@ -9,10 +9,11 @@
 #include "gc/threads/world.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/regions.h"
+#include "shortterm/tick.h"
 #include "sgc_shortterm.h"
 
-/* The thread's dates, if it may change them now; otherwise NULL and the error. */
-static struct sgc_dates *dates_now(int *error)
+struct sgc_dates *sgc_dates_now(int *error)
 {
     struct sgc_mutator *self = sgc_api_self();
     struct sgc_dates *d;
@@ -40,16 +41,28 @@ static void go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer)
         sgc_date_pages_give(&d->pool, first, last, section);
 }
 
+void sgc_dates_go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer)
+{
+    go_on(d, buffer);
+}
+
+static void regions_go_on(struct sgc_dates *d, struct sgc_date_buffer *regions)
+{
+    if (__builtin_expect(regions->list != NULL, 0))
+        sgc_regions_go_on(d, regions);
+}
+
 __attribute__((noinline))
 static int tick_slowly(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
     d->ticks++;
     go_on(d, &d->local);
+    regions_go_on(d, &d->local_regions);
     return 0;
 }
 
@@ -62,13 +75,14 @@ int SGC_tick(void)
         return tick_slowly();
     d->ticks++;
     go_on(d, &d->local);
+    regions_go_on(d, &d->local_regions);
     return 0;
 }
 
 int SGC_tick_global(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -77,6 +91,7 @@ int SGC_tick_global(void)
     if (sgc_time_pass(d)) {
         d->global_ticks++;
         go_on(d, &d->global);
+        regions_go_on(d, &d->global_regions);
     }
     return 0;
 }
@@ -84,7 +99,7 @@ int SGC_tick_global(void)
 int SGC_join_time(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -94,10 +109,9 @@ int SGC_join_time(void)
 int SGC_leave_time(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
-    sgc_time_exit(d);
-    return 0;
+    return sgc_time_exit(d) ? 0 : EALREADY;
 }
