@@ -102,6 +102,17 @@ enum {
 /* NULL when there is no memory, or, with errno ERANGE, for an extension that is too large. */
 GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
+/*
+ * What is to be done with the object when it has expired.  The function is called by the thread that takes off the last date,
+ * within the call that does so, once; it may use everything, and dates are not taken off while it runs.  If it returns 0, the
+ * object is freed; otherwise it stays, without a date.  Where an expired object is not freed (pin, verify), and for one that is
+ * unreachable without a date, it is called as a finalizer is, when a collection has found the object unreachable; what it returns
+ * says nothing then.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's
+ * finalizer, and GC_register_finalizer takes its.
+ */
+typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
+GC_API int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc);
+
 /* How many dates the object has; -1: that is not counted (pin), or there is no object. */
 GC_API int SGC_dates(const void *object);
 
@@ -119,6 +130,18 @@ GC_API int SGC_clock_release(SGC_clock_t *clock);
 /* SGC_refresh and SGC_tick by that clock; NULL is the thread's own one. */
 GC_API int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock);
 GC_API int SGC_tick_clock(SGC_clock_t *clock);
+
+/* ---- holds -------------------------------------------------------------------------------------------- */
+
+/*
+ * A hold is a date without an end that is no thread's: anybody may make one and anybody may take it back.  For what is handed
+ * to a thread that waits, or does not exist yet: who hands it over holds it, who has got it refreshes it and takes the hold back.
+ * Also for what is not to expire at all.  Holds of one object are counted.
+ */
+GC_API int SGC_hold(void *object);
+
+/* EINVAL: nobody holds it. */
+GC_API int SGC_unhold(void *object);
 
 /* ---- regions ------------------------------------------------------------------------------------------ */
 

@@ -24,6 +24,7 @@ SGC_clock_t *SGC_clock_new(void)
         errno = d != NULL ? ENOMEM : error;
         return NULL;
     }
+    clock->bytes = bytes_of_clock();
     clock->dates = d;
     clock->next = d->clocks;
     sgc_date_buffer_init(&clock->objects, (struct sgc_date_list *)(void *)(clock + 1), sgc_shortterm.extension + 1);
@@ -41,26 +42,12 @@ static void go_on(struct sgc_dates *d, struct SGC_clock *clock)
         sgc_regions_go_on(d, &clock->regions);
 }
 
-static void take_out(struct sgc_dates *d, const struct SGC_clock *clock)
-{
-    struct SGC_clock **at = &d->clocks;
-
-    sgc_section_enter(sgc_section_of(d->owner));
-    while (*at != clock)
-        at = &(*at)->next;
-    *at = clock->next;
-    sgc_section_leave(sgc_section_of(d->owner));
-}
-
 /* After so many ticks no date is left. */
 static void release(struct sgc_dates *d, struct SGC_clock *clock)
 {
     for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
         go_on(d, clock);
-    take_out(d, clock);
-    sgc_date_buffer_drop(&clock->objects, &d->pool, sgc_section_of(d->owner));
-    sgc_dates_release_lists(d, &clock->regions, sgc_section_of(d->owner));
-    sgc_mem_release(clock, bytes_of_clock());
+    sgc_dates_drop_clock(d, clock, sgc_section_of(d->owner));
 }
 
 void sgc_clocks_release(struct sgc_dates *d)

@@ -123,10 +123,28 @@ void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
     sgc_date_queue_visit(&d->expired, fn, arg);
 }
 
+void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self)
+{
+    struct SGC_clock **at = &d->clocks;
+
+    if (self != NULL)
+        sgc_section_enter(self);
+    while (*at != clock)
+        at = &(*at)->next;
+    *at = clock->next;
+    if (self != NULL)
+        sgc_section_leave(self);
+    sgc_date_buffer_drop(&clock->objects, &d->pool, self);
+    sgc_dates_release_lists(d, &clock->regions, self);
+    sgc_mem_release(clock, clock->bytes);
+}
+
 void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self)
 {
-    sgc_assert(sgc_dates_ok(d) && !d->in_time && d->clocks == NULL);
+    sgc_assert(sgc_dates_ok(d) && !d->in_time);
     d->room = 0;
+    while (d->clocks != NULL)
+        sgc_dates_drop_clock(d, d->clocks, self);
     sgc_date_buffer_drop(&d->local, &d->pool, self);
     sgc_dates_release_lists(d, &d->local_regions, self);
     sgc_dates_release_lists(d, &d->global, self);

@@ -39,6 +39,7 @@ struct sgc_dates {
     uint64_t ticks, global_ticks;       /* that counted */
     uint64_t freed, freed_bytes;
     struct sgc_mutator *owner;
+    uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */
     uintptr_t serial;                   /* no other thread's, ever */
     size_t bytes;                       /* of this record */
 };
@@ -70,6 +71,9 @@ bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, u
 /* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other thread
  * runs. */
 void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
+
+/* The clock is no more, and its dates are forgotten.  Likewise. */
+void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self);
 
 /* Calls fn for each of its buffers, those without lists, too. */
 void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);

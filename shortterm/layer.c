@@ -5,6 +5,7 @@
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/holds.h"
 #include "shortterm/regions.h"
 
 /* ---- dates as roots ---- */
@@ -23,6 +24,13 @@ static void visit_words(void *raw, uintptr_t *from, uintptr_t *end)
     v->fn(v->arg, v->whose, (struct sgc_range){ (uintptr_t)from, (uintptr_t)end });
 }
 
+static void visit_hold(void *raw, struct sgc_range range)
+{
+    const struct visit *v = raw;
+
+    v->fn(v->arg, NULL, range);
+}
+
 static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg)
 {
     struct visit v = { fn, arg, NULL };
@@ -32,6 +40,7 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit(sgc_dates_of(m), visit_words, &v);
     }
+    sgc_holds_visit(visit_hold, &v);
 }
 
 /* ---- threads that wait, and end ---- */

@@ -12,8 +12,12 @@ shortterm_sources = \
 	shortterm/date_pages.h \
 	shortterm/dates.c \
 	shortterm/dates.h \
+	shortterm/expiry_procs.c \
+	shortterm/expiry_procs.h \
 	shortterm/global_time.c \
 	shortterm/global_time.h \
+	shortterm/holds.c \
+	shortterm/holds.h \
 	shortterm/layer.c \
 	shortterm/layer.h \
 	shortterm/objects.c \
