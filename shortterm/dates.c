@@ -13,13 +13,13 @@ void sgc_dates_open(struct sgc_dates *d)
 
 static SGC_STATE sgc_aw_t serials;
 
-static struct sgc_dates *make(struct sgc_mutator *self)
+struct sgc_dates *sgc_dates_make(struct sgc_mutator *self)
 {
     uint32_t lists = sgc_shortterm.extension + 1;
     size_t bytes = sizeof(struct sgc_dates) + lists * sizeof(struct sgc_date_list);
     struct sgc_dates *d = sgc_mem_obtain(bytes);
 
-    sgc_assert(sgc_mutator_mine(self) && sgc_shortterm_ok());
+    sgc_assert(sgc_mutator_mine(self) && sgc_dates_of(self) == NULL && sgc_shortterm_ok());
     if (d == NULL)
         return NULL;
     d->owner = self;
@@ -29,15 +29,6 @@ static struct sgc_dates *make(struct sgc_mutator *self)
     sgc_dates_open(d);
     sgc_aw_store_rel(&self->upper, (uintptr_t)d);
     return d;
-}
-
-struct sgc_dates *sgc_dates_get(struct sgc_mutator *self)
-{
-    struct sgc_dates *d = sgc_dates_of(self);
-
-    if (d != NULL)
-        return d;
-    return sgc_shortterm_start(self) ? make(self) : NULL;
 }
 
 static size_t bytes_of_lists(uint32_t count)

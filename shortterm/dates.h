@@ -56,8 +56,8 @@ static inline bool sgc_dates_ok(const struct sgc_dates *d)
            (!d->in_time || sgc_date_buffer_ok(&d->global)) && !(d->in_time && d->out_for_now);
 }
 
-/* The thread's, which is made if need be; NULL if there is no memory.  On the thread, outside sections. */
-struct sgc_dates *sgc_dates_get(struct sgc_mutator *self);
+/* The thread's, which has none; NULL if there is no memory.  On the thread, outside sections. */
+struct sgc_dates *sgc_dates_make(struct sgc_mutator *self);
 
 /* The common way is open to the thread again. */
 void sgc_dates_open(struct sgc_dates *d);

@@ -6,7 +6,7 @@
 
 #include "gc/api/internal.h"
 #include "gc/finalize/finalize.h"
-#include "shortterm/tick.h"
+#include "gc/threads/world.h"
 #include "sgc_shortterm.h"
 
 /* What the tracer calls.  An object that is to stay does so as long as something reaches it. */
@@ -15,22 +15,11 @@ static void call(void *object, void *proc)
     ((SGC_expiry_proc)proc)(object);
 }
 
-int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc)
+static int set(struct sgc_mutator *self, uintptr_t object, SGC_expiry_proc proc)
 {
     struct sgc_finalizer f = { call, (void *)proc, SGC_NO_ORDER, 0 }, old;
-    struct sgc_dates *d;
-    int error;
 
-    if (!sgc_registrable((uintptr_t)object) || (GC_base(object) != NULL && GC_base(object) != object))
-        return EINVAL;
-    d = sgc_dates_now(&error);
-    if (d == NULL)
-        return error;
-    if (proc == NULL) {
-        sgc_finalizer_take(d->owner, (uintptr_t)object, call);
-        return 0;
-    }
-    switch (sgc_finalizer_set(d->owner, (uintptr_t)object, &f, &old)) {
+    switch (sgc_finalizer_set(self, object, &f, &old)) {
     case SGC_REGISTERED:
     case SGC_REGISTERED_AGAIN:
         return 0;
@@ -39,6 +28,23 @@ int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc)
     default:
         return ESTALE;
     }
+}
+
+int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    uintptr_t address = (uintptr_t)object;
+
+    if (self == NULL)
+        return ENOMEM;
+    if (sgc_world_is_blocked(self) || sgc_stopped_by_self())
+        return EBUSY;
+    if (!sgc_registrable(address) || (GC_base(object) != NULL && GC_base(object) != object))
+        return EINVAL;
+    if (proc != NULL)
+        return set(self, address, proc);
+    sgc_finalizer_take(self, address, call);
+    return 0;
 }
 
 bool sgc_expiry_calling(struct sgc_dates *d)

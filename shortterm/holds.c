@@ -5,11 +5,10 @@
 #include <errno.h>
 
 #include "alloc/object.h"
-#include "gc/api/internal.h"
+#include "alloc/small/cache.h"
 #include "gc/finalize/address_tree.h"
 #include "gc/finalize/finalize.h"
-#include "shortterm/tick.h"
-#include "sgc_shortterm.h"
+#include "gc/threads/mutator.h"
 
 /* On the object's unit of the tree. */
 struct hold {
@@ -27,10 +26,12 @@ bool sgc_held(uintptr_t object)
     return !sgc_tree_empty(&holds) && sgc_tree_value(&holds, object) != 0;
 }
 
-/* ---- for programs ---- */
+bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object)
+{
+    return sgc_nodes_reserve(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(&holds, object);
+}
 
-/* Under the lock. */
-static int hold(struct sgc_mutator *self, uintptr_t object)
+int sgc_hold(struct sgc_mutator *self, uintptr_t object)
 {
     sgc_aw_t *unit = sgc_tree_entry(&holds, &self->nodes, object).unit;
     struct hold *h = (struct hold *)sgc_aw_load_acq(unit);
@@ -50,8 +51,7 @@ static int hold(struct sgc_mutator *self, uintptr_t object)
     return 0;
 }
 
-/* Under the lock. */
-static int unhold(struct sgc_mutator *self, uintptr_t object)
+int sgc_unhold(struct sgc_mutator *self, uintptr_t object)
 {
     sgc_aw_t *unit = sgc_tree_find(&holds, object);
     struct hold *h = unit != NULL ? (struct hold *)sgc_aw_load_acq(unit) : NULL;
@@ -65,45 +65,6 @@ static int unhold(struct sgc_mutator *self, uintptr_t object)
     h->object = 0;
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, h);
     return 0;
-}
-
-/* The calling thread's dates, if it may change them now, and an object may begin there; otherwise NULL and the error. */
-static struct sgc_dates *may(const void *object, int *error)
-{
-    *error = EINVAL;
-    return sgc_registrable((uintptr_t)object) ? sgc_dates_now(error) : NULL;
-}
-
-int SGC_hold(void *object)
-{
-    int error;
-    struct sgc_dates *d = may(object, &error);
-    struct sgc_section *section;
-
-    if (d == NULL)
-        return error;
-    section = sgc_section_of(d->owner);
-    if (GC_base(object) != object)
-        return GC_base(object) == NULL ? ESTALE : EINVAL;
-    if (!sgc_nodes_reserve(&d->owner->nodes, section) || !sgc_tree_reach(&holds, (uintptr_t)object))
-        return ENOMEM;
-    sgc_date_pages_lock(section);
-    error = hold(d->owner, (uintptr_t)object);
-    sgc_date_pages_unlock(section);
-    return error;
-}
-
-int SGC_unhold(void *object)
-{
-    int error;
-    struct sgc_dates *d = may(object, &error);
-
-    if (d == NULL)
-        return error;
-    sgc_date_pages_lock(sgc_section_of(d->owner));
-    error = unhold(d->owner, (uintptr_t)object);
-    sgc_date_pages_unlock(sgc_section_of(d->owner));
-    return error;
 }
 
 /* ---- roots ---- */

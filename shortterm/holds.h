@@ -11,7 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sgc_mutator;
 struct sgc_range;
+
+/* Room for one hold more.  False: there is no memory.  On the thread, outside sections. */
+bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object);
+
+/* An object that begins there is held once more, or once less; an error number.  Under the lock, the first after
+ * sgc_holds_reach. */
+int sgc_hold(struct sgc_mutator *self, uintptr_t object);
+int sgc_unhold(struct sgc_mutator *self, uintptr_t object);
 
 /* Does anybody hold the object, which begins there?  In a section, or outside. */
 bool sgc_held(uintptr_t object);

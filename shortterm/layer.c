@@ -79,7 +79,8 @@ static void thread_over(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_time_exit(d);
-    sgc_clocks_release(d);
+    while (d->clocks != NULL)
+        sgc_clock_release(d, d->clocks);
     sgc_regions_leave(d);
     sgc_dates_drop(d, sgc_section_of(self));
 }

@@ -2,6 +2,7 @@
 # Short-term memory.
 
 shortterm_sources = \
+	shortterm/clock_calls.c \
 	shortterm/clocks.c \
 	shortterm/clocks.h \
 	shortterm/date_buffer.c \
@@ -16,20 +17,23 @@ shortterm_sources = \
 	shortterm/expiry_procs.h \
 	shortterm/global_time.c \
 	shortterm/global_time.h \
+	shortterm/hold_calls.c \
 	shortterm/holds.c \
 	shortterm/holds.h \
 	shortterm/layer.c \
 	shortterm/layer.h \
 	shortterm/objects.c \
 	shortterm/refresh.c \
+	shortterm/region_calls.c \
 	shortterm/region_chunks.c \
 	shortterm/region_chunks.h \
 	shortterm/regions.c \
 	shortterm/regions.h \
 	shortterm/settings.c \
 	shortterm/settings.h \
+	shortterm/start.c \
+	shortterm/start.h \
 	shortterm/tick.c \
-	shortterm/tick.h \
 	shortterm/time_rules.h
 
 # libscm.

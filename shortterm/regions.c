@@ -7,7 +7,6 @@
 
 #include "gc/api/internal.h"
 #include "shortterm/global_time.h"
-#include "shortterm/tick.h"
 
 /* ---- the last date is over ---- */
 
@@ -17,7 +16,7 @@ static bool frees(const struct SGC_region *r)
     return sgc_shortterm.mode == SGC_SHORTTERM_FREE && sgc_a32_load(&r->traced) == 0;
 }
 
-static void empty(struct SGC_region *r)
+void sgc_region_empty(struct SGC_region *r)
 {
     bool closed = r->closed, freed = frees(r);
 
@@ -36,7 +35,7 @@ static void over(const struct sgc_dates *d, struct SGC_region *r)
 {
     sgc_assert(sgc_region_ok(r));
     if (r->closed || r->owner == d->serial)
-        empty(r);
+        sgc_region_empty(r);
     else
         sgc_a32_store_rel(&r->over, 1);
 }
@@ -159,7 +158,7 @@ int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, const struct s
 
     sgc_assert(sgc_mutator_mine(d->owner) && sgc_region_ok(r));
     if (own && sgc_a32_load_acq(&r->over) != 0)
-        empty(r);
+        sgc_region_empty(r);
     buffer = buffer_of(d, date);
     if (buffer == NULL)
         return ENOMEM;
@@ -170,95 +169,4 @@ int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, const struct s
     if (own && error == 0)
         r->latest = list;
     return error;
-}
-
-/* ---- for programs ---- */
-
-/* The calling thread's dates if it is the region's owner; otherwise NULL and the error. */
-static struct sgc_dates *owner_now(const struct SGC_region *r, int *error)
-{
-    struct sgc_dates *d = sgc_dates_now(error);
-
-    if (d == NULL || r->owner == d->serial)
-        return d;
-    *error = EPERM;
-    return NULL;
-}
-
-SGC_region_t *SGC_region_new(void)
-{
-    int error;
-    struct sgc_dates *d = sgc_dates_now(&error);
-    struct SGC_region *r;
-
-    if (d == NULL || !sgc_region_kind_made()) {
-        errno = d != NULL ? ENOMEM : error;
-        return NULL;
-    }
-    r = GC_malloc(sizeof *r);
-    if (r != NULL) {
-        r->owner = d->serial;
-        r->bytes = SGC_REGION_CHUNK_LEAST;
-    }
-    return r;
-}
-
-void *SGC_region_malloc(SGC_region_t *region, size_t bytes)
-{
-    int error;
-    const struct sgc_dates *d = owner_now(region, &error);
-
-    if (d == NULL) {
-        errno = error;
-        return NULL;
-    }
-    if (__builtin_expect(sgc_a32_load_acq(&region->over) != 0, 0))
-        empty(region);
-    return sgc_region_allocate(region, bytes);
-}
-
-static int refresh(struct SGC_region *r, const struct sgc_region_date *date)
-{
-    int error;
-    struct sgc_dates *d = sgc_dates_now(&error);
-
-    if (d == NULL)
-        return error;
-    if (date->extension > sgc_shortterm.extension)
-        return ERANGE;
-    if (date->clock != NULL && date->clock->dates != d)
-        return EPERM;
-    return sgc_region_refresh(d, r, date);
-}
-
-int SGC_region_refresh(SGC_region_t *region, unsigned extension)
-{
-    return refresh(region, &(struct sgc_region_date){ extension, false, NULL });
-}
-
-int SGC_region_refresh_global(SGC_region_t *region, unsigned extension)
-{
-    return refresh(region, &(struct sgc_region_date){ extension, true, NULL });
-}
-
-int SGC_region_refresh_clock(SGC_region_t *region, unsigned extension, SGC_clock_t *clock)
-{
-    return refresh(region, &(struct sgc_region_date){ extension, false, clock });
-}
-
-int SGC_region_close(SGC_region_t *region)
-{
-    int error;
-
-    if (owner_now(region, &error) == NULL)
-        return error;
-    if (sgc_a32_load_acq(&region->over) != 0)
-        empty(region);
-    region->closed = true;
-    return 0;
-}
-
-SGC_region_t *SGC_region_of(const void *address)
-{
-    return sgc_region_at((uintptr_t)address);
 }

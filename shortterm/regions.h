@@ -22,6 +22,9 @@ struct sgc_region_date {
 /* Gives the region a date; an error number. */
 int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, const struct sgc_region_date *date);
 
+/* By its owner: its last date is over, as another thread has found out. */
+void sgc_region_empty(struct SGC_region *r);
+
 /* The clock of these dates of regions goes on, and one list of them is over. */
 void sgc_regions_go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer);
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks beside a thread's own one: dates are over by their ticks and no others', by their release, and by their thread's end. */
+/*
+ * Clocks beside a thread's own one: dates are over by their ticks and no others', by their release, and by their thread's end.
+ *
+ * Also: shortterm/clock_calls.c.
+ */
 #define GC_THREADS
 
 #include <errno.h>

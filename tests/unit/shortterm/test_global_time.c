@@ -186,7 +186,7 @@ int main(void)
     for (threads = 1; threads <= MOST; threads *= 2)
         for (int i = 0; i < 4; i++) {
             extension = es[i];
-            child_ok(together, "%d threads, extension %u: over at the tick that is due, over a wrap of time", threads, extension);
+            child_ok(together, "%d threads, extension %u: over at the tick that is due", threads, extension);
         }
     child_ok(waits, "a thread that blocks is not waited for");
     child_ok(local_thread, "a thread without global dates is not waited for");

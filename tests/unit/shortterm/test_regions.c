@@ -2,7 +2,7 @@
 /*
  * Regions: what they give, when they are empty, who may use them.
  *
- * Also: shortterm/region_chunks.c.
+ * Also: shortterm/region_chunks.c, shortterm/region_calls.c.
  */
 #define GC_THREADS
 
