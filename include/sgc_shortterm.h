@@ -106,8 +106,8 @@ GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
  * What is to be done with the object when it has expired.  The function is called by the thread that takes off the last date,
  * within the call that does so, once; it may use everything, and dates are not taken off while it runs.  If it returns 0, the
  * object is freed; otherwise it stays, without a date.  Where an expired object is not freed (pin, verify), and for one that is
- * unreachable without a date, it is called as a finalizer is, when a collection has found the object unreachable; what it returns
- * says nothing then.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's
+ * unreachable without a date, it is called as a finalizer is, when a collection has found the object unreachable, and what it
+ * returns says nothing.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's
  * finalizer, and GC_register_finalizer takes its.
  */
 typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
@@ -135,8 +135,8 @@ GC_API int SGC_tick_clock(SGC_clock_t *clock);
 
 /*
  * A hold is a date without an end that is no thread's: anybody may make one and anybody may take it back.  For what is handed
- * to a thread that waits, or does not exist yet: who hands it over holds it, who has got it refreshes it and takes the hold back.
- * Also for what is not to expire at all.  Holds of one object are counted.
+ * to a thread that waits, or does not exist yet: who hands it over holds it, and who has got it refreshes it and takes the hold
+ * back.  Also for what is not to expire at all.  Holds of one object are counted.
  */
 GC_API int SGC_hold(void *object);
 

@@ -68,8 +68,8 @@ bool sgc_dates_make_global(struct sgc_dates *d);
 /* Makes the lists of a buffer: of so many.  False if there is no memory.  Likewise. */
 bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t count);
 
-/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other thread
- * runs. */
+/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other
+ * thread runs. */
 void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
 
 /* The clock is no more, and its dates are forgotten.  Likewise. */

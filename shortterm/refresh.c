@@ -180,5 +180,5 @@ int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)
     d = sgc_dates_now(&error);
     if (d == NULL)
         return error;
-    return clock->dates == d ? refresh(d->owner, &r) : EPERM;
+    return clock->dates == d ? refresh(d, &r) : EPERM;
 }

@@ -39,8 +39,8 @@ void scm_set_finalizer(void *object, int number);
 
 /* ---- clocks ---- */
 
-/* A clock of the calling thread beside its own one, which is number 0: a number from 1 to 9; -1: it has nine already, or there is
- * no memory.  Numbers mean something to their thread only. */
+/* A clock of the calling thread beside its own one, which is number 0: a number from 1 to 9; -1: it has nine already, or there
+ * is no memory.  Numbers mean something to their thread only. */
 int scm_register_clock(void);
 
 /* The clock is no more; its dates are over. */
@@ -61,8 +61,8 @@ int scm_create_region(void);
 void scm_unregister_region(int region);
 
 /* An object in the region, aligned to 16, not cleared.  It lives as long as the region has a date that is not over; without
- * any, it is persistent, and so is the region.  When the last date is over, the region is empty and can be used again.  NULL when
- * there is no memory or no such region. */
+ * any, it is persistent, and so is the region.  When the last date is over, the region is empty and can be used again.  NULL
+ * when there is no memory or no such region. */
 void *scm_malloc_in_region(size_t size, int region);
 
 /* Give the region a date.  To refresh one of its objects does the same, on any thread. */
