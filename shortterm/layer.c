@@ -85,6 +85,17 @@ static void thread_over(struct sgc_mutator *self)
     sgc_dates_drop(d, sgc_section_of(self));
 }
 
+/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
+static void vanished(struct sgc_mutator *m)
+{
+    struct sgc_dates *d = sgc_dates_of(m);
+
+    if (d == NULL)
+        return;
+    sgc_time_gone(d);
+    sgc_dates_drop(d, sgc_section_self());
+}
+
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -109,6 +120,7 @@ const struct sgc_upper sgc_shortterm_layer = {
     .blocks = blocks,
     .active = active,
     .thread_over = thread_over,
+    .vanished = vanished,
     .before_fork = before_fork,
     .after_fork_parent = after_fork_parent,
     .after_fork_child = after_fork_child,
