@@ -2,9 +2,15 @@
 # Short-term memory.
 
 shortterm_sources = \
+	shortterm/check.c \
 	shortterm/clock_calls.c \
 	shortterm/clocks.c \
 	shortterm/clocks.h \
+	shortterm/count.c \
+	shortterm/count.h \
+	shortterm/count_rules.h \
+	shortterm/counts.c \
+	shortterm/counts.h \
 	shortterm/date_buffer.c \
 	shortterm/date_buffer.h \
 	shortterm/date_list.c \
@@ -13,8 +19,12 @@ shortterm_sources = \
 	shortterm/date_pages.h \
 	shortterm/dates.c \
 	shortterm/dates.h \
+	shortterm/expire.c \
+	shortterm/expire.h \
 	shortterm/expiry_procs.c \
 	shortterm/expiry_procs.h \
+	shortterm/findings.c \
+	shortterm/findings.h \
 	shortterm/global_time.c \
 	shortterm/global_time.h \
 	shortterm/hold_calls.c \
@@ -34,7 +44,9 @@ shortterm_sources = \
 	shortterm/start.c \
 	shortterm/start.h \
 	shortterm/tick.c \
-	shortterm/time_rules.h
+	shortterm/time_rules.h \
+	shortterm/verify.c \
+	shortterm/verify.h
 
 # libscm.
 compat_sources = \
@@ -45,4 +57,5 @@ compat_sources = \
 	shortterm/compat/mem_info.c \
 	shortterm/compat/objects.c \
 	shortterm/compat/regions.c \
+	shortterm/compat/threads.c \
 	shortterm/compat/wrap.c

@@ -290,20 +290,20 @@ void sgc_verify_mark(struct sgc_team *team)
 
 /* ---- threads ---- */
 
-void sgc_verify_leave(struct sgc_dates *d)
+void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)
 {
     struct sgc_date_queue *over = &d->expired;
 
-    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner) && over->begin == 0);
+    sgc_assert(sgc_verifies() && sgc_section_mine(self) && over->begin == 0);
     if (over->first == NULL)
         return;
-    sgc_date_pages_lock(sgc_section_of(d->owner));
+    sgc_date_pages_lock(self);
     over->last->next = gone.first;
     if (gone.first == NULL)
         gone.last = over->last;
     gone.first = over->first;
     *over = (struct sgc_date_queue){ NULL, NULL, 0 };
-    sgc_date_pages_unlock(sgc_section_of(d->owner));
+    sgc_date_pages_unlock(self);
 }
 
 void sgc_verify_tick(struct sgc_dates *d)
@@ -317,14 +317,4 @@ void sgc_verify_tick(struct sgc_dates *d)
     }
     if (sgc_findings_wait())
         sgc_findings_tell(d->owner, NULL, NULL);
-}
-
-size_t SGC_shortterm_check(SGC_finding_proc proc, void *data)
-{
-    struct sgc_mutator *self = sgc_api_self();
-
-    if (self == NULL || SGC_shortterm_mode() != SGC_SHORTTERM_VERIFY || sgc_world_is_blocked(self) || sgc_gc_lock_held())
-        return 0;
-    GC_gcollect();
-    return sgc_findings_tell(self, proc, data);
 }

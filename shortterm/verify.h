@@ -26,8 +26,9 @@ static inline bool sgc_verifies(void)
 /* Marks what has dates, and says what was reachable without.  World stopped: gc/threads/upper.h. */
 void sgc_verify_mark(struct sgc_team *team);
 
-/* The thread ends: its dates that are over are looked at in the next collection.  On the thread, outside sections. */
-void sgc_verify_leave(struct sgc_dates *d);
+/* The thread ends: its dates that are over are looked at in the next collection.  On the thread outside sections, or by who
+ * buries it. */
+void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self);
 
 /* A clock of the thread has gone on: tells what was found, and checks if it is time (SGC_SHORTTERM_CHECK).  On the thread,
  * outside sections. */
