@@ -106,9 +106,12 @@ static void add(struct sgc_ways *w, const struct sgc_object *o, const struct sgc
     w->used++;
 }
 
+/* Of an object with guards the program knows another address. */
 static bool keeps(const struct sgc_ways *w, uintptr_t word, const struct sgc_object *o, bool anywhere)
 {
-    return w->by == SGC_WAYS_CERTAIN ? word == o->start : sgc_word_keeps(word, o, anywhere);
+    if (w->by != SGC_WAYS_CERTAIN)
+        return sgc_word_keeps(word, o, anywhere);
+    return word == o->start || word == sgc_api_client_address(o);
 }
 
 /* A root word that equals an object's first address may also mean the one that ends there. */
