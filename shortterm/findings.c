@@ -73,8 +73,8 @@ static void keep_ways(struct sgc_ways *w, uint32_t from, bool certain)
     }
 }
 
-/* Of those found to be expired what nothing certain leads to is looked for by all words, and at last by dates: what nothing else
- * leads to, objects with dates do. */
+/* Of those found to be expired what nothing certain leads to is looked for by all words, and at last by dates: what nothing
+ * else leads to, objects with dates do. */
 void sgc_findings_find_ways(const struct sgc_mutator *self, uint32_t from)
 {
     struct sgc_ways w = { .self = self, .targets = findings.count - from };

@@ -2,8 +2,8 @@
 /*
  * What verify has found, and has not told yet.
  *
- *   all     the collecting thread, in a pause; who tells, with the GC lock     same          the GC lock
- *   count   the same                                                           any thread    relaxed: a hint that there are some
+ *   all     the collecting thread, in a pause; who tells, with the GC lock same          the GC lock
+ *   waiting the same                                                       any thread    relaxed: a hint that there are some
  */
 #ifndef SGC_SHORTTERM_FINDINGS_H
 #define SGC_SHORTTERM_FINDINGS_H
@@ -31,8 +31,8 @@ struct sgc_finding *sgc_findings_add(void);
 void sgc_findings_find_ways(const struct sgc_mutator *self, uint32_t from);
 uint32_t sgc_findings_count(void);
 
-/* Tells all that wait, to the program's function, or else in messages; how many.  On a mutator, outside sections and without the
- * GC lock. */
+/* Tells all that wait, to the program's function, or else in messages; how many.  On a mutator, outside sections and without
+ * the GC lock. */
 size_t sgc_findings_tell(struct sgc_mutator *self, SGC_finding_proc proc, void *data);
 
 #endif

@@ -3,10 +3,10 @@
  * SGC_SHORTTERM=verify: what has expired is kept until a collection has looked whether the program can still reach it, which is
  * what free would have broken.
  *
- * Dates that are over wait with their threads, and are no roots.  When a collection has marked all that is reachable without any
- * date, they are taken off.  An object whose last date that was is garbage like any other if it has no mark.  If it has one,
- * something leads to it: a finding.  Then what has dates is marked.  An expired object that has a mark only now is needed by
- * one that has not expired: a finding, too.  From then on both are ordinary objects, of which nothing more is said.
+ * Dates that are over wait with their threads, and are no roots.  When a collection has marked all that is reachable without
+ * any date, they are taken off.  An object whose last date that was is garbage like any other if it has no mark.  If it has
+ * one, something leads to it: a finding.  Then what has dates is marked.  An expired object that has a mark only now is needed
+ * by one that has not expired: a finding, too.  From then on both are ordinary objects, of which nothing more is said.
  *
  *   gone    a thread that ends, under the lock of the pages of dates;     same     the lock; stopping the world
  *           world stopped: the collecting thread

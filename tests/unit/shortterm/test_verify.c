@@ -1,115 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * shortterm/verify.c, shortterm/findings.c, shortterm/check.c: mistakes with dates that are planted are found, with the class that
- * they have, and where none is nothing certain is found.
- */
+/* shortterm/verify.c: mistakes with dates that are planted are found, with the certainty that they have; in right programs none. */
 #include "shortterm/verify.h"
 
-#define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
-#include <gc/gc.h>
-
-#include "shortterm/findings.h"
-#include "tests/lib/child.h"
-#include "tests/lib/white.h"
-#include "sgc_shortterm.h"
-
-enum { MOST = 40 };
-
-/* ---- what was found ---- */
-
-static struct SGC_finding found[MOST];
-static uintptr_t last_word[MOST];       /* where the last pointer of the way is, hidden: it may be in an object */
-static int finds;
-
-static void record(const struct SGC_finding *f, void *unused)
-{
-    (void)unused;
-    if (finds == MOST)
-        return;
-    found[finds] = *f;
-    found[finds].object = NULL;         /* no pointer to it */
-    if (f->steps != 0 && f->steps <= SGC_FINDING_STEPS && f->step != NULL)
-        last_word[finds] = ~(uintptr_t)f->step[f->steps - 1].word;
-    finds++;
-}
-
-static size_t check(void)
-{
-    finds = 0;
-    scrub_stack();
-    return SGC_shortterm_check(record, NULL);
-}
-
-/* One finding of that sort, of an object, and that is all. */
-static bool one(int kind, int certainty, SGC_held_t held, size_t steps)
-{
-    const struct SGC_finding *f = &found[0];
-    bool right = finds == 1 && f->kind == kind && f->certainty == certainty && f->held == held && f->steps == steps;
-
-    for (int i = 0; i < finds && !right; i++)
-        fprintf(stderr, "# found %d: kind %d, certainty %d, held %d, steps %zu\n", i, found[i].kind, found[i].certainty,
-                (int)found[i].held, found[i].steps);
-    return right && f->bytes >= sizeof(void *) && f->refreshed_at != NULL;
-}
-
-static int with_certainty(int certainty)
-{
-    int n = 0;
-
-    for (int i = 0; i < finds; i++)
-        n += found[i].kind != SGC_FINDING_STILL && found[i].certainty == certainty;
-    return n;
-}
-
-static void begin(void)
-{
-    setenv("SGC_SHORTTERM", "verify", 1);
-    setenv("SGC_MODE", "stop", 1);
-    GC_INIT();
-}
-
-/* ---- objects, made by other threads, so that no word of theirs is left on ours ---- */
-
-struct node {
-    struct node *left, *right;
-    char text[48];
-};
-
-static struct node *root;
-static _Thread_local struct node *in_thread;
-
-static struct node *make_node(struct node *left, struct node *right)
-{
-    struct node *n = GC_MALLOC(sizeof *n);
-
-    n->left = left;
-    n->right = right;
-    return n;
-}
-
-static void elsewhere(void (*fn)(void *arg), void *arg)
-{
-    white_join(white_start(fn, arg));
-}
-
-/* Of this thread: its date is over at the next tick. */
-WHITE_NOINLINE static void expire(struct node **place)
-{
-    SGC_refresh(*place, 0);
-    SGC_tick();
-}
+#include "tests/lib/findings.h"
 
 /* ---- planted: in static data, a list, a tree, a thread-local variable ---- */
 
-static void make_one(void *place)
-{
-    *(struct node **)place = make_node(NULL, NULL);
-}
-
 static int in_static(void)
 {
-    begin();
+    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     if (check() != 1 || !one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1))
@@ -128,7 +27,7 @@ static void make_list(void *unused)
 
 static int in_list(void)
 {
-    begin();
+    findings_begin();
     elsewhere(make_list, NULL);
     expire(&root->left->left);
     return check() == 1 && one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 3) ? 0 : 1;
@@ -151,15 +50,17 @@ static int in_tree(void)
 {
     int depth = 5;
 
-    begin();
+    findings_begin();
     elsewhere(make_tree, &depth);
     expire(&root->right->left->right->right);
     return check() == 1 && one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 5) ? 0 : 1;
 }
 
+static _Thread_local struct node *in_thread;
+
 static int in_thread_local(void)
 {
-    begin();
+    findings_begin();
     elsewhere(make_one, &in_thread);
     expire(&in_thread);
     return check() == 1 && one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_THREAD_LOCAL, 1) ? 0 : 1;
@@ -188,7 +89,7 @@ static int on_other_stack(void)
     pthread_t other;
     bool right;
 
-    begin();
+    findings_begin();
     other = white_start(hold_on_stack, NULL);
     white_reached(&ready, 1);
     check();
@@ -202,7 +103,7 @@ static int by_interior_word(void)
 {
     static char *volatile inside;
 
-    begin();
+    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     inside = root->text;
@@ -216,7 +117,7 @@ static int on_own_stack(void)
 {
     volatile uintptr_t decoy;
 
-    begin();
+    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     decoy = (uintptr_t)root;
@@ -229,7 +130,7 @@ static int in_register(void)
 {
     register struct node *held;
 
-    begin();
+    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     held = root;
@@ -242,26 +143,9 @@ static int in_register(void)
 
 /* ---- needed by what has a date ---- */
 
-static void make_pair(void *unused)
-{
-    (void)unused;
-    root = make_node(make_node(NULL, NULL), NULL);
-}
-
-static uintptr_t hidden;
-
-WHITE_NOINLINE static void date_pair(void)
-{
-    SGC_refresh(root, 5);
-    SGC_refresh(root->left, 0);
-    hidden = ~(uintptr_t)root;
-    root = NULL;
-    SGC_tick();
-}
-
 static int needed(void)
 {
-    begin();
+    findings_begin();
     elsewhere(make_pair, NULL);
     date_pair();
     check();
@@ -284,7 +168,7 @@ static void make_and_end(void *unused)
 
 static int of_ended_thread(void)
 {
-    begin();
+    findings_begin();
     SGC_tick();
     elsewhere(make_and_end, NULL);
     check();
@@ -319,7 +203,7 @@ static void run_right(void *unused)
 static int right_program(void)
 {
     setenv("SGC_SHORTTERM_CHECK", "1", 1);
-    begin();
+    findings_begin();
     elsewhere(run_right, NULL);
     check();
     return with_certainty(SGC_FINDING_CERTAIN) == 0 && with_certainty(SGC_FINDING_LIKELY) == 0 ? 0 : 1;
@@ -342,138 +226,13 @@ static int reclaims(void)
 {
     int left = 0;
 
-    begin();
+    findings_begin();
     weak = GC_MALLOC_ATOMIC(1000 * sizeof *weak);
     elsewhere(make_garbage, NULL);
     check();
     for (int i = 0; i < 1000; i++)
         left += weak[i] != NULL;
     return left <= 5 && with_certainty(SGC_FINDING_CERTAIN) == 0 ? 0 : 1;
-}
-
-/* ---- more than are told ---- */
-
-static struct node *table[30];
-
-static void make_many(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < 30; i++) {
-        table[i] = make_node(NULL, NULL);
-        SGC_refresh(table[i], 0);
-        SGC_refresh(table[i], 0);
-    }
-    SGC_tick();
-}
-
-static int many(void)
-{
-    begin();
-    elsewhere(make_many, NULL);
-    return check() == 30 && finds == SGC_WAYS_MOST && with_certainty(SGC_FINDING_CERTAIN) == finds ? 0 : 1;
-}
-
-/* ---- time that stands still ---- */
-
-static bool stands_still(bool global, sgc_tid_t thread)
-{
-    for (int i = 0; i < finds; i++)
-        if (found[i].kind == SGC_FINDING_STILL && (found[i].global != 0) == global && found[i].thread == thread)
-            return found[i].bytes >= 100000;
-    return false;
-}
-
-static int still_clock(void)
-{
-    begin();
-    SGC_refresh(GC_MALLOC(100000), 3);
-    for (int i = 0; i < 7; i++)
-        if (check() != 0)
-            return 1;
-    if (check() != 1 || !stands_still(false, sgc_thread_id()))
-        return 2;
-    for (int i = 0; i < 10; i++)
-        if (check() != 0)
-            return 3;
-    SGC_tick();
-    for (int i = 0; i < 8; i++)
-        check();
-    return check() == 1 && stands_still(false, sgc_thread_id()) ? 0 : 4;
-}
-
-static void wait_in_time(void *unused)
-{
-    (void)unused;
-    SGC_join_time();
-    holder = sgc_thread_id();
-    sgc_a32_store_rel(&ready, 1);
-    white_reached(&done, 1);
-}
-
-static int still_time(void)
-{
-    pthread_t other;
-    bool right = false;
-
-    begin();
-    other = white_start(wait_in_time, NULL);
-    white_reached(&ready, 1);
-    SGC_refresh_global(GC_MALLOC(100000), 0);
-    for (int i = 0; i < 12 && !right; i++) {
-        SGC_tick_global();
-        SGC_tick();
-        check();
-        right = stands_still(true, holder) && !stands_still(true, sgc_thread_id());
-    }
-    sgc_a32_store_rel(&done, 1);
-    white_join(other);
-    return right ? 0 : 1;
-}
-
-/* ---- messages ---- */
-
-static int says(void)
-{
-    setenv("SGC_SHORTTERM_CHECK", "1", 1);
-    begin();
-    root = GC_debug_malloc(40, "here.c", 7);
-    expire(&root);
-    SGC_tick();
-    return 0;
-}
-
-static int says_needed(void)
-{
-    begin();
-    elsewhere(make_pair, NULL);
-    date_pair();
-    scrub_stack();
-    return SGC_shortterm_check(NULL, NULL) == 1 ? 0 : 1;
-}
-
-static int says_still(void)
-{
-    begin();
-    SGC_refresh(GC_MALLOC(100000), 3);
-    for (int i = 0; i < 9; i++)
-        SGC_shortterm_check(NULL, NULL);
-    return 0;
-}
-
-static int says_lost(void)
-{
-    begin();
-    elsewhere(make_many, NULL);
-    return SGC_shortterm_check(NULL, NULL) == 30 ? 0 : 1;
-}
-
-static int says_of_free(void)
-{
-    begin();
-    elsewhere(make_one, &root);
-    SGC_refresh(root, 3);
-    GC_free(root);
-    return SGC_dates(root) == 1 ? 0 : 1;
 }
 
 static int other_mode(void)
@@ -503,15 +262,6 @@ int main(void)
         child_ok(reclaims, "what nothing leads to is reclaimed, and nothing is said");
     }
     child_ok(right_program, "nothing certain is found in a right program that checks at each tick");
-    child_ok(many, "of many, the first are told, and all are counted");
-    child_ok(still_clock, "a clock that stands still is found, once until it goes on");
-    child_ok(still_time, "so is global time, and for whom it waits");
-    child_says(says, 0, "certainly expired too early: 40 bytes at", "a check at each tick says what was found");
-    child_says(says, 0, "allocated at here.c:7. Its last date", "and where the object was allocated");
-    child_says(says_needed, 0, "expired before an object that leads to it and has a date", "of an object that another needs, too");
-    child_says(says_still, 0, "clock has stood still for 8 collections", "and of a clock");
-    child_says(says_lost, 0, "20 findings more are not told", "and how many are left out");
-    child_says(says_of_free, 0, "has 1 expiration dates", "an object with a date is not freed");
     child_ok(other_mode, "in other modes there are none");
     return tap_done();
 }
