@@ -142,7 +142,7 @@ int main(void)
     child_ok(still_time, "so is global time, and for whom it waits");
     child_says(says, 0, "certainly expired too early: 40 bytes at", "a check at each tick says what was found");
     child_says(says, 0, "allocated at here.c:7. Its last date", "and where the object was allocated");
-    child_says(says_needed, 0, "expired before an object that leads to it and has a date", "of an object that another needs, too");
+    child_says(says_needed, 0, "expired before an object that leads to it and has a date", "of one that another needs, too");
     child_says(says_still, 0, "clock has stood still for 8 collections", "and of a clock");
     child_says(says_lost, 0, "20 findings more are not told", "and how many are left out");
     child_says(says_of_free, 0, "has 1 expiration dates", "an object with a date is not freed");

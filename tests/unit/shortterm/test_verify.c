@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* shortterm/verify.c: mistakes with dates that are planted are found, with the certainty that they have; in right programs none. */
+/*
+ * shortterm/verify.c: mistakes with dates that are planted are found, with the certainty that they have; in right programs
+ * none.
+ */
 #include "shortterm/verify.h"
 
 #include "tests/lib/findings.h"
