@@ -225,6 +225,7 @@ struct SGC_shortterm_stats {
     uint64_t freed;             /* objects, because their last date was over */
     uint64_t freed_bytes;
     uint64_t date_bytes;        /* memory for dates, in use or not */
+    uint64_t kept_bytes;        /* verify: of objects that nothing but dates kept in the last collection */
 };
 
 /* As SGC_get_stats. */

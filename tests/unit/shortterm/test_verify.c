@@ -146,18 +146,63 @@ static int in_register(void)
 
 /* ---- needed by what has a date ---- */
 
+static uint64_t kept_bytes(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.kept_bytes;
+}
+
 static int needed(void)
 {
     findings_begin();
     elsewhere(make_pair, NULL);
     date_pair();
     check();
-    if (!one(SGC_FINDING_NEEDED, SGC_FINDING_LIKELY, SGC_HELD_BY_DATE, 2) || sgc_verify_kept_bytes() < 2 * sizeof(struct node))
+    if (!one(SGC_FINDING_NEEDED, SGC_FINDING_LIKELY, SGC_HELD_BY_DATE, 2) || kept_bytes() < 2 * sizeof(struct node))
         return 1;
     for (int i = 0; i < 6; i++)
         SGC_tick();
     check();
     return white_lives(hidden) ? 2 : 0;
+}
+
+/* ---- a fork: the other threads, and their clocks, have ended ---- */
+
+static void wait_with_date(void *unused)
+{
+    (void)unused;
+    root = make_node(NULL, NULL);
+    SGC_refresh(root, 0);
+    SGC_tick();
+    sgc_a32_store_rel(&ready, 1);
+    white_reached(&done, 1);
+}
+
+static int in_child(void)
+{
+    check();
+    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != 0)
+        return 1;
+    expire(&root);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
+}
+
+static int forked(void)
+{
+    pthread_t other;
+    int result;
+
+    findings_begin();
+    other = white_start(wait_with_date, NULL);
+    white_reached(&ready, 1);
+    result = run_in_child(in_child);
+    check();
+    sgc_a32_store_rel(&done, 1);
+    white_join(other);
+    return result != 0 ? result : one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
 }
 
 /* ---- a thread that has ended ---- */
@@ -186,7 +231,7 @@ static void **weak;
 static void run_right(void *unused)
 {
     enum { SLOTS = 64, ROUNDS = 60 };
-    static struct node *table[SLOTS];
+    struct node **table = GC_MALLOC(SLOTS * sizeof *table);
 
     (void)unused;
     for (int round = 0; round < ROUNDS; round++) {
@@ -203,13 +248,30 @@ static void run_right(void *unused)
         table[i] = NULL;
 }
 
+static bool nothing_certain(void)
+{
+    check();
+    return with_certainty(SGC_FINDING_CERTAIN) == 0 && with_certainty(SGC_FINDING_LIKELY) == 0;
+}
+
 static int right_program(void)
 {
     setenv("SGC_SHORTTERM_CHECK", "1", 1);
     findings_begin();
     elsewhere(run_right, NULL);
-    check();
-    return with_certainty(SGC_FINDING_CERTAIN) == 0 && with_certainty(SGC_FINDING_LIKELY) == 0 ? 0 : 1;
+    return nothing_certain() ? 0 : 1;
+}
+
+/* Each checks all at its ticks. */
+static int right_threads(void)
+{
+    pthread_t thread[3];
+
+    setenv("SGC_SHORTTERM_CHECK", "3", 1);
+    findings_begin();
+    white_start_all(thread, 3, run_right);
+    white_join_all(thread, 3);
+    return nothing_certain() ? 0 : 1;
 }
 
 static void make_garbage(void *unused)
@@ -265,6 +327,8 @@ int main(void)
         child_ok(reclaims, "what nothing leads to is reclaimed, and nothing is said");
     }
     child_ok(right_program, "nothing certain is found in a right program that checks at each tick");
+    child_says(right_threads, 0, NULL, "nor in one with threads, and nothing is said");
+    child_ok(forked, "in the child of a fork, too, what other threads have left is found");
     child_ok(other_mode, "in other modes there are none");
     return tap_done();
 }
