@@ -5,6 +5,8 @@
  */
 #include "shortterm/verify.h"
 
+#include <sys/resource.h>
+
 #include "tests/lib/findings.h"
 
 /* ---- planted: in static data, a list, a tree, a thread-local variable ---- */
@@ -142,6 +144,39 @@ static int in_register(void)
     check();
     __asm__ volatile("" : "+r"(held));
     return one(SGC_FINDING_PREMATURE, SGC_FINDING_POSSIBLE, SGC_HELD_BY_OWN_STACK, 1) && held != NULL ? 0 : 1;
+}
+
+/* ---- the system has no memory: what has expired waits for the next check ---- */
+
+static bool limit_memory(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+static int without_memory(void)
+{
+    size_t before;
+
+    findings_begin();
+    elsewhere(make_one, &root);
+    hidden = white_hidden(root);
+    expire(&root);
+    root = NULL;
+    if (TEST_SANITIZED || !limit_memory(4096))
+        return CHILD_SKIPS;
+    GC_gcollect();
+    GC_gcollect();
+    before = finds;
+    if (!limit_memory(RLIM_INFINITY) || before != 0 || !white_lives(hidden))
+        return 1;
+    root = (struct node *)~hidden;
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
 }
 
 /* ---- needed by what has a date ---- */
@@ -347,6 +382,7 @@ int main(void)
     check_right(right_threads, true, "nor in one with threads");
     check_right(right_program, false, "but if it forgets some dates once, that is found");
     check_right(right_threads, false, "with threads, too");
+    child_ok(without_memory, "without memory for a list, what has expired waits, and is found later");
     child_ok(forked, "in the child of a fork, too, what other threads have left is found");
     child_ok(other_mode, "in other modes there are none");
     return tap_done();
