@@ -235,7 +235,7 @@ static uint32_t give_up(struct sgc_cache *cache, const struct kept *kept, uint32
 /* When a cache looks again. */
 struct look {
     uint32_t kept;                  /* pages' worth of freed slots that must be at hand */
-    uint16_t wait, pause;           /* demands for pages until all bins are looked at; how many there were the last time */
+    uint16_t wait, pause;           /* demands for pages until all bins are looked at; how many it waits each time */
 };
 
 static struct look looks[SGC_OWNERS_MAX];
@@ -315,21 +315,35 @@ static uint32_t look_at_kind(struct sgc_cache *cache, uint32_t kind, uint32_t de
     return found;
 }
 
-/* All bins that had a page in this epoch: what other threads have freed, and active pages in which nothing is left.  After a
- * look in vain the next one comes later. */
+/* After a look in vain the next one comes later. */
+static void pause_now(struct look *look, bool in_vain)
+{
+    if (!in_vain)
+        look->pause = PAUSE_MIN;
+    else if (look->pause < PAUSE_MAX)
+        look->pause *= 2;
+    look->wait = look->pause;
+}
+
+/* The first one is not at once. */
+static bool is_time(struct look *look)
+{
+    if (look->pause == 0)
+        look->wait = look->pause = PAUSE_MAX;
+    return look->wait == 0 || --look->wait == 0;
+}
+
+/* All bins that had a page in this epoch: what other threads have freed, and active pages in which nothing is left. */
 static uint32_t look_at_all(struct sgc_cache *cache, struct look *look)
 {
     uint32_t found = 0, delivered = cache->delivered;
 
-    if (look->wait > 0) {
-        look->wait--;
+    if (!is_time(look))
         return 0;
-    }
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         found += look_at_kind(cache, kind, delivered);
     cache->delivered = 0;
-    look->pause = found >= FOUND_MANY || look->pause == 0 ? PAUSE_MIN : look->pause < PAUSE_MAX ? 2 * look->pause : PAUSE_MAX;
-    look->wait = look->pause;
+    pause_now(look, found < FOUND_MANY);
     return found;
 }
 
