@@ -241,11 +241,12 @@ struct look {
 static struct look looks[SGC_OWNERS_MAX];
 SGC_STATE_LARGE(looks);
 
-/* Bins that keep many freed slots.  Those with the fewest come first: if they are enough, the others are left in peace. */
+/* Bins that keep many freed slots.  Those with the fewest come first: if they are enough, the others are left in peace.  One
+ * that did not give them up is passed over, with those that have as many. */
 static uint32_t look_at_kept(struct sgc_cache *cache, struct look *look, uint32_t want)
 {
     struct kept least;
-    size_t kept = kept_of_all(cache, KEPT_BIN, &least) / SGC_PAGE;
+    size_t above = KEPT_BIN, kept = kept_of_all(cache, above, &least) / SGC_PAGE;
     uint32_t again = (uint32_t)(kept + kept / GROWN + KEPT_MIN), found = 0;
 
     if (look->kept > again)
@@ -254,7 +255,9 @@ static uint32_t look_at_kept(struct sgc_cache *cache, struct look *look, uint32_
         return 0;
     while (found < want && least.bytes != SIZE_MAX) {
         found += give_up(cache, &least, 0);
-        kept_of_all(cache, least.bytes, &least);
+        if (sgc_bin_nfreed(&cache->bin[least.kind][least.cls]) != 0)
+            above = least.bytes;
+        kept_of_all(cache, above, &least);
     }
     look->kept = found == 0 ? again : 0;
     return found;
