@@ -20,10 +20,10 @@ struct sgc_dropped {
 };
 
 /* Frees the objects that begin at these addresses: those of swept small pages of the caller's as said above, a section for
- * each SGC_DROP_MAX, the others one by one as sgc_object_free does, and all of them while a mark goes on beside the program.  An address at which no
- * allocated object begins is passed over, whatever it is.  Nothing may be registered about the objects (finalizers, links,
- * disclaim procedures), and nobody may use them any more.  By the cache's thread, outside sections; at best in ascending order
- * of addresses. */
+ * each SGC_DROP_MAX, the others one by one as sgc_object_free does, and all of them so while a mark goes on beside the
+ * program.  An address at which no allocated object begins is passed over, whatever it is.  Nothing may be registered about
+ * the objects (finalizers, links, disclaim procedures), and nobody may use them any more.  By the cache's thread, outside
+ * sections; at best in ascending order of addresses. */
 struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, size_t count);
 
 /* In a section: an object of a swept small page of the caller's that was used just now becomes the next one of its size, as by
