@@ -33,6 +33,7 @@ documents += \
 	doc/design/testing.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
+	doc/design/verify.md \
 	doc/design/world.md \
 	doc/journal/README.md \
 	doc/journal/assertions.md \

@@ -37,6 +37,9 @@ struct sgc_dates {
     struct sgc_date_queue expired;      /* not taken off yet */
     struct sgc_date_pool pool;
     uint64_t ticks, global_ticks;       /* that counted */
+    uint64_t ticks_seen;                /* verify: by the last collection, */
+    uint32_t still;                     /* and so many before it */
+    uint32_t unchecked;                 /* verify: ticks since the last check */
     uint64_t freed, freed_bytes;
     struct sgc_mutator *owner;
     uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */

@@ -11,6 +11,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/expiry_procs.h"
 #include "shortterm/start.h"
+#include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 /* What one section has taken off. */
@@ -118,8 +119,6 @@ static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
     uint32_t free = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && count <= SGC_DROP_MAX);
-    if (sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
-        return;
     if (must_look()) {
         for (uint32_t i = 0; i < count; i++)
             if (may_free(d, object[i]))
@@ -212,7 +211,7 @@ size_t sgc_expire(struct sgc_dates *d, size_t most)
     size_t taken = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
-    if (d->calling != 0 && sgc_expiry_calling(d))
+    if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
     while (taken < most && d->expired.first != NULL)
         taken += expire_batch(d, most - taken);
