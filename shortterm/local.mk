@@ -2,6 +2,11 @@
 # Short-term memory.
 
 shortterm_sources = \
+	shortterm/count.c \
+	shortterm/count.h \
+	shortterm/count_rules.h \
+	shortterm/counts.c \
+	shortterm/counts.h \
 	shortterm/date_buffer.c \
 	shortterm/date_buffer.h \
 	shortterm/date_list.c \
