@@ -2,9 +2,9 @@
 /*
  * Pages of dates: where lists of dates have their words, beside the heap, so that none is a root by itself.
  *
- * A page has sgc_date_words words for dates and one behind them.  The words of a page that is in use are dates from the first on
- * up to one that is SGC_DATES_END; the one behind them is always that.  In a page that nobody uses it is the only one, so a list
- * finds out by one load whether there is room (shortterm/date_list.h).
+ * A page has sgc_date_words words for dates and one behind them.  The words of a page that is in use are dates from the first
+ * on up to one that is SGC_DATES_END; the one behind them is always that.  In a page that nobody uses it is the only one, so a
+ * list finds out by one load whether there is room (shortterm/date_list.h).
  *
  * A thread keeps a few pages; those it has too many of go to a list for all.  Pages come from the system in chunks, which are
  * kept.

@@ -8,15 +8,15 @@
 
 #include "alloc/small/small.h"
 #include "gc/api/guards.h"
-#include "gc/threads/world.h"
-#include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/regions.h"
+#include "shortterm/start.h"
 #include "sgc_shortterm.h"
 
 /* ---- the common way ---- */
 
-/* Is there an allocated small object of the heap that begins there?  One of our own pages also says whether it was handed
- * out.  In a section. */
+/* Is there an allocated small object of the heap that begins there?  Of a page of our own we know, too, whether it was handed
+ * out, unless the page's objects are freed slowly.  In a section. */
 __attribute__((always_inline))
 static inline bool is_object(struct sgc_cache *cache, const void *object, size_t granule)
 {
@@ -26,7 +26,7 @@ static inline bool is_object(struct sgc_cache *cache, const void *object, size_t
     if ((sgc_aw_load_acq(&sgc_alloc_words[place / 64]) >> place % 64 & 1) == 0 || sgc_a8_load(&d->remote) != 0)
         return false;
     return sgc_tag_owner(sgc_aw_load(&d->tag)) != cache->id ||
-           sgc_bin_handed_out(sgc_bin_at(cache, sgc_bin_offset(d->kind, d->cls)), object);
+           sgc_bin_handed_out(sgc_bin_at(cache, sgc_a32_load(&d->bin)), object);
 }
 
 /* The date is written before it counts. */
@@ -44,6 +44,7 @@ struct refresh {
     uintptr_t address;
     uint32_t extension;
     bool global;
+    struct SGC_clock *clock;            /* if it is not global; NULL: the thread's own one */
 };
 
 /* The object that the address means: with guards around it the program has another address of it. */
@@ -67,12 +68,6 @@ static int find(uintptr_t address, struct sgc_object *o)
     }
 }
 
-/* May the thread change its dates now? */
-static int allowed(struct sgc_mutator *self)
-{
-    return sgc_world_is_blocked(self) || sgc_stopped_by_self() ? EBUSY : 0;
-}
-
 static int add(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t later, const struct sgc_object *o)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
@@ -93,36 +88,32 @@ static int add(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t lat
     return there ? 0 : ESTALE;
 }
 
-static int refresh(struct sgc_mutator *self, const struct refresh *r)
+static int refresh(struct sgc_dates *d, const struct refresh *r)
 {
-    struct sgc_dates *d = sgc_dates_get(self);
     struct sgc_object o;
     int error;
 
-    sgc_assert(sgc_mutator_mine(self));
-    if (d == NULL)
-        return ENOMEM;
+    sgc_assert(sgc_dates_ok(d));
     if (r->extension > sgc_shortterm.extension)
         return ERANGE;
     error = find(r->address, &o);
+    if (error == EINVAL && sgc_region_at(r->address) != NULL)
+        return sgc_region_refresh(d, sgc_region_at(r->address), &(struct sgc_region_date){ r->extension, r->global, r->clock });
     if (error != 0)
         return error;
     if (!r->global)
-        return add(d, &d->local, r->extension, &o);
+        return add(d, r->clock != NULL ? &r->clock->objects : &d->local, r->extension, &o);
     return sgc_time_enter(d) ? add(d, &d->global, r->extension + SGC_TIME_LATER, &o) : ENOMEM;
 }
 
 __attribute__((noinline))
 static int refresh_slowly(void *object, unsigned extension, bool global)
 {
-    struct sgc_mutator *self = sgc_api_self();
-    struct refresh r = { (uintptr_t)object, extension, global };
+    struct refresh r = { (uintptr_t)object, extension, global, NULL };
     int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
 
-    if (self == NULL)
-        return ENOMEM;
-    error = allowed(self);
-    return error != 0 ? error : refresh(self, &r);
+    return d == NULL ? error : refresh(d, &r);
 }
 
 /* Jumped to. */
@@ -176,4 +167,18 @@ int SGC_refresh_global(void *object, unsigned extension)
     if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
         return refresh_slowly(object, extension, true);
     return refresh_by(self, sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER), object, extension, true);
+}
+
+int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)
+{
+    struct refresh r = { (uintptr_t)object, extension, false, clock };
+    struct sgc_dates *d;
+    int error;
+
+    if (clock == NULL)
+        return SGC_refresh(object, extension);
+    d = sgc_dates_now(&error);
+    if (d == NULL)
+        return error;
+    return clock->dates == d ? refresh(d, &r) : EPERM;
 }

@@ -10,7 +10,6 @@
 #include "gc/threads/upper.h"
 #include "platform/platform.h"
 #include "shortterm/date_pages.h"
-#include "shortterm/layer.h"
 
 SGC_STATE struct sgc_shortterm sgc_shortterm;
 
@@ -82,16 +81,9 @@ int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size)
     return late ? EALREADY : 0;
 }
 
-int SGC_shortterm_mode(void)
-{
-    struct sgc_mutator *self = sgc_api_self();
-
-    return self != NULL && sgc_shortterm_start(self) ? (int)sgc_shortterm.mode : -1;
-}
-
 /* ---- the start ---- */
 
-static void settle(void)
+void sgc_shortterm_settle(void)
 {
     const struct sgc_options *o = &sgc_options;
 
@@ -102,18 +94,4 @@ static void settle(void)
     sgc_shortterm.step = (uint32_t)o->shortterm_step;
     sgc_date_pages_init((size_t)o->shortterm_page / sizeof(uintptr_t) * sizeof(uintptr_t));
     sgc_assert(sgc_shortterm_ok());
-}
-
-bool sgc_shortterm_start(struct sgc_mutator *self)
-{
-    sgc_assert(sgc_mutator_mine(self));
-    if (sgc_upper() != NULL)
-        return true;
-    sgc_date_pages_lock(sgc_section_of(self));
-    if (sgc_upper() == NULL) {
-        settle();
-        sgc_aw_store_rel(&sgc_upper_now, (uintptr_t)&sgc_shortterm_layer);
-    }
-    sgc_date_pages_unlock(sgc_section_of(self));
-    return true;
 }

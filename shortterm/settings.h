@@ -28,7 +28,7 @@ static inline bool sgc_shortterm_ok(void)
     return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MOST;
 }
 
-/* Starts the layer, once; false, with a message, if that is not possible.  On a mutator, outside sections. */
-bool sgc_shortterm_start(struct sgc_mutator *self);
+/* Takes over what was chosen.  Under that lock; once. */
+void sgc_shortterm_settle(void);
 
 #endif

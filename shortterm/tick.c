@@ -6,50 +6,21 @@
 
 #include <errno.h>
 
-#include "gc/threads/world.h"
-#include "shortterm/dates.h"
+#include "shortterm/clocks.h"
 #include "shortterm/global_time.h"
+#include "shortterm/start.h"
 #include "sgc_shortterm.h"
-
-/* The thread's dates, if it may change them now; otherwise NULL and the error. */
-static struct sgc_dates *dates_now(int *error)
-{
-    struct sgc_mutator *self = sgc_api_self();
-    struct sgc_dates *d;
-
-    *error = self == NULL ? ENOMEM : sgc_world_is_blocked(self) || sgc_stopped_by_self() ? EBUSY : 0;
-    if (*error != 0)
-        return NULL;
-    d = sgc_dates_get(self);
-    if (d == NULL)
-        *error = ENOMEM;
-    return d;
-}
-
-/* The dates of one list are over. */
-static void go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer)
-{
-    struct sgc_section *section = sgc_section_of(d->owner);
-    struct sgc_date_page *first, *last;
-
-    sgc_assert(sgc_section_mine(section) && sgc_date_buffer_ok(buffer));
-    sgc_section_enter(section);
-    sgc_date_list_clear(sgc_date_buffer_tick(buffer), &first, &last);
-    sgc_section_leave(section);
-    if (__builtin_expect(first != NULL, 0))
-        sgc_date_pages_give(&d->pool, first, last, section);
-}
 
 __attribute__((noinline))
 static int tick_slowly(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
     d->ticks++;
-    go_on(d, &d->local);
+    sgc_clock_go_on(d, &d->local, &d->local_regions);
     return 0;
 }
 
@@ -61,14 +32,14 @@ int SGC_tick(void)
     if (__builtin_expect(d == NULL || d->room == 0, 0))
         return tick_slowly();
     d->ticks++;
-    go_on(d, &d->local);
+    sgc_clock_go_on(d, &d->local, &d->local_regions);
     return 0;
 }
 
 int SGC_tick_global(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -76,7 +47,7 @@ int SGC_tick_global(void)
         return ENOMEM;
     if (sgc_time_pass(d)) {
         d->global_ticks++;
-        go_on(d, &d->global);
+        sgc_clock_go_on(d, &d->global, &d->global_regions);
     }
     return 0;
 }
@@ -84,7 +55,7 @@ int SGC_tick_global(void)
 int SGC_join_time(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
@@ -94,10 +65,9 @@ int SGC_join_time(void)
 int SGC_leave_time(void)
 {
     int error;
-    struct sgc_dates *d = dates_now(&error);
+    struct sgc_dates *d = sgc_dates_now(&error);
 
     if (d == NULL)
         return error;
-    sgc_time_exit(d);
-    return 0;
+    return sgc_time_exit(d) ? 0 : EALREADY;
 }

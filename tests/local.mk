@@ -273,7 +273,7 @@ heap_tests = \
 unit_tests += $(heap_tests)
 thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/test_marking_race tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += $(heap_port_tests)
-test_headers += tests/lib/fake_nodes.h tests/lib/heap.h
+test_headers += tests/lib/fake_nodes.h tests/lib/heap.h tests/unit/alloc/phases.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \
@@ -303,12 +303,14 @@ unit_tests += \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/collect/test_lost_writes \
 	tests/unit/gc/collect/test_torture_concurrent \
+	tests/unit/gc/collect/test_upper_start \
 	tests/unit/gc/collect/test_write_watch \
 	tests/unit/gc/collect/test_write_watch_protected \
+	tests/unit/gc/threads/test_upper \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/threads/test_upper tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
-test_headers += tests/lib/failing_calls.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
+test_headers += tests/lib/failing_calls.h tests/lib/layer.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
@@ -405,6 +407,8 @@ unit_tests += tests/unit/gc/threads/test_bind_plan tests/unit/gc/threads/test_bi
 thread_tests += tests/unit/mark/test_team_nodes
 unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config/test_page_rule tests/unit/alloc/test_page_supply_sources tests/unit/alloc/test_page_supply_race
 thread_tests += tests/unit/alloc/test_page_supply_race
+unit_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_emptied
+thread_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_emptied
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
 check_PROGRAMS += tests/unit/alloc/record_pages
 tests_unit_alloc_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles
@@ -536,6 +540,7 @@ test_headers += tests/numa/filled.h tests/numa/nodes.h
 EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
 
 # Short-term memory.
+unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_regions
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
 
 # The rules of global time and of numbers of dates.

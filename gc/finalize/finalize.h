@@ -75,6 +75,7 @@ enum {
     SGC_USED_UNREACHABLE = 2,
     SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
     SGC_USED_ANY = 8,
+    SGC_USED_KEEPS = 16,        /* the layer on top is asked about each object that is freed slowly (gc/threads/upper.h) */
 };
 
 /* Is it one that waits for something to be done with it?  Its lowest bits are free for the order. */
@@ -144,6 +145,9 @@ static inline bool sgc_link_ok(uintptr_t link)
  * nothing). */
 enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old);
+
+/* Removes what is registered for the object if its function is `fn`, and returns its data; otherwise NULL. */
+void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn);
 
 /* What is registered for the object (fn NULL: nothing).  World stopped by the caller. */
 void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
