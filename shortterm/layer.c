@@ -4,6 +4,9 @@
 
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"
+#include "shortterm/counts.h"
+#include "shortterm/expire.h"
+#include "shortterm/expire_stopped.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/regions.h"
@@ -43,6 +46,17 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
     sgc_holds_visit(visit_hold, &v);
 }
 
+/* ---- a collection begins ---- */
+
+static void stopped(void)
+{
+    sgc_time_count_again();
+    if (!sgc_shortterm.counts || sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
+        return;
+    sgc_expire_stopped();
+    sgc_count_dates_again();
+}
+
 /* ---- threads that wait, and end ---- */
 
 /* The first date that a thread would make meanwhile is refused. */
@@ -72,6 +86,16 @@ static void active(struct sgc_mutator *self)
         sgc_time_enter(d);
 }
 
+/* Nobody else could tick it.  Objects with dates of global time are the tracer's from now on. */
+static void end_own_clock(struct sgc_dates *d)
+{
+    for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
+        sgc_clock_over(d, &d->local);
+    sgc_expire(d, SIZE_MAX);
+    if (d->global.list != NULL || d->expired.first != NULL)
+        sgc_counts_doubt();
+}
+
 static void thread_over(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -82,6 +106,8 @@ static void thread_over(struct sgc_mutator *self)
     while (d->clocks != NULL)
         sgc_clock_release(d, d->clocks);
     sgc_regions_leave(d);
+    if (sgc_shortterm.counts)
+        end_own_clock(d);
     sgc_dates_drop(d, sgc_section_of(self));
 }
 
@@ -105,10 +131,12 @@ static void after_fork_child(struct sgc_mutator *self)
 }
 
 const struct sgc_upper sgc_shortterm_layer = {
+    .stopped = stopped,
     .visit = visit_dates,
     .blocks = blocks,
     .active = active,
     .thread_over = thread_over,
+    .keeps = sgc_expire_keeps,
     .before_fork = before_fork,
     .after_fork_parent = after_fork_parent,
     .after_fork_child = after_fork_child,
