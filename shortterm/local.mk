@@ -54,4 +54,5 @@ compat_sources = \
 	shortterm/compat/mem_info.c \
 	shortterm/compat/objects.c \
 	shortterm/compat/regions.c \
+	shortterm/compat/threads.c \
 	shortterm/compat/wrap.c
