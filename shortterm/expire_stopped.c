@@ -9,6 +9,7 @@
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "shortterm/counts.h"
+#include "shortterm/holds.h"
 
 /* ---- taking off ---- */
 
@@ -98,11 +99,23 @@ static void count_thread(struct sgc_dates *d)
     sgc_date_queue_visit(&d->expired, count_dates, d);
 }
 
+/* A hold counts as one date of another thread. */
+static void count_hold(void *raw, struct sgc_range range)
+{
+    uintptr_t object = object_of(*(const uintptr_t *)range.lo);
+
+    (void)raw;
+    sgc_assert(range.hi - range.lo == sizeof object && sgc_heap_contains(object));
+    if (sgc_counts_ready(sgc_granule_number(object)))
+        sgc_counts_add(sgc_granule_number(object), false);
+}
+
 void sgc_count_dates_again(void)
 {
     if (!sgc_counts_doubted())
         return;
     sgc_counts_wipe();
+    sgc_holds_visit(count_hold, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             count_thread(sgc_dates_of(m));

@@ -59,7 +59,7 @@ static void stopped(void)
 
 /* ---- threads that wait, and end ---- */
 
-/* The first date that a thread would make meanwhile is refused. */
+/* What is over would wait for the thread.  The first date that it would make meanwhile is refused. */
 static void blocks(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -67,6 +67,8 @@ static void blocks(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_assert(sgc_dates_ok(d) && !d->blocked);
+    if (sgc_shortterm.counts && sgc_shortterm.mode != SGC_SHORTTERM_VERIFY)
+        sgc_expire(d, SIZE_MAX);
     d->out_for_now = sgc_time_exit(d);
     d->blocked = true;
     d->room = 0;
@@ -111,6 +113,19 @@ static void thread_over(struct sgc_mutator *self)
     sgc_dates_drop(d, sgc_section_of(self));
 }
 
+/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
+static void vanished(struct sgc_mutator *m)
+{
+    struct sgc_dates *d = sgc_dates_of(m);
+
+    if (d == NULL)
+        return;
+    sgc_time_gone(d);
+    if (sgc_shortterm.counts)
+        sgc_counts_doubt();
+    sgc_dates_drop(d, sgc_section_self());
+}
+
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -137,6 +152,7 @@ const struct sgc_upper sgc_shortterm_layer = {
     .active = active,
     .thread_over = thread_over,
     .keeps = sgc_expire_keeps,
+    .vanished = vanished,
     .before_fork = before_fork,
     .after_fork_parent = after_fork_parent,
     .after_fork_child = after_fork_child,

@@ -219,7 +219,7 @@ static int forked(void)
     waitpid(child, &status, 0);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
-    return status;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
 }
 
 int main(void)
