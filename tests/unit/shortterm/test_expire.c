@@ -92,13 +92,18 @@ enum { THREADS = 4, N = 10 };
 static pthread_barrier_t barrier;
 static int threads, wrong_in[THREADS];
 
-/* Threads that tick once each in every round: thread `self` in its turn. */
+/* Threads that tick once each in every round: thread `self` in its turn.  From the second round on each tick counts: who joins
+ * others has ticked. */
 static void *ticks_in_turn(void *raw)
 {
     int self = (int)(intptr_t)raw, *wrong = &wrong_in[self];
     void *object = NULL;
 
     *wrong = SGC_join_time() != 0;
+    for (int turn = 0; turn < threads; turn++) {
+        pthread_barrier_wait(&barrier);
+        *wrong += turn == self && SGC_tick_global() != 0;
+    }
     for (unsigned e = 0; e <= N; e += e == 1 ? N - 2 : 1)
         for (unsigned round = 0; round <= e + 3; round++)
             for (int turn = 0; turn < threads; turn++) {
