@@ -8,21 +8,22 @@
  *            bit  7     ALONE: the owner has given up its last date; the last of the others has the object to itself
  *            only bit 7 LOOKING: there is one date, and its thread, which takes it off, looks whether the owner has any
  *
- * Each number stays at 127 once it is there: then some dates are not counted, so that the object never loses its last one, and is
- * left to the tracer.
+ * Each number stays at 127 once it is there: then some dates are not counted, so that the object never loses its last one, and
+ * is left to the tracer.
  *
- * The owner writes `own` without any order.  Everything that two threads have to agree about is one exchange of `others`, made by
- * a thread that still has a date of the object; so whoever looks does not look at an object that has been freed, and the place
- * taken by another one.
+ * The owner writes `own` without any order.  Everything that two threads have to agree about is one exchange of `others`, made
+ * by a thread that still has a date of the object; so whoever looks does not look at an object that has been freed, and the
+ * place taken by another one.
  *
- *   owner's last   others is 0: nobody else has a date, the object is the owner's.  Else ALONE is set, and only then `own` made 0
- *   others' last   ALONE: the object is theirs.  Else, if `own` has dates, the owner will find `others` 0 at its last one.  If it
- *                  has none, it never had one, or has had one again meanwhile: so LOOKING is set, which any date that is made
- *                  takes away, and if `own` still has none then, the object is theirs
+ *   owner's last   others is 0: nobody else has a date, the object is the owner's.  Else ALONE is set, and only then `own`
+ *                  becomes 0
+ *   others' last   ALONE: the object is theirs.  Else, if `own` has dates, the owner will find `others` 0 at its last one.  If
+ *                  it has none, it never had one, or has had one again meanwhile: so LOOKING is set, which any date that is
+ *                  made takes away, and if `own` still has none then, the object is theirs
  *   owner's date   takes ALONE away, and LOOKING
  *
- * A thread that refreshes an object has to know that it is not over: by a date of its own, or since somebody whose date it is has
- * told it so and waits for it.  tests/model/dates.pml has all of this.
+ * A thread that refreshes an object has to know that it is not over: by a date of its own, or since somebody whose date it is
+ * has told it so and waits for it.  tests/model/dates.pml has all of this.
  */
 #ifndef SGC_SHORTTERM_COUNT_RULES_H
 #define SGC_SHORTTERM_COUNT_RULES_H
