@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/count.c, shortterm/count_rules.h: the two bytes that say how many dates an object has.  Each order in which dates can
- * be taken off, numbers that have no room, and threads that take their dates off at once: exactly one has the object to itself.
+ * shortterm/count.c, shortterm/count_rules.h: the two bytes that say how many dates an object has.  Each order in which dates
+ * can be taken off, numbers that have no room, and threads that take their dates off at once: exactly one has the object to
+ * itself.
  */
 #include "shortterm/count.h"
 #include "tests/lib/random.h"

@@ -53,7 +53,8 @@ static void check_bounds(void)
 
     tap_ok(sgc_counts_prepare(last) && sgc_counts_add(last, true) == 0 && sgc_counts_of(last) == 1, "the heap's last granule");
     tap_ok(sgc_counts_prepare(edge) && sgc_counts_add(edge, true) == 0 && sgc_counts_add(edge - 1, true) == 0 &&
-           sgc_counts_of(edge) == 1 && sgc_counts_of(edge - 1) == 1 && sgc_counts_of(edge + 1) == 0, "both sides of an arena's edge");
+           sgc_counts_of(edge) == 1 && sgc_counts_of(edge - 1) == 1 && sgc_counts_of(edge + 1) == 0,
+           "both sides of an arena's edge");
     tap_ok(sgc_counts_take(last, false) && sgc_counts_take(edge, false) && sgc_counts_take(edge - 1, false),
            "have a last date each");
 }
