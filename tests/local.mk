@@ -539,3 +539,28 @@ EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
 unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
 	tests/unit/shortterm/test_regions
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
+
+# libscm, as programs have it.
+scm_tests = \
+	tests/unit/shortterm/compat/test_clocks \
+	tests/unit/shortterm/compat/test_finalizers \
+	tests/unit/shortterm/compat/test_objects \
+	tests/unit/shortterm/compat/test_threads \
+	tests/unit/shortterm/compat/test_wrap
+unit_tests += $(scm_tests)
+script_tests += tests/check/check_scm
+EXTRA_DIST += tests/check/subject_scm.c
+test_headers += tests/unit/shortterm/compat/scm.h
+scm_cppflags = -I$(top_srcdir)/include/scm $(AM_CPPFLAGS)
+tests_unit_shortterm_compat_test_clocks_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_clocks_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_finalizers_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_finalizers_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_objects_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_objects_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_threads_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_threads_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
+tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)
