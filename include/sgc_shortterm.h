@@ -54,7 +54,7 @@ enum { SGC_SHORTTERM_LAZY, SGC_SHORTTERM_EAGER };
 struct SGC_shortterm {
     int mode;                   /* SGC_SHORTTERM_PIN ... */
     int extension;              /* the largest, 0 to 65535 */
-    int collect;                /* SGC_SHORTTERM_LAZY: an operation takes off at most `step` dates; _EAGER: a tick takes off all */
+    int collect;                /* SGC_SHORTTERM_LAZY: an operation takes off `step` dates at most; _EAGER: a tick takes all */
     int step;                   /* 0 and more */
     int page_bytes;             /* of a page of dates: 24 to 65536, a multiple of 8 */
 };
