@@ -99,6 +99,13 @@ static void thread_over(struct sgc_mutator *self)
     sgc_dates_drop(d, sgc_section_of(self));
 }
 
+/* ---- GC_free ---- */
+
+static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
+}
+
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -123,7 +130,7 @@ const struct sgc_upper sgc_shortterm_layer = {
     .blocks = blocks,
     .active = active,
     .thread_over = thread_over,
-    .keeps = sgc_expire_keeps,
+    .keeps = keeps,
     .before_fork = before_fork,
     .after_fork_parent = after_fork_parent,
     .after_fork_child = after_fork_child,
