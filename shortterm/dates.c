@@ -4,6 +4,8 @@
 
 #include "platform/platform.h"
 
+SGC_STATE struct sgc_dates_gone sgc_dates_gone;
+
 /* Dates of two words do not go the common way. */
 void sgc_dates_open(struct sgc_dates *d)
 {
@@ -140,9 +142,18 @@ void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct s
     sgc_mem_release(clock, clock->bytes);
 }
 
+static void count_gone(const struct sgc_dates *d)
+{
+    sgc_aw_add_relaxed(&sgc_dates_gone.ticks, d->ticks);
+    sgc_aw_add_relaxed(&sgc_dates_gone.global_ticks, d->global_ticks);
+    sgc_aw_add_relaxed(&sgc_dates_gone.freed, d->freed);
+    sgc_aw_add_relaxed(&sgc_dates_gone.freed_bytes, d->freed_bytes);
+}
+
 void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self)
 {
     sgc_assert(sgc_dates_ok(d) && !d->in_time);
+    count_gone(d);
     d->room = 0;
     while (d->clocks != NULL)
         sgc_dates_drop_clock(d, d->clocks, self);

@@ -44,6 +44,12 @@ struct sgc_dates {
     size_t bytes;                       /* of this record */
 };
 
+/* Of threads that are gone.  Each adds to it as it goes: relaxed, figures. */
+struct sgc_dates_gone {
+    sgc_aw_t ticks, global_ticks, freed, freed_bytes;
+};
+extern struct sgc_dates_gone sgc_dates_gone;
+
 /* The calling thread's, NULL if it has none. */
 static inline struct sgc_dates *sgc_dates_of(const struct sgc_mutator *m)
 {

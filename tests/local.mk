@@ -319,6 +319,7 @@ model_scripts = \
 	tests/model/check_brief \
 	tests/model/check_cards \
 	tests/model/check_concurrent \
+	tests/model/check_dates \
 	tests/model/check_deque \
 	tests/model/check_flip \
 	tests/model/check_gc_lock \
@@ -327,7 +328,8 @@ model_scripts = \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
-	tests/model/check_termination
+	tests/model/check_termination \
+	tests/model/check_time
 slow_scripts += $(model_scripts)
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
@@ -541,6 +543,11 @@ EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
 unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
 	tests/unit/shortterm/test_regions
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
+
+# The rules of global time and of numbers of dates.
+unit_tests += tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules
+thread_tests += tests/unit/shortterm/test_count tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped
+EXTRA_DIST += tests/model/dates.pml tests/model/time.pml
 
 # libscm, as programs have it.
 scm_tests = \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/upper.c and those who call it: a layer on top of the collector is told when threads block, end and vanish, hears of
- * forks, and is asked before an object is freed.
+ * gc/threads/upper.c and those who call it: a layer on top of the collector is told when threads block, end and vanish, hears
+ * of forks, and is asked before an object is freed.
  */
 #include "gc/threads/upper.h"
 
@@ -351,7 +351,7 @@ int main(void)
     if (TEST_SANITIZED) {
         tap_skip("a sanitizer must see how threads end");
     } else {
-        check_vanishing(vanish, "v", "a thread that has vanished is told by who finds it, and its record is free again");
+        check_vanishing(vanish, "v", "that a thread has vanished is told by who finds it, and its record is free");
         check_vanishing(vanish_in_block, "bv", "so is one that was blocked");
     }
     check_keeping();
