@@ -126,11 +126,19 @@ static void vanished(struct sgc_mutator *m)
     if (d == NULL)
         return;
     sgc_time_gone(d);
+    sgc_regions_vanished(d);
     if (sgc_verifies())
         sgc_verify_leave(d, sgc_section_self());
     if (sgc_shortterm.counts)
         sgc_counts_doubt();
     sgc_dates_drop(d, sgc_section_self());
+}
+
+/* ---- GC_free ---- */
+
+static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
 }
 
 /* ---- fork ---- */
@@ -154,7 +162,7 @@ static void after_fork_child(struct sgc_mutator *self)
 
 #define SAME                                                                                         \
     .stopped = stopped, .visit = visit_dates, .blocks = blocks, .active = active,                     \
-    .thread_over = thread_over, .vanished = vanished, .keeps = sgc_expire_keeps,                      \
+    .thread_over = thread_over, .vanished = vanished, .keeps = keeps,                                 \
     .before_fork = before_fork, .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
 
 const struct sgc_upper sgc_shortterm_layer = { SAME };

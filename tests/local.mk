@@ -549,3 +549,28 @@ unit_tests += tests/unit/shortterm/test_verify tests/unit/shortterm/test_finding
 unit_tests += tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules
 thread_tests += tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_count tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped
 EXTRA_DIST += tests/model/dates.pml tests/model/time.pml
+
+# libscm, as programs have it.
+scm_tests = \
+	tests/unit/shortterm/compat/test_clocks \
+	tests/unit/shortterm/compat/test_finalizers \
+	tests/unit/shortterm/compat/test_objects \
+	tests/unit/shortterm/compat/test_threads \
+	tests/unit/shortterm/compat/test_wrap
+unit_tests += $(scm_tests)
+script_tests += tests/check/check_scm
+EXTRA_DIST += tests/check/subject_scm.c
+test_headers += tests/unit/shortterm/compat/scm.h
+scm_cppflags = -I$(top_srcdir)/include/scm $(AM_CPPFLAGS)
+tests_unit_shortterm_compat_test_clocks_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_clocks_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_finalizers_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_finalizers_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_objects_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_objects_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_threads_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_threads_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
+tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)
