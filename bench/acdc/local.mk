@@ -32,3 +32,13 @@ bench_acdc_acdc_LDADD = $(case_library) -lm
 bench_acdc_acdc_DEPENDENCIES = libgc.la
 
 EXTRA_DIST += bench/acdc/README.md
+
+# The study: programs of Python's standard library only.
+EXTRA_DIST += \
+	bench/acdc/run \
+	bench/acdc/chapter6/experiments.py \
+	bench/acdc/chapter6/factorial.py \
+	bench/acdc/chapter6/measure.py \
+	bench/acdc/chapter6/tables.py \
+	bench/acdc/chapter6/versions.py \
+	bench/acdc/thesis.tsv

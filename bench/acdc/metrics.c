@@ -261,21 +261,32 @@ static void report_histogram(struct metrics *const *metrics, const struct option
     }
 }
 
+static void report_moment(long time, const struct moment *moment)
+{
+    figure_of("bytes_at", time, moment->bytes, "B");
+    if (moment->objects >= 0)
+        figure_of("objects_at", time, moment->objects, "objects");
+    figure_of("allocated_at", time, moment->allocated, "objects");
+    figure_of("resident_at", time, moment->resident, "B");
+}
+
+/* Means are of what comes after twice the longest lifetime, when as much goes as comes. */
 static void report_trace(const struct metrics *metrics, const struct options *options)
 {
-    double bytes = 0, resident = 0;
-    long from = 2 * options->lifetime < options->duration ? 2 * options->lifetime : 0;
+    long from = 2 * options->lifetime < options->duration ? 2 * options->lifetime : 0, n = options->duration - from;
+    struct moment sum = { .bytes = 0 };
 
-    for (long t = 0; t < options->duration; t++) {
-        figure_of("bytes_at", t + 1, metrics->moments[t].bytes, "B");
-        figure_of("objects_at", t + 1, metrics->moments[t].objects, "objects");
-        figure_of("allocated_at", t + 1, metrics->moments[t].allocated, "objects");
-        figure_of("resident_at", t + 1, metrics->moments[t].resident, "B");
-        bytes += t >= from ? metrics->moments[t].bytes : 0;
-        resident += t >= from ? metrics->moments[t].resident : 0;
+    for (long t = 0; t < options->duration; t++)
+        report_moment(t + 1, &metrics->moments[t]);
+    for (long t = from; t < options->duration; t++) {
+        sum.bytes += metrics->moments[t].bytes;
+        sum.objects += metrics->moments[t].objects;
+        sum.resident += metrics->moments[t].resident;
     }
-    figure("bytes_mean", bytes / (double)(options->duration - from), "B");
-    figure("resident_mean", resident / (double)(options->duration - from), "B");
+    figure("bytes_mean", sum.bytes / (double)n, "B");
+    if (sum.objects >= 0)
+        figure("objects_mean", sum.objects / (double)n, "objects");
+    figure("resident_mean", sum.resident / (double)n, "B");
 }
 
 void metrics_report(struct metrics *const *metrics, const struct options *options)
