@@ -28,7 +28,7 @@ def command(plan, arguments):
 
 def why_wrong(plan, version, figures):
     if version.on_collector:
-        fault = programs.find_fault(plan.places, SGC, figures, NEEDED)
+        fault = programs.find_fault(plan.places, version.side, figures, NEEDED)
         if fault:
             return fault
     missing = [name for name in NEEDED if not programs.is_number(figures.get(name, ("",))[0])]
@@ -41,7 +41,7 @@ def run(plan, version, arguments):
     """(figures, failure, exit status)."""
     call = command(plan, (*version.arguments, *arguments))
     try:
-        status, out, err = programs.execute(call, plan.places.environment(SGC), plan.timeout)
+        status, out, err = programs.execute(call, plan.places.environment(version.side), plan.timeout)
     except OSError as reason:
         return {}, f"{call[0]}: {reason.strerror}", None
     figures = programs.parse(out)

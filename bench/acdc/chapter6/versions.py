@@ -2,12 +2,15 @@
 """The memories that are compared, as options of acdc."""
 from dataclasses import dataclass
 
+from runner.cases import PEER, SGC
+
 
 @dataclass(frozen=True)
 class Version:
     name: str
     arguments: tuple
     baseline: str = ""          # whose managed bytes are counted in the same way
+    side: str = SGC             # whose libgc.so.1 it runs on
 
     @property
     def on_collector(self):
@@ -27,8 +30,10 @@ HYBRID = shortterm("hybrid, eager", "--mode", "hybrid", "--collect", "eager")
 MALLOC = Version("malloc, free", ("--memory", "malloc"), "malloc, free")
 GC = Version("GC", ("--memory", "gc"), "GC, GC_free")
 GC_FREE = Version("GC, GC_free", ("--memory", "gc-free"), "GC, GC_free")
+BDWGC = Version("bdwgc", ("--memory", "gc"), "bdwgc, GC_free", PEER)
+BDWGC_FREE = Version("bdwgc, GC_free", ("--memory", "gc-free"), "bdwgc, GC_free", PEER)
 
-PERSISTENT = (MALLOC, GC, GC_FREE)
+PERSISTENT = (MALLOC, GC, GC_FREE, BDWGC, BDWGC_FREE)
 SHORT_TERM = (LAZY, LAZY_4, EAGER, PIN, HYBRID)
 
 
