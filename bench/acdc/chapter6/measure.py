@@ -14,7 +14,6 @@ NOT_HERE = 2                    # exit status of acdc if a memory cannot be had
 class Plan:
     """How all runs are made."""
     places: programs.Places
-    quick: bool
     timeout: int
 
 
