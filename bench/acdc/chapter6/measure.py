@@ -40,7 +40,8 @@ def run(plan, version, arguments):
     """(figures, failure, exit status)."""
     call = command(plan, (*version.arguments, *arguments))
     try:
-        status, out, err = programs.execute(call, plan.places.environment(version.side), plan.timeout)
+        env = {**plan.places.environment(version.side), **dict(version.settings)}
+        status, out, err = programs.execute(call, env, plan.timeout)
     except OSError as reason:
         return {}, f"{call[0]}: {reason.strerror}", None
     figures = programs.parse(out)

@@ -11,6 +11,7 @@ class Version:
     arguments: tuple
     baseline: str = ""          # whose managed bytes are counted in the same way
     side: str = SGC             # whose libgc.so.1 it runs on
+    settings: tuple = ()        # (variable of the environment, its value)
 
     @property
     def on_collector(self):
@@ -38,4 +39,6 @@ SHORT_TERM = (LAZY, LAZY_4, EAGER, PIN, HYBRID)
 
 
 def libscm(name, path):
-    return Version(f"libscm, {name}", ("--memory", "libscm", "--libscm", path), "malloc, free")
+    """Another libscm was compiled for one way of collecting; SGC's own is told, and frees in the mode free alone."""
+    settings = (("SGC_SHORTTERM", "free"), ("SGC_SHORTTERM_COLLECT", "eager" if name.startswith("eager") else "lazy"))
+    return Version(f"libscm, {name}", ("--memory", "libscm", "--libscm", path), "malloc, free", settings=settings)
