@@ -6,6 +6,7 @@ from runner import plots
 from study.experiments import layout, shown
 
 TSV = ("source", "machine", "experiment", "version", "level", "what", "median", "least", "most", "unit")
+PLOT = "set termoption noenhanced\nset grid\nset key outside right\n"     # names have underlines
 LEAST_SHARE = 1.0               # %: effects below it are in the TSV only
 
 
@@ -99,13 +100,14 @@ class Report:
         if not self.panels:
             return None
         draw = self.bars if self.experiment.unit == "factors" else self.curves
-        text = f"set grid\nset key outside right\nset multiplot layout {len(self.panels)},1\n"
+        text = f"{PLOT}set multiplot layout {len(self.panels)},1\n"
         for number, panel in enumerate(self.panels):
             text += draw(number, *panel)
         return text + "unset multiplot\n", 80 + 280 * len(self.panels)
 
     def curves(self, number, what, unit, points):
-        text = f"set xlabel '{self.experiment.unit}'\nset title '{what}'\nset ylabel '{unit}'\nset logscale y\n"
+        text = f"set xlabel '{self.experiment.unit}'\nset xtics ({', '.join(map(str, self.levels))})\nset title '{what}'\n" \
+               f"set ylabel '{unit}'\nset logscale y\n"
         drawn = []
         for i, (version, line) in enumerate(points.items()):
             text += plots.data(f"d{number}x{i}", [point for point in line if point[1] > 0])
@@ -121,7 +123,7 @@ class Report:
 
 def over_time(report, units, level):
     """Managed memory by the time of the thread, of the last round: another drawing."""
-    text, drawn = "set grid\nset key outside right\nset xlabel 'time'\nset ylabel 'MB'\nset title 'Managed memory over time'\n", []
+    text, drawn = f"{PLOT}set xlabel 'time'\nset ylabel 'MB'\nset title 'Managed memory over time'\n", []
     for i, version in enumerate(report.versions):
         rounds = report.results.runs.get((report.experiment.name, version.name, level), [])
         points = [(t, rounds[-1][f"bytes_at_{t}"] / (1 << 20)) for t in range(1, units + 1) if rounds and f"bytes_at_{t}" in rounds[-1]]
