@@ -40,6 +40,7 @@ struct memory {
     void (*leave_time)(void);           /* the thread is going to wait */
     void (*join_time)(void);
     void (*expire_all)(void);           /* takes off all dates of the thread that are over */
+    void (*settle)(void);               /* all have done so: the time to look at figures, by one thread; may be NULL */
 
     /* ACDC keeps its references there; NULL: only dates or release decide. */
     void (*add_roots)(void *low, void *high);

@@ -150,28 +150,34 @@ static void expire_all(void)
 
 /* ---- figures ---- */
 
+static struct SGC_shortterm_stats stats;        /* in the end */
+
 static struct SGC_shortterm_stats stats_now(void)
 {
-    struct SGC_shortterm_stats stats = { .dates = 0 };
+    struct SGC_shortterm_stats now = { .dates = 0 };
 
-    sgc.get_shortterm_stats(&stats, sizeof stats);
-    return stats;
+    sgc.get_shortterm_stats(&now, sizeof now);
+    return now;
 }
 
 /* Where dates free objects they are counted; what is pinned, collections find. */
 static struct managed managed(long long allocated_bytes, long long allocated_objects)
 {
-    struct SGC_shortterm_stats stats = stats_now();
+    struct SGC_shortterm_stats now = stats_now();
 
     if (sgc.shortterm_mode() != SGC_SHORTTERM_FREE)
         return (struct managed){ gc_bytes_in_use(), -1 };
-    return (struct managed){ allocated_bytes - (long long)stats.freed_bytes, allocated_objects - (long long)stats.freed };
+    return (struct managed){ allocated_bytes - (long long)now.freed_bytes, allocated_objects - (long long)now.freed };
+}
+
+/* While all threads are there, and no collection has helped. */
+static void settle(void)
+{
+    stats = stats_now();
 }
 
 static void report(void)
 {
-    struct SGC_shortterm_stats stats = stats_now();
-
     figure("dates", (double)stats.dates, "dates");
     figure("expired", (double)stats.expired, "dates");
     figure("refreshes", (double)stats.refreshes, "calls");
@@ -198,6 +204,7 @@ struct memory memory_shortterm = {
     .leave_time = leave_time,
     .join_time = join_time,
     .expire_all = expire_all,
+    .settle = settle,
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
     .managed = managed,

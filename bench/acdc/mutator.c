@@ -320,6 +320,10 @@ static void finish(struct mutator *m)
     }
     if (m->options->model == SHORT_TERM)
         m->memory->expire_all();
+    wait_for_all();
+    if (m->id == 0 && m->memory->settle != NULL)
+        m->memory->settle();
+    wait_for_all();
 }
 
 static void *run(void *arg)

@@ -68,7 +68,7 @@ def list_from(least, most):
     return lambda text: sorted({one(part) for part in text.split(",")})
 
 
-def add_common(add, folder):
+def add_common(add, folder, timeout=600):
     """Arguments that all such commands have."""
     add("--all", action="store_true", help="all experiments")
     add("--list", action="store_true", help="print the experiments and end")
@@ -76,7 +76,8 @@ def add_common(add, folder):
     add("--times", type=number_from(1, 100), metavar="N", help=f"rounds ({ENOUGH_TIMES}; with --quick 1)")
     add("--build", metavar="DIR", help="where make bench was run (the current folder)")
     add("--out", metavar="DIR", default=folder, help=f"where results go ({folder})")
-    add("--timeout", type=number_from(1, 36000), default=600, metavar="SECONDS", help="bound of a single run (600)")
+    add("--timeout", type=number_from(1, 36000), default=timeout, metavar="SECONDS",
+        help=f"bound of a single run ({timeout})")
     add("--noisy", action="store_true", help="run on a busy machine or with an unfit build, though figures are of no use")
 
 
