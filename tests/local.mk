@@ -390,6 +390,10 @@ slow_scripts += tests/check/check_bench
 # [Endo]'s programs, and the study that runs them.
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
+# ACDC on each memory, and on a small libscm; the study that runs it.
+slow_scripts += tests/check/check_acdc tests/check/check_acdc_study
+EXTRA_DIST += tests/check/small_scm.c
+
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
 thread_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination_race
