@@ -46,6 +46,7 @@ documents += \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \
+	doc/libscm.md \
 	doc/numa.md \
 	doc/pauses.md \
 	doc/porting.md \

@@ -136,7 +136,7 @@ GC_API int SGC_tick_clock(SGC_clock_t *clock);
 /*
  * A hold is a date without an end that is no thread's: anybody may make one and anybody may take it back.  For what is handed
  * to a thread that waits, or does not exist yet: who hands it over holds it, and who has got it refreshes it and takes the hold
- * back.  Also for what is not to expire at all.  Holds of one object are counted.
+ * back.  Also for what is not to expire at all.  Holds of one object are counted.  GC_free leaves an object that is held.
  */
 GC_API int SGC_hold(void *object);
 

@@ -72,10 +72,11 @@ void sgc_time_gone(struct sgc_dates *d)
 
 bool sgc_time_pass(struct sgc_dates *d)
 {
-    uintptr_t word = sgc_aw_load_acq(&now);
+    uintptr_t word;
     bool passes;
 
     sgc_section_enter(section_of(d));
+    word = sgc_aw_load_acq(&now);               /* in the section: a stop may change it, and the phase with it */
     sgc_assert(d->in_time && sgc_date_buffer_ok(&d->global));
     passes = !sgc_time_ticked(word, d->phase);
     if (passes) {

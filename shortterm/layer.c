@@ -6,6 +6,7 @@
 #include "shortterm/dates.h"
 #include "shortterm/counts.h"
 #include "shortterm/expire.h"
+#include "shortterm/expire_stopped.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/regions.h"
@@ -47,9 +48,20 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
     sgc_holds_visit(visit_hold, &v);
 }
 
+/* ---- a collection begins ---- */
+
+static void stopped(void)
+{
+    sgc_time_count_again();
+    if (!sgc_shortterm.counts || sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
+        return;
+    sgc_expire_stopped();
+    sgc_count_dates_again();
+}
+
 /* ---- threads that wait, and end ---- */
 
-/* The first date that a thread would make meanwhile is refused. */
+/* What is over would wait for the thread.  The first date that it would make meanwhile is refused. */
 static void blocks(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -57,6 +69,8 @@ static void blocks(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_assert(sgc_dates_ok(d) && !d->blocked);
+    if (sgc_shortterm.counts && sgc_shortterm.mode != SGC_SHORTTERM_VERIFY)
+        sgc_expire(d, SIZE_MAX);
     d->out_for_now = sgc_time_exit(d);
     d->blocked = true;
     d->room = 0;
@@ -112,11 +126,19 @@ static void vanished(struct sgc_mutator *m)
     if (d == NULL)
         return;
     sgc_time_gone(d);
+    sgc_regions_vanished(d);
     if (sgc_verifies())
         sgc_verify_leave(d, sgc_section_self());
     if (sgc_shortterm.counts)
         sgc_counts_doubt();
     sgc_dates_drop(d, sgc_section_self());
+}
+
+/* ---- GC_free ---- */
+
+static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
 }
 
 /* ---- fork ---- */
@@ -139,9 +161,9 @@ static void after_fork_child(struct sgc_mutator *self)
 }
 
 #define SAME                                                                                         \
-    .visit = visit_dates, .blocks = blocks, .active = active, .thread_over = thread_over,             \
-    .vanished = vanished, .keeps = sgc_expire_keeps, .before_fork = before_fork,                      \
-    .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
+    .stopped = stopped, .visit = visit_dates, .blocks = blocks, .active = active,                     \
+    .thread_over = thread_over, .vanished = vanished, .keeps = keeps,                                 \
+    .before_fork = before_fork, .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
 
 const struct sgc_upper sgc_shortterm_layer = { SAME };
 const struct sgc_upper sgc_shortterm_verifying = { SAME, .mark = sgc_verify_mark };
