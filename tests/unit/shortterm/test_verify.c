@@ -23,6 +23,21 @@ static int in_static(void)
     return check() == 0 && root->left == NULL ? 0 : 3;
 }
 
+/* Other refreshes and ticks take nothing off. */
+static int goes_on(void)
+{
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    for (int i = 0; i < 20; i++) {
+        SGC_refresh(GC_MALLOC(100), 0);
+        SGC_tick();
+        SGC_expire(1);
+    }
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 1;
+}
+
 static void make_list(void *unused)
 {
     (void)unused;
@@ -242,6 +257,30 @@ static int forked(void)
 
 /* ---- a thread that has ended ---- */
 
+static struct node *shared;
+
+static void end_with_global_dates(void *unused)
+{
+    (void)unused;
+    SGC_refresh_global(shared, 0);
+    SGC_refresh_global(shared, 5);
+}
+
+/* Its global dates do not count any more, nor forever. */
+static int counts_again(void)
+{
+    findings_begin();
+    elsewhere(make_one, &shared);
+    elsewhere(end_with_global_dates, NULL);
+    if (SGC_dates(shared) != 2 || check() != 0 || SGC_dates(shared) != 0)
+        return 1;
+    SGC_refresh(shared, 0);
+    elsewhere(end_with_global_dates, NULL);
+    SGC_tick();
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread != 0 ? 0 : 2;
+}
+
 static void make_and_end(void *unused)
 {
     (void)unused;
@@ -364,9 +403,11 @@ static int other_mode(void)
 int main(void)
 {
     child_ok(in_static, "too early: an object that static data leads to, and that is said once");
+    child_ok(goes_on, "it waits for the next collection, whatever the program does until then");
     child_ok(in_list, "one in a list");
     child_ok(in_tree, "one in a tree");
     child_ok(in_thread_local, "one that a thread-local variable leads to");
+    child_ok(counts_again, "global dates of a thread that has ended count no more");
     child_ok(of_ended_thread, "one whose date was of a thread that has ended");
     if (TEST_SANITIZED) {
         tap_skip("sanitizers keep old words on stacks");
