@@ -16,6 +16,9 @@
 /* Takes off up to `most` dates; how many. */
 size_t sgc_expire(struct sgc_dates *d, size_t most);
 
+/* Takes off the first; there is a page in the queue. */
+void sgc_expire_one(struct sgc_dates *d);
+
 /* What a tick does, and what a refresh does of those that a tick has left. */
 static inline void sgc_expire_tick(struct sgc_dates *d)
 {
@@ -25,7 +28,9 @@ static inline void sgc_expire_tick(struct sgc_dates *d)
 
 static inline void sgc_expire_step(struct sgc_dates *d)
 {
-    if (!sgc_shortterm.eager)
+    if (sgc_shortterm.step == 1 && !sgc_shortterm.eager)
+        sgc_expire_one(d);
+    else if (!sgc_shortterm.eager)
         sgc_expire(d, sgc_shortterm.step);
 }
 

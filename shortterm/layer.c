@@ -10,6 +10,7 @@
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/regions.h"
+#include "shortterm/verify.h"
 
 /* ---- dates as roots ---- */
 
@@ -34,6 +35,7 @@ static void visit_hold(void *raw, struct sgc_range range)
     v->fn(v->arg, NULL, range);
 }
 
+/* With verify those that are over are no roots. */
 static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg)
 {
     struct visit v = { fn, arg, NULL };
@@ -41,7 +43,7 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         v.whose = m;
         if (sgc_dates_of(m) != NULL)
-            sgc_dates_visit(sgc_dates_of(m), visit_words, &v);
+            (sgc_verifies() ? sgc_dates_visit_later : sgc_dates_visit)(sgc_dates_of(m), visit_words, &v);
     }
     sgc_holds_visit(visit_hold, &v);
 }
@@ -93,7 +95,10 @@ static void end_own_clock(struct sgc_dates *d)
 {
     for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
         sgc_clock_over(d, &d->local);
-    sgc_expire(d, SIZE_MAX);
+    if (sgc_verifies())
+        sgc_verify_leave(d, sgc_section_of(d->owner));
+    else
+        sgc_expire(d, SIZE_MAX);
     if (d->global.list != NULL || d->expired.first != NULL)
         sgc_counts_doubt();
 }
@@ -121,9 +126,19 @@ static void vanished(struct sgc_mutator *m)
     if (d == NULL)
         return;
     sgc_time_gone(d);
+    sgc_regions_vanished(d);
+    if (sgc_verifies())
+        sgc_verify_leave(d, sgc_section_self());
     if (sgc_shortterm.counts)
         sgc_counts_doubt();
     sgc_dates_drop(d, sgc_section_self());
+}
+
+/* ---- GC_free ---- */
+
+static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
 }
 
 /* ---- fork ---- */
@@ -145,15 +160,10 @@ static void after_fork_child(struct sgc_mutator *self)
     sgc_time_count_again();
 }
 
-const struct sgc_upper sgc_shortterm_layer = {
-    .stopped = stopped,
-    .visit = visit_dates,
-    .blocks = blocks,
-    .active = active,
-    .thread_over = thread_over,
-    .keeps = sgc_expire_keeps,
-    .vanished = vanished,
-    .before_fork = before_fork,
-    .after_fork_parent = after_fork_parent,
-    .after_fork_child = after_fork_child,
-};
+#define SAME                                                                                         \
+    .stopped = stopped, .visit = visit_dates, .blocks = blocks, .active = active,                     \
+    .thread_over = thread_over, .vanished = vanished, .keeps = keeps,                                 \
+    .before_fork = before_fork, .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
+
+const struct sgc_upper sgc_shortterm_layer = { SAME };
+const struct sgc_upper sgc_shortterm_verifying = { SAME, .mark = sgc_verify_mark };

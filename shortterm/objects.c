@@ -12,6 +12,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 /* ---- objects ---- */
@@ -78,6 +79,7 @@ size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size)
         s.global_time = sgc_time_phase();
         s.active = sgc_time_threads();
         s.date_bytes = sgc_date_pages_bytes();
+        s.kept_bytes = sgc_verify_kept_bytes();
     }
     memset(stats, 0, size);
     memcpy(stats, &s, known);

@@ -106,9 +106,12 @@ static void add(struct sgc_ways *w, const struct sgc_object *o, const struct sgc
     w->used++;
 }
 
+/* Of an object with guards the program knows another address. */
 static bool keeps(const struct sgc_ways *w, uintptr_t word, const struct sgc_object *o, bool anywhere)
 {
-    return w->by == SGC_WAYS_CERTAIN ? word == o->start : sgc_word_keeps(word, o, anywhere);
+    if (w->by != SGC_WAYS_CERTAIN)
+        return sgc_word_keeps(word, o, anywhere);
+    return word == o->start || word == sgc_api_client_address(o);
 }
 
 /* A root word that equals an object's first address may also mean the one that ends there. */
@@ -191,6 +194,17 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
                                                       .tid = whose != NULL ? whose->tid : 0 });
 }
 
+/* Those of most threads lie in the stack's mapping, and are looked through with the stack; without stacks they are here. */
+static void look_in_thread_local(struct sgc_ways *w, const struct sgc_mutator *m)
+{
+    struct sgc_range block;
+
+    sgc_assert(w->by == SGC_WAYS_CERTAIN);
+    for (int i = 0; i < sgc_root_modules.tlses && !m->service && !m->gone; i++)
+        if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block))
+            look_through(w, block, (struct sgc_way_step){ .root = SGC_HELD_BY_THREAD_LOCAL, .tid = m->tid });
+}
+
 static void look_at_uncollectable(const struct sgc_object *o, void *arg)
 {
     struct sgc_ways *w = arg;
@@ -224,6 +238,8 @@ void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by)
     sgc_assert(sgc_stopped_by_self() && w->step != NULL && w->seen != NULL);
     reset(w, by);
     sgc_roots_visit(look_in_root, w, false);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && by == SGC_WAYS_CERTAIN; m = m->next)
+        look_in_thread_local(w, m);
     sgc_walk_objects(look_at_uncollectable, w);
     sgc_finalization_visit(look_at_registered, w);
     look_through_objects(w);

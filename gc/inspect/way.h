@@ -17,7 +17,7 @@ enum { SGC_WAYS_MOST = 10 };    /* objects that one search looks for */
 
 /* What counts, each beside those before. */
 enum sgc_ways_by {
-    SGC_WAYS_CERTAIN,           /* roots that are no stacks, and words that are an object's first address */
+    SGC_WAYS_CERTAIN,           /* roots that are no stacks, and words that are an object's address */
     SGC_WAYS_LIKELY,            /* all that a collection takes for a pointer, but on the searching thread's own stack; there at
                                  * last, if nothing else leads to what is looked for */
 };

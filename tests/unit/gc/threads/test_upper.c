@@ -302,8 +302,8 @@ static void check_realloc(char *object, size_t bytes, const char *what)
     object[0] = 7;
     keep(object);
     moved = GC_realloc(object, bytes);
-    tap_ok(moved != object && moved[0] == 7 && kept(object, 0, 1) && object[0] == 7, "GC_realloc moves %s, and leaves the old one",
-           what);
+    tap_ok(moved != object && moved[0] == 7 && kept(object, 0, 1) && object[0] == 7,
+           "GC_realloc moves %s, and leaves the old one", what);
     keep(NULL);
     moved = GC_realloc(object, bytes);
     tap_ok(moved != object && !allocated(object), "which goes if it is not kept");
