@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "shortterm/clocks.h"
+#include "shortterm/expire.h"
 #include "shortterm/global_time.h"
 #include "shortterm/start.h"
 #include "shortterm/verify.h"
@@ -75,4 +76,12 @@ int SGC_leave_time(void)
     if (d == NULL)
         return error;
     return sgc_time_exit(d) ? 0 : EALREADY;
+}
+
+size_t SGC_expire(size_t most)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    return d == NULL ? 0 : sgc_expire(d, most);
 }
