@@ -9,6 +9,7 @@
 #include "shortterm/clocks.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
+#include "shortterm/left_dates.h"
 #include "shortterm/start.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
@@ -51,6 +52,7 @@ int SGC_tick_global(void)
         return ENOMEM;
     if (sgc_time_pass(d)) {
         d->global_ticks++;
+        sgc_left_take(d);
         sgc_clock_go_on(d, &d->global, &d->global_regions);
         if (sgc_verifies())
             sgc_verify_tick(d);
