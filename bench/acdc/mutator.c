@@ -12,10 +12,12 @@
  */
 #include "bench/acdc/mutator.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/acdc/draw.h"
 #include "bench/acdc/memory.h"
@@ -73,9 +75,10 @@ static struct reference *new_object(struct mutator *m, size_t bytes, void *(*all
 {
     struct reference *r = reference_new(&m->arena);
 
+    errno = ENOMEM;
     r->object = allocate(bytes);
     if (r->object == NULL)
-        fail("there is no memory for an object", "use a lower threshold, or raise the limit of the memory");
+        fail("an object cannot be had", strerror(errno));
     r->number = m->number++ << NUMBER_SHIFT | bytes;
     __atomic_store_n(first_word(r), r->number, __ATOMIC_RELAXED);
     r->bytes = m->options->trace && m->memory->size_of != NULL ? m->memory->size_of(r->object) : bytes;
