@@ -386,6 +386,9 @@ slow_scripts += tests/check/check_bench
 # [Endo]'s programs, and the study that runs them.
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
+# The programs about short-term memory.
+slow_scripts += tests/check/check_shortterm_apps
+
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
 thread_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination_race
