@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \
+	bench/runner/command.py \
 	bench/runner/front.py \
 	bench/runner/goals.py \
 	bench/runner/instructions.py \

@@ -26,8 +26,8 @@ enum { DISTINCT = 4, WAV_HEADER = 44, OUTPUT = 16384, FIRST_INDEX = 8 };
 static const char *folder;
 
 static struct app_parameter parameters[PARAMETERS] = {
-    [FILES] = { "files", 1, 1000000, 30, 1000, 0, NULL },
-    [FRAMES] = { "frames", 1, 1000000, 20, 400, 0, NULL },
+    [FILES] = { "files", 1, 1000000, 30, 200, 0, NULL },
+    [FRAMES] = { "frames", 1, 1000000, 20, 200, 0, NULL },
     [EACH_FRAME] = { "each-frame", 0, 1, 0, 0, 0, NULL },
     [FOLDER] = { "folder", 0, 0, 0, 0, 0, &folder },
 };

@@ -40,9 +40,9 @@ enum {
 };
 
 static struct app_parameter parameters[PARAMETERS] = {
-    [SEGMENTS] = { "segments", 1, 1000000, 25, 200, 0, NULL },
-    [DOCUMENTS] = { "documents", 1, DOCUMENTS_MOST, 8, 50, 0, NULL },
-    [WORDS] = { "words", 1, 1000000, 100, 2000, 0, NULL },
+    [SEGMENTS] = { "segments", 1, 1000000, 25, 100, 0, NULL },
+    [DOCUMENTS] = { "documents", 1, DOCUMENTS_MOST, 8, 32, 0, NULL },
+    [WORDS] = { "words", 1, 1000000, 100, 1000, 0, NULL },
 };
 
 struct document {

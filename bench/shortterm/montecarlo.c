@@ -63,6 +63,15 @@ static double deviate(uint64_t *state)
     return sum * 1.7320508075688772;
 }
 
+/* Far from those of other numbers: a sequence that begins within another one would be the same walk once more. */
+static uint64_t seed_of(uint64_t number)
+{
+    uint64_t seed = (number + 1) * UINT64_C(0xd1342543de82ef95);
+
+    seed = (seed ^ seed >> 31) * UINT64_C(0xaf251af3b0f025b5);
+    return (seed ^ seed >> 33) | 1;
+}
+
 static double next_gain(uint64_t *state)
 {
     return drift + volatility * deviate(state);
@@ -205,7 +214,6 @@ static void finish(long instances, long walks)
 int main(int argc, char **argv)
 {
     long instances, walks;
-    uint64_t seed = 2010;
 
     app_begin(argc, argv, "montecarlo", parameters, PARAMETERS);
     instances = parameters[INSTANCES].chosen;
@@ -214,7 +222,7 @@ int main(int argc, char **argv)
     for (long i = 0; i < instances; i++) {
         tasks[i] = app_new((size_t)walks * sizeof *tasks[i]);
         for (long n = 0; n < walks; n++)
-            tasks[i][n].seed = random_next(&seed);
+            tasks[i][n].seed = seed_of((uint64_t)(i * walks + n));
     }
     together_ns(NULL, instance, NULL, instances);
     finish(instances, walks);
