@@ -303,12 +303,14 @@ unit_tests += \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/collect/test_lost_writes \
 	tests/unit/gc/collect/test_torture_concurrent \
+	tests/unit/gc/collect/test_upper_start \
 	tests/unit/gc/collect/test_write_watch \
 	tests/unit/gc/collect/test_write_watch_protected \
+	tests/unit/gc/threads/test_upper \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/threads/test_upper tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
-test_headers += tests/lib/failing_calls.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
+test_headers += tests/lib/failing_calls.h tests/lib/layer.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
@@ -535,3 +537,6 @@ slow_scripts += tests/check/check_numa
 script_tests += tests/check/check_numa_runner
 test_headers += tests/numa/filled.h tests/numa/nodes.h
 EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
+
+# Short-term memory.
+unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time

@@ -75,6 +75,7 @@ enum {
     SGC_USED_UNREACHABLE = 2,
     SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
     SGC_USED_ANY = 8,
+    SGC_USED_KEEPS = 16,        /* the layer on top is asked about each object that is freed slowly (gc/threads/upper.h) */
 };
 
 /* Is it one that waits for something to be done with it?  Its lowest bits are free for the order. */

@@ -25,7 +25,7 @@ enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a g
 
 void sgc_finalization_use(uint32_t bits)
 {
-    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY)) == 0);
+    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY | SGC_USED_KEEPS)) == 0);
     bits |= SGC_USED_ANY;
     if ((sgc_a32_load(&all->used) & bits) != bits)
         sgc_a32_or(&all->used, bits);

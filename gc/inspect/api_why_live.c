@@ -123,7 +123,7 @@ static void look_at(struct search *s, uintptr_t word, const struct way_step *how
     bool anywhere = sgc_options.all_interior_pointers || (from_root && !in_data);
     struct sgc_object o;
 
-    sgc_assert((unsigned)how->root < SGC_HELD_UNKNOWN);
+    sgc_assert((unsigned)how->root <= SGC_HELD_BY_DATE && how->root != SGC_HELD_UNKNOWN);
     if (sgc_object_find(word, &o) && sgc_word_keeps(word, &o, anywhere))
         add(s, &o, how);
     if (from_root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
@@ -169,6 +169,14 @@ static void look_through_objects(struct search *s)
 
 _Static_assert((int)SGC_HELD_BY_THREAD_LOCAL - (int)SGC_HELD_BY_STATIC == (int)SGC_ROOT_THREAD_LOCAL, "in one order");
 
+static SGC_held_t held_by(enum sgc_root_kind kind, bool own)
+{
+    sgc_assert((unsigned)kind <= SGC_ROOT_DATE && (!own || kind == SGC_ROOT_STACK));
+    if (kind == SGC_ROOT_DATE)
+        return SGC_HELD_BY_DATE;
+    return own ? SGC_HELD_BY_OWN_STACK : (SGC_held_t)((int)SGC_HELD_BY_STATIC + (int)kind);
+}
+
 static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
     struct search *s = arg;
@@ -178,8 +186,7 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
     if (own && s->frame > range.lo && s->frame < range.hi)
         range.lo = s->frame;
     if (own == s->own)
-        look_through(s, range, (struct way_step){ .root = (uint8_t)(own ? SGC_HELD_BY_OWN_STACK : SGC_HELD_BY_STATIC + kind),
-                                                  .tid = whose != NULL ? whose->tid : 0 });
+        look_through(s, range, (struct way_step){ .root = (uint8_t)held_by(kind, own), .tid = whose != NULL ? whose->tid : 0 });
 }
 
 static void look_at_uncollectable(const struct sgc_object *o, void *arg)
@@ -222,7 +229,7 @@ static SGC_held_t trace(struct search *s)
     s->count = 1;
     for (; step[at].root == SGC_HELD_BY_NOTHING; at = step[at].from, s->count++)
         step[step[at].from].next = at;
-    sgc_assert(s->count <= s->used && step[at].root < SGC_HELD_UNKNOWN);
+    sgc_assert(s->count <= s->used && step[at].root != SGC_HELD_UNKNOWN);
     s->first = at;
     return (SGC_held_t)step[at].root;
 }
@@ -318,6 +325,14 @@ static void print_static(const void *word)
                 (size_t)((const char *)word - (const char *)info.dli_saddr), word);
 }
 
+static void print_date(long thread)
+{
+    if (thread != 0)
+        sgc_print("  a date that is not over, of thread %ld", thread);
+    else
+        sgc_print("  a date that is not over, of no thread");
+}
+
 static void print_root(SGC_held_t held, const struct SGC_step *step)
 {
     sgc_assert(step->number == 0);
@@ -333,6 +348,8 @@ static void print_root(SGC_held_t held, const struct SGC_step *step)
         sgc_print("  an uncollectable object");
     else if (held == SGC_HELD_BY_FINALIZATION)
         sgc_print("  finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle reference");
+    else if (held == SGC_HELD_BY_DATE)
+        print_date(step->thread);
     else
         sgc_print("  only the calling thread's own stack, at %p", step->word);
 }

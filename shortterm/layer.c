@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What the collector calls of short-term memory: gc/threads/upper.h says when, and on which thread. */
+#include "shortterm/layer.h"
+
+#include "shortterm/dates.h"
+#include "shortterm/global_time.h"
+
+/* ---- dates as roots ---- */
+
+struct visit {
+    void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range);
+    void *arg;
+    const struct sgc_mutator *whose;
+};
+
+static void visit_words(void *raw, uintptr_t *from, uintptr_t *end)
+{
+    const struct visit *v = raw;
+
+    sgc_assert(from < end);
+    v->fn(v->arg, v->whose, (struct sgc_range){ (uintptr_t)from, (uintptr_t)end });
+}
+
+static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg)
+{
+    struct visit v = { fn, arg, NULL };
+
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        v.whose = m;
+        if (sgc_dates_of(m) != NULL)
+            sgc_dates_visit(sgc_dates_of(m), visit_words, &v);
+    }
+}
+
+/* ---- threads that wait, and end ---- */
+
+/* The first date that a thread would make meanwhile is refused. */
+static void blocks(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+
+    if (d == NULL)
+        return;
+    sgc_assert(sgc_dates_ok(d) && !d->blocked);
+    d->out_for_now = sgc_time_exit(d);
+    d->blocked = true;
+    d->room = 0;
+}
+
+static void active(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+    bool was_in_time = d != NULL && d->out_for_now;
+
+    if (d == NULL)
+        return;
+    sgc_assert(sgc_dates_ok(d));
+    d->blocked = d->out_for_now = false;
+    sgc_dates_open(d);
+    if (was_in_time)
+        sgc_time_enter(d);
+}
+
+static void thread_over(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+
+    if (d == NULL)
+        return;
+    sgc_time_exit(d);
+    sgc_dates_drop(d, sgc_section_of(self));
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+    sgc_date_pages_lock(sgc_section_self());
+}
+
+static void after_fork_parent(void)
+{
+    sgc_date_pages_unlock(sgc_section_self());
+}
+
+static void after_fork_child(struct sgc_mutator *self)
+{
+    (void)self;
+    sgc_date_pages_after_fork();
+    sgc_time_count_again();
+}
+
+const struct sgc_upper sgc_shortterm_layer = {
+    .visit = visit_dates,
+    .blocks = blocks,
+    .active = active,
+    .thread_over = thread_over,
+    .before_fork = before_fork,
+    .after_fork_parent = after_fork_parent,
+    .after_fork_child = after_fork_child,
+};

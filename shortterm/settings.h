@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is chosen for short-term memory, and its start.
+ *
+ *   wanted     SGC_shortterm_init, before the start, under the lock of the pages of dates   the start    the lock
+ *   the rest   the thread that starts the layer, under that lock                             everybody    release of
+ *                                                                                            sgc_upper_now / acquire
+ */
+#ifndef SGC_SHORTTERM_SETTINGS_H
+#define SGC_SHORTTERM_SETTINGS_H
+
+#include "gc/threads/mutator.h"
+#include "sgc_shortterm.h"
+
+struct sgc_shortterm {
+    uint32_t mode;                      /* SGC_SHORTTERM_PIN ... */
+    uint32_t extension;                 /* the largest */
+    bool eager;
+    bool counts;                        /* an object's dates are counted */
+    uint32_t step;                      /* lazy: dates that an operation takes off */
+};
+extern struct sgc_shortterm sgc_shortterm;
+
+enum { SGC_EXTENSION_MOST = 65535, SGC_STEP_MOST = 1 << 20 };
+
+static inline bool sgc_shortterm_ok(void)
+{
+    return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MOST;
+}
+
+/* Takes over what was chosen.  Under that lock; once. */
+void sgc_shortterm_settle(void);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The first use of short-term memory: shortterm/start.h. */
+#include "gc/api/internal.h"
+#include "shortterm/start.h"
+
+#include <errno.h>
+
+#include "gc/threads/world.h"
+#include "shortterm/date_pages.h"
+#include "shortterm/layer.h"
+
+void sgc_shortterm_start(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_mutator_mine(self));
+    if (sgc_upper() != NULL)
+        return;
+    sgc_date_pages_lock(sgc_section_of(self));
+    if (sgc_upper() == NULL) {
+        sgc_shortterm_settle();
+        sgc_aw_store_rel(&sgc_upper_now, (uintptr_t)&sgc_shortterm_layer);
+    }
+    sgc_date_pages_unlock(sgc_section_of(self));
+}
+
+struct sgc_dates *sgc_dates_get(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+
+    sgc_assert(sgc_mutator_mine(self));
+    if (d != NULL)
+        return d;
+    sgc_shortterm_start(self);
+    return sgc_dates_make(self);
+}
+
+struct sgc_dates *sgc_dates_now(int *error)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    struct sgc_dates *d;
+
+    *error = self == NULL ? ENOMEM : sgc_world_is_blocked(self) || sgc_stopped_by_self() ? EBUSY : 0;
+    if (*error != 0)
+        return NULL;
+    d = sgc_dates_get(self);
+    if (d == NULL)
+        *error = ENOMEM;
+    return d;
+}
+
+int SGC_shortterm_mode(void)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL)
+        return -1;
+    sgc_shortterm_start(self);
+    return (int)sgc_shortterm.mode;
+}
