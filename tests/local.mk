@@ -389,7 +389,7 @@ slow_scripts += tests/check/check_bench
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
 # The programs about short-term memory.
-slow_scripts += tests/check/check_shortterm_apps
+slow_scripts += tests/check/check_shortterm_apps tests/check/check_shortterm_study
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race

@@ -158,8 +158,7 @@ static bool find_dates(void)
     *(void **)&dates.expire = dlsym(RTLD_DEFAULT, "SGC_expire");
     *(void **)&dates.get_stats = dlsym(RTLD_DEFAULT, "SGC_get_shortterm_stats");
     return dates.init != NULL && dates.mode != NULL && dates.refresh != NULL && dates.refresh_global != NULL &&
-           dates.tick != NULL && dates.tick_global != NULL && dates.malloc_dated != NULL && dates.expire != NULL &&
-           dates.get_stats != NULL;
+           dates.tick != NULL && dates.tick_global != NULL && dates.malloc_dated != NULL && dates.get_stats != NULL;
 }
 
 const struct app_dates *app_dates(void)

@@ -27,4 +27,11 @@ bench_shortterm_operations_SOURCES = bench/shortterm/operations.c $(shortterm_co
 bench_shortterm_operations_LDADD = $(shortterm_libraries)
 bench_shortterm_operations_DEPENDENCIES = libgc.la
 
-EXTRA_DIST += bench/shortterm/README.md
+# The study: programs of Python's standard library only, and the tables of bench/endo.
+EXTRA_DIST += \
+	bench/shortterm/README.md \
+	bench/shortterm/paper.tsv \
+	bench/shortterm/run \
+	bench/shortterm/scm/measure.py \
+	bench/shortterm/scm/subjects.py \
+	bench/shortterm/scm/tables.py

@@ -11,7 +11,7 @@ from scm.subjects import COUNTED, GC, OPERATIONS
 
 GRAIN = 1 << 16                 # bytes of a page of the heap
 EXACT = 50                      # the least heap is found to this part of it
-NO_MEMORY = "exit status 3"     # as the programs end then
+NO_MEMORY = ("exit status 3", "a thread cannot be created")         # as the programs end then
 ONE_MARKER = {"GC_MARKERS": "1"}
 
 
@@ -57,7 +57,7 @@ def least_heap(plan, subject, version):
     while enough - too_small > max(1, enough // EXACT):
         middle = (too_small + enough) // 2
         _, failure = run(plan, subject, version, middle * GRAIN)
-        if failure and not failure.startswith(NO_MEMORY):
+        if failure and not any(reason in failure for reason in NO_MEMORY):
             return 0, failure
         too_small, enough = (middle, enough) if failure else (too_small, middle)
     return enough * GRAIN, ""
@@ -80,12 +80,19 @@ def in_heaps(plan, subject, version, least):
 
 # ---- instructions ----
 
+def timed(only):
+    """The functions whose instructions count, of the figure with that name."""
+    if "_refresh" in only:
+        return "timed_refreshes*"
+    return "timed_tick*" if only.endswith("_expire") else "timed_*"
+
+
 def count(plan, subject, version, arguments, only=""):
-    """(figures of the run, {(file, function): instructions}, failure); of functions called timed_* if there is `only`."""
+    """(figures of the run, {(file, function): instructions}, failure); of the whole run, or of one operation."""
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "callgrind.out")
         tool = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}"]
-        tool += ["--collect-atstart=no", "--toggle-collect=timed_*"] if only else []
+        tool += ["--collect-atstart=no", f"--toggle-collect={timed(only)}"] if only else []
         call = [*tool, *command(plan, subject, version), *arguments, *(("--only", only) if only else ())]
         done = programs.run_once(plan.places, SGC, call, {**ONE_MARKER, **version.environment()}, ("result",), plan.timeout)
         if done.failure:

@@ -67,7 +67,7 @@ EXPERIMENTS = {
 def make(results, folder, name):
     """(text, lines of the TSV)."""
     title, subjects = EXPERIMENTS[name]
-    tables = Tables(results, thesis(folder, name))
+    tables = Tables(results, thesis(folder, name, "paper.tsv"))
     tables.quote()
     for subject in subjects:
         if subject == OPERATIONS:
