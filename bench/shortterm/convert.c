@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A converter with the memory of mpg123 and of JLayer, the decoders of [SCM]: sound files (bench/shortterm/sound.h) come one after
- * another and become WAV files; what a file needs is dead at its end, and what a frame needs at the frame's.
+ * A converter with the memory of mpg123 and of JLayer, the decoders of [SCM]: sound files (bench/shortterm/sound.h) come one
+ * after another and become WAV files; what a file needs is dead at its end, and what a frame needs at the frame's.
  *
  *     --files N        files that are converted
  *     --frames N       frames of each
  *     --each-frame 1   a tick after each frame, as in JLayer, not after each file, as in mpg123
  *     --folder DIR     where the WAV files go; otherwise nobody keeps them
  *
- * As a port by hand: all objects have a date from the beginning, extension 0, and all frees are gone.  With a tick after each file
- * nothing else is needed.  With a tick after each frame seven objects of the file are refreshed before it.
+ * As a port by hand: all objects have a date from the beginning, extension 0, and all frees are gone.  With a tick after each
+ * file nothing else is needed.  With a tick after each frame seven objects of the file are refreshed before it.
  *
- * The input is made before anything is measured.  The check: the samples are those that the encoder knows a decoder has to find.
+ * The input is made before anything is measured.  The check: the samples are those that the encoder has found a decoder to find.
  */
 #include <stdio.h>
 #include <stdlib.h>

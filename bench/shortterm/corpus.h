@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text for bench/shortterm/indexer.c that is made up: what a document says follows from its number.  A few words are frequent, most
- * are rare.  Nothing is kept in memory, so any thread may ask, and a check can read it all again.
+ * Text for bench/shortterm/indexer.c that is made up: what a document says follows from its number.  A few words are frequent,
+ * most are rare.  Nothing is kept in memory, so any thread may ask, and a check can read it all again.
  */
 #ifndef SGC_BENCH_SHORTTERM_CORPUS_H
 #define SGC_BENCH_SHORTTERM_CORPUS_H

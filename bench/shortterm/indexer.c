@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An indexer with the memory of LuIndex, the largest program of [SCM], in two threads: one walks through folders and hands on the
- * documents that it finds, the other cuts them into words and adds these to an index in memory.  When so many documents are
+ * An indexer with the memory of LuIndex, the largest program of [SCM], in two threads: one walks through folders and hands on
+ * the documents that it finds, the other cuts them into words and adds these to an index in memory.  When so many documents are
  * in it, the index is written away, and a new one begun.  Folders and documents are made up (bench/shortterm/corpus.h).
  *
  *     --segments N     indexes that are written away, a period each

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Monte Carlo simulation after the idea of Java Grande's, the program of [SCM] tables 2 and 4 and figures 9 to 14: prices walk at
- * random, and of each walk a few moments are kept.  All tasks are made first, each takes its result, and the walk of a round, a
- * header and two series, is not needed when the next begins.
+ * A Monte Carlo simulation after the idea of Java Grande's, the program of [SCM] tables 2 and 4 and figures 9 to 14: prices
+ * walk at random, and of each walk a few moments are kept.  All tasks are made first, each takes its result, and the walk of a
+ * round, a header and two series, is not needed when the next begins.
  *
  *     --walks N        rounds, of each instance
  *     --steps N        prices of a walk
@@ -10,9 +10,9 @@
  *     --leak 1         results keep their walks, though nobody looks at them: to a tracing collector these are alive
  *     --instances N    so many simulations at once, each a thread; the paper has one and four
  *
- * As a port of the program by hand: `app_free` where a walk is done with, unless it is kept; with dates, refresh(walk, 0) after its
- * creation and a tick at the end of the loop.  In mode free the walks that results keep are dangling pointers then, which nobody
- * follows: a leak that does no harm.
+ * As a port of the program by hand: `app_free` where a walk is done with, unless it is kept; with dates, refresh(walk, 0) after
+ * its creation and a tick at the end of the loop.  In mode free the walks that results keep are dangling pointers then, which
+ * nobody follows: a leak that does no harm.
  *
  * The check: some walks are simulated once more without memory, and all moments together are near what was put in.
  */

@@ -12,11 +12,11 @@
  *
  * Rounds: as many objects as a batch has are allocated, and get one date that outlasts what is measured, the largest extension.
  * Then come as many periods; in each, all objects are refreshed with extension 0, which is the refresh that is measured, and a
- * tick takes the dates of the period off if it is eager; if it is lazy, the following refreshes do, and one in eleven of them frees
- * an object.  Afterwards ticks let all objects go.
+ * tick takes the dates of the period off if it is eager; if it is lazy, the following refreshes do, and one in eleven of them
+ * frees an object.  Afterwards ticks let all objects go.
  *
- * All libraries are called by pointers, and loops are functions of their own, so that callgrind can count them apart; NAME_operations
- * says how many.
+ * All libraries are called by pointers, and loops are functions of their own, so that callgrind can count them apart;
+ * NAME_operations says how many.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -15,7 +15,8 @@ static int32_t between(int32_t least, int32_t value, int32_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Bit 3 is the sign; the difference is an odd number of eighths of the step, which grows if these were many and shrinks if few. */
+/* Bit 3 is the sign; the difference is an odd number of eighths of the step, which grows if they are many,
+ * and shrinks if they are few. */
 int16_t sound_decode(struct sound_channel *channel, unsigned code)
 {
     static const int32_t factor[8] = { 54, 56, 58, 60, 76, 96, 120, 144 };

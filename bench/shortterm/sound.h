@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simple audio format, for bench/shortterm/convert.c: a header, tags, and frames of differences of samples with four bits each,
- * whose step adapts itself.  Numbers are little-endian.
+ * A simple audio format, for bench/shortterm/convert.c: a header, tags, and frames of differences of samples with four bits
+ * each, whose step adapts itself.  Numbers are little-endian.
  *
  *     header   "SND1", channels (2), rate (4), frames (4), tags (2)
  *     tag      length of key (1), length of value (1), key, value
@@ -30,8 +30,8 @@ struct sound_channel {
 /* The sample that a code of four bits leads to. */
 int16_t sound_decode(struct sound_channel *channel, unsigned code);
 
-/* A whole file of music that is made up from the number; *bytes are its size.  *heard is a digest of the samples that a decoder has
- * to find.  Memory of malloc. */
+/* A whole file of music that is made up from the number; *bytes are its size.  *heard is a digest of the samples that a decoder
+ * has to find.  Memory of malloc. */
 unsigned char *sound_make(unsigned number, unsigned frames, size_t *bytes, uint64_t *heard);
 
 static inline unsigned get16(const unsigned char *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words of a document or of an index, for bench/shortterm/indexer.c: a hash table with open addressing, and the places of a word.  Who
- * uses one says what date its objects get.  No lock: one thread has all.
+ * Words of a document or of an index, for bench/shortterm/indexer.c: a hash table with open addressing, and the places of a
+ * word.  Who uses one says what date its objects get.  No lock: one thread has all.
  */
 #ifndef SGC_BENCH_SHORTTERM_TABLE_H
 #define SGC_BENCH_SHORTTERM_TABLE_H
