@@ -2,6 +2,10 @@
 # The heap.
 
 alloc_sources = \
+	alloc/drop.c \
+	alloc/drop.h \
+	alloc/emptied.c \
+	alloc/emptied.h \
 	alloc/free.c \
 	alloc/free.h \
 	alloc/large/span.c \

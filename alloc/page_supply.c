@@ -11,6 +11,7 @@
  */
 #include "alloc/page_supply.h"
 
+#include "alloc/emptied.h"
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/large/span.h"
@@ -155,6 +156,8 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
 
     sgc_assert(sgc_cache_ok(cache) && most != 0);
     sweep_for_page(cache);
+    if (sgc_free_list_count(cache->id) == 0)
+        sgc_emptied_look(cache, most);
     n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
     if (n != 0)
         return n;
@@ -181,6 +184,8 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
     sgc_assert(count != 0);
     if (count > 1)
         sweep_first(SWEEP_FOR_SPAN, self);
+    if (self != NULL && sgc_pool_used_bytes() / SGC_PAGE < count)
+        sgc_emptied_look((struct sgc_cache *)(void *)self, UINT32_MAX);
     first = take_settled(count, self, zero);
     if (first != SGC_NO_PAGE)
         return first;

@@ -23,11 +23,11 @@ enum sgc_lock_rank {
     SGC_RANK_REGISTRY = 0,      /* gc: the list of threads */
     SGC_RANK_ROOTS,             /* gc: registered root ranges */
     SGC_RANK_NODES,             /* gc: memory of the finalization tables */
-    SGC_RANK_DATES,             /* shortterm: pages of dates */
     SGC_RANK_CACHE,             /* alloc: one cache's page lists */
     SGC_RANK_SPANS,             /* alloc: the lists of large objects */
     SGC_RANK_ORPHANS,           /* alloc: pages without an owner */
     SGC_RANK_POOL,              /* alloc: free pages and arenas */
+    SGC_RANK_DATES,             /* shortterm: pages of dates */
     SGC_RANK_COUNT
 };
 

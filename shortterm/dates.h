@@ -16,6 +16,15 @@
 #include "shortterm/settings.h"
 #include "shortterm/time_rules.h"
 
+/* A clock beside the thread's own one.  Its regions' lists are made when the first region is refreshed by it, and so are those
+ * of the own clock and of global time. */
+struct SGC_clock {
+    struct sgc_dates *dates;
+    struct SGC_clock *next;
+    struct sgc_date_buffer objects, regions;
+    size_t bytes;
+};
+
 struct sgc_dates {
     uint32_t room;                      /* extensions below go the common way: the largest + 1; 0: none does */
     uint32_t phase;                     /* of global time, while it takes part */
@@ -23,12 +32,16 @@ struct sgc_dates {
     bool out_for_now;                   /* or would, but that it blocks */
     bool blocked;                       /* within GC_do_blocking: nothing of this may be touched */
     struct sgc_date_buffer local, global;
+    struct sgc_date_buffer local_regions, global_regions;
+    struct SGC_clock *clocks;
     struct sgc_date_queue expired;      /* not taken off yet */
     struct sgc_date_pool pool;
     uint64_t ticks, global_ticks;       /* that counted */
     uint64_t freed, freed_bytes;
     struct sgc_mutator *owner;
-    size_t bytes, global_bytes;         /* of this record, and of the global lists */
+    uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */
+    uintptr_t serial;                   /* no other thread's, ever */
+    size_t bytes;                       /* of this record */
 };
 
 /* The calling thread's, NULL if it has none. */
@@ -51,6 +64,22 @@ void sgc_dates_open(struct sgc_dates *d);
 
 /* Its lists of global dates.  False if there is no memory.  Likewise. */
 bool sgc_dates_make_global(struct sgc_dates *d);
+
+/* Makes the lists of a buffer: of so many.  False if there is no memory.  Likewise. */
+bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t count);
+
+/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other
+ * thread runs. */
+void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
+
+/* The clock is no more, and its dates are forgotten.  Likewise. */
+void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self);
+
+/* Calls fn for each of its buffers, those without lists, too. */
+void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);
+
+/* Calls fn for each stretch of dates that are not over.  World stopped. */
+void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
 
 /* Calls fn for each stretch of dates, over or not.  World stopped. */
 void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);

@@ -2,8 +2,11 @@
 /* What the collector calls of short-term memory: gc/threads/upper.h says when, and on which thread. */
 #include "shortterm/layer.h"
 
+#include "shortterm/clocks.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/holds.h"
+#include "shortterm/regions.h"
 
 /* ---- dates as roots ---- */
 
@@ -21,6 +24,13 @@ static void visit_words(void *raw, uintptr_t *from, uintptr_t *end)
     v->fn(v->arg, v->whose, (struct sgc_range){ (uintptr_t)from, (uintptr_t)end });
 }
 
+static void visit_hold(void *raw, struct sgc_range range)
+{
+    const struct visit *v = raw;
+
+    v->fn(v->arg, NULL, range);
+}
+
 static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg)
 {
     struct visit v = { fn, arg, NULL };
@@ -30,6 +40,7 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit(sgc_dates_of(m), visit_words, &v);
     }
+    sgc_holds_visit(visit_hold, &v);
 }
 
 /* ---- threads that wait, and end ---- */
@@ -68,6 +79,9 @@ static void thread_over(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_time_exit(d);
+    while (d->clocks != NULL)
+        sgc_clock_release(d, d->clocks);
+    sgc_regions_leave(d);
     sgc_dates_drop(d, sgc_section_of(self));
 }
 

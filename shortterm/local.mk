@@ -2,6 +2,9 @@
 # Short-term memory.
 
 shortterm_sources = \
+	shortterm/clock_calls.c \
+	shortterm/clocks.c \
+	shortterm/clocks.h \
 	shortterm/date_buffer.c \
 	shortterm/date_buffer.h \
 	shortterm/date_list.c \
@@ -10,15 +13,36 @@ shortterm_sources = \
 	shortterm/date_pages.h \
 	shortterm/dates.c \
 	shortterm/dates.h \
+	shortterm/expiry_procs.c \
+	shortterm/expiry_procs.h \
 	shortterm/global_time.c \
 	shortterm/global_time.h \
+	shortterm/hold_calls.c \
+	shortterm/holds.c \
+	shortterm/holds.h \
 	shortterm/layer.c \
 	shortterm/layer.h \
 	shortterm/objects.c \
 	shortterm/refresh.c \
+	shortterm/region_calls.c \
+	shortterm/region_chunks.c \
+	shortterm/region_chunks.h \
+	shortterm/regions.c \
+	shortterm/regions.h \
 	shortterm/settings.c \
 	shortterm/settings.h \
 	shortterm/start.c \
 	shortterm/start.h \
 	shortterm/tick.c \
 	shortterm/time_rules.h
+
+# libscm.
+compat_sources = \
+	shortterm/compat/clocks.c \
+	shortterm/compat/compat.h \
+	shortterm/compat/dates.c \
+	shortterm/compat/finalizers.c \
+	shortterm/compat/mem_info.c \
+	shortterm/compat/objects.c \
+	shortterm/compat/regions.c \
+	shortterm/compat/wrap.c

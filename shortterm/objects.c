@@ -42,8 +42,7 @@ static void add_stretch(void *arg, uintptr_t *from, uintptr_t *end)
 static void add_thread(struct SGC_shortterm_stats *s, const struct sgc_dates *d)
 {
     sgc_assert(sgc_dates_ok(d));
-    sgc_date_buffer_visit(&d->local, add_stretch, &s->dates);
-    sgc_date_buffer_visit(&d->global, add_stretch, &s->dates);
+    sgc_dates_visit_later(d, add_stretch, &s->dates);
     sgc_date_queue_visit(&d->expired, add_stretch, &s->expired);
     s->ticks += d->ticks;
     s->global_ticks += d->global_ticks;

@@ -9,6 +9,7 @@
 #include "alloc/small/small.h"
 #include "gc/api/guards.h"
 #include "shortterm/global_time.h"
+#include "shortterm/regions.h"
 #include "shortterm/start.h"
 #include "sgc_shortterm.h"
 
@@ -43,6 +44,7 @@ struct refresh {
     uintptr_t address;
     uint32_t extension;
     bool global;
+    struct SGC_clock *clock;            /* if it is not global; NULL: the thread's own one */
 };
 
 /* The object that the address means: with guards around it the program has another address of it. */
@@ -95,17 +97,19 @@ static int refresh(struct sgc_dates *d, const struct refresh *r)
     if (r->extension > sgc_shortterm.extension)
         return ERANGE;
     error = find(r->address, &o);
+    if (error == EINVAL && sgc_region_at(r->address) != NULL)
+        return sgc_region_refresh(d, sgc_region_at(r->address), &(struct sgc_region_date){ r->extension, r->global, r->clock });
     if (error != 0)
         return error;
     if (!r->global)
-        return add(d, &d->local, r->extension, &o);
+        return add(d, r->clock != NULL ? &r->clock->objects : &d->local, r->extension, &o);
     return sgc_time_enter(d) ? add(d, &d->global, r->extension + SGC_TIME_LATER, &o) : ENOMEM;
 }
 
 __attribute__((noinline))
 static int refresh_slowly(void *object, unsigned extension, bool global)
 {
-    struct refresh r = { (uintptr_t)object, extension, global };
+    struct refresh r = { (uintptr_t)object, extension, global, NULL };
     int error;
     struct sgc_dates *d = sgc_dates_now(&error);
 
@@ -163,4 +167,18 @@ int SGC_refresh_global(void *object, unsigned extension)
     if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
         return refresh_slowly(object, extension, true);
     return refresh_by(self, sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER), object, extension, true);
+}
+
+int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)
+{
+    struct refresh r = { (uintptr_t)object, extension, false, clock };
+    struct sgc_dates *d;
+    int error;
+
+    if (clock == NULL)
+        return SGC_refresh(object, extension);
+    d = sgc_dates_now(&error);
+    if (d == NULL)
+        return error;
+    return clock->dates == d ? refresh(d, &r) : EPERM;
 }

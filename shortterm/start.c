@@ -56,3 +56,17 @@ int SGC_shortterm_mode(void)
     sgc_shortterm_start(self);
     return (int)sgc_shortterm.mode;
 }
+
+size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size)
+{
+    struct SGC_shortterm s = { .mode = SGC_shortterm_mode() };
+    size_t known = size < sizeof s ? size : sizeof s;
+
+    s.extension = (int)sgc_shortterm.extension;
+    s.collect = sgc_shortterm.eager ? SGC_SHORTTERM_EAGER : SGC_SHORTTERM_LAZY;
+    s.step = (int)sgc_shortterm.step;
+    s.page_bytes = (int)(sizeof(struct sgc_date_page) + (sgc_date_words + 1) * sizeof(uintptr_t));
+    memset(settings, 0, size);
+    memcpy(settings, &s, known);
+    return known;
+}

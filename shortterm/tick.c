@@ -6,23 +6,10 @@
 
 #include <errno.h>
 
+#include "shortterm/clocks.h"
 #include "shortterm/global_time.h"
 #include "shortterm/start.h"
 #include "sgc_shortterm.h"
-
-/* The dates of one list are over. */
-static void go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer)
-{
-    struct sgc_section *section = sgc_section_of(d->owner);
-    struct sgc_date_page *first, *last;
-
-    sgc_assert(sgc_section_mine(section) && sgc_date_buffer_ok(buffer));
-    sgc_section_enter(section);
-    sgc_date_list_clear(sgc_date_buffer_tick(buffer), &first, &last);
-    sgc_section_leave(section);
-    if (__builtin_expect(first != NULL, 0))
-        sgc_date_pages_give(&d->pool, first, last, section);
-}
 
 __attribute__((noinline))
 static int tick_slowly(void)
@@ -33,7 +20,7 @@ static int tick_slowly(void)
     if (d == NULL)
         return error;
     d->ticks++;
-    go_on(d, &d->local);
+    sgc_clock_go_on(d, &d->local, &d->local_regions);
     return 0;
 }
 
@@ -45,7 +32,7 @@ int SGC_tick(void)
     if (__builtin_expect(d == NULL || d->room == 0, 0))
         return tick_slowly();
     d->ticks++;
-    go_on(d, &d->local);
+    sgc_clock_go_on(d, &d->local, &d->local_regions);
     return 0;
 }
 
@@ -60,7 +47,7 @@ int SGC_tick_global(void)
         return ENOMEM;
     if (sgc_time_pass(d)) {
         d->global_ticks++;
-        go_on(d, &d->global);
+        sgc_clock_go_on(d, &d->global, &d->global_regions);
     }
     return 0;
 }
@@ -82,6 +69,5 @@ int SGC_leave_time(void)
 
     if (d == NULL)
         return error;
-    sgc_time_exit(d);
-    return 0;
+    return sgc_time_exit(d) ? 0 : EALREADY;
 }

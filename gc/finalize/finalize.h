@@ -146,6 +146,9 @@ static inline bool sgc_link_ok(uintptr_t link)
 enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old);
 
+/* Removes what is registered for the object if its function is `fn`, and returns its data; otherwise NULL. */
+void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn);
+
 /* What is registered for the object (fn NULL: nothing).  World stopped by the caller. */
 void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
 

@@ -150,6 +150,23 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
     return slowly ? set_slowly(self, object, f, old) : result;
 }
 
+/* A record that is exchanged meanwhile may have other contents by then, and is not taken. */
+void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn)
+{
+    struct sgc_finalizer old = { .fn = NULL };
+    uintptr_t value;
+    sgc_aw_t *unit;
+
+    sgc_assert(sgc_mutator_mine(self) && sgc_registrable(object) && fn != NULL);
+    sgc_section_enter(sgc_section_of(self));
+    unit = sgc_tree_find(&all->finalizers, object);
+    value = unit != NULL ? sgc_aw_load_acq(unit) : 0;
+    if (value != 0 && sgc_record_of(value)->fn == fn && sgc_aw_cas(unit, value, 0))
+        take_over(self, value, &old);
+    sgc_section_leave(sgc_section_of(self));
+    return old.fn != NULL ? old.data : NULL;
+}
+
 /* ---- targets ---- */
 
 uintptr_t sgc_target_generation(uintptr_t object)

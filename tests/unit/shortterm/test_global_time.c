@@ -39,7 +39,7 @@ static void *one(void *raw)
     if (SGC_refresh_global(object, extension) != 0)
         sgc_a32_store_rel(&wrong, 1);
     sgc_a32_store_rel(&s->done, 1);
-    for (uint32_t i = 2; i < N + 10; i++) {
+    for (uint32_t i = 2; i <= N + 10; i++) {
         wait_for(&s->go, i);
         if (SGC_tick_global() != 0)
             sgc_a32_store_rel(&wrong, 1);
@@ -65,12 +65,11 @@ static void all_step(uint32_t i)
     }
 }
 
-/* All tick once a phase: each date is over at its thread's (e + 3)-th tick.  The first to join has not ticked in its phase, so
- * that its first tick counts; that of the others does not. */
+/* All tick once a phase, one after another, so that each tick counts: each date is over at its thread's (e + 3)-th. */
 static int together(void)
 {
     pthread_t thread[MOST];
-    uint32_t phase, left;
+    uint32_t phase;
     int bad = 0;
 
     GC_INIT();
@@ -83,9 +82,9 @@ static int together(void)
     for (uint32_t i = 1; i <= N + 8; i++) {
         all_step(i + 1);
         bad += sgc_time_phase() != phase + i;
-        left = i < extension + 3 ? (uint32_t)threads : i == extension + 3 ? (uint32_t)threads - 1 : 0;
-        bad += dates() != left;
+        bad += dates() != (i < extension + 3 ? (uint64_t)threads : 0);
     }
+    all_step(N + 10);
     for (int t = 0; t < threads; t++)
         GC_pthread_join(thread[t], NULL);
     return bad != 0 || sgc_a32_load_acq(&wrong) != 0 || sgc_time_threads() != 0;
