@@ -11,7 +11,7 @@
  * As a port by hand: all objects have a date from the beginning, extension 0, and all frees are gone.  With a tick after each
  * file nothing else is needed.  With a tick after each frame seven objects of the file are refreshed before it.
  *
- * The input is made before anything is measured.  The check: the samples are those that the encoder has found a decoder to find.
+ * The input is made before anything is measured.  The check: a decoder has to find the samples that the encoder has seen.
  */
 #include <stdio.h>
 #include <stdlib.h>
