@@ -21,13 +21,14 @@ struct common {
 SGC_STATE static struct common common = { .lock = SGC_LOCK_INIT(SGC_RANK_DATES) };
 SGC_STATE uint32_t sgc_date_words;
 
-void sgc_date_pages_init(size_t bytes)
+void sgc_date_pages_init(size_t bytes, uint32_t words_a_date)
 {
-    sgc_assert(bytes >= SGC_DATE_PAGE_LEAST && bytes <= SGC_DATE_PAGE_MOST && bytes % sizeof(uintptr_t) == 0);
-    sgc_assert(sgc_aw_load(&common.bytes) == 0);
-    common.page_bytes = bytes;
-    sgc_date_words = (uint32_t)((bytes - sizeof(struct sgc_date_page)) / sizeof(uintptr_t)) - 1;
-    sgc_assert(sgc_date_words >= 1);
+    size_t words = (bytes - sizeof(struct sgc_date_page)) / sizeof(uintptr_t) - 1;
+
+    sgc_assert(bytes >= SGC_DATE_PAGE_LEAST && bytes <= SGC_DATE_PAGE_MOST && sgc_aw_load(&common.bytes) == 0);
+    words = words < words_a_date ? words_a_date : words / words_a_date * words_a_date;
+    sgc_date_words = (uint32_t)words;
+    common.page_bytes = sizeof(struct sgc_date_page) + (words + 1) * sizeof(uintptr_t);
 }
 
 /* ---- common pages: under the lock ---- */

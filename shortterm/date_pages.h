@@ -47,8 +47,9 @@ struct sgc_date_pool {
     uint32_t count;                     /* from there on; too small after an abandoned section */
 };
 
-/* Pages are `bytes` large from now on.  Before the first is taken; once. */
-void sgc_date_pages_init(size_t bytes);
+/* Pages are `bytes` large from now on, or as many fewer as are no whole date, and have room for one at least.  Before the first
+ * is taken; once. */
+void sgc_date_pages_init(size_t bytes, uint32_t words_a_date);
 
 /* Sees to it that the pool has a page.  False if the system has no memory.  By its thread, outside sections. */
 bool sgc_date_pool_fill(struct sgc_date_pool *pool, struct sgc_section *self);

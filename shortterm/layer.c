@@ -4,6 +4,8 @@
 
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"
+#include "shortterm/counts.h"
+#include "shortterm/expire.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/regions.h"
@@ -72,6 +74,16 @@ static void active(struct sgc_mutator *self)
         sgc_time_enter(d);
 }
 
+/* Nobody else could tick it.  Objects with dates of global time are the tracer's from now on. */
+static void end_own_clock(struct sgc_dates *d)
+{
+    for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
+        sgc_clock_over(d, &d->local);
+    sgc_expire(d, SIZE_MAX);
+    if (d->global.list != NULL || d->expired.first != NULL)
+        sgc_counts_doubt();
+}
+
 static void thread_over(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -82,6 +94,8 @@ static void thread_over(struct sgc_mutator *self)
     while (d->clocks != NULL)
         sgc_clock_release(d, d->clocks);
     sgc_regions_leave(d);
+    if (sgc_shortterm.counts)
+        end_own_clock(d);
     sgc_dates_drop(d, sgc_section_of(self));
 }
 
@@ -109,6 +123,7 @@ const struct sgc_upper sgc_shortterm_layer = {
     .blocks = blocks,
     .active = active,
     .thread_over = thread_over,
+    .keeps = sgc_expire_keeps,
     .before_fork = before_fork,
     .after_fork_parent = after_fork_parent,
     .after_fork_child = after_fork_child,

@@ -5,6 +5,11 @@ shortterm_sources = \
 	shortterm/clock_calls.c \
 	shortterm/clocks.c \
 	shortterm/clocks.h \
+	shortterm/count.c \
+	shortterm/count.h \
+	shortterm/count_rules.h \
+	shortterm/counts.c \
+	shortterm/counts.h \
 	shortterm/date_buffer.c \
 	shortterm/date_buffer.h \
 	shortterm/date_list.c \
@@ -13,6 +18,8 @@ shortterm_sources = \
 	shortterm/date_pages.h \
 	shortterm/dates.c \
 	shortterm/dates.h \
+	shortterm/expire.c \
+	shortterm/expire.h \
 	shortterm/expiry_procs.c \
 	shortterm/expiry_procs.h \
 	shortterm/global_time.c \
@@ -45,4 +52,5 @@ compat_sources = \
 	shortterm/compat/mem_info.c \
 	shortterm/compat/objects.c \
 	shortterm/compat/regions.c \
+	shortterm/compat/threads.c \
 	shortterm/compat/wrap.c

@@ -8,6 +8,8 @@
 
 #include "alloc/small/small.h"
 #include "gc/api/guards.h"
+#include "shortterm/counts.h"
+#include "shortterm/expire.h"
 #include "shortterm/global_time.h"
 #include "shortterm/regions.h"
 #include "shortterm/start.h"
@@ -38,6 +40,23 @@ static inline void append(struct sgc_date_list *list, uintptr_t date)
     list->next++;
 }
 
+/* Can a date of an object there be counted, and is its page one whose objects are freed slowly, so that GC_free asks for
+ * dates? */
+__attribute__((always_inline))
+static inline bool is_countable(size_t granule)
+{
+    return sgc_a32_load(&sgc_heap.pages[granule / SGC_PAGE_GRANULES].bin) == SGC_BIN_FREES_SLOWLY && sgc_counts_ready(granule);
+}
+
+/* The word of the date of a small object, which is counted by that. */
+__attribute__((always_inline))
+static inline uintptr_t date_of(const struct sgc_cache *cache, void *object, size_t granule)
+{
+    uint32_t owner = sgc_tag_owner(sgc_aw_load(&sgc_heap.pages[granule / SGC_PAGE_GRANULES].tag));
+
+    return (uintptr_t)object | sgc_counts_add(granule, owner == cache->id);
+}
+
 /* ---- the other ways ---- */
 
 struct refresh {
@@ -45,6 +64,7 @@ struct refresh {
     uint32_t extension;
     bool global;
     struct SGC_clock *clock;            /* if it is not global; NULL: the thread's own one */
+    uintptr_t caller;
 };
 
 /* The object that the address means: with guards around it the program has another address of it. */
@@ -68,28 +88,51 @@ static int find(uintptr_t address, struct sgc_object *o)
     }
 }
 
-static int add(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t later, const struct sgc_object *o)
+/* The date of any object.  In a section. */
+static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
+{
+    if (!sgc_shortterm.counts)
+        return o->start;
+    if (!o->span)
+        sgc_page_free_slowly(o->page);
+    return o->start | sgc_counts_add(o->granule, !o->span && sgc_page_owner(o->page) == d->owner->cache.id);
+}
+
+static void append_wide(struct sgc_date_list *list, uintptr_t date, uintptr_t caller)
+{
+    list->next[1] = caller;
+    *list->next = date;
+    sgc_compiler_barrier();
+    list->next += 2;
+}
+
+static int add(struct sgc_dates *d, struct sgc_date_list *list, const struct sgc_object *o, uintptr_t caller)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
-    struct sgc_date_list *list = sgc_date_buffer_list(buffer, later);
     bool there;
 
     sgc_assert(sgc_dates_ok(d) && sgc_section_mine(section));
-    if (!sgc_date_pool_fill(&d->pool, section))
+    if (!sgc_date_pool_fill(&d->pool, section) || (sgc_shortterm.counts && !sgc_counts_prepare(o->granule)))
         return ENOMEM;
     sgc_section_enter(section);
     there = sgc_object_allocated(o);
     if (there) {
         if (*list->next == SGC_DATES_END)
             sgc_date_list_extend(list, &d->pool);
-        append(list, o->start);
+        if (sgc_shortterm.words == 2)
+            append_wide(list, counted(d, o), caller);
+        else
+            append(list, counted(d, o));
     }
     sgc_section_leave(section);
+    if (d->expired.first != NULL)
+        sgc_expire_step(d);
     return there ? 0 : ESTALE;
 }
 
 static int refresh(struct sgc_dates *d, const struct refresh *r)
 {
+    struct sgc_date_list *list = NULL;
     struct sgc_object o;
     int error;
 
@@ -102,14 +145,16 @@ static int refresh(struct sgc_dates *d, const struct refresh *r)
     if (error != 0)
         return error;
     if (!r->global)
-        return add(d, r->clock != NULL ? &r->clock->objects : &d->local, r->extension, &o);
-    return sgc_time_enter(d) ? add(d, &d->global, r->extension + SGC_TIME_LATER, &o) : ENOMEM;
+        list = sgc_date_buffer_list(r->clock != NULL ? &r->clock->objects : &d->local, r->extension);
+    else if (sgc_time_enter(d))
+        list = sgc_date_buffer_list(&d->global, r->extension + SGC_TIME_LATER);
+    return list != NULL ? add(d, list, &o, r->caller) : ENOMEM;
 }
 
 __attribute__((noinline))
 static int refresh_slowly(void *object, unsigned extension, bool global)
 {
-    struct refresh r = { (uintptr_t)object, extension, global, NULL };
+    struct refresh r = { (uintptr_t)object, extension, global, NULL, (uintptr_t)__builtin_return_address(0) };
     int error;
     struct sgc_dates *d = sgc_dates_now(&error);
 
@@ -125,27 +170,40 @@ static int refresh_missed(void *object, unsigned extension, bool global, struct 
 }
 
 __attribute__((noinline))
-static int refresh_looks(struct sgc_section *section)
+static int refresh_expires(struct sgc_dates *d)
 {
-    sgc_brief_look(section, NULL);
+    sgc_expire_step(d);
     return 0;
 }
 
+__attribute__((noinline))
+static int refresh_looks(struct sgc_dates *d)
+{
+    sgc_brief_look(&d->owner->cache.section, NULL);
+    return refresh_expires(d);
+}
+
 __attribute__((always_inline))
-static inline int refresh_by(struct sgc_mutator *self, struct sgc_date_list *list, void *object, unsigned extension,
-                             bool global)
+static inline int refresh_by(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
 {
     size_t granule = sgc_exact_granule(object);
-    struct sgc_cache *cache = &self->cache;
+    struct sgc_cache *cache = &d->owner->cache;
 
     if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0))
         return refresh_slowly(object, extension, global);
     sgc_brief_enter(&cache->section);
     if (__builtin_expect(!is_object(cache, object, granule) || *list->next == SGC_DATES_END, 0))
         return refresh_missed(object, extension, global, cache);
-    append(list, (uintptr_t)object);
+    if (!sgc_shortterm.counts)
+        append(list, (uintptr_t)object);
+    else if (is_countable(granule))
+        append(list, date_of(cache, object, granule));
+    else
+        return refresh_missed(object, extension, global, cache);
     if (sgc_brief_leave(&cache->section))
-        return refresh_looks(&cache->section);
+        return refresh_looks(d);
+    if (__builtin_expect(d->expired.first != NULL, 0))
+        return refresh_expires(d);
     return 0;
 }
 
@@ -156,7 +214,7 @@ int SGC_refresh(void *object, unsigned extension)
 
     if (__builtin_expect(d == NULL || extension >= d->room, 0))
         return refresh_slowly(object, extension, false);
-    return refresh_by(self, sgc_date_buffer_list(&d->local, extension), object, extension, false);
+    return refresh_by(d, sgc_date_buffer_list(&d->local, extension), object, extension, false);
 }
 
 int SGC_refresh_global(void *object, unsigned extension)
@@ -166,12 +224,12 @@ int SGC_refresh_global(void *object, unsigned extension)
 
     if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
         return refresh_slowly(object, extension, true);
-    return refresh_by(self, sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER), object, extension, true);
+    return refresh_by(d, sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER), object, extension, true);
 }
 
 int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)
 {
-    struct refresh r = { (uintptr_t)object, extension, false, clock };
+    struct refresh r = { (uintptr_t)object, extension, false, clock, (uintptr_t)__builtin_return_address(0) };
     struct sgc_dates *d;
     int error;
 

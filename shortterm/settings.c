@@ -92,6 +92,16 @@ void sgc_shortterm_settle(void)
     sgc_shortterm.eager = o->shortterm_collect == SGC_SHORTTERM_EAGER;
     sgc_shortterm.counts = o->shortterm != SGC_SHORTTERM_PIN;
     sgc_shortterm.step = (uint32_t)o->shortterm_step;
-    sgc_date_pages_init((size_t)o->shortterm_page / sizeof(uintptr_t) * sizeof(uintptr_t));
+    sgc_shortterm.words = o->shortterm == SGC_SHORTTERM_VERIFY ? 2 : 1;
+    sgc_date_pages_init((size_t)o->shortterm_page, sgc_shortterm.words);
     sgc_assert(sgc_shortterm_ok());
+}
+
+void sgc_shortterm_count_nothing(void)
+{
+    sgc_warn("SGC_SHORTTERM=%s: the system has no address space to count expiration dates; pin is used. Raise the limit of "
+             "address space, or lower SGC_RESERVE", sgc_shortterm.mode == SGC_SHORTTERM_FREE ? "free" : sgc_shortterm.mode ==
+             SGC_SHORTTERM_HYBRID ? "hybrid" : "verify");
+    sgc_shortterm.mode = SGC_SHORTTERM_PIN;
+    sgc_shortterm.counts = false;
 }

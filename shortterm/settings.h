@@ -18,6 +18,7 @@ struct sgc_shortterm {
     bool eager;
     bool counts;                        /* an object's dates are counted */
     uint32_t step;                      /* lazy: dates that an operation takes off */
+    uint32_t words;                     /* of a date: the object, and with verify who has refreshed it */
 };
 extern struct sgc_shortterm sgc_shortterm;
 
@@ -27,6 +28,9 @@ static inline bool sgc_shortterm_ok(void)
 {
     return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MOST;
 }
+
+/* There is no memory to count dates: the mode is pin, and that is said.  Under that lock. */
+void sgc_shortterm_count_nothing(void);
 
 /* Takes over what was chosen.  Under that lock; once. */
 void sgc_shortterm_settle(void);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "gc/threads/world.h"
+#include "shortterm/counts.h"
 #include "shortterm/date_pages.h"
 #include "shortterm/layer.h"
 
@@ -17,6 +18,8 @@ void sgc_shortterm_start(struct sgc_mutator *self)
     sgc_date_pages_lock(sgc_section_of(self));
     if (sgc_upper() == NULL) {
         sgc_shortterm_settle();
+        if (sgc_shortterm.counts && !sgc_counts_init())
+            sgc_shortterm_count_nothing();
         sgc_aw_store_rel(&sgc_upper_now, (uintptr_t)&sgc_shortterm_layer);
     }
     sgc_date_pages_unlock(sgc_section_of(self));

@@ -541,5 +541,6 @@ test_headers += tests/numa/filled.h tests/numa/nodes.h
 EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
 
 # Short-term memory.
-unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_regions
+unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
+	tests/unit/shortterm/test_regions
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time

@@ -157,6 +157,10 @@ enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, u
 bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link);
 enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, uintptr_t from, uintptr_t to);
 
+/* Does the collector have to find out itself that the object, which begins there, is dead: has it a finalizer, or a link or a
+ * toggle reference that points at it?  By who has the object, outside sections. */
+bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object);
+
 /* The object, which begins there, is about to be freed: nothing is registered for it, or in it, any more. */
 void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);
 

@@ -370,6 +370,18 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
     return result;
 }
 
+bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object)
+{
+    bool known;
+
+    sgc_assert(sgc_mutator_mine(self) && sgc_registrable(object));
+    sgc_section_enter(sgc_section_of(self));
+    known = sgc_tree_value(&all->finalizers, object) != 0 || may_be_target(object) ||
+            sgc_tree_value(&all->toggles, object) != 0;
+    sgc_section_leave(sgc_section_of(self));
+    return known;
+}
+
 /* ---- forgetting ---- */
 
 /* A section for each block, since an object may be large. */

@@ -18,6 +18,7 @@ SGC_clock_t *sgc_scm_clock(unsigned number)
 
 int scm_register_clock(void)
 {
+    sgc_scm_enter();
     for (int number = 1; number < SCM_MAX_CLOCKS; number++)
         if (clocks[number] == NULL) {
             clocks[number] = SGC_clock_new();

@@ -6,6 +6,9 @@
 #ifndef SGC_SHORTTERM_COMPAT_COMPAT_H
 #define SGC_SHORTTERM_COMPAT_COMPAT_H
 
+#define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +22,17 @@
 
 /* The mode, which is read when it is needed first: by then the program has chosen. */
 int sgc_scm_mode(void);
+
+/* Makes the calling thread a mutator, silently: programs written for libscm create threads without a word.  Each function that may
+ * be a thread's first begins with this. */
+extern _Thread_local bool sgc_scm_known;
+void sgc_scm_know_thread(void);
+
+static inline void sgc_scm_enter(void)
+{
+    if (__builtin_expect(!sgc_scm_known, 0))
+        sgc_scm_know_thread();
+}
 
 /* Does `refresh` with that argument and the extension, or with the largest that there is.  Without memory for the date what has
  * expired is freed, and then it is tried again; after that the program ends. */

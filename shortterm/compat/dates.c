@@ -56,55 +56,32 @@ static int by_global_time(void *object, unsigned extension, void *clock)
 
 void scm_refresh(void *object, unsigned extension)
 {
+    sgc_scm_enter();
     if (SGC_refresh(object, extension) != 0)
         sgc_scm_refresh(by_own_clock, object, extension, NULL);
 }
 
 void scm_global_refresh(void *object, unsigned extension)
 {
+    sgc_scm_enter();
     if (SGC_refresh_global(object, extension) != 0)
         sgc_scm_refresh(by_global_time, object, extension, NULL);
 }
 
 void scm_tick(void)
 {
+    sgc_scm_enter();
     SGC_tick();
 }
 
 void scm_global_tick(void)
 {
+    sgc_scm_enter();
     SGC_tick_global();
 }
 
 void scm_collect(void)
 {
+    sgc_scm_enter();
     SGC_expire(SIZE_MAX);
-}
-
-/* ---- threads ---- */
-
-static _Thread_local bool blocked;      /* it would take part in global time, but that it waits */
-
-void scm_register_thread(void)
-{
-    SGC_join_time();
-}
-
-void scm_unregister_thread(void)
-{
-    SGC_leave_time();
-}
-
-/* A thread that takes no part does not begin to when it has waited. */
-void scm_block_thread(void)
-{
-    if (SGC_leave_time() == 0)
-        blocked = true;
-}
-
-void scm_resume_thread(void)
-{
-    if (blocked)
-        SGC_join_time();
-    blocked = false;
 }

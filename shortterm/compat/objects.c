@@ -42,8 +42,10 @@ int sgc_scm_mode(void)
 
 void *scm_malloc(size_t size)
 {
-    void *object = sgc_scm_mode() == SGC_SHORTTERM_FREE ? GC_malloc_uncollectable(size) : GC_malloc(size);
+    void *object;
 
+    sgc_scm_enter();
+    object = sgc_scm_mode() == SGC_SHORTTERM_FREE ? GC_malloc_uncollectable(size) : GC_malloc(size);
     if (object != NULL)
         sgc_scm_count_allocated();
     else

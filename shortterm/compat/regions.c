@@ -15,6 +15,7 @@ static SGC_region_t *find(int number)
 
 int scm_create_region(void)
 {
+    sgc_scm_enter();
     for (int number = 0; number < SCM_MAX_REGIONS; number++)
         if (regions[number] == NULL) {
             regions[number] = SGC_region_new();
@@ -45,7 +46,7 @@ void *scm_malloc_in_region(size_t size, int region)
 
 static int by_clock(void *region, unsigned extension, void *clock)
 {
-    return SGC_region_refresh(region, extension, clock);
+    return SGC_region_refresh_clock(region, extension, clock);
 }
 
 static int by_global_time(void *region, unsigned extension, void *clock)

@@ -84,7 +84,7 @@ static int histories(size_t bytes)
     uint64_t state = 42 + bytes;
     int wrong = 0;
 
-    sgc_date_pages_init(bytes);
+    sgc_date_pages_init(bytes, 1);
     sgc_date_buffer_init(&buffer, lists, LISTS);
     for (int i = 0; i < 3000; i++) {
         uint32_t many = random_below(&state, 3) != 0 ? random_below(&state, 4) : random_below(&state, 700);
@@ -122,7 +122,7 @@ static int steady(void)
 {
     size_t before = 0;
 
-    sgc_date_pages_init(4096);
+    sgc_date_pages_init(4096, 1);
     sgc_date_buffer_init(&buffer, lists, LISTS);
     for (int i = 0; i < 10000; i++) {
         for (int n = 0; n < 1500; n++)
@@ -140,7 +140,7 @@ static int queued(void)
     uint32_t expected = 0;
     int wrong = 0;
 
-    sgc_date_pages_init(64);
+    sgc_date_pages_init(64, 1);
     sgc_date_buffer_init(&buffer, lists, LISTS);
     for (uint32_t round = 1; round <= 20; round++) {
         for (uint32_t n = 0; n < round; n++)
@@ -162,7 +162,7 @@ static int left_half_way(void)
     struct sgc_date_list *list = &lists[0];
     uintptr_t *was, date[] = { 16, 32, 48, 64, 80 };
 
-    sgc_date_pages_init(40);
+    sgc_date_pages_init(40, 1);
     sgc_date_buffer_init(&buffer, lists, LISTS);
     for (int i = 0; i < 3; i++)
         refresh(0, date[i]);

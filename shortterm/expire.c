@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking dates off: shortterm/expire.h. */
+#include "gc/api/internal.h"
+#include "shortterm/expire.h"
+
+#include "alloc/drop.h"
+#include "alloc/free.h"
+#include "gc/api/guards.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/finalize/finalize.h"
+#include "shortterm/counts.h"
+#include "shortterm/expiry_procs.h"
+#include "shortterm/start.h"
+#include "sgc_shortterm.h"
+
+/* What one section has taken off. */
+struct batch {
+    uint32_t taken, objects;
+    uintptr_t object[SGC_DROP_MAX];     /* that had their last date */
+    struct sgc_date_page *first, *last; /* pages that are used up */
+};
+
+/* ---- the queue: in a section ---- */
+
+/* The queue's first page is used up.  The page leaves the queue before `begin` is that of the next one: a jump in between skips
+ * some dates, and takes none off twice.  Its mark of the end goes when nobody reads it any more. */
+static void leave_page(struct sgc_date_queue *queue, struct batch *b)
+{
+    struct sgc_date_page *page = queue->first;
+    uint32_t end = queue->begin;
+
+    sgc_assert(page->word[end] == SGC_DATES_END);
+    queue->first = page->next;
+    sgc_compiler_barrier();
+    queue->begin = 0;
+    if (end < sgc_date_words)
+        page->word[end] = 0;
+    if (b->first == NULL)
+        b->first = page;
+    else
+        b->last->next = page;
+    b->last = page;
+}
+
+/* The next date, 0: there is none.  It is in the queue no more before it is taken off. */
+static uintptr_t next_date(struct sgc_date_queue *queue, struct batch *b)
+{
+    while (queue->first != NULL) {
+        uintptr_t date = queue->first->word[queue->begin];
+
+        sgc_assert(queue->begin <= sgc_date_words);
+        if (date != SGC_DATES_END) {
+            queue->begin += sgc_shortterm.words;
+            return date;
+        }
+        leave_page(queue, b);
+    }
+    return 0;
+}
+
+static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
+{
+    uintptr_t date;
+
+    sgc_assert(sgc_dates_ok(d));
+    while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(&d->expired, b)) != 0) {
+        uintptr_t object = date / SGC_GRANULE * SGC_GRANULE;
+
+        b->taken++;
+        if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
+            b->object[b->objects++] = object;
+    }
+}
+
+/* ---- objects that have expired ---- */
+
+/* Does the tracer have to see that the object is dead? */
+static bool is_tracers(const struct sgc_object *o)
+{
+    return (sgc_finalization_used() && sgc_finalization_knows(sgc_mutator_self(), o->start)) || sgc_disclaim_asks(o->kind);
+}
+
+/* May it be freed here and now?  What the program wants to do with it before is done. */
+static bool may_free(struct sgc_dates *d, uintptr_t object)
+{
+    struct sgc_object o;
+
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_take_freeable(sgc_granule_number(object)))
+        return false;
+    switch (sgc_expiry_ask(d, object)) {
+    case SGC_EXPIRY_KEEP:
+        return false;
+    case SGC_EXPIRY_FREE:
+        if (sgc_counts_of(sgc_granule_number(object)) != 0)
+            return false;
+        break;
+    case SGC_EXPIRY_NOTHING:
+        break;
+    }
+    if (!sgc_object_find(object, &o) || o.start != object || is_tracers(&o))
+        return false;
+    if (sgc_finalization_used())
+        sgc_links_forget(d->owner, o.start, o.start + o.bytes);
+    if (sgc_debug_used())
+        sgc_debug_take_down((void *)object);
+    return true;
+}
+
+/* Is there anything that might be registered about any object, or be left to the tracer? */
+static bool must_look(void)
+{
+    return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_used() || sgc_disclaim_used() || sgc_debug_used();
+}
+
+static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
+{
+    struct sgc_dropped done;
+    uint32_t free = 0;
+
+    sgc_assert(sgc_mutator_mine(d->owner) && count <= SGC_DROP_MAX);
+    if (sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
+        return;
+    if (must_look()) {
+        for (uint32_t i = 0; i < count; i++)
+            if (may_free(d, object[i]))
+                object[free++] = object[i];
+    } else {
+        free = count;
+    }
+    done = sgc_drop(&d->owner->cache, object, free);
+    d->freed += done.objects;
+    d->freed_bytes += done.bytes;
+    if (done.uncollectable != 0)
+        sgc_api_count_uncollectable(-(intptr_t)done.uncollectable);
+}
+
+void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
+{
+    free_objects(d, &object, 1);
+}
+
+/* ---- taking off ---- */
+
+static uint32_t expire_batch(struct sgc_dates *d, size_t most)
+{
+    struct sgc_section *section = sgc_section_of(d->owner);
+    struct batch b = { .taken = 0 };
+
+    sgc_section_enter(section);
+    take_some(d, most, &b);
+    sgc_section_leave(section);
+    if (b.first != NULL)
+        sgc_date_pages_give(&d->pool, b.first, b.last, section);
+    if (b.objects != 0)
+        free_objects(d, b.object, b.objects);
+    return b.taken;
+}
+
+size_t sgc_expire(struct sgc_dates *d, size_t most)
+{
+    size_t taken = 0;
+
+    sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
+    if (d->calling != 0 && sgc_expiry_calling(d))
+        return 0;
+    while (taken < most && d->expired.first != NULL)
+        taken += expire_batch(d, most - taken);
+    return taken;
+}
+
+size_t SGC_expire(size_t most)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    return d == NULL ? 0 : sgc_expire(d, most);
+}
+
+/* ---- questions ---- */
+
+int SGC_dates(const void *object)
+{
+    uintptr_t address = (uintptr_t)object;
+    struct sgc_object o;
+
+    if (sgc_counts.of == NULL || !sgc_heap_contains(address) || !sgc_object_find(address, &o) || o.start != address)
+        return -1;
+    return sgc_counts_of(o.granule);
+}
+
+static void say_kept(uintptr_t object, int dates)
+{
+    static SGC_STATE sgc_a32_t said;
+
+    if (sgc_a32_swap(&said, 1) == 0)
+        sgc_warn("GC_free(%p): the object has %d expiration dates, so it is not freed now but when they are over; this is said "
+                 "once. Free only objects that were never refreshed", (void *)object, dates);
+}
+
+bool sgc_expire_keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    int dates = sgc_counts_of(sgc_granule_number(object));
+
+    sgc_assert(sgc_mutator_mine(self));
+    if (dates != 0 && freed)
+        say_kept(object, dates);
+    return dates != 0;
+}
