@@ -180,7 +180,6 @@ GC_API SGC_region_t *SGC_region_of(const void *address);
 struct SGC_shortterm_stats {
     uint64_t dates;             /* not over yet, now */
     uint64_t expired;           /* over, and not taken off yet, now */
-    uint64_t refreshes;         /* made */
     uint64_t ticks;             /* of threads' own clocks */
     uint64_t global_ticks;      /* that counted */
     uint64_t global_time;

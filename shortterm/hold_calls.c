@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "gc/finalize/finalize.h"
+#include "shortterm/expire.h"
 #include "shortterm/holds.h"
 #include "shortterm/start.h"
 #include "sgc_shortterm.h"
@@ -41,11 +42,14 @@ int SGC_unhold(void *object)
 {
     int error;
     struct sgc_dates *d = may(object, &error);
+    bool last = false;
 
     if (d == NULL)
         return error;
     sgc_date_pages_lock(sgc_section_of(d->owner));
-    error = sgc_unhold(d->owner, (uintptr_t)object);
+    error = sgc_unhold(d->owner, (uintptr_t)object, &last);
     sgc_date_pages_unlock(sgc_section_of(d->owner));
+    if (last)
+        sgc_expire_object(d, (uintptr_t)object);
     return error;
 }

@@ -9,6 +9,8 @@
 #include "gc/finalize/address_tree.h"
 #include "gc/finalize/finalize.h"
 #include "gc/threads/mutator.h"
+#include "shortterm/counts.h"
+#include "shortterm/settings.h"
 
 /* On the object's unit of the tree. */
 struct hold {
@@ -28,7 +30,8 @@ bool sgc_held(uintptr_t object)
 
 bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object)
 {
-    return sgc_nodes_reserve(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(&holds, object);
+    return sgc_nodes_reserve(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(&holds, object) &&
+           (!sgc_shortterm.counts || sgc_counts_prepare(sgc_granule_number(object)));
 }
 
 int sgc_hold(struct sgc_mutator *self, uintptr_t object)
@@ -47,11 +50,13 @@ int sgc_hold(struct sgc_mutator *self, uintptr_t object)
     h->object = object;
     h->count = 1;
     sgc_page_free_slowly(sgc_page_number(object));
+    if (sgc_shortterm.counts)
+        sgc_counts_add(sgc_granule_number(object), false);
     sgc_aw_store_rel(unit, (uintptr_t)h);
     return 0;
 }
 
-int sgc_unhold(struct sgc_mutator *self, uintptr_t object)
+int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last)
 {
     sgc_aw_t *unit = sgc_tree_find(&holds, object);
     struct hold *h = unit != NULL ? (struct hold *)sgc_aw_load_acq(unit) : NULL;
@@ -64,6 +69,7 @@ int sgc_unhold(struct sgc_mutator *self, uintptr_t object)
     sgc_aw_store_rel(unit, 0);
     h->object = 0;
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, h);
+    *last = sgc_shortterm.counts && sgc_counts_take(sgc_granule_number(object), true);
     return 0;
 }
 

@@ -36,7 +36,7 @@ void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags)
 static void add_stretch(void *arg, uintptr_t *from, uintptr_t *end)
 {
     sgc_assert(from < end);
-    *(uint64_t *)arg += (uint64_t)(end - from);
+    *(uint64_t *)arg += (uint64_t)(end - from) / sgc_shortterm.words;
 }
 
 static void add_thread(struct SGC_shortterm_stats *s, const struct sgc_dates *d)

@@ -93,8 +93,7 @@ static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
 {
     if (!sgc_shortterm.counts)
         return o->start;
-    if (!o->span)
-        sgc_page_free_slowly(o->page);
+    sgc_page_free_slowly(o->page);
     return o->start | sgc_counts_add(o->granule, !o->span && sgc_page_owner(o->page) == d->owner->cache.id);
 }
 
