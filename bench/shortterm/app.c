@@ -158,7 +158,8 @@ static bool find_dates(void)
     *(void **)&dates.expire = dlsym(RTLD_DEFAULT, "SGC_expire");
     *(void **)&dates.get_stats = dlsym(RTLD_DEFAULT, "SGC_get_shortterm_stats");
     return dates.init != NULL && dates.mode != NULL && dates.refresh != NULL && dates.refresh_global != NULL &&
-           dates.tick != NULL && dates.tick_global != NULL && dates.malloc_dated != NULL && dates.get_stats != NULL;
+           dates.tick != NULL && dates.tick_global != NULL && dates.malloc_dated != NULL &&
+           dates.expire != NULL && dates.get_stats != NULL;
 }
 
 const struct app_dates *app_dates(void)
@@ -347,7 +348,6 @@ static void report_dates(void)
 
     if (app.memory != BY_DATES || dates.get_stats(&stats, sizeof stats) < sizeof stats)
         return;
-    figure("refreshes", (double)stats.refreshes, "number");
     figure("ticks", (double)(stats.ticks + stats.global_ticks), "number");
     figure("freed_by_dates", (double)stats.freed, "objects");
     figure("dates_left", (double)stats.dates, "number");

@@ -334,7 +334,7 @@ static void measure_pauses(void)
     figure("pause_by_dates_ms", pause_ms(), "ms");
     for (int i = 0; i <= DEFAULT_EXTENSION; i++)
         app_tick();
-    while (app_dates()->expire != NULL && app_dates()->expire((size_t)count) > 0)
+    while (app_dates()->expire((size_t)count) > 0)
         continue;
     figure("pause_after_ms", pause_ms(), "ms");
 }

@@ -11,7 +11,7 @@ TIMES = (("seconds", "s", 1), ("period_ns", "period, ms", MS), ("period_ns_least
          ("period_ns_most", "longest", MS))
 MEMORY = (("heap_steady_mb", "heap, 20th period, MB", 1), ("heap_most_mb", "most", 1), ("heap_last_mb", "last", 1),
           ("collections_steady", "collections since", 1), ("resident_last_mb", "resident, MB", 1), ("date_kb", "dates, KB", 1))
-COUNTS = (("instructions", "instructions, million", 1e6), ("refreshes", "refreshes", 1), ("ticks", "ticks", 1),
+COUNTS = (("instructions", "instructions, million", 1e6), ("ticks", "ticks", 1),
           ("freed_by_dates", "freed by dates", 1), ("expired_left", "expired at the end", 1))
 
 
