@@ -148,18 +148,35 @@ bool app_spoil(void)
 /* By their names, so that the programs start on a library without them. */
 static bool find_dates(void)
 {
-    *(void **)&dates.init = dlsym(RTLD_DEFAULT, "SGC_shortterm_init");
-    *(void **)&dates.mode = dlsym(RTLD_DEFAULT, "SGC_shortterm_mode");
-    *(void **)&dates.refresh = dlsym(RTLD_DEFAULT, "SGC_refresh");
-    *(void **)&dates.refresh_global = dlsym(RTLD_DEFAULT, "SGC_refresh_global");
-    *(void **)&dates.tick = dlsym(RTLD_DEFAULT, "SGC_tick");
-    *(void **)&dates.tick_global = dlsym(RTLD_DEFAULT, "SGC_tick_global");
-    *(void **)&dates.malloc_dated = dlsym(RTLD_DEFAULT, "SGC_malloc_dated");
-    *(void **)&dates.expire = dlsym(RTLD_DEFAULT, "SGC_expire");
-    *(void **)&dates.get_stats = dlsym(RTLD_DEFAULT, "SGC_get_shortterm_stats");
-    return dates.init != NULL && dates.mode != NULL && dates.refresh != NULL && dates.refresh_global != NULL &&
-           dates.tick != NULL && dates.tick_global != NULL && dates.malloc_dated != NULL &&
-           dates.expire != NULL && dates.get_stats != NULL;
+    static const struct {
+        void *place;
+        const char *name;
+    } wanted[] = {
+        { &dates.init, "SGC_shortterm_init" },
+        { &dates.mode, "SGC_shortterm_mode" },
+        { &dates.refresh, "SGC_refresh" },
+        { &dates.refresh_global, "SGC_refresh_global" },
+        { &dates.tick, "SGC_tick" },
+        { &dates.tick_global, "SGC_tick_global" },
+        { &dates.malloc_dated, "SGC_malloc_dated" },
+        { &dates.expire, "SGC_expire" },
+        { &dates.get_stats, "SGC_get_shortterm_stats" },
+        { &dates.hold, "SGC_hold" },
+        { &dates.unhold, "SGC_unhold" },
+        { &dates.region_new, "SGC_region_new" },
+        { &dates.region_malloc, "SGC_region_malloc" },
+        { &dates.region_refresh, "SGC_region_refresh" },
+        { &dates.region_close, "SGC_region_close" },
+    };
+    bool all = true;
+
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        void *found = dlsym(RTLD_DEFAULT, wanted[i].name);
+
+        memcpy(wanted[i].place, &found, sizeof found);
+        all = all && found != NULL;
+    }
+    return all;
 }
 
 const struct app_dates *app_dates(void)

@@ -81,6 +81,11 @@ struct app_dates {
     __typeof__(SGC_malloc_dated) *malloc_dated;
     __typeof__(SGC_expire) *expire;
     __typeof__(SGC_get_shortterm_stats) *get_stats;
+    __typeof__(SGC_hold) *hold, *unhold;
+    __typeof__(SGC_region_new) *region_new;
+    __typeof__(SGC_region_malloc) *region_malloc;
+    __typeof__(SGC_region_refresh) *region_refresh;
+    __typeof__(SGC_region_close) *region_close;
 };
 const struct app_dates *app_dates(void);
 

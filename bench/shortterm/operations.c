@@ -54,6 +54,8 @@ static struct library scm = { .name = "libscm" };
 /* In the heap, and so a root of what they point at. */
 static void **objects;
 
+static SGC_region_t *region;
+
 static double *measured;        /* of each round */
 static size_t rounds_measured;
 static size_t calls;            /* of the loop, measured or not */
@@ -95,6 +97,29 @@ TIMED timed_dated(int flags, size_t size)
     for (size_t i = 0; i < batch(); i++)
         dates->malloc_dated(size, 0, flags);
     dates->tick();
+}
+
+/* The region is full when its date is over. */
+TIMED timed_region(const struct library *l, size_t size)
+{
+    const struct app_dates *dates = app_dates();
+
+    for (size_t i = 0; i < batch(); i++)
+        dates->region_malloc(region, size);
+    dates->region_refresh(region, 0);
+    l->tick();
+}
+
+TIMED timed_holds(const struct library *l, size_t size)
+{
+    const struct app_dates *dates = app_dates();
+
+    (void)l;
+    (void)size;
+    for (size_t i = 0; i < batch(); i++)
+        dates->hold(objects[i]);
+    for (size_t i = 0; i < batch(); i++)
+        dates->unhold(objects[i]);
 }
 
 TIMED timed_refreshes(void (*refresh)(void *, unsigned))
@@ -428,6 +453,11 @@ static void measure_dates(void)
         return;
     measure_library(&dates);
     measure_loop(&dates_plain, "cycle", timed_cycles);
+    region = obtained(app_dates()->region_new());
+    measure_loop(&dates, "region", timed_region);
+    app_dates()->region_close(region);
+    fill_here(&dates);
+    measure_loop(&dates, "hold", timed_holds);
     measure_dated("malloc_dated", 0);
     measure_dated("malloc_dated_plain", SGC_SHORTTERM_ATOMIC);
     measure_others(&dates);

@@ -82,4 +82,4 @@ COUNTED = {
 }
 OPERATION_NAMES = ("libc_pair", "gc_pair", "gc_plain_pair", "gc_batch", "gc_plain_batch", "dates_cycle", "dates_plain_cycle",
                    "dates_malloc_dated", "dates_malloc_dated_plain", "dates_refresh", "dates_refresh_global", "dates_refresh_other",
-                   "dates_expire", "dates_tick", "dates_tick_global")
+                   "dates_expire", "dates_tick", "dates_tick_global", "dates_region", "dates_hold")
