@@ -3,9 +3,8 @@
  * Dropping objects: alloc/drop.h.  On any mutator, for itself.
  *
  * First their bits are taken, in one section, without a lock: nobody else writes those of our swept pages.  Then, under the
- * cache's lock, each page that they were on is looked at once: one that may be empty, and one that is not known to be offered
- * yet.  A page that had been offered, and is not empty, needs no lock.  Left by a jump in between, pages have free slots that are found after
- * the next cycle.
+ * cache's lock, the pages that they were on are looked at, if one of them may be empty or is not known to be offered yet: for
+ * most batches no lock is needed.  Left by a jump in between, pages have free slots that are found after the next cycle.
  */
 #include "alloc/drop.h"
 
@@ -23,7 +22,7 @@ enum { POISON = 0xdf };
 struct batch {
     uint32_t pages, others;
     uint32_t page[SGC_DROP_MAX];        /* that objects were on, neighbours once */
-    bool maybe_empty[SGC_DROP_MAX];     /* nothing is left in the word of the page's last object */
+    bool maybe_empty[SGC_DROP_MAX];     /* it is not the active page, and nothing is left in the word of its last object */
     uintptr_t other[SGC_DROP_MAX];      /* objects that are not freed here */
     bool unoffered;                     /* a page is not known to be on its usable list */
     struct sgc_dropped done;
@@ -61,7 +60,7 @@ static bool drop_own(struct sgc_cache *cache, struct batch *b, uintptr_t object)
     uint32_t page = (uint32_t)(granule / SGC_PAGE_GRANULES);
     const struct sgc_page *d = &sgc_heap.pages[page];
     const struct sgc_bin *bin;
-    uintptr_t freed;                    /* by other threads, of the same word */
+    uintptr_t freed, left;              /* by other threads, of the same word; allocated in it then */
 
     if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag)
         return false;
@@ -70,7 +69,8 @@ static bool drop_own(struct sgc_cache *cache, struct batch *b, uintptr_t object)
     freed = sgc_a8_load_acq(&d->remote) != 0 ? sgc_aw_load(sgc_remote_word(granule)) : 0;
     if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, (const char *)object) || (freed & sgc_bit_mask(granule)) != 0)
         return false;
-    note_page(b, page, (take_bit(granule, bin->size) & ~freed) == 0);
+    left = take_bit(granule, bin->size) & ~freed;
+    note_page(b, page, left == 0 && page != bin->page);
     b->done.objects++;
     b->done.bytes += bin->size;
     if (sgc_kind_uncollectable(d->kind))
@@ -103,13 +103,10 @@ static void look_at(struct sgc_cache *cache, const struct batch *b, uint32_t i, 
         return;
     kind = d->kind;
     cls = d->cls;
-    if (b->maybe_empty[i] && sgc_emptied_leave(cache, page, step)) {
+    if (b->maybe_empty[i] && sgc_emptied_leave(cache, page, step))
         sgc_emptied_unexpect(cache, kind, cls, step);
-        return;
-    }
-    sgc_cache_page_usable(cache, page);
-    if (b->maybe_empty[i])
-        sgc_cache_count_unlooked(cache);
+    else
+        sgc_cache_page_usable(cache, page);
 }
 
 /* Some of them under one lock. */

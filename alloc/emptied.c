@@ -18,8 +18,8 @@
 enum {
     KEPT_MIN = 4,                   /* pages' worth at hand; less is nothing to look for, */
     KEPT_BIN = SGC_PAGE / 2,        /* nor are so many bytes of a bin */
-    UNLOOKED_MIN = 8,               /* pages that may be empty; fewer are nothing to look for, */
-    UNLOOKED_MORE = 64,             /* and so many more after a look in vain */
+    FOUND_MANY = 4,                 /* pages for which a look at all bins was worth while */
+    PAUSE_MIN = 2, PAUSE_MAX = 16,  /* demands for pages between two such looks */
     DENSE = 4,                      /* at least a fourth of what the pages of a bin hold is at hand, */
     EXPECTED_PAGES = 16,            /* not counting so many, */
     GROWN = 4,                      /* and a fourth more than at the last look */
@@ -42,8 +42,9 @@ bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_
     struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
     sgc_assert(sgc_lock_taken(&cache->lock) && sgc_aw_load(&d->tag) == cache->tag);
-    if (sgc_heap_is_marking() || sgc_bin_expects(bin, page) || !is_empty(page) ||
-        !sgc_bin_forget_freed(cache, d->kind, d->cls, page))
+    if (sgc_heap_is_marking() || !is_empty(page))
+        return false;
+    if (sgc_bin_expects(bin, page) || !sgc_bin_forget_freed(cache, d->kind, d->cls, page))
         return false;
     sgc_lists_take_empty(&bin->lists, page, step);
     return true;
@@ -231,63 +232,136 @@ static uint32_t give_up(struct sgc_cache *cache, const struct kept *kept, uint32
 
 /* ---- the look ---- */
 
-/* Bins that keep many freed slots.  Those with the fewest come first: if they are enough, the others are left in peace. */
-static uint32_t look_at_kept(struct sgc_cache *cache, uint32_t want)
+/* When a cache looks again. */
+struct look {
+    uint32_t kept;                  /* pages' worth of freed slots that must be at hand */
+    uint16_t wait, pause;           /* demands for pages until all bins are looked at; how many it waits each time */
+};
+
+static struct look looks[SGC_OWNERS_MAX];
+SGC_STATE_LARGE(looks);
+
+/* Bins that keep many freed slots.  Those with the fewest come first: if they are enough, the others are left in peace.  One
+ * that did not give them up is passed over, with those that have as many. */
+static uint32_t look_at_kept(struct sgc_cache *cache, struct look *look, uint32_t want)
 {
     struct kept least;
-    size_t kept = kept_of_all(cache, KEPT_BIN, &least) / SGC_PAGE;
+    size_t above = KEPT_BIN, kept = kept_of_all(cache, above, &least) / SGC_PAGE;
     uint32_t again = (uint32_t)(kept + kept / GROWN + KEPT_MIN), found = 0;
 
-    if (cache->look_at > again)
-        cache->look_at = again;
-    if (kept < KEPT_MIN || kept < cache->look_at)
+    if (look->kept > again)
+        look->kept = again;
+    if (kept < KEPT_MIN || kept < look->kept)
         return 0;
     while (found < want && least.bytes != SIZE_MAX) {
         found += give_up(cache, &least, 0);
-        kept_of_all(cache, least.bytes, &least);
+        if (sgc_bin_nfreed(&cache->bin[least.kind][least.cls]) != 0)
+            above = least.bytes;
+        kept_of_all(cache, above, &least);
     }
-    cache->look_at = found == 0 ? again : 0;
+    look->kept = found == 0 ? again : 0;
     return found;
 }
 
-static uint32_t look_at_kind(struct sgc_cache *cache, uint32_t kind, uint32_t unlooked)
+/* The lowest bits of a word. */
+static inline uintptr_t low_bits(size_t bits)
+{
+    return bits >= 64 ? UINTPTR_MAX : ((uintptr_t)1 << bits) - 1;
+}
+
+/* Those of the word of granules from `at` on that are of the claimed run. */
+static uintptr_t run_bits(const struct sgc_bin *bin, size_t at)
+{
+    size_t from = sgc_granule_number((uintptr_t)bin->cur), to = sgc_granule_number((uintptr_t)bin->end);
+
+    if (bin->cur >= bin->end || to <= at || from >= at + 64)
+        return 0;
+    return low_bits(to - at) & ~low_bits(from <= at ? 0 : from - at);
+}
+
+/* Is nothing allocated in the active page but the run? */
+static bool has_run_only(const struct sgc_bin *bin)
+{
+    size_t first = sgc_page_first_granule(bin->page);
+
+    for (size_t at = first; at < first + SGC_PAGE_GRANULES; at += 64)
+        if ((sgc_aw_load(sgc_slot_word(at)) & ~run_bits(bin, at)) != 0)
+            return false;
+    return true;
+}
+
+static bool is_promising(struct sgc_cache *cache, const struct sgc_bin *bin)
+{
+    bool promising;
+
+    sgc_lock(&cache->lock, &cache->section);
+    promising = bin->active_epoch == sgc_heap.epoch &&
+                ((bin->page != SGC_NO_PAGE && has_run_only(bin)) ||
+                 (cache->delivered != 0 && bin->lists.head[SGC_LIST_USABLE] != SGC_NO_PAGE));
+    sgc_unlock(&cache->lock, &cache->section);
+    return promising;
+}
+
+static uint32_t look_at_kind(struct sgc_cache *cache, uint32_t kind, uint32_t delivered)
 {
     uint32_t found = 0;
 
-    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++) {
-        const struct sgc_bin *bin = &cache->bin[kind][cls];
-        struct kept kept = { (size_t)sgc_bin_nfreed(bin) * bin->size, kind, cls };
+    for (uint32_t half = 0; half < 2; half++)
+        for (uint64_t bins = cache->active[kind][half]; bins != 0; bins &= bins - 1) {
+            uint32_t cls = half * 64 + (uint32_t)__builtin_ctzll(bins);
+            const struct sgc_bin *bin = &cache->bin[kind][cls];
+            struct kept kept = { (size_t)sgc_bin_nfreed(bin) * bin->size, kind, cls };
 
-        if (bin->size != 0 && bin->active_epoch == sgc_heap.epoch)
-            found += give_up(cache, &kept, unlooked);
-    }
+            if (is_promising(cache, bin))
+                found += give_up(cache, &kept, delivered);
+        }
     return found;
 }
 
-/* All bins that had a page in this epoch: pages of other threads' frees, and such as were empty when their bins still expected
- * them. */
-static uint32_t look_at_all(struct sgc_cache *cache)
+/* After a look in vain the next one comes later. */
+static void pause_now(struct look *look, bool in_vain)
 {
-    uint32_t found = 0, unlooked = (uint32_t)cache->unlooked;
+    if (!in_vain)
+        look->pause = PAUSE_MIN;
+    else if (look->pause < PAUSE_MAX)
+        look->pause *= 2;
+    look->wait = look->pause;
+}
 
-    sgc_assert(cache->unlooked >= UNLOOKED_MIN);
+/* The first one is not at once. */
+static bool is_time(struct look *look)
+{
+    if (look->pause == 0)
+        look->wait = look->pause = PAUSE_MAX;
+    return look->wait == 0 || --look->wait == 0;
+}
+
+/* All bins that had a page in this epoch: what other threads have freed, and active pages in which nothing is left. */
+static uint32_t look_at_all(struct sgc_cache *cache, struct look *look)
+{
+    uint32_t found = 0, delivered = cache->delivered;
+
+    if (!is_time(look))
+        return 0;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
-        found += look_at_kind(cache, kind, unlooked);
-    cache->unlooked = found == 0 ? -UNLOOKED_MORE : 0;
+        found += look_at_kind(cache, kind, delivered);
+    cache->delivered = 0;
+    pause_now(look, found < FOUND_MANY);
     return found;
 }
 
 uint32_t sgc_emptied_look(struct sgc_cache *cache, uint32_t want)
 {
+    struct look *look = &looks[cache->id];
     uint32_t found;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     if (sgc_heap_is_marking())
         return 0;
     sgc_guard_enter(&cache->section);
-    found = look_at_kept(cache, want);
-    if (found < want && cache->unlooked >= UNLOOKED_MIN)
-        found += look_at_all(cache);
+    found = look_at_kept(cache, look, want);
+    if (found < want)
+        found += look_at_all(cache, look);
     sgc_guard_leave(&cache->section);
     return found;
 }

@@ -148,6 +148,15 @@ static uint32_t at_once(const struct sgc_cache *cache, uint32_t most)
     return own > 0 ? own : 1;
 }
 
+/* Free pages that the thread gets before all others: while it has some, it need not look at what its bins keep.  PS does not
+ * know whose they are. */
+static size_t free_for(const struct sgc_cache *cache)
+{
+    if (sgc_heap.config.page_rule.policy == SGC_POLICY_PS)
+        return sgc_pool_used_bytes() / SGC_PAGE;
+    return sgc_free_list_count(cache->id);
+}
+
 /* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with contents serves
  * as it is. */
 uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
@@ -156,7 +165,7 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
 
     sgc_assert(sgc_cache_ok(cache) && most != 0);
     sweep_for_page(cache);
-    if (sgc_free_list_count(cache->id) == 0)
+    if (free_for(cache) < most)
         sgc_emptied_look(cache, most);
     n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
     if (n != 0)

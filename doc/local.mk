@@ -33,6 +33,7 @@ documents += \
 	doc/design/testing.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
+	doc/design/verify.md \
 	doc/design/world.md \
 	doc/journal/README.md \
 	doc/journal/assertions.md \
@@ -45,6 +46,7 @@ documents += \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \
+	doc/libscm.md \
 	doc/numa.md \
 	doc/pauses.md \
 	doc/porting.md \

@@ -111,6 +111,8 @@ gc_sources = \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
+	gc/inspect/way.c \
+	gc/inspect/way.h \
 	gc/pacing/beside.c \
 	gc/pacing/beside.h \
 	gc/pacing/costs.c \

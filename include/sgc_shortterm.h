@@ -136,7 +136,7 @@ GC_API int SGC_tick_clock(SGC_clock_t *clock);
 /*
  * A hold is a date without an end that is no thread's: anybody may make one and anybody may take it back.  For what is handed
  * to a thread that waits, or does not exist yet: who hands it over holds it, and who has got it refreshes it and takes the hold
- * back.  Also for what is not to expire at all.  Holds of one object are counted.
+ * back.  Also for what is not to expire at all.  Holds of one object are counted.  GC_free leaves an object that is held.
  */
 GC_API int SGC_hold(void *object);
 
@@ -174,6 +174,44 @@ GC_API int SGC_region_close(SGC_region_t *region);
 /* The region in whose memory the address lies; NULL: in none. */
 GC_API SGC_region_t *SGC_region_of(const void *address);
 
+/* ---- verify ------------------------------------------------------------------------------------------- */
+
+/* With SGC_SHORTTERM=verify each collection looks at what has expired since the one before. */
+enum {
+    SGC_FINDING_PREMATURE,      /* an object that has expired can be reached: with free a pointer to it would dangle */
+    SGC_FINDING_NEEDED,         /* one that has expired can be reached from an object that has a date: the same, later */
+    SGC_FINDING_STILL           /* a clock has stood still for some collections, and its dates keep memory */
+};
+
+/* How sure it is that an object can be reached: by variables of the program and by pointers to objects' first bytes alone; else
+ * by other words on the way, or another thread's stack; only by a word on the stack, or in a register, of the thread that has
+ * collected, which may be an old one. */
+enum { SGC_FINDING_CERTAIN, SGC_FINDING_LIKELY, SGC_FINDING_POSSIBLE };
+
+/* New members come at the end only. */
+struct SGC_finding {
+    int kind;                   /* SGC_FINDING_PREMATURE ... */
+    int certainty;              /* SGC_FINDING_CERTAIN ...; of objects */
+    int global;                 /* of a clock: it is global time, for which `thread` does not tick */
+    const void *object;         /* its first address */
+    size_t bytes;               /* of the object; that the clock's dates keep, at most */
+    const void *refreshed_at;   /* in the program, behind the call by which it got the date that was over last */
+    long thread;                /* kernel's number of the thread whose date, or clock, that was; 0: it has ended */
+    SGC_held_t held;            /* what the way to the object begins with, as by SGC_find_way; SGC_HELD_UNKNOWN: no memory */
+    size_t steps;               /* objects on the way, it is the last; of a clock: collections for which it has stood still */
+    const struct SGC_step *step;        /* the first of them, 24 at most */
+};
+
+typedef void (GC_CALLBACK *SGC_finding_proc)(const struct SGC_finding *finding, void *data);
+
+/* Collects, and calls proc with all that was found and not told yet; proc NULL: that is said in messages.  Returns how many
+ * that were, which may be more than were told: the first ten are.  proc may use the collector; others may have changed the
+ * objects meanwhile.  0 in other modes.
+ *
+ * SGC_SHORTTERM_CHECK=n does it, with messages, in each n-th tick of a thread; without it what was found is said at the next
+ * tick of any thread. */
+GC_API size_t SGC_shortterm_check(SGC_finding_proc proc, void *data);
+
 /* ---- figures ------------------------------------------------------------------------------------------ */
 
 /* Of all threads, from the start on.  New members come at the end only. */
@@ -187,6 +225,7 @@ struct SGC_shortterm_stats {
     uint64_t freed;             /* objects, because their last date was over */
     uint64_t freed_bytes;
     uint64_t date_bytes;        /* memory for dates, in use or not */
+    uint64_t kept_bytes;        /* verify: of objects that nothing but dates kept in the last collection */
 };
 
 /* As SGC_get_stats. */

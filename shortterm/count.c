@@ -9,7 +9,7 @@ bool sgc_count_add_slowly(struct sgc_count *count)
 
     do
         others = sgc_a8_load(&count->others);
-    while ((others & SGC_COUNT_ALONE) != 0 && !sgc_a8_cas(&count->others, others, sgc_count_number(others)));
+    while ((others & SGC_COUNT_ALONE) != 0 && !sgc_a8_cas(&count->others, others, sgc_count_joined(others)));
     sgc_a8_store(&count->own, sgc_count_up(own));
     return !sgc_count_is_stuck(own);
 }
@@ -20,7 +20,7 @@ bool sgc_count_add_other(struct sgc_count *count)
 
     do
         others = sgc_a8_load(&count->others);
-    while (!sgc_a8_cas(&count->others, others, sgc_count_up(others)));
+    while (!sgc_a8_cas(&count->others, others, sgc_count_others_up(others)));
     return !sgc_count_is_stuck(others);
 }
 
@@ -31,8 +31,8 @@ bool sgc_count_take_other(struct sgc_count *count)
 
     do {
         others = sgc_a8_load(&count->others);
-        next = sgc_count_others_taken(others, sgc_a8_load_acq(&count->own), &last);
-    } while (!sgc_a8_cas(&count->others, others, next));
+        next = sgc_count_others_taken(others, sgc_a8_load(&count->own), &last);
+    } while (!sgc_a8_cas(&count->others, others, next) || next == SGC_COUNT_LOOKING);
     return last;
 }
 

@@ -2,10 +2,9 @@
 /*
  * The number of dates of one object.  What its two bytes say, and why that is exact: shortterm/count_rules.h.
  *
- *   own      the thread that owns the page, in a       the same;      relaxed.  Who reads it as another thread has a date of
- *            section; who has the object to itself;    others: see    the object, which its owner knows by what has told
- *            the collecting thread, world stopped      the rules      that thread of the object, or will tell the owner;
- *                                                                     with acquire, since `others` is changed after that
+ *   own      the thread that owns the page, in a       the same;      relaxed: what tells a thread of the object, and its owner
+ *            section; who has the object to itself;    others: see    that this thread has a date, orders it; and exchanges of
+ *            the collecting thread, world stopped      the rules      `others` before and after
  *   others   any thread, in a section: by exchange;    the same       acquire-release: the last one sees what all others did
  *            the collecting thread, world stopped                     to the object
  *

@@ -10,8 +10,8 @@
  *   doubt    who counts in vain: 1; the collecting     the collecting relaxed; stopping the world
  *            thread: 0                                 thread
  *
- * An object that has lost a number to a jump, or has had too many dates, is the tracer's, and so is each that comes to its place,
- * until all is counted anew.
+ * An object that has lost a number to a jump, or has had too many dates, is the tracer's, and so is each that comes to its
+ * place, until all is counted anew.
  */
 #ifndef SGC_SHORTTERM_COUNTS_H
 #define SGC_SHORTTERM_COUNTS_H
@@ -55,7 +55,8 @@ static inline void sgc_counts_doubt(void)
     sgc_a32_store(&sgc_counts.doubt, 1);
 }
 
-/* To count anew: all numbers become 0, then each date is added again, then what is left of objects without dates is forgotten. */
+/* To count anew: all numbers become 0, then each date is added again, then what is left of objects without dates is
+ * forgotten. */
 void sgc_counts_wipe(void);
 void sgc_counts_tidy(void);
 

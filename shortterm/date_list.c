@@ -111,3 +111,25 @@ void sgc_date_queue_visit(const struct sgc_date_queue *queue, sgc_visit_dates_t 
             fn(arg, page->word + begin, page->word + end);
     }
 }
+
+/* Pages that nobody uses have their mark of the end in the last word only. */
+static void unmark(struct sgc_date_page *page)
+{
+    for (uint32_t i = 0; i < sgc_date_words; i++)
+        if (page->word[i] == SGC_DATES_END)
+            page->word[i] = 0;
+}
+
+void sgc_date_queue_empty(struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_visit_dates_t fn, void *arg)
+{
+    struct sgc_date_page *first = queue->first, *last = first;
+
+    if (first == NULL)
+        return;
+    sgc_date_queue_visit(queue, fn, arg);
+    queue->first = NULL;
+    unmark(last);
+    for (; last->next != NULL; unmark(last))
+        last = last->next;
+    sgc_date_pages_give(pool, first, last, NULL);
+}

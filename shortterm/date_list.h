@@ -63,4 +63,7 @@ typedef void (*sgc_visit_dates_t)(void *arg, uintptr_t *from, uintptr_t *end);
 void sgc_date_list_visit(const struct sgc_date_list *list, sgc_visit_dates_t fn, void *arg);
 void sgc_date_queue_visit(const struct sgc_date_queue *queue, sgc_visit_dates_t fn, void *arg);
 
+/* The same, and then the queue is empty, and its pages are the pool's.  World stopped. */
+void sgc_date_queue_empty(struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_visit_dates_t fn, void *arg);
+
 #endif

@@ -4,6 +4,8 @@
 
 #include "platform/platform.h"
 
+SGC_STATE struct sgc_dates_gone sgc_dates_gone;
+
 /* Dates of two words do not go the common way. */
 void sgc_dates_open(struct sgc_dates *d)
 {
@@ -100,6 +102,16 @@ static void visit_buffer(void *raw, const struct sgc_date_buffer *buffer)
     sgc_date_buffer_visit(buffer, v->fn, v->arg);
 }
 
+void sgc_dates_visit_objects(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
+{
+    sgc_assert(sgc_dates_ok(d));
+    sgc_date_buffer_visit(&d->local, fn, arg);
+    sgc_date_buffer_visit(&d->global, fn, arg);
+    for (const struct SGC_clock *c = d->clocks; c != NULL; c = c->next)
+        sgc_date_buffer_visit(&c->objects, fn, arg);
+    sgc_date_queue_visit(&d->expired, fn, arg);
+}
+
 void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
 {
     struct visit v = { fn, arg };
@@ -130,9 +142,18 @@ void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct s
     sgc_mem_release(clock, clock->bytes);
 }
 
+static void count_gone(const struct sgc_dates *d)
+{
+    sgc_aw_add_relaxed(&sgc_dates_gone.ticks, d->ticks);
+    sgc_aw_add_relaxed(&sgc_dates_gone.global_ticks, d->global_ticks);
+    sgc_aw_add_relaxed(&sgc_dates_gone.freed, d->freed);
+    sgc_aw_add_relaxed(&sgc_dates_gone.freed_bytes, d->freed_bytes);
+}
+
 void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self)
 {
     sgc_assert(sgc_dates_ok(d) && !d->in_time);
+    count_gone(d);
     d->room = 0;
     while (d->clocks != NULL)
         sgc_dates_drop_clock(d, d->clocks, self);

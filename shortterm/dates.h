@@ -37,12 +37,21 @@ struct sgc_dates {
     struct sgc_date_queue expired;      /* not taken off yet */
     struct sgc_date_pool pool;
     uint64_t ticks, global_ticks;       /* that counted */
+    uint64_t ticks_seen;                /* verify: by the last collection, */
+    uint32_t still;                     /* and so many before it */
+    uint32_t unchecked;                 /* verify: ticks since the last check */
     uint64_t freed, freed_bytes;
     struct sgc_mutator *owner;
     uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */
     uintptr_t serial;                   /* no other thread's, ever */
     size_t bytes;                       /* of this record */
 };
+
+/* Of threads that are gone.  Each adds to it as it goes: relaxed, figures. */
+struct sgc_dates_gone {
+    sgc_aw_t ticks, global_ticks, freed, freed_bytes;
+};
+extern struct sgc_dates_gone sgc_dates_gone;
 
 /* The calling thread's, NULL if it has none. */
 static inline struct sgc_dates *sgc_dates_of(const struct sgc_mutator *m)
@@ -78,10 +87,13 @@ void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct s
 /* Calls fn for each of its buffers, those without lists, too. */
 void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);
 
-/* Calls fn for each stretch of dates that are not over.  World stopped. */
+/* Calls fn for each stretch of dates of objects, over or not: what is counted where dates are counted.  World stopped. */
+void sgc_dates_visit_objects(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
+
+/* Calls fn for each stretch of dates that are not over, also of regions.  World stopped. */
 void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
 
-/* Calls fn for each stretch of dates, over or not.  World stopped. */
+/* Calls fn for each stretch of dates, over or not, also of regions.  World stopped. */
 void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
 
 /* All dates are forgotten, and the record goes.  On the thread outside sections, or (self NULL) where no other thread runs. */

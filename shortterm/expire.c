@@ -11,6 +11,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/expiry_procs.h"
 #include "shortterm/start.h"
+#include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 /* What one section has taken off. */
@@ -118,8 +119,6 @@ static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
     uint32_t free = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && count <= SGC_DROP_MAX);
-    if (sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
-        return;
     if (must_look()) {
         for (uint32_t i = 0; i < count; i++)
             if (may_free(d, object[i]))
@@ -144,8 +143,10 @@ void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 static uint32_t expire_batch(struct sgc_dates *d, size_t most)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
-    struct batch b = { .taken = 0 };
+    struct batch b;
 
+    b.taken = b.objects = 0;
+    b.first = NULL;
     sgc_section_enter(section);
     take_some(d, most, &b);
     sgc_section_leave(section);
@@ -156,12 +157,61 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most)
     return b.taken;
 }
 
+/* What lazy programs do most: takes off the first date, and frees the object where it is hot.  False: nothing is done, or
+ * the object, which has no date any more, is left in *object. */
+static inline bool expire_first(struct sgc_dates *d, uintptr_t *object)
+{
+    struct sgc_date_queue *queue = &d->expired;
+    struct sgc_cache *cache = &d->owner->cache;
+    uintptr_t date;
+    bool done;
+    size_t granule;
+
+    sgc_section_enter(&cache->section);
+    date = queue->first->word[queue->begin];
+    *object = 0;
+    done = date != SGC_DATES_END;
+    if (done) {
+        queue->begin += sgc_shortterm.words;
+        granule = sgc_granule_number(date);
+        if (sgc_counts_take(granule, (date & SGC_DATE_OTHER) != 0)) {
+            size_t bytes = must_look() ? 0 : sgc_drop_hot(cache, date / SGC_GRANULE * SGC_GRANULE, granule);
+
+            if (bytes == 0)
+                *object = date / SGC_GRANULE * SGC_GRANULE;
+            d->freed += bytes != 0;
+            d->freed_bytes += bytes;
+        }
+    }
+    sgc_section_leave(&cache->section);
+    return done && *object == 0;
+}
+
+static void expire_slowly(struct sgc_dates *d, uintptr_t object)
+{
+    if (object != 0)
+        sgc_expire_object(d, object);
+    else
+        sgc_expire(d, 1);
+}
+
+void sgc_expire_one(struct sgc_dates *d)
+{
+    uintptr_t object;
+
+    sgc_assert(sgc_dates_ok(d) && d->expired.first != NULL);
+    if (__builtin_expect(d->calling != 0, 0))
+        sgc_expire(d, 1);
+    else if (!expire_first(d, &object))
+        expire_slowly(d, object);
+}
+
 size_t sgc_expire(struct sgc_dates *d, size_t most)
 {
     size_t taken = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
-    if (d->calling != 0 && sgc_expiry_calling(d))
+    if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
     while (taken < most && d->expired.first != NULL)
         taken += expire_batch(d, most - taken);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates that are over are taken off, and an object whose last one that was is freed, or whatever the mode says: where dates are
- * counted (shortterm/counts.h).
+ * Dates that are over are taken off, and an object whose last one that was is freed, or whatever the mode says: where dates
+ * are counted (shortterm/counts.h).
  *
  * A thread takes off the dates that it has made, in the order in which they were over: lazily, a few at each refresh and tick, or
  * eagerly, all at the tick ([SCM-C] 3.4).  What a jump leaves half done has a count that is too high, and is the tracer's.
@@ -16,6 +16,9 @@
 /* Takes off up to `most` dates; how many. */
 size_t sgc_expire(struct sgc_dates *d, size_t most);
 
+/* Takes off the first; there is a page in the queue. */
+void sgc_expire_one(struct sgc_dates *d);
+
 /* What a tick does, and what a refresh does of those that a tick has left. */
 static inline void sgc_expire_tick(struct sgc_dates *d)
 {
@@ -25,7 +28,9 @@ static inline void sgc_expire_tick(struct sgc_dates *d)
 
 static inline void sgc_expire_step(struct sgc_dates *d)
 {
-    if (!sgc_shortterm.eager)
+    if (sgc_shortterm.step == 1 && !sgc_shortterm.eager)
+        sgc_expire_one(d);
+    else if (!sgc_shortterm.eager)
         sgc_expire(d, sgc_shortterm.step);
 }
 

@@ -40,29 +40,43 @@ bool sgc_time_enter(struct sgc_dates *d)
     return done;
 }
 
-bool sgc_time_exit(struct sgc_dates *d)
+static bool leave(struct sgc_dates *d)
 {
+    bool was = d->in_time;
     uintptr_t word;
-    bool was;
 
-    sgc_section_enter(section_of(d));
-    was = d->in_time;
     d->in_time = false;
     sgc_compiler_barrier();
     if (was)
         do
             word = sgc_aw_load_acq(&now);
         while (!sgc_aw_cas(&now, word, sgc_time_leave(word, d->phase)));
+    return was;
+}
+
+bool sgc_time_exit(struct sgc_dates *d)
+{
+    bool was;
+
+    sgc_section_enter(section_of(d));
+    was = leave(d);
     sgc_section_leave(section_of(d));
     return was;
 }
 
+void sgc_time_gone(struct sgc_dates *d)
+{
+    sgc_assert(d->owner != sgc_mutator_self());
+    leave(d);
+}
+
 bool sgc_time_pass(struct sgc_dates *d)
 {
-    uintptr_t word = sgc_aw_load_acq(&now);
+    uintptr_t word;
     bool passes;
 
     sgc_section_enter(section_of(d));
+    word = sgc_aw_load_acq(&now);               /* in the section: a stop may change it, and the phase with it */
     sgc_assert(d->in_time && sgc_date_buffer_ok(&d->global));
     passes = !sgc_time_ticked(word, d->phase);
     if (passes) {

@@ -21,6 +21,9 @@ bool sgc_time_enter(struct sgc_dates *d);
 /* It takes part no more; true if it did. */
 bool sgc_time_exit(struct sgc_dates *d);
 
+/* The same for a thread that has vanished, by who buries it: the record is nobody else's. */
+void sgc_time_gone(struct sgc_dates *d);
+
 /* Its tick; false if it has ticked in this phase. */
 bool sgc_time_pass(struct sgc_dates *d);
 

@@ -6,9 +6,11 @@
 #include "shortterm/dates.h"
 #include "shortterm/counts.h"
 #include "shortterm/expire.h"
+#include "shortterm/expire_stopped.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/regions.h"
+#include "shortterm/verify.h"
 
 /* ---- dates as roots ---- */
 
@@ -33,6 +35,7 @@ static void visit_hold(void *raw, struct sgc_range range)
     v->fn(v->arg, NULL, range);
 }
 
+/* With verify those that are over are no roots. */
 static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg)
 {
     struct visit v = { fn, arg, NULL };
@@ -40,14 +43,25 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         v.whose = m;
         if (sgc_dates_of(m) != NULL)
-            sgc_dates_visit(sgc_dates_of(m), visit_words, &v);
+            (sgc_verifies() ? sgc_dates_visit_later : sgc_dates_visit)(sgc_dates_of(m), visit_words, &v);
     }
     sgc_holds_visit(visit_hold, &v);
 }
 
+/* ---- a collection begins ---- */
+
+static void stopped(void)
+{
+    sgc_time_count_again();
+    if (!sgc_shortterm.counts || sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
+        return;
+    sgc_expire_stopped();
+    sgc_count_dates_again();
+}
+
 /* ---- threads that wait, and end ---- */
 
-/* The first date that a thread would make meanwhile is refused. */
+/* What is over would wait for the thread.  The first date that it would make meanwhile is refused. */
 static void blocks(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -55,6 +69,8 @@ static void blocks(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_assert(sgc_dates_ok(d) && !d->blocked);
+    if (sgc_shortterm.counts && sgc_shortterm.mode != SGC_SHORTTERM_VERIFY)
+        sgc_expire(d, SIZE_MAX);
     d->out_for_now = sgc_time_exit(d);
     d->blocked = true;
     d->room = 0;
@@ -79,7 +95,10 @@ static void end_own_clock(struct sgc_dates *d)
 {
     for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
         sgc_clock_over(d, &d->local);
-    sgc_expire(d, SIZE_MAX);
+    if (sgc_verifies())
+        sgc_verify_leave(d, sgc_section_of(d->owner));
+    else
+        sgc_expire(d, SIZE_MAX);
     if (d->global.list != NULL || d->expired.first != NULL)
         sgc_counts_doubt();
 }
@@ -97,6 +116,29 @@ static void thread_over(struct sgc_mutator *self)
     if (sgc_shortterm.counts)
         end_own_clock(d);
     sgc_dates_drop(d, sgc_section_of(self));
+}
+
+/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
+static void vanished(struct sgc_mutator *m)
+{
+    struct sgc_dates *d = sgc_dates_of(m);
+
+    if (d == NULL)
+        return;
+    sgc_time_gone(d);
+    sgc_regions_vanished(d);
+    if (sgc_verifies())
+        sgc_verify_leave(d, sgc_section_self());
+    if (sgc_shortterm.counts)
+        sgc_counts_doubt();
+    sgc_dates_drop(d, sgc_section_self());
+}
+
+/* ---- GC_free ---- */
+
+static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
 }
 
 /* ---- fork ---- */
@@ -118,13 +160,10 @@ static void after_fork_child(struct sgc_mutator *self)
     sgc_time_count_again();
 }
 
-const struct sgc_upper sgc_shortterm_layer = {
-    .visit = visit_dates,
-    .blocks = blocks,
-    .active = active,
-    .thread_over = thread_over,
-    .keeps = sgc_expire_keeps,
-    .before_fork = before_fork,
-    .after_fork_parent = after_fork_parent,
-    .after_fork_child = after_fork_child,
-};
+#define SAME                                                                                         \
+    .stopped = stopped, .visit = visit_dates, .blocks = blocks, .active = active,                     \
+    .thread_over = thread_over, .vanished = vanished, .keeps = keeps,                                 \
+    .before_fork = before_fork, .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
+
+const struct sgc_upper sgc_shortterm_layer = { SAME };
+const struct sgc_upper sgc_shortterm_verifying = { SAME, .mark = sgc_verify_mark };

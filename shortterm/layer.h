@@ -5,6 +5,6 @@
 
 #include "gc/threads/upper.h"
 
-extern const struct sgc_upper sgc_shortterm_layer;
+extern const struct sgc_upper sgc_shortterm_layer, sgc_shortterm_verifying;
 
 #endif

@@ -2,6 +2,7 @@
 # Short-term memory.
 
 shortterm_sources = \
+	shortterm/check.c \
 	shortterm/clock_calls.c \
 	shortterm/clocks.c \
 	shortterm/clocks.h \
@@ -20,8 +21,12 @@ shortterm_sources = \
 	shortterm/dates.h \
 	shortterm/expire.c \
 	shortterm/expire.h \
+	shortterm/expire_stopped.c \
+	shortterm/expire_stopped.h \
 	shortterm/expiry_procs.c \
 	shortterm/expiry_procs.h \
+	shortterm/findings.c \
+	shortterm/findings.h \
 	shortterm/global_time.c \
 	shortterm/global_time.h \
 	shortterm/hold_calls.c \
@@ -41,7 +46,9 @@ shortterm_sources = \
 	shortterm/start.c \
 	shortterm/start.h \
 	shortterm/tick.c \
-	shortterm/time_rules.h
+	shortterm/time_rules.h \
+	shortterm/verify.c \
+	shortterm/verify.h
 
 # libscm.
 compat_sources = \

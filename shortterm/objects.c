@@ -9,8 +9,10 @@
 
 #include "gc/collect/external_stop.h"
 #include "gc/config/public_vars.h"
+#include "shortterm/counts.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 /* ---- objects ---- */
@@ -24,6 +26,8 @@ void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags)
     if (object == NULL)
         return NULL;
     error = (flags & SGC_SHORTTERM_GLOBAL) != 0 ? SGC_refresh_global(object, extension) : SGC_refresh(object, extension);
+    if (error == 0 && (flags & SGC_SHORTTERM_FREEABLE) != 0 && sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
+        sgc_counts_set_freeable(sgc_granule_number((uintptr_t)object));
     if (error == 0)
         return object;
     GC_free(object);
@@ -55,6 +59,10 @@ static void add_up(void *raw)
 {
     struct SGC_shortterm_stats *s = raw;
 
+    s->ticks = sgc_aw_load(&sgc_dates_gone.ticks);
+    s->global_ticks = sgc_aw_load(&sgc_dates_gone.global_ticks);
+    s->freed = sgc_aw_load(&sgc_dates_gone.freed);
+    s->freed_bytes = sgc_aw_load(&sgc_dates_gone.freed_bytes);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             add_thread(s, sgc_dates_of(m));
@@ -71,6 +79,7 @@ size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size)
         s.global_time = sgc_time_phase();
         s.active = sgc_time_threads();
         s.date_bytes = sgc_date_pages_bytes();
+        s.kept_bytes = sgc_verify_kept_bytes();
     }
     memset(stats, 0, size);
     memcpy(stats, &s, known);

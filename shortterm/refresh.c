@@ -17,18 +17,14 @@
 
 /* ---- the common way ---- */
 
-/* Is there an allocated small object of the heap that begins there?  Of a page of our own we know, too, whether it was handed
- * out, unless the page's objects are freed slowly.  In a section. */
+/* Is there an allocated small object of the heap that begins there?  A slot that its owner has claimed and not handed out looks
+ * like one.  Who has an object may ask outside sections, since it stays what it is. */
 __attribute__((always_inline))
-static inline bool is_object(struct sgc_cache *cache, const void *object, size_t granule)
+static inline bool is_object(const struct sgc_page *d, size_t granule)
 {
-    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
     size_t place = sgc_bit_index(granule);
 
-    if ((sgc_aw_load_acq(&sgc_alloc_words[place / 64]) >> place % 64 & 1) == 0 || sgc_a8_load(&d->remote) != 0)
-        return false;
-    return sgc_tag_owner(sgc_aw_load(&d->tag)) != cache->id ||
-           sgc_bin_handed_out(sgc_bin_at(cache, sgc_a32_load(&d->bin)), object);
+    return (sgc_aw_load_acq(&sgc_alloc_words[place / 64]) >> place % 64 & 1) != 0 && sgc_a8_load(&d->remote) == 0;
 }
 
 /* The date is written before it counts. */
@@ -43,18 +39,23 @@ static inline void append(struct sgc_date_list *list, uintptr_t date)
 /* Can a date of an object there be counted, and is its page one whose objects are freed slowly, so that GC_free asks for
  * dates? */
 __attribute__((always_inline))
-static inline bool is_countable(size_t granule)
+static inline bool is_countable(const struct sgc_page *d, size_t granule)
 {
-    return sgc_a32_load(&sgc_heap.pages[granule / SGC_PAGE_GRANULES].bin) == SGC_BIN_FREES_SLOWLY && sgc_counts_ready(granule);
+    return sgc_a32_load(&d->bin) == SGC_BIN_FREES_SLOWLY && sgc_counts_ready(granule);
 }
 
-/* The word of the date of a small object, which is counted by that. */
+/* A date of the owner's more, if that is easy. */
 __attribute__((always_inline))
-static inline uintptr_t date_of(const struct sgc_cache *cache, void *object, size_t granule)
+static inline bool count_own(size_t granule)
 {
-    uint32_t owner = sgc_tag_owner(sgc_aw_load(&sgc_heap.pages[granule / SGC_PAGE_GRANULES].tag));
+    struct sgc_count *count = &sgc_counts.of[granule];
+    uint8_t own = sgc_a8_load(&count->own);
 
-    return (uintptr_t)object | sgc_counts_add(granule, owner == cache->id);
+    if ((sgc_a8_load(&count->others) & SGC_COUNT_ALONE) != 0 || sgc_count_is_stuck(own))
+        return false;
+    sgc_a8_store(&count->own, (uint8_t)(own + 1));
+    sgc_compiler_barrier();             /* counted before it is written down */
+    return true;
 }
 
 /* ---- the other ways ---- */
@@ -179,51 +180,110 @@ __attribute__((noinline))
 static int refresh_looks(struct sgc_dates *d)
 {
     sgc_brief_look(&d->owner->cache.section, NULL);
-    return refresh_expires(d);
+    return d->expired.first != NULL ? refresh_expires(d) : 0;
+}
+
+/* Where the object is.  Each way out of the common ones is a return or a jump, so that they need no stack frame. */
+struct place {
+    size_t granule;
+    const struct sgc_page *page;
+};
+
+__attribute__((always_inline))
+static inline struct place find_place(const void *object)
+{
+    size_t granule = sgc_exact_granule(object);
+
+    return (struct place){ granule, &sgc_heap.pages[granule / SGC_PAGE_GRANULES] };
 }
 
 __attribute__((always_inline))
-static inline int refresh_by(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+static inline bool is_common(const struct place *w)
 {
-    size_t granule = sgc_exact_granule(object);
+    return w->granule < sgc_aw_load(&sgc_heap.granules) && is_object(w->page, w->granule);
+}
+
+/* Where dates are not counted. */
+__attribute__((always_inline))
+static inline int refresh_pinned(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+{
+    struct place w = find_place(object);
     struct sgc_cache *cache = &d->owner->cache;
 
-    if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0))
+    if (__builtin_expect(!is_common(&w), 0))
         return refresh_slowly(object, extension, global);
     sgc_brief_enter(&cache->section);
-    if (__builtin_expect(!is_object(cache, object, granule) || *list->next == SGC_DATES_END, 0))
+    if (__builtin_expect(*list->next == SGC_DATES_END, 0))
         return refresh_missed(object, extension, global, cache);
-    if (!sgc_shortterm.counts)
-        append(list, (uintptr_t)object);
-    else if (is_countable(granule))
-        append(list, date_of(cache, object, granule));
-    else
-        return refresh_missed(object, extension, global, cache);
+    append(list, (uintptr_t)object);
     if (sgc_brief_leave(&cache->section))
         return refresh_looks(d);
-    if (__builtin_expect(d->expired.first != NULL, 0))
-        return refresh_expires(d);
     return 0;
+}
+
+/* Of another thread's object. */
+__attribute__((noinline))
+static int refresh_others(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+{
+    struct place w = find_place(object);
+    struct sgc_section *section = &d->owner->cache.section;
+    bool room;
+
+    sgc_section_enter(section);
+    room = *list->next != SGC_DATES_END;
+    if (room)
+        append(list, (uintptr_t)object | sgc_counts_add(w.granule, sgc_tag_owner(sgc_aw_load(&w.page->tag)) ==
+                                                                   d->owner->cache.id));
+    sgc_section_leave(section);
+    if (!room)
+        return refresh_slowly(object, extension, global);
+    return d->expired.first != NULL ? refresh_expires(d) : 0;
+}
+
+/* Where they are. */
+__attribute__((always_inline))
+static inline int refresh_counted(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+{
+    struct place w = find_place(object);
+    struct sgc_cache *cache = &d->owner->cache;
+
+    if (__builtin_expect(!is_common(&w) || !is_countable(w.page, w.granule), 0))
+        return refresh_slowly(object, extension, global);
+    if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != cache->id)
+        return refresh_others(d, list, object, extension, global);
+    sgc_brief_enter(&cache->section);
+    if (__builtin_expect(*list->next == SGC_DATES_END || !count_own(w.granule), 0))
+        return refresh_missed(object, extension, global, cache);
+    append(list, (uintptr_t)object);
+    if (sgc_brief_leave(&cache->section))
+        return refresh_looks(d);
+    return __builtin_expect(d->expired.first != NULL, 0) ? refresh_expires(d) : 0;
 }
 
 int SGC_refresh(void *object, unsigned extension)
 {
     struct sgc_mutator *self = sgc_mutator_self();
     struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
+    struct sgc_date_list *list;
 
     if (__builtin_expect(d == NULL || extension >= d->room, 0))
         return refresh_slowly(object, extension, false);
-    return refresh_by(d, sgc_date_buffer_list(&d->local, extension), object, extension, false);
+    list = sgc_date_buffer_list(&d->local, extension);
+    return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, false) :
+                                  refresh_pinned(d, list, object, extension, false);
 }
 
 int SGC_refresh_global(void *object, unsigned extension)
 {
     struct sgc_mutator *self = sgc_mutator_self();
     struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
+    struct sgc_date_list *list;
 
     if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
         return refresh_slowly(object, extension, true);
-    return refresh_by(d, sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER), object, extension, true);
+    list = sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER);
+    return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, true) :
+                                  refresh_pinned(d, list, object, extension, true);
 }
 
 int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)

@@ -117,6 +117,26 @@ void sgc_regions_leave(struct sgc_dates *d)
     leave(d, &d->global_regions, true);
 }
 
+/* What has no date any more waits for its owner. */
+static void give_up(void *raw, uintptr_t *from, uintptr_t *end)
+{
+    struct taking t = { NULL, NULL, true };
+
+    (void)raw;
+    take_off(&t, from, end);
+    for (struct SGC_region *r = t.over; r != NULL; r = r->next_over)
+        sgc_a32_store_rel(&r->over, 1);
+}
+
+void sgc_regions_vanished(struct sgc_dates *d)
+{
+    sgc_assert(sgc_dates_ok(d));
+    sgc_date_buffer_visit(&d->local_regions, give_up, NULL);
+    sgc_date_buffer_visit(&d->global_regions, give_up, NULL);
+    for (const struct SGC_clock *c = d->clocks; c != NULL; c = c->next)
+        sgc_date_buffer_visit(&c->regions, give_up, NULL);
+}
+
 /* The buffer of the date, made if need be; NULL: there is no memory. */
 static struct sgc_date_buffer *buffer_of(struct sgc_dates *d, const struct sgc_region_date *date)
 {

@@ -92,6 +92,7 @@ void sgc_shortterm_settle(void)
     sgc_shortterm.eager = o->shortterm_collect == SGC_SHORTTERM_EAGER;
     sgc_shortterm.counts = o->shortterm != SGC_SHORTTERM_PIN;
     sgc_shortterm.step = (uint32_t)o->shortterm_step;
+    sgc_shortterm.check = (uint32_t)o->shortterm_check;
     sgc_shortterm.words = o->shortterm == SGC_SHORTTERM_VERIFY ? 2 : 1;
     sgc_date_pages_init((size_t)o->shortterm_page, sgc_shortterm.words);
     sgc_assert(sgc_shortterm_ok());

@@ -18,9 +18,10 @@ struct sgc_shortterm {
     bool eager;
     bool counts;                        /* an object's dates are counted */
     uint32_t step;                      /* lazy: dates that an operation takes off */
+    uint32_t check;                     /* verify: ticks of a thread from one check to the next; 0: it makes none */
     uint32_t words;                     /* of a date: the object, and with verify who has refreshed it */
 };
-extern struct sgc_shortterm sgc_shortterm;
+SGC_INNER struct sgc_shortterm sgc_shortterm;
 
 enum { SGC_EXTENSION_MOST = 65535, SGC_STEP_MOST = 1 << 20 };
 

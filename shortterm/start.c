@@ -5,24 +5,37 @@
 
 #include <errno.h>
 
+#include "gc/collect/upper_start.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 #include "shortterm/counts.h"
 #include "shortterm/date_pages.h"
 #include "shortterm/layer.h"
+#include "shortterm/verify.h"
+
+/* What the program chooses from then on comes too late, and is lost. */
+static void settle(struct sgc_mutator *self)
+{
+    sgc_date_pages_lock(sgc_section_of(self));
+    sgc_shortterm_settle();
+    if (sgc_shortterm.counts && !sgc_counts_init())
+        sgc_shortterm_count_nothing();
+    sgc_date_pages_unlock(sgc_section_of(self));
+}
 
 void sgc_shortterm_start(struct sgc_mutator *self)
 {
+    bool closed;
+
     sgc_assert(sgc_mutator_mine(self));
     if (sgc_upper() != NULL)
         return;
-    sgc_date_pages_lock(sgc_section_of(self));
+    closed = sgc_gc_lock_enter(self);
     if (sgc_upper() == NULL) {
-        sgc_shortterm_settle();
-        if (sgc_shortterm.counts && !sgc_counts_init())
-            sgc_shortterm_count_nothing();
-        sgc_aw_store_rel(&sgc_upper_now, (uintptr_t)&sgc_shortterm_layer);
+        settle(self);
+        sgc_upper_start(self, sgc_verifies() ? &sgc_shortterm_verifying : &sgc_shortterm_layer);
     }
-    sgc_date_pages_unlock(sgc_section_of(self));
+    sgc_gc_lock_leave(closed);
 }
 
 struct sgc_dates *sgc_dates_get(struct sgc_mutator *self)

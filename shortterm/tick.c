@@ -9,6 +9,7 @@
 #include "shortterm/clocks.h"
 #include "shortterm/global_time.h"
 #include "shortterm/start.h"
+#include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 __attribute__((noinline))
@@ -21,6 +22,8 @@ static int tick_slowly(void)
         return error;
     d->ticks++;
     sgc_clock_go_on(d, &d->local, &d->local_regions);
+    if (sgc_verifies())
+        sgc_verify_tick(d);
     return 0;
 }
 
@@ -48,6 +51,8 @@ int SGC_tick_global(void)
     if (sgc_time_pass(d)) {
         d->global_ticks++;
         sgc_clock_go_on(d, &d->global, &d->global_regions);
+        if (sgc_verifies())
+            sgc_verify_tick(d);
     }
     return 0;
 }

@@ -117,8 +117,8 @@ static inline uintptr_t sgc_time_join(uintptr_t word)
     return sgc_time_word(sgc_time_now(word), active + 1, active == 0 ? 1 : sgc_time_waiting(word));
 }
 
-/* An active thread of that phase leaves: nobody waits for it any more.  After a step that was left half way the word may wait for
- * too many; never for more than are active. */
+/* An active thread of that phase leaves: nobody waits for it any more.  After a step that was left half way the word may wait
+ * for too many; never for more than are active. */
 static inline uintptr_t sgc_time_leave(uintptr_t word, uint32_t phase)
 {
     uint32_t active = sgc_time_active(word) - 1;

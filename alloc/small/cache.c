@@ -79,8 +79,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->max_pages = torture ? 1 : SGC_READY_MAX;
-    cache->look_at = 0;
-    cache->unlooked = 0;
+    cache->delivered = 0;
     sgc_assert(sgc_cache_ok(cache));
     sgc_cache_set_tag(cache, sgc_tag(cache->id, sgc_heap.epoch));
     open_inbox(cache);

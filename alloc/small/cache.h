@@ -15,13 +15,12 @@
  *   active_epoch, next,      world is stopped
  *   active, next_ready,
  *   ready_end, ready, taken
- *   tag, free_tag, counted,
- *   look_at, unlooked
+ *   tag, free_tag, counted
  *   unbacked, unbacked_bytes its thread, inside a section or not same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
- *   arrived                  thread or by the service thread
+ *   arrived, delivered       thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
  *                            take all (alloc/small/remote_free.c)
  *   claimed, freed_bytes     its thread; the collecting thread   anybody           relaxed: figures
@@ -89,13 +88,11 @@ struct sgc_cache {
     bool took;                      /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
-    uint8_t max_pages;             /* made ready at a time: SGC_READY_MAX, or 1 under torture */
-    int16_t unlooked;               /* how often a page of ours may have been left empty on its list since they were looked
-                                       through (alloc/emptied.h) */
+    uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
     char *unbacked;                 /* claimed last, new, and about to be used as a whole: so many bytes */
     uint32_t unbacked_bytes;
-    uint32_t look_at;               /* pages' worth of freed slots at hand from which on they are looked through (alloc/emptied.h) */
+    uint32_t delivered;             /* pages in which others have freed something, since they were looked through */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
@@ -175,12 +172,6 @@ void sgc_cache_count_freed(struct sgc_cache *cache);
 
 /* From now on it keeps no freed slots.  As above. */
 void sgc_cache_keep_none(struct sgc_cache *cache);
-
-/* A page of ours may be empty that stays on its list.  By its thread. */
-static inline void sgc_cache_count_unlooked(struct sgc_cache *cache)
-{
-    cache->unlooked += cache->unlooked < INT16_MAX;
-}
 
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);

@@ -107,7 +107,7 @@ static void deliver(struct sgc_cache *cache, uint32_t page)
 {
     if (sgc_page_owner(page) == cache->id) {
         sgc_cache_page_usable(cache, page);
-        sgc_cache_count_unlooked(cache);
+        cache->delivered++;
     } else {
         sgc_page_notify(page);
     }

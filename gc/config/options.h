@@ -91,7 +91,7 @@ struct sgc_options {
     bool find_leak, findleak_delay_free, abort_on_leak;
     /* short-term memory */
     int shortterm;                  /* SGC_SHORTTERM_PIN ...: sgc_shortterm.h */
-    int shortterm_extension, shortterm_collect, shortterm_step, shortterm_page;
+    int shortterm_extension, shortterm_collect, shortterm_step, shortterm_page, shortterm_check;
     /* tests of the collector itself */
     int torture;                    /* collect at every n-th allocation; 0: off */
     int verify;                     /* enum sgc_verify */

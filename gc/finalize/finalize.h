@@ -161,6 +161,9 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
  * toggle reference that points at it?  By who has the object, outside sections. */
 bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object);
 
+/* The same, with the world stopped. */
+bool sgc_finalization_has(uintptr_t object);
+
 /* The object, which begins there, is about to be freed: nothing is registered for it, or in it, any more. */
 void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);
 

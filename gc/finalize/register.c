@@ -25,7 +25,8 @@ enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a g
 
 void sgc_finalization_use(uint32_t bits)
 {
-    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY | SGC_USED_KEEPS)) == 0);
+    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY |
+                                   SGC_USED_KEEPS)) == 0);
     bits |= SGC_USED_ANY;
     if ((sgc_a32_load(&all->used) & bits) != bits)
         sgc_a32_or(&all->used, bits);
@@ -370,14 +371,20 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
     return result;
 }
 
+bool sgc_finalization_has(uintptr_t object)
+{
+    sgc_assert(sgc_registrable(object));
+    return sgc_tree_value(&all->finalizers, object) != 0 || may_be_target(object) ||
+           sgc_tree_value(&all->toggles, object) != 0;
+}
+
 bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object)
 {
     bool known;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_registrable(object));
     sgc_section_enter(sgc_section_of(self));
-    known = sgc_tree_value(&all->finalizers, object) != 0 || may_be_target(object) ||
-            sgc_tree_value(&all->toggles, object) != 0;
+    known = sgc_finalization_has(object);
     sgc_section_leave(sgc_section_of(self));
     return known;
 }

@@ -23,8 +23,8 @@
 /* The mode, which is read when it is needed first: by then the program has chosen. */
 int sgc_scm_mode(void);
 
-/* Makes the calling thread a mutator, silently: programs written for libscm create threads without a word.  Each function that may
- * be a thread's first begins with this. */
+/* Makes the calling thread a mutator, silently: programs written for libscm create threads without a word.  Each function that
+ * may be a thread's first begins with this. */
 extern _Thread_local bool sgc_scm_known;
 void sgc_scm_know_thread(void);
 

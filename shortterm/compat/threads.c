@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of programs written for libscm: they are mutators from their first call on, and take part in global time when they say
- * so, or by their first global call.
+ * Threads of programs written for libscm: they are mutators from their first call on, and take part in global time when they
+ * say so, or by their first global call.
  */
 #include "shortterm/compat/compat.h"
 

@@ -97,7 +97,8 @@ static void test_empty(void)
     tap_ok(sgc_page_state(&sgc_heap.pages[page_of(object[0])]) == SGC_PAGE_FREE &&
            sgc_free_list_of(page_of(object[0])) == cache->id, "and is on its owner's free page list");
     dropped(object + PER_PAGE, N - 3 * PER_PAGE);
-    tap_ok(in_use() <= 2 + SGC_READY_MAX && allocated(0, N) == 2 * PER_PAGE, "so do many (%zu of %zu are left)", in_use(), used);
+    tap_ok(in_use() <= 2 + SGC_READY_MAX && allocated(0, N) == 2 * PER_PAGE, "so do many (%zu of %zu are left)", in_use(),
+           used);
     dropped(object + N - 2 * PER_PAGE, 2 * PER_PAGE);
     tap_ok(in_use() == 1, "in the end the active page is left, but none of those that were ready (%zu)", in_use());
     clean();
@@ -211,8 +212,8 @@ static void test_others(void)
         theirs[i] = (uintptr_t)heap_small(other, BYTES, SGC_KIND_CONSERVATIVE);
     freed = sgc_aw_load(&cache->freed_bytes);
     n = dropped(theirs, 100);
-    tap_ok(n == 100 && sgc_aw_load(&cache->freed_bytes) - freed == 100 * BYTES && sgc_remote_bit(sgc_granule_number(theirs[99])),
-           "objects of another thread's page are freed remotely");
+    tap_ok(n == 100 && sgc_aw_load(&cache->freed_bytes) - freed == 100 * BYTES &&
+           sgc_remote_bit(sgc_granule_number(theirs[99])), "objects of another thread's page are freed remotely");
     tap_ok(dropped(theirs, 100) == 0, "once");
     heap_cache_end(other);
     clean();
@@ -347,6 +348,7 @@ static void test_threads(void)
 int main(void)
 {
     heap_start((size_t)512 << 20, 0, false);
+    sgc_heap.config.page_rule = (struct sgc_page_rule){ SGC_POLICY_LPS, SGC_K_ONE };
     cache = sgc_self;
     test_own();
     test_empty();

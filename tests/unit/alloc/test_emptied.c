@@ -182,13 +182,14 @@ static void test_threads(void)
 {
     size_t alone = threads_pages(1), pages = threads_pages(16);
 
-    tap_ok(alone > 2 * PHASE && pages * 10 <= alone * 12, "four threads, 16 phases each: %zu pages, %zu for one phase each", pages,
-           alone);
+    tap_ok(alone > 2 * PHASE && pages * 10 <= alone * 12, "four threads, 16 phases each: %zu pages, %zu for one phase each",
+           pages, alone);
 }
 
 int main(void)
 {
     heap_start((size_t)512 << 20, 0, false);
+    sgc_heap.config.page_rule = (struct sgc_page_rule){ SGC_POLICY_LPS, SGC_K_ONE };
     cache = sgc_self;
     test_phases(false);
     test_phases(true);

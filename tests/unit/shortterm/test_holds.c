@@ -190,9 +190,89 @@ static int at_once(void)
     return wrong + (SGC_unhold(object_at(0)) != EINVAL);
 }
 
+/* ---- where expired objects are freed ---- */
+
+static int start_free(void)
+{
+    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, -1, SGC_SHORTTERM_EAGER, -1, -1 };
+
+    return SGC_shortterm_init(&wanted, sizeof wanted);
+}
+
+static int is_object(void *object)
+{
+    return GC_base(object) == object;
+}
+
+/* The last of holds and dates decides. */
+static int freed_after(void)
+{
+    int wrong = start_free();
+    void *first = GC_MALLOC(40), *second = GC_malloc_uncollectable(100000), *only_held = GC_MALLOC(40);
+
+    wrong += SGC_hold(first) != 0 || SGC_hold(first) != 0 || SGC_refresh(first, 0) != 0 || SGC_dates(first) != 2;
+    wrong += SGC_refresh(second, 2) != 0 || SGC_hold(second) != 0 || SGC_hold(only_held) != 0;
+    wrong += SGC_tick() != 0 || !is_object(first) || SGC_unhold(first) != 0 || !is_object(first);
+    wrong += SGC_unhold(second) != 0 || !is_object(second) || SGC_unhold(only_held) != 0 || is_object(only_held);
+    wrong += SGC_unhold(first) != 0 || is_object(first) || SGC_unhold(first) != EINVAL;
+    wrong += SGC_tick() != 0 || !is_object(second) || SGC_tick() != 0 || is_object(second);
+    return wrong;
+}
+
+static int not_freed(void)
+{
+    void *object = GC_MALLOC(40);
+    int wrong = SGC_hold(object) != 0;
+
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    GC_free(object);
+    wrong += !is_object(object) || SGC_unhold(object) != 0;
+    GC_free(object);
+    return wrong + is_object(object);
+}
+
+static int not_freed_either(void)
+{
+    int wrong = start_free();
+    void *object = GC_MALLOC(40);
+
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    wrong += SGC_refresh(object, 0) != 0 || SGC_hold(object) != 0;
+    GC_free(object);
+    return wrong + (!is_object(object) || SGC_tick() != 0 || SGC_unhold(object) != 0 || is_object(object));
+}
+
+static void *takes_and_uses(void *raw)
+{
+    char *object = raw;
+    int wrong = SGC_refresh(object, 0) != 0 || SGC_unhold(object) != 0 || *object != 'x';
+
+    return (void *)(intptr_t)(wrong + (SGC_tick() != 0 || is_object(object)));
+}
+
+static int handed_freed(void)
+{
+    int wrong = start_free();
+    char *object = GC_MALLOC(40);
+    pthread_t thread;
+    void *result;
+
+    *object = 'x';
+    wrong += SGC_hold(object) != 0 || SGC_refresh(object, 0) != 0;
+    for (int i = 0; i < 20; i++)
+        wrong += SGC_tick() != 0;
+    if (pthread_create(&thread, NULL, takes_and_uses, object) != 0 || pthread_join(thread, &result) != 0)
+        return 1;
+    return wrong != 0 || result != NULL;
+}
+
 int main(void)
 {
-    tap_plan(5);
+    tap_plan(9);
+    child_ok(freed_after, "with SGC_SHORTTERM=free an object goes after its last hold and its last date");
+    child_ok(handed_freed, "with SGC_SHORTTERM=free an object waits for the thread that it is for");
+    child_ok(not_freed, "GC_free leaves an object that is held");
+    child_ok(not_freed_either, "GC_free leaves an object that is held with SGC_SHORTTERM=free");
     child_ok(keeps, "an object is alive as long as somebody holds it");
     child_ok(refused, "what is no object is not held");
     child_ok(handed, "an object waits for the thread that it is for");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/upper.c and those who call it: a layer on top of the collector is told when threads block, end and vanish, hears of
- * forks, and is asked before an object is freed.
+ * gc/threads/upper.c and those who call it: a layer on top of the collector is told when threads block, end and vanish, hears
+ * of forks, and is asked before an object is freed.
  */
 #include "gc/threads/upper.h"
 
@@ -302,8 +302,8 @@ static void check_realloc(char *object, size_t bytes, const char *what)
     object[0] = 7;
     keep(object);
     moved = GC_realloc(object, bytes);
-    tap_ok(moved != object && moved[0] == 7 && kept(object, 0, 1) && object[0] == 7, "GC_realloc moves %s, and leaves the old one",
-           what);
+    tap_ok(moved != object && moved[0] == 7 && kept(object, 0, 1) && object[0] == 7,
+           "GC_realloc moves %s, and leaves the old one", what);
     keep(NULL);
     moved = GC_realloc(object, bytes);
     tap_ok(moved != object && !allocated(object), "which goes if it is not kept");
@@ -351,7 +351,7 @@ int main(void)
     if (TEST_SANITIZED) {
         tap_skip("a sanitizer must see how threads end");
     } else {
-        check_vanishing(vanish, "v", "a thread that has vanished is told by who finds it, and its record is free again");
+        check_vanishing(vanish, "v", "that a thread has vanished is told by who finds it, and its record is free");
         check_vanishing(vanish_in_block, "bv", "so is one that was blocked");
     }
     check_keeping();

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* libscm's finalizers: their numbers, when they are called, what their answers mean; and figures: shortterm/compat/mem_info.c. */
+/*
+ * libscm's finalizers: their numbers, when they are called, what their answers mean; and its figures.
+ *
+ * Also: shortterm/compat/mem_info.c.
+ */
 #include <setjmp.h>
 #include <stdlib.h>
 

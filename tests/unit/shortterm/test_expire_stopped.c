@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shortterm/expire_stopped.c: a collection takes off dates that are over for threads that wait, do nothing or have ended, and
+ * frees what has expired, though the program still points at it; counts are put right where threads have left dates behind.
+ */
+#define GC_THREADS
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gc/gc.h"
+#include "sgc_shortterm.h"
+#include "tests/lib/child.h"
+#include "tests/lib/threads.h"
+
+enum { OBJECTS = 3000, LARGE = 3 };
+
+static void *object[OBJECTS];           /* a root: nothing dies by itself */
+static pthread_barrier_t barrier;
+
+static void lazily(int mode)
+{
+    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_LAZY, 0, 256 };
+
+    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
+        exit(9);
+}
+
+static struct SGC_shortterm_stats figures(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s;
+}
+
+static int there(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        count += SGC_dates(object[i]) >= 0;
+    return count;
+}
+
+/* Small ones of several sizes, and a few large ones. */
+static void make(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        object[i] = i < LARGE ? GC_MALLOC(200000) : GC_MALLOC((size_t)16 << i % 6);
+}
+
+static void expire(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh(object[i], 0);
+    SGC_tick();
+}
+
+/* ---- threads that do not take their dates off ---- */
+
+static int own_thread(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    make();
+    expire();
+    if (figures().expired != OBJECTS || there() != OBJECTS)
+        return 1;
+    GC_gcollect();
+    return figures().expired != 0 || there() != 0 || figures().freed != OBJECTS;
+}
+
+static void *wait_there(void *unused)
+{
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+
+static void *expires_and_waits(void *in_region)
+{
+    make();
+    expire();
+    if (in_region != NULL)
+        GC_do_blocking(wait_there, NULL);
+    else
+        wait_there(NULL);
+    return (void *)(intptr_t)(figures().freed == OBJECTS ? SGC_refresh(GC_MALLOC(8), 0) : 1);
+}
+
+static int waiting(bool in_region)
+{
+    pthread_t thread;
+    void *wrong;
+    int left;
+
+    lazily(SGC_SHORTTERM_FREE);
+    pthread_barrier_init(&barrier, NULL, 2);
+    thread = thread_start(expires_and_waits, in_region ? &barrier : NULL);
+    pthread_barrier_wait(&barrier);
+    GC_gcollect();
+    left = (int)figures().expired + there();
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, &wrong);
+    return left != 0 || wrong != NULL;
+}
+
+static int idle_thread(void) { return waiting(false); }
+static int blocked_thread(void) { return waiting(true); }
+
+static int several_collections(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    for (int round = 1; round <= 20; round++) {
+        make();
+        expire();
+        GC_gcollect();
+        if (figures().expired != 0 || figures().freed != (uint64_t)round * OBJECTS)
+            return 1;
+    }
+    return 0;
+}
+
+/* What may not be freed is an ordinary object afterwards. */
+static int kept(void)
+{
+    lazily(SGC_SHORTTERM_HYBRID);
+    make();
+    object[0] = SGC_malloc_dated(40, 0, SGC_SHORTTERM_FREEABLE);
+    expire();
+    GC_gcollect();
+    return figures().expired != 0 || there() != OBJECTS - 1 || SGC_dates(object[0]) >= 0 || SGC_dates(object[1]) != 0;
+}
+
+/* ---- dates left behind ---- */
+
+/* Of global time, which nobody goes on with. */
+static void *leaves_dates(void *unused)
+{
+    make();
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh_global(object[i], 1);
+    return unused;
+}
+
+static int ended_thread(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    pthread_join(thread_start(leaves_dates, NULL), NULL);
+    GC_gcollect();
+    for (int i = 0; i < OBJECTS; i++)
+        if (SGC_dates(object[i]) != 0)
+            return 1;
+    expire();
+    return SGC_expire(SIZE_MAX) != OBJECTS || there() != 0;
+}
+
+static void *ends_with_dates(void *unused)
+{
+    make();
+    expire();
+    for (int i = 0; i < OBJECTS; i += 2)
+        SGC_refresh(object[i], 2);
+    return unused;
+}
+
+/* Nobody else could tick the thread's own clock. */
+static int own_clock_ends(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    pthread_join(thread_start(ends_with_dates, NULL), NULL);
+    return there() != 0 || figures().freed != OBJECTS;
+}
+
+static void *refreshes_and_waits(void *unused)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh_global(object[i], 1);
+    return wait_there(unused);
+}
+
+/* In the child the other threads' dates are gone. */
+static int in_fork_child(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh(object[i], 0);
+    GC_gcollect();
+    for (int i = 0; i < OBJECTS; i++)
+        if (SGC_dates(object[i]) != 1)
+            return 1;
+    SGC_tick();
+    SGC_expire(SIZE_MAX);
+    if (there() != 0 || figures().active != 0)
+        return 2;
+    SGC_refresh_global(object[0] = GC_MALLOC(40), 0);
+    for (int i = 0; i < 3; i++)
+        SGC_tick_global();
+    SGC_expire(SIZE_MAX);
+    return SGC_dates(object[0]) >= 0;
+}
+
+static int forked(void)
+{
+    pthread_t thread;
+    int status = 1;
+    pid_t child;
+
+    GC_set_handle_fork(1);
+    lazily(SGC_SHORTTERM_FREE);
+    make();
+    pthread_barrier_init(&barrier, NULL, 2);
+    thread = thread_start(refreshes_and_waits, NULL);
+    pthread_barrier_wait(&barrier);
+    child = fork();
+    if (child == 0)
+        _exit(in_fork_child());
+    waitpid(child, &status, 0);
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+}
+
+int main(void)
+{
+    tap_plan(8);
+    child_ok(own_thread, "a collection frees what its thread has not taken off");
+    child_ok(idle_thread, "of a thread that does nothing");
+    child_ok(blocked_thread, "of one that blocks");
+    child_ok(several_collections, "each time, and the places are used again");
+    child_ok(kept, "and leaves what may not be freed");
+    child_ok(ended_thread, "numbers that a thread has left behind are counted anew");
+    child_ok(own_clock_ends, "a thread's own dates are over when it ends");
+    child_ok(forked, "in a fork's child the other threads' dates do not count");
+    return tap_done();
+}
