@@ -402,18 +402,20 @@ static const struct library dates_plain = { "dates_plain", new_plain, GC_free, o
 static void *symbol(void *file, const char *name)
 {
     void *found = dlsym(file, name);
+    char expected[NAME_MOST];
 
+    snprintf(expected, sizeof expected, "expected a library with %s", name);
     if (found == NULL)
-        app_refuse("--libscm", libscm, name);
+        app_refuse("--libscm", libscm, expected);
     return found;
 }
 
-static bool open_scm(void)
+static void open_scm(void)
 {
     void *file, (*begin)(void);
 
     if (libscm == NULL)
-        return false;
+        return;
     file = dlopen(libscm, RTLD_NOW | RTLD_LOCAL);
     if (file == NULL)
         app_refuse("--libscm", libscm, dlerror());
@@ -426,7 +428,6 @@ static bool open_scm(void)
     *(void **)&begin = dlsym(file, "scm_register_thread");
     if (begin != NULL)
         begin();
-    return true;
 }
 
 /* ---- all ---- */
@@ -468,12 +469,13 @@ int main(int argc, char **argv)
 {
     app_need_extension(DEFAULT_EXTENSION);
     app_begin(argc, argv, "operations", parameters, PARAMETERS);
+    open_scm();
     objects = app_new(batch() * sizeof *objects);
     measured = obtained(malloc((size_t)parameters[ROUNDS].chosen * sizeof *measured));
     measure_memory(&libc);
     measure_memory(&gc);
     measure_memory(&gc_plain);
-    if (open_scm()) {
+    if (libscm != NULL) {
         measure_memory(&scm);
         measure_library(&scm);
     }
