@@ -53,9 +53,10 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
 static void stopped(void)
 {
     sgc_time_count_again();
-    if (!sgc_shortterm.counts || sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
+    if (!sgc_shortterm.counts)
         return;
-    sgc_expire_stopped();
+    if (!sgc_verifies())
+        sgc_expire_stopped();
     sgc_count_dates_again();
 }
 
