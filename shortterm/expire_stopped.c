@@ -90,16 +90,6 @@ static void count_dates(void *raw, uintptr_t *from, uintptr_t *end)
     }
 }
 
-static void count_thread(struct sgc_dates *d)
-{
-    sgc_assert(sgc_dates_ok(d));
-    sgc_date_buffer_visit(&d->local, count_dates, d);
-    sgc_date_buffer_visit(&d->global, count_dates, d);
-    for (struct SGC_clock *clock = d->clocks; clock != NULL; clock = clock->next)
-        sgc_date_buffer_visit(&clock->objects, count_dates, d);
-    sgc_date_queue_visit(&d->expired, count_dates, d);
-}
-
 /* A hold counts as one date of another thread. */
 static void count_hold(void *raw, struct sgc_range range)
 {
@@ -129,6 +119,6 @@ void sgc_count_dates_again(void)
     sgc_left_visit(count_left, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
-            count_thread(sgc_dates_of(m));
+            sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));
     sgc_counts_tidy();
 }

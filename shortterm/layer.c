@@ -104,7 +104,13 @@ static void end_own_clock(struct sgc_dates *d)
         sgc_expire(d, SIZE_MAX);
         sgc_left_leave(d);
     }
-    if (sgc_verifies() || d->expired.first != NULL)
+}
+
+/* Dates that it leaves are counted and written down nowhere.  There is doubt afterwards: a collection in between finds them. */
+static void drop(struct sgc_dates *d, bool leaves_dates, struct sgc_section *self)
+{
+    sgc_dates_drop(d, self);
+    if (leaves_dates)
         sgc_counts_doubt();
 }
 
@@ -120,7 +126,7 @@ static void thread_over(struct sgc_mutator *self)
     sgc_regions_leave(d);
     if (sgc_shortterm.counts)
         end_own_clock(d);
-    sgc_dates_drop(d, sgc_section_of(self));
+    drop(d, sgc_verifies() || (sgc_shortterm.counts && d->expired.first != NULL), sgc_section_of(self));
 }
 
 /* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
@@ -134,9 +140,7 @@ static void vanished(struct sgc_mutator *m)
     sgc_regions_vanished(d);
     if (sgc_verifies())
         sgc_verify_leave(d, sgc_section_self());
-    if (sgc_shortterm.counts)
-        sgc_counts_doubt();
-    sgc_dates_drop(d, sgc_section_self());
+    drop(d, sgc_shortterm.counts, sgc_section_self());
 }
 
 /* ---- GC_free ---- */
