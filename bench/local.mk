@@ -123,5 +123,5 @@ bench_cases_trees_SOURCES = bench/cases/trees.c $(case_common)
 bench_cases_trees_LDADD = $(case_library)
 bench_cases_trees_DEPENDENCIES = libgc.la
 
-bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built) $(acdc_built)
+bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built) $(acdc_built) $(shortterm_built)
 .PHONY: bench

@@ -50,6 +50,7 @@ documents += \
 	doc/numa.md \
 	doc/pauses.md \
 	doc/porting.md \
+	doc/shortterm.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md

@@ -11,6 +11,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/holds.h"
 #include "shortterm/left_dates.h"
+#include "shortterm/verify.h"
 
 /* ---- taking off ---- */
 
@@ -72,15 +73,15 @@ static bool is_own(const struct sgc_dates *d, uintptr_t object)
 {
     uint32_t page = sgc_page_number(object);
 
-    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL && sgc_page_owner(page) == d->owner->cache.id;
+    return d != NULL && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL && sgc_page_owner(page) == d->owner->cache.id;
 }
 
-/* What is not ready has never been counted: nobody has a date there. */
+/* What is not ready has never been counted: nobody has a date there.  Nobody's dates own nothing. */
 static void count_dates(void *raw, uintptr_t *from, uintptr_t *end)
 {
     const struct sgc_dates *d = raw;
 
-    for (; from < end; from++) {
+    for (; from < end; from += sgc_shortterm.words) {
         uintptr_t object = object_of(*from);
         size_t granule = sgc_granule_number(object);
 
@@ -101,22 +102,14 @@ static void count_hold(void *raw, struct sgc_range range)
         sgc_counts_add(sgc_granule_number(object), false);
 }
 
-/* Whoever takes it off, it is no owner's. */
-static void count_left(void *raw, uintptr_t *from, uintptr_t *end)
-{
-    (void)raw;
-    for (; from < end; from++)
-        if (sgc_counts_ready(sgc_granule_number(object_of(*from))))
-            *from = object_of(*from) | sgc_counts_add(sgc_granule_number(object_of(*from)), false);
-}
-
 void sgc_count_dates_again(void)
 {
     if (!sgc_counts_doubted())
         return;
     sgc_counts_wipe();
     sgc_holds_visit(count_hold, NULL);
-    sgc_left_visit(count_left, NULL);
+    sgc_verify_visit_gone(count_dates, NULL);
+    sgc_left_visit(count_dates, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));

@@ -39,7 +39,7 @@ struct sgc_finding *sgc_findings_add(void)
         findings.lost++;
         return NULL;
     }
-    findings.of[findings.count] = (struct sgc_finding){ .of = { .held = SGC_HELD_UNKNOWN } };
+    findings.of[findings.count] = (struct sgc_finding){ .of = { .certainty = SGC_FINDING_POSSIBLE, .held = SGC_HELD_UNKNOWN } };
     return &findings.of[findings.count++];
 }
 
@@ -55,22 +55,36 @@ static void keep_step(const struct SGC_step *step, void *finding)
     f->of.steps++;
 }
 
-/* Of the findings without a way yet. */
-static void keep_ways(struct sgc_ways *w, uint32_t from, bool certain)
+static int certainty_of(enum sgc_ways_by by, SGC_held_t held)
 {
-    for (uint32_t i = 0; i < w->targets; i++) {
-        struct sgc_finding *f = &findings.of[from + i];
-        SGC_held_t held = f->of.steps == 0 ? sgc_ways_trace(w, i) : SGC_HELD_BY_NOTHING;
+    if (by == SGC_WAYS_CERTAIN)
+        return SGC_FINDING_CERTAIN;
+    return held == SGC_HELD_BY_OWN_STACK ? SGC_FINDING_POSSIBLE : SGC_FINDING_LIKELY;
+}
 
-        sgc_assert(w->target[i] == (uintptr_t)f->of.object);
-        if (held == SGC_HELD_BY_NOTHING)
-            continue;
-        f->of.held = held;
-        f->of.certainty = certain                          ? SGC_FINDING_CERTAIN
-                          : held == SGC_HELD_BY_OWN_STACK ? SGC_FINDING_POSSIBLE
-                                                           : SGC_FINDING_LIKELY;
-        sgc_ways_visit(w, keep_step, f);
-    }
+static bool keep_way(struct sgc_ways *w, uint32_t target, struct sgc_finding *f)
+{
+    SGC_held_t held = sgc_ways_trace(w, target);
+
+    sgc_assert(w->target[target] == (uintptr_t)f->of.object && f->of.steps == 0);
+    if (held == SGC_HELD_BY_NOTHING)
+        return false;
+    f->of.held = held;
+    f->of.certainty = certainty_of(w->by, held);
+    sgc_ways_visit(w, keep_step, f);
+    return true;
+}
+
+/* Looks for those that have none yet; false: all have one. */
+static bool find_more(struct sgc_ways *w, uint32_t from, enum sgc_ways_by by)
+{
+    uint32_t left = 0;
+
+    sgc_ways_search(w, by);
+    for (uint32_t i = 0; i < w->targets; i++)
+        if (findings.of[from + i].of.steps == 0)
+            left += !keep_way(w, i, &findings.of[from + i]);
+    return left != 0;
 }
 
 /* Of those found to be expired what nothing certain leads to is looked for by all words, and at last by dates: what nothing
@@ -83,13 +97,11 @@ void sgc_findings_find_ways(const struct sgc_mutator *self, uint32_t from)
     for (uint32_t i = 0; i < w.targets; i++)
         w.target[i] = (uintptr_t)findings.of[from + i].of.object;
     if (w.targets != 0 && sgc_ways_begin(&w)) {
-        sgc_ways_search(&w, SGC_WAYS_CERTAIN);
-        keep_ways(&w, from, true);
-        sgc_ways_search(&w, SGC_WAYS_LIKELY);
-        keep_ways(&w, from, false);
+        bool left = find_more(&w, from, SGC_WAYS_CERTAIN) && find_more(&w, from, SGC_WAYS_LIKELY);
+
         w.dates = true;
-        sgc_ways_search(&w, SGC_WAYS_LIKELY);
-        keep_ways(&w, from, false);
+        if (left)
+            find_more(&w, from, SGC_WAYS_LIKELY);
     }
     sgc_ways_end(&w);
 }

@@ -56,9 +56,10 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
 static void stopped(void)
 {
     sgc_time_count_again();
-    if (!sgc_shortterm.counts || sgc_shortterm.mode == SGC_SHORTTERM_VERIFY)
+    if (!sgc_shortterm.counts)
         return;
-    sgc_expire_stopped();
+    if (!sgc_verifies())
+        sgc_expire_stopped();
     sgc_count_dates_again();
 }
 
@@ -126,7 +127,7 @@ static void thread_over(struct sgc_mutator *self)
     sgc_regions_leave(d);
     if (sgc_shortterm.counts)
         end_own_clock(d);
-    drop(d, sgc_verifies() || (sgc_shortterm.counts && d->expired.first != NULL), sgc_section_of(self));
+    drop(d, sgc_verifies() || d->expired.first != NULL, sgc_section_of(self));
 }
 
 /* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */

@@ -89,7 +89,7 @@ void sgc_shortterm_settle(void)
 
     sgc_shortterm.mode = (uint32_t)o->shortterm;
     sgc_shortterm.extension = (uint32_t)o->shortterm_extension;
-    sgc_shortterm.eager = o->shortterm_collect == SGC_SHORTTERM_EAGER;
+    sgc_shortterm.eager = o->shortterm_collect == SGC_SHORTTERM_EAGER || o->shortterm == SGC_SHORTTERM_VERIFY;
     sgc_shortterm.counts = o->shortterm != SGC_SHORTTERM_PIN;
     sgc_shortterm.step = (uint32_t)o->shortterm_step;
     sgc_shortterm.check = (uint32_t)o->shortterm_check;
@@ -105,4 +105,5 @@ void sgc_shortterm_count_nothing(void)
              SGC_SHORTTERM_HYBRID ? "hybrid" : "verify");
     sgc_shortterm.mode = SGC_SHORTTERM_PIN;
     sgc_shortterm.counts = false;
+    sgc_shortterm.words = 1;
 }

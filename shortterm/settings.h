@@ -15,7 +15,7 @@
 struct sgc_shortterm {
     uint32_t mode;                      /* SGC_SHORTTERM_PIN ... */
     uint32_t extension;                 /* the largest */
-    bool eager;
+    bool eager;                         /* no operation but ticks takes dates off; with verify none does */
     bool counts;                        /* an object's dates are counted */
     uint32_t step;                      /* lazy: dates that an operation takes off */
     uint32_t check;                     /* verify: ticks of a thread from one check to the next; 0: it makes none */

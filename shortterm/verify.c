@@ -83,27 +83,12 @@ static void take_stretch(void *arg, uintptr_t *from, uintptr_t *end)
     }
 }
 
-/* Its words are no end of anything any more. */
-static struct sgc_date_page *clean(struct sgc_date_page *page)
-{
-    for (uint32_t i = 0; i < sgc_date_words; i++)
-        if (page->word[i] == SGC_DATES_END)
-            page->word[i] = 0;
-    return page;
-}
-
 static void take_queue(void *arg, struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_tid_t thread)
 {
     struct suspects *s = arg;
 
     s->thread = thread;
-    if (queue->first == NULL)
-        return;
-    sgc_date_queue_visit(queue, take_stretch, s);
-    for (struct sgc_date_page *page = queue->first; page != NULL; page = page->next)
-        clean(page);
-    sgc_date_pages_give(pool, queue->first, queue->last, NULL);
-    *queue = (struct sgc_date_queue){ NULL, NULL, 0 };
+    sgc_date_queue_empty(queue, pool, take_stretch, s);
 }
 
 /* False: the system has no memory, and dates that are over count as if they were not. */
@@ -178,7 +163,7 @@ static bool mark_dates(struct sgc_marker *marker)
         if (sgc_dates_of(m) != NULL)
             (all_dates ? sgc_dates_visit : sgc_dates_visit_later)(sgc_dates_of(m), mark_stretch, marker);
     if (all_dates)
-        sgc_date_queue_visit(&gone, mark_stretch, marker);
+        sgc_verify_visit_gone(mark_stretch, marker);
     sgc_holds_visit(mark_hold, marker);
     return true;
 }
@@ -289,6 +274,12 @@ void sgc_verify_mark(struct sgc_team *team)
 }
 
 /* ---- threads ---- */
+
+void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
+{
+    sgc_assert(sgc_stopped_by_self());
+    sgc_date_queue_visit(&gone, fn, arg);
+}
 
 void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)
 {

@@ -30,6 +30,9 @@ void sgc_verify_mark(struct sgc_team *team);
  * buries it. */
 void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self);
 
+/* Calls fn for each stretch of such dates.  World stopped. */
+void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg);
+
 /* A clock of the thread has gone on: tells what was found, and checks if it is time (SGC_SHORTTERM_CHECK).  On the thread,
  * outside sections. */
 void sgc_verify_tick(struct sgc_dates *d);

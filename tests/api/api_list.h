@@ -378,6 +378,7 @@
     F(int, SGC_region_refresh_clock, (SGC_region_t *, unsigned, SGC_clock_t *)) \
     F(int, SGC_region_close, (SGC_region_t *)) \
     F(SGC_region_t *, SGC_region_of, (const void *)) \
+    F(size_t, SGC_shortterm_check, (SGC_finding_proc, void *)) \
     F(size_t, SGC_get_shortterm_stats, (struct SGC_shortterm_stats *, size_t))
 
 /* ---- groups, variables ----------------------------------------------------------------------- */

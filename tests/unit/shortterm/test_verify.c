@@ -5,6 +5,8 @@
  */
 #include "shortterm/verify.h"
 
+#include <sys/resource.h>
+
 #include "tests/lib/findings.h"
 
 /* ---- planted: in static data, a list, a tree, a thread-local variable ---- */
@@ -19,6 +21,21 @@ static int in_static(void)
     if (last_word[0] != ~(uintptr_t)&root || found[0].thread != sgc_thread_id() || SGC_dates(root) != 0)
         return 2;
     return check() == 0 && root->left == NULL ? 0 : 3;
+}
+
+/* Other refreshes and ticks take nothing off. */
+static int goes_on(void)
+{
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    for (int i = 0; i < 20; i++) {
+        SGC_refresh(GC_MALLOC(100), 0);
+        SGC_tick();
+        SGC_expire(1);
+    }
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 1;
 }
 
 static void make_list(void *unused)
@@ -144,6 +161,39 @@ static int in_register(void)
     return one(SGC_FINDING_PREMATURE, SGC_FINDING_POSSIBLE, SGC_HELD_BY_OWN_STACK, 1) && held != NULL ? 0 : 1;
 }
 
+/* ---- the system has no memory: what has expired waits for the next check ---- */
+
+static bool limit_memory(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+static int without_memory(void)
+{
+    size_t before;
+
+    findings_begin();
+    elsewhere(make_one, &root);
+    hidden = white_hidden(root);
+    expire(&root);
+    root = NULL;
+    if (TEST_SANITIZED || !limit_memory(4096))
+        return CHILD_SKIPS;
+    GC_gcollect();
+    GC_gcollect();
+    before = finds;
+    if (!limit_memory(RLIM_INFINITY) || before != 0 || !white_lives(hidden))
+        return 1;
+    root = (struct node *)~hidden;
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
+}
+
 /* ---- needed by what has a date ---- */
 
 static uint64_t kept_bytes(void)
@@ -206,6 +256,30 @@ static int forked(void)
 }
 
 /* ---- a thread that has ended ---- */
+
+static struct node *shared;
+
+static void end_with_global_dates(void *unused)
+{
+    (void)unused;
+    SGC_refresh_global(shared, 0);
+    SGC_refresh_global(shared, 5);
+}
+
+/* Its global dates do not count any more, nor forever. */
+static int counts_again(void)
+{
+    findings_begin();
+    elsewhere(make_one, &shared);
+    elsewhere(end_with_global_dates, NULL);
+    if (SGC_dates(shared) != 2 || check() != 0 || SGC_dates(shared) != 0)
+        return 1;
+    SGC_refresh(shared, 0);
+    elsewhere(end_with_global_dates, NULL);
+    SGC_tick();
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread != 0 ? 0 : 2;
+}
 
 static void make_and_end(void *unused)
 {
@@ -329,9 +403,11 @@ static int other_mode(void)
 int main(void)
 {
     child_ok(in_static, "too early: an object that static data leads to, and that is said once");
+    child_ok(goes_on, "it waits for the next collection, whatever the program does until then");
     child_ok(in_list, "one in a list");
     child_ok(in_tree, "one in a tree");
     child_ok(in_thread_local, "one that a thread-local variable leads to");
+    child_ok(counts_again, "global dates of a thread that has ended count no more");
     child_ok(of_ended_thread, "one whose date was of a thread that has ended");
     if (TEST_SANITIZED) {
         tap_skip("sanitizers keep old words on stacks");
@@ -347,6 +423,7 @@ int main(void)
     check_right(right_threads, true, "nor in one with threads");
     check_right(right_program, false, "but if it forgets some dates once, that is found");
     check_right(right_threads, false, "with threads, too");
+    child_ok(without_memory, "without memory for a list, what has expired waits, and is found later");
     child_ok(forked, "in the child of a fork, too, what other threads have left is found");
     child_ok(other_mode, "in other modes there are none");
     return tap_done();
