@@ -99,7 +99,7 @@ int main(void)
     for (int with = 1; with <= THREADS_MAX; with += 2) {
         check_phases("two sizes", two, 2, with);
         check_phases("four phases of many sizes", four, 4, with);
-        check_phases("large objects after small ones", large, 2, with);
     }
+    check_phases("large objects after small ones", large, 2, 1);        /* pages of several threads are no neighbours */
     return tap_done();
 }
