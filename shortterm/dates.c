@@ -102,6 +102,16 @@ static void visit_buffer(void *raw, const struct sgc_date_buffer *buffer)
     sgc_date_buffer_visit(buffer, v->fn, v->arg);
 }
 
+void sgc_dates_visit_objects(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
+{
+    sgc_assert(sgc_dates_ok(d));
+    sgc_date_buffer_visit(&d->local, fn, arg);
+    sgc_date_buffer_visit(&d->global, fn, arg);
+    for (const struct SGC_clock *c = d->clocks; c != NULL; c = c->next)
+        sgc_date_buffer_visit(&c->objects, fn, arg);
+    sgc_date_queue_visit(&d->expired, fn, arg);
+}
+
 void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
 {
     struct visit v = { fn, arg };

@@ -87,6 +87,9 @@ void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct s
 /* Calls fn for each of its buffers, those without lists, too. */
 void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);
 
+/* Calls fn for each stretch of dates of objects, over or not: what is counted where dates are counted.  World stopped. */
+void sgc_dates_visit_objects(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
+
 /* Calls fn for each stretch of dates that are not over, also of regions.  World stopped. */
 void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
 

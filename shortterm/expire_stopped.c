@@ -102,15 +102,6 @@ static void count_hold(void *raw, struct sgc_range range)
         sgc_counts_add(sgc_granule_number(object), false);
 }
 
-/* Whoever takes it off, it is no owner's. */
-static void count_left(void *raw, uintptr_t *from, uintptr_t *end)
-{
-    (void)raw;
-    for (; from < end; from++)
-        if (sgc_counts_ready(sgc_granule_number(object_of(*from))))
-            *from = object_of(*from) | sgc_counts_add(sgc_granule_number(object_of(*from)), false);
-}
-
 void sgc_count_dates_again(void)
 {
     if (!sgc_counts_doubted())
@@ -118,7 +109,7 @@ void sgc_count_dates_again(void)
     sgc_counts_wipe();
     sgc_holds_visit(count_hold, NULL);
     sgc_verify_visit_gone(count_dates, NULL);
-    sgc_left_visit(count_left, NULL);
+    sgc_left_visit(count_dates, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));
