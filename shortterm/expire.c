@@ -10,7 +10,6 @@
 #include "gc/finalize/finalize.h"
 #include "shortterm/counts.h"
 #include "shortterm/expiry_procs.h"
-#include "shortterm/start.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
@@ -216,14 +215,6 @@ size_t sgc_expire(struct sgc_dates *d, size_t most)
     while (taken < most && d->expired.first != NULL)
         taken += expire_batch(d, most - taken);
     return taken;
-}
-
-size_t SGC_expire(size_t most)
-{
-    int error;
-    struct sgc_dates *d = sgc_dates_now(&error);
-
-    return d == NULL ? 0 : sgc_expire(d, most);
 }
 
 /* ---- questions ---- */

@@ -10,6 +10,7 @@
 #include "gc/finalize/finalize.h"
 #include "shortterm/counts.h"
 #include "shortterm/holds.h"
+#include "shortterm/left_dates.h"
 #include "shortterm/verify.h"
 
 /* ---- taking off ---- */
@@ -90,16 +91,6 @@ static void count_dates(void *raw, uintptr_t *from, uintptr_t *end)
     }
 }
 
-static void count_thread(struct sgc_dates *d)
-{
-    sgc_assert(sgc_dates_ok(d));
-    sgc_date_buffer_visit(&d->local, count_dates, d);
-    sgc_date_buffer_visit(&d->global, count_dates, d);
-    for (struct SGC_clock *clock = d->clocks; clock != NULL; clock = clock->next)
-        sgc_date_buffer_visit(&clock->objects, count_dates, d);
-    sgc_date_queue_visit(&d->expired, count_dates, d);
-}
-
 /* A hold counts as one date of another thread. */
 static void count_hold(void *raw, struct sgc_range range)
 {
@@ -118,8 +109,9 @@ void sgc_count_dates_again(void)
     sgc_counts_wipe();
     sgc_holds_visit(count_hold, NULL);
     sgc_verify_visit_gone(count_dates, NULL);
+    sgc_left_visit(count_dates, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
-            count_thread(sgc_dates_of(m));
+            sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));
     sgc_counts_tidy();
 }

@@ -9,6 +9,7 @@
 #include "shortterm/expire_stopped.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
+#include "shortterm/left_dates.h"
 #include "shortterm/regions.h"
 #include "shortterm/verify.h"
 
@@ -45,6 +46,8 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
         if (sgc_dates_of(m) != NULL)
             (sgc_verifies() ? sgc_dates_visit_later : sgc_dates_visit)(sgc_dates_of(m), visit_words, &v);
     }
+    v.whose = NULL;
+    sgc_left_visit(visit_words, &v);
     sgc_holds_visit(visit_hold, &v);
 }
 
@@ -91,16 +94,24 @@ static void active(struct sgc_mutator *self)
         sgc_time_enter(d);
 }
 
-/* Nobody else could tick it.  Objects with dates of global time are the tracer's from now on. */
+/* Nobody else could tick it.  Dates of global time are over in their time, or, with verify, left to the collector. */
 static void end_own_clock(struct sgc_dates *d)
 {
     for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
         sgc_clock_over(d, &d->local);
-    if (sgc_verifies())
+    if (sgc_verifies()) {
         sgc_verify_leave(d, sgc_section_of(d->owner));
-    else
+    } else {
         sgc_expire(d, SIZE_MAX);
-    if (d->global.list != NULL || d->expired.first != NULL)
+        sgc_left_leave(d);
+    }
+}
+
+/* Dates that it leaves are counted and written down nowhere.  There is doubt afterwards: a collection in between finds them. */
+static void drop(struct sgc_dates *d, bool leaves_dates, struct sgc_section *self)
+{
+    sgc_dates_drop(d, self);
+    if (leaves_dates)
         sgc_counts_doubt();
 }
 
@@ -116,7 +127,7 @@ static void thread_over(struct sgc_mutator *self)
     sgc_regions_leave(d);
     if (sgc_shortterm.counts)
         end_own_clock(d);
-    sgc_dates_drop(d, sgc_section_of(self));
+    drop(d, sgc_verifies() || d->expired.first != NULL, sgc_section_of(self));
 }
 
 /* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
@@ -130,9 +141,7 @@ static void vanished(struct sgc_mutator *m)
     sgc_regions_vanished(d);
     if (sgc_verifies())
         sgc_verify_leave(d, sgc_section_self());
-    if (sgc_shortterm.counts)
-        sgc_counts_doubt();
-    sgc_dates_drop(d, sgc_section_self());
+    drop(d, sgc_shortterm.counts, sgc_section_self());
 }
 
 /* ---- GC_free ---- */

@@ -34,6 +34,8 @@ shortterm_sources = \
 	shortterm/holds.h \
 	shortterm/layer.c \
 	shortterm/layer.h \
+	shortterm/left_dates.c \
+	shortterm/left_dates.h \
 	shortterm/objects.c \
 	shortterm/refresh.c \
 	shortterm/region_calls.c \

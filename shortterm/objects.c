@@ -12,6 +12,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
+#include "shortterm/left_dates.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
@@ -66,6 +67,7 @@ static void add_up(void *raw)
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             add_thread(s, sgc_dates_of(m));
+    sgc_left_visit(add_stretch, &s->dates);
 }
 
 size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size)

@@ -27,8 +27,8 @@ SGC_region_t *SGC_region_new(void)
     struct sgc_dates *d = sgc_dates_now(&error);
     struct SGC_region *r;
 
-    if (d == NULL || !sgc_region_kind_made()) {
-        errno = d != NULL ? ENOMEM : error;
+    if (d == NULL) {
+        errno = error;
         return NULL;
     }
     r = GC_malloc(sizeof *r);

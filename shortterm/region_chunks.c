@@ -8,25 +8,24 @@
 #include "gc/api/internal.h"
 #include "gc/collect/allocate.h"
 
-/* ---- the kind ---- */
+/* ---- from an address to its region ---- */
 
-SGC_STATE static sgc_a32_t kind;        /* 0: not made yet.  As sgc_api_own_kind has it */
-
-bool sgc_region_kind_made(void)
+/* What no other object has at that place: a number of its own for each address. */
+static uintptr_t mark_of(const struct sgc_region_chunk *chunk)
 {
-    const struct sgc_kind words = { .add_size = true, .clear = true, .scan = SGC_SCAN_WORDS };
-
-    return sgc_a32_load_acq(&kind) != 0 || sgc_api_own_kind(&kind, &words, "regions") != SGC_KIND_CONSERVATIVE;
+    return (uintptr_t)chunk * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(0x5265676a0c6e3c4d);
 }
 
 struct SGC_region *sgc_region_at(uintptr_t address)
 {
-    uint32_t chunks = sgc_a32_load_acq(&kind);
+    const struct sgc_region_chunk *chunk;
     struct sgc_object o;
 
-    if (chunks == 0 || !sgc_heap_contains(address) || !sgc_object_find(address, &o) || o.kind != chunks)
+    if (!sgc_heap_contains(address) || !sgc_object_find(address, &o) || o.kind != SGC_KIND_CONSERVATIVE ||
+        o.bytes < SGC_REGION_CHUNK_HEAD)
         return NULL;
-    return ((const struct sgc_region_chunk *)o.start)->region;
+    chunk = (const struct sgc_region_chunk *)o.start;
+    return sgc_aw_load_acq(&chunk->mark) == mark_of(chunk) ? chunk->region : NULL;
 }
 
 /* ---- chunks ---- */
@@ -36,7 +35,8 @@ static char *first_byte(struct sgc_region_chunk *chunk)
     return (char *)(chunk + 1);
 }
 
-_Static_assert(sizeof(struct sgc_region_chunk) % SGC_GRANULE == 0, "objects behind it are aligned");
+_Static_assert(sizeof(struct sgc_region_chunk) == SGC_REGION_CHUNK_HEAD && SGC_REGION_CHUNK_HEAD % SGC_GRANULE == 0,
+               "objects behind it are aligned");
 
 static void use(struct SGC_region *r, struct sgc_region_chunk *chunk)
 {
@@ -48,13 +48,14 @@ static void use(struct SGC_region *r, struct sgc_region_chunk *chunk)
 
 static struct sgc_region_chunk *make(struct SGC_region *r, size_t bytes)
 {
-    struct sgc_region_chunk *chunk = sgc_allocate_or_null(bytes, sgc_a32_load_acq(&kind));
+    struct sgc_region_chunk *chunk = sgc_allocate_or_null(bytes, SGC_KIND_CONSERVATIVE);
 
     sgc_assert(bytes > sizeof *chunk);
     if (chunk == NULL)
         return NULL;
     chunk->bytes = bytes;
     sgc_dirty_store(&chunk->region, r);
+    sgc_aw_store_rel(&chunk->mark, mark_of(chunk));
     return chunk;
 }
 

@@ -3,7 +3,7 @@
  * What regions are made of.
  *
  * A region is an object of the heap, and so are the chunks in which its objects lie, one behind the other, without a word for
- * each.  A chunk begins with the region's address, and its kind says that it is one: so an address in it leads to the
+ * each.  A chunk begins with the region's address, and has a mark that says that it is one: so an address in it leads to the
  * region.  Its objects are scanned with the chunk.
  *
  *   dates          any thread that refreshes or takes off a date: atomic add     who takes off the last   acquire-release RMW
@@ -11,6 +11,7 @@
  *   over           who took off the last date and is not the owner: release      the owner                acquire
  *   latest         the owner                                                     the owner                program order
  *   next_over      who took off the last date                                    same                     program order
+ *   mark           who makes the chunk, when it is one: release                  everybody                acquire
  *   the others,    the owner; once it is closed, who takes off the last date     same; markers            `dates`; markers see
  *   chunks                                                                                                words, at any moment
  */
@@ -21,9 +22,10 @@
 #include "shortterm/date_list.h"
 
 struct sgc_region_chunk {
-    _Alignas(SGC_GRANULE) struct SGC_region *region;    /* NULL: it is no part of it any more */
+    struct SGC_region *region;          /* NULL: it is no part of it any more */
     struct sgc_region_chunk *older;
     size_t bytes;
+    sgc_aw_t mark;
 };
 
 struct SGC_region {
@@ -40,15 +42,12 @@ struct SGC_region {
 
 /* Bytes of a region's chunks, each about twice as large as the one before: a little less than a power of two, so that there is
  * room for the end byte. */
-enum { SGC_REGION_CHUNK_LEAST = 4096 - SGC_GRANULE, SGC_REGION_CHUNK_MOST = 262144 - SGC_GRANULE };
+enum { SGC_REGION_CHUNK_HEAD = 32, SGC_REGION_CHUNK_LEAST = 4096 - SGC_GRANULE, SGC_REGION_CHUNK_MOST = 262144 - SGC_GRANULE };
 
 static inline bool sgc_region_ok(const struct SGC_region *r)
 {
     return r->next <= r->end && r->owner != 0 && (r->end == NULL || r->newest != NULL) && r->bytes >= SGC_REGION_CHUNK_LEAST;
 }
-
-/* Sees to it that there is a kind for chunks.  False if there are too many kinds already. */
-bool sgc_region_kind_made(void);
 
 /* The region in whose memory the address lies, NULL if it lies in none. */
 struct SGC_region *sgc_region_at(uintptr_t address);

@@ -63,7 +63,7 @@ static void take_off(void *raw, uintptr_t *from, uintptr_t *end)
 {
     struct taking *t = raw;
 
-    for (uintptr_t *at = from; at < end; at++) {
+    for (uintptr_t *at = from; at < end; at += sgc_shortterm.words) {
         struct SGC_region *r = (struct SGC_region *)*at;
 
         if (r == NULL)
@@ -161,9 +161,11 @@ static int add(struct sgc_dates *d, struct sgc_date_list *list, struct SGC_regio
     sgc_aw_add(&r->dates, 1);
     if (*list->next == SGC_DATES_END)
         sgc_date_list_extend(list, &d->pool);
+    if (sgc_shortterm.words > 1)
+        list->next[1] = 0;              /* nobody asks who it was */
     *list->next = (uintptr_t)r;
     sgc_compiler_barrier();
-    list->next++;
+    list->next += sgc_shortterm.words;
     sgc_section_leave(section);
     return 0;
 }

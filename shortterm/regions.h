@@ -31,7 +31,7 @@ void sgc_regions_go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer);
 /* The thread ends: dates of its own clock are over, and those of global time are left to the collector. */
 void sgc_regions_leave(struct sgc_dates *d);
 
-/* The thread is gone without a word, or in the parent of a fork: all its dates are left to the collector.  By another thread. */
+/* The thread is gone without a word, or is in the parent of a fork: its dates are left to the collector.  By another thread. */
 void sgc_regions_vanished(struct sgc_dates *d);
 
 #endif

@@ -7,7 +7,9 @@
 #include <errno.h>
 
 #include "shortterm/clocks.h"
+#include "shortterm/expire.h"
 #include "shortterm/global_time.h"
+#include "shortterm/left_dates.h"
 #include "shortterm/start.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
@@ -50,6 +52,7 @@ int SGC_tick_global(void)
         return ENOMEM;
     if (sgc_time_pass(d)) {
         d->global_ticks++;
+        sgc_left_take(d);
         sgc_clock_go_on(d, &d->global, &d->global_regions);
         if (sgc_verifies())
             sgc_verify_tick(d);
@@ -75,4 +78,12 @@ int SGC_leave_time(void)
     if (d == NULL)
         return error;
     return sgc_time_exit(d) ? 0 : EALREADY;
+}
+
+size_t SGC_expire(size_t most)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    return d == NULL ? 0 : sgc_expire(d, most);
 }

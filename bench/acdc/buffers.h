@@ -26,7 +26,7 @@ static inline void list_join(struct list *list, struct list *more)
     *more = (struct list){ NULL, NULL };
 }
 
-/* Of as many lists as the longest lifetime and 1.  Those whose life ends when time t is reached are in list t modulo this. */
+/* Of as many lists as the longest lifetime and 1.  Those whose life ends at the end of time t are in list t modulo this. */
 struct buffer {
     struct list *lists;
     long length;

@@ -180,7 +180,6 @@ static void report(void)
 {
     figure("dates", (double)stats.dates, "dates");
     figure("expired", (double)stats.expired, "dates");
-    figure("refreshes", (double)stats.refreshes, "calls");
     figure("ticks", (double)stats.ticks, "calls");
     figure("global_ticks", (double)stats.global_ticks, "calls");
     figure("global_time", (double)stats.global_time, "phases");

@@ -2,24 +2,30 @@
 /*
  * See mutator.h.  Each thread has its own buffers, references and figures; the pool and the barrier are all that they share.
  *
- * A unit of time ends at an `advance`.  An object of lifetime n is needed until the n-th advance, and goes there if it is
- * released.  In the short-term model it is refreshed at each advance, the last one included, with as many units as it is needed
- * beyond it, and then the thread ticks: by its own clock it expires at the very same advance.  Exact lifetimes are known, so
- * all refreshes but one are redundant; programs do not know them.
+ * A unit of time ends at an `advance`.  At each, n units are left of an object's life, then one less; the one at which none is
+ * left ends it.  It is released there; or, in the short-term model, it was refreshed at each advance before, with what was left,
+ * and the tick of this one is the one at which it expires by the thread's own clock.  Exact lifetimes are known, so all
+ * refreshes but one are redundant; programs do not know them.
+ *
+ * A shared object is refreshed with 1 at least.  That is needed, not generous: a thread that learns of it by looking into the
+ * pool, and ticks later, may have looked just before it was put there.  With 0 it would have to look and tick in one step.
  */
 #include "bench/acdc/mutator.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/acdc/draw.h"
 #include "bench/acdc/memory.h"
 #include "bench/acdc/share.h"
 
-/* Global ticks after which every date of global time is over: [SCM] 3.2. */
-enum { GLOBAL_BEYOND = 3 };
+/* Global ticks beyond a date's extension after which it is over ([SCM] 3.2), and one that does not count: who has just joined
+ * has ticked in that phase. */
+enum { GLOBAL_BEYOND = 3 + 1 };
 
 struct mutator {
     const struct options *options;
@@ -69,9 +75,10 @@ static struct reference *new_object(struct mutator *m, size_t bytes, void *(*all
 {
     struct reference *r = reference_new(&m->arena);
 
+    errno = ENOMEM;
     r->object = allocate(bytes);
     if (r->object == NULL)
-        fail("there is no memory for an object", "use a lower threshold, or raise the limit of the memory");
+        fail("an object cannot be had", strerror(errno));
     r->number = m->number++ << NUMBER_SHIFT | bytes;
     __atomic_store_n(first_word(r), r->number, __ATOMIC_RELAXED);
     r->bytes = m->options->trace && m->memory->size_of != NULL ? m->memory->size_of(r->object) : bytes;
@@ -182,7 +189,7 @@ static void refresh_buffer(struct mutator *m, struct buffer *buffer, enum operat
     for (long left = 1; left < buffer->length; left++)
         for (struct node *n = buffer_list(buffer, m->time + left)->first; n != NULL; n = n->next, refreshed++) {
             look_at(m, n->reference);
-            refresh(n->reference->object, (unsigned)(left - 1));
+            refresh(n->reference->object, (unsigned)left);
         }
     cost_end(&m->metrics, operation, refreshed);
 }
@@ -237,7 +244,7 @@ static void end_lives(struct mutator *m)
     long ended;
 
     cost_begin(&m->metrics);
-    ended = end_own(m, buffer_list(&m->own, m->time + 1)) + end_shared(m, buffer_list(&m->shared, m->time + 1));
+    ended = end_own(m, buffer_list(&m->own, m->time)) + end_shared(m, buffer_list(&m->shared, m->time));
     if (m->options->model == PERSISTENT)
         cost_end(&m->metrics, RELEASE, ended);
 }

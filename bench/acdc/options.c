@@ -147,8 +147,8 @@ static void complete(struct options *o)
         refuse("--multiplier", "", "so many threads would allocate nothing at all; expected a larger one");
     if (o->extension < 0)
         o->extension = o->lifetime;
-    if (o->extension < o->lifetime - 1)
-        refuse("--extension", "", "expected no less than --lifetime less 1");
+    if (o->extension < o->lifetime)
+        refuse("--extension", "", "expected no less than --lifetime");
 }
 
 struct options options_read(int argc, char **argv)

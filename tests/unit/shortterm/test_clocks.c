@@ -147,6 +147,7 @@ static int blocked(void)
 
 int main(void)
 {
+    unsetenv("SGC_SHORTTERM");
     tap_plan(7);
     child_ok(own_ticks_only, "dates are over at exactly the right tick of their clock, whatever others do");
     child_ok(without_a_clock, "no clock is the thread's own one");

@@ -129,6 +129,7 @@ static int refused(void)
 
 int main(void)
 {
+    unsetenv("SGC_SHORTTERM");
     tap_plan(4);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");

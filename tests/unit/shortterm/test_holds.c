@@ -268,6 +268,7 @@ static int handed_freed(void)
 
 int main(void)
 {
+    unsetenv("SGC_SHORTTERM");
     tap_plan(9);
     child_ok(freed_after, "with SGC_SHORTTERM=free an object goes after its last hold and its last date");
     child_ok(handed_freed, "with SGC_SHORTTERM=free an object waits for the thread that it is for");

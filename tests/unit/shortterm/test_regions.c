@@ -20,6 +20,23 @@
 
 enum { EXTENSION = 10 };
 
+static int mode;
+
+/* Was the region emptied, of which this was the first object, of 40 bytes and not zero?  What is kept of the region is as new;
+ * what is not freed is no part of it any more. */
+static bool emptied(SGC_region_t *region, const char *object)
+{
+    return mode == SGC_SHORTTERM_FREE ? *object == 0 : SGC_region_of(object) != region;
+}
+
+static char *first_object(SGC_region_t *region)
+{
+    char *object = SGC_region_malloc(region, 40);
+
+    *object = 'x';
+    return object;
+}
+
 static uint64_t dates(void)
 {
     struct SGC_shortterm_stats s;
@@ -106,12 +123,12 @@ static int tick_clock(void)
 static int empty_exactly(unsigned e, unsigned more, int refresh(SGC_region_t *, unsigned), int tick(void))
 {
     SGC_region_t *region = SGC_region_new();
-    void *object = SGC_region_malloc(region, 40);
+    char *object = first_object(region);
     int wrong = refresh(region, e) != 0 || dates() != 1;
 
     for (unsigned i = 1; i < e + more; i++)
-        wrong += tick() != 0 || SGC_region_of(object) != region || dates() != 1;
-    return wrong + (tick() != 0 || SGC_region_of(object) != NULL || dates() != 0);
+        wrong += tick() != 0 || emptied(region, object) || dates() != 1;
+    return wrong + (tick() != 0 || !emptied(region, object) || dates() != 0);
 }
 
 static int exact(void)
@@ -132,7 +149,7 @@ static int exact(void)
 static int several_dates(void)
 {
     SGC_region_t *region = SGC_region_new();
-    void *object = SGC_region_malloc(region, 40);
+    char *object = first_object(region);
     int wrong;
 
     test_clock = SGC_clock_new();
@@ -140,10 +157,10 @@ static int several_dates(void)
     wrong += SGC_region_refresh_clock(region, 2, test_clock) != 0 || SGC_region_refresh_global(region, 0) != 0 || dates() != 4;
     for (int i = 0; i < 5; i++)
         wrong += SGC_tick() != 0 || SGC_tick_global() != 0;
-    wrong += dates() != 1 || SGC_region_of(object) != region;
+    wrong += dates() != 1 || emptied(region, object);
     for (int i = 0; i < 2; i++)
-        wrong += SGC_tick_clock(test_clock) != 0 || SGC_region_of(object) != region;
-    return wrong + (SGC_clock_release(test_clock) != 0 || SGC_region_of(object) != NULL || dates() != 0);
+        wrong += SGC_tick_clock(test_clock) != 0 || emptied(region, object);
+    return wrong + (SGC_clock_release(test_clock) != 0 || !emptied(region, object) || dates() != 0);
 }
 
 /* By an address in it; the same date twice is one. */
@@ -234,18 +251,19 @@ static void *leaves_region(void *where)
 {
     SGC_region_t *region = SGC_region_new();
 
-    *(void **)where = SGC_region_malloc(region, 40);
+    ((void **)where)[0] = region;
+    ((void **)where)[1] = first_object(region);
     return (void *)(intptr_t)(SGC_region_refresh(region, 5) != 0 || dates() != 1);
 }
 
 static int thread_ends(void)
 {
     pthread_t thread;
-    void *object, *wrong;
+    void *left[2], *wrong;
 
-    if (pthread_create(&thread, NULL, leaves_region, &object) != 0 || pthread_join(thread, &wrong) != 0)
+    if (pthread_create(&thread, NULL, leaves_region, left) != 0 || pthread_join(thread, &wrong) != 0)
         return 1;
-    return wrong != NULL || dates() != 0 || SGC_region_of(object) != NULL;
+    return wrong != NULL || dates() != 0 || !emptied(left[0], left[1]);
 }
 
 static void *uses_inside(void *region)
@@ -262,20 +280,76 @@ static int blocked(void)
     return GC_do_blocking(uses_inside, region) != NULL || SGC_region_malloc(region, 1) == NULL;
 }
 
+/* ---- where what has expired is freed ---- */
+
+/* Nothing is collected, and what was large does not stay so. */
+static int freed(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    struct SGC_stats before, after;
+    int wrong = 0;
+
+    if (mode != SGC_SHORTTERM_FREE)
+        return CHILD_SKIPS;
+    SGC_get_stats(&before, sizeof before);
+    for (int round = 0; round < 1000; round++) {
+        for (int i = 0; i < 200; i++)
+            wrong += SGC_region_malloc(region, (size_t)(i % 500)) == NULL;
+        wrong += SGC_region_malloc(region, 100000) == NULL || SGC_region_refresh(region, 0) != 0 || SGC_tick() != 0;
+    }
+    SGC_get_stats(&after, sizeof after);
+    wrong += after.collections != before.collections || after.heap_max_bytes > before.heap_max_bytes + (8 << 20);
+    wrong += SGC_region_malloc(region, 16) == NULL || SGC_region_refresh(region, 0) != 0 || SGC_region_close(region) != 0;
+    return wrong + (SGC_tick() != 0 || GC_base(region) != NULL);
+}
+
+static int start(int wanted)
+{
+    struct SGC_shortterm settings = { wanted, EXTENSION, -1, -1, -1 };
+
+    mode = wanted;
+    return SGC_shortterm_init(&settings, sizeof settings);
+}
+
+/* Runs one of the above in a child that chooses the mode. */
+static int (*body)(void);
+static int chosen;
+
+static int run_body(void)
+{
+    return start(chosen) != 0 || SGC_shortterm_mode() != chosen ? 100 : body();
+}
+
+static const struct test {
+    int (*body)(void);
+    const char *name;
+} tests[] = {
+    { no_overlap, "objects are aligned, and do not overlap" },
+    { sizes, "large objects have memory of their own; what is too large is refused" },
+    { compact, "small objects cost little more than their bytes" },
+    { addresses, "an address leads to its region" },
+    { exact, "a region is empty exactly in time, by each clock" },
+    { several_dates, "the last date decides" },
+    { by_objects, "who refreshes an object in it refreshes the region" },
+    { used_again, "a region that is filled again and again does not grow" },
+    { closed, "a region that is closed goes with its last date" },
+    { foreign, "another thread may refresh a region, and nothing else" },
+    { thread_ends, "dates of a region end with their thread" },
+    { blocked, "a thread that blocks has no use of its regions" },
+    { freed, "memory of a region is freed without a collection" },
+};
+
 int main(void)
 {
-    tap_plan(12);
-    child_ok(no_overlap, "objects are aligned, and do not overlap");
-    child_ok(sizes, "large objects have memory of their own; what is too large is refused");
-    child_ok(compact, "small objects cost little more than their bytes");
-    child_ok(addresses, "an address leads to its region");
-    child_ok(exact, "a region is empty exactly in time, by each clock");
-    child_ok(several_dates, "the last date decides");
-    child_ok(by_objects, "who refreshes an object in it refreshes the region");
-    child_ok(used_again, "a region that is filled again and again does not grow");
-    child_ok(closed, "a region that is closed goes with its last date");
-    child_ok(foreign, "another thread may refresh a region, and nothing else");
-    child_ok(thread_ends, "dates of a region end with their thread");
-    child_ok(blocked, "a thread that blocks has no use of its regions");
+    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+
+    unsetenv("SGC_SHORTTERM");
+    tap_plan(TESTS * MODES);
+    for (chosen = 0; chosen < MODES; chosen++)
+        for (int i = 0; i < TESTS; i++) {
+            body = tests[i].body;
+            child_ok(run_body, "%s: %s", modes[chosen], tests[i].name);
+        }
     return tap_done();
 }

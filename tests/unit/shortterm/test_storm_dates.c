@@ -122,20 +122,25 @@ static void round_of_own(struct own *own, uint64_t *random)
 
 /* ---- objects of all ---- */
 
+/* What it has seen is there until it ticks, however long that takes. */
 static void round_of_shared(uint64_t *random)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        struct object *o = (struct object *)sgc_aw_load_acq(&slot[i]);
+    struct object *seen[SLOTS];
 
-        if (o != NULL) {
-            must(SGC_refresh_global(o, now.extension));
-            look(o);
+    for (int i = 0; i < SLOTS; i++)
+        seen[i] = (struct object *)sgc_aw_load_acq(&slot[i]);
+    if (random_below(random, 3) == 0)
+        doze(150);
+    for (int i = 0; i < SLOTS; i++) {
+        if (seen[i] != NULL) {
+            must(SGC_refresh_global(seen[i], now.extension));
+            look(seen[i]);
         }
-        if (o == NULL || random_below(random, 16) == 0) {
+        if (seen[i] == NULL || random_below(random, 16) == 0) {
             struct object *fresh = make(random);
 
             must(SGC_refresh_global(fresh, now.extension));
-            sgc_aw_cas(&slot[i], (uintptr_t)o, (uintptr_t)fresh);
+            sgc_aw_cas(&slot[i], (uintptr_t)seen[i], (uintptr_t)fresh);
         }
     }
     must(SGC_tick_global());

@@ -233,6 +233,78 @@ static int dates_end(void)
     return there != 0;
 }
 
+static void *leaves_global_dates(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < LEFT; i++)
+        scm_global_refresh(left[i] = scm_malloc(32), (unsigned)(i % (LARGEST + 1)));
+    scm_global_tick();
+    scm_global_refresh(left[0], 0);
+    return NULL;
+}
+
+static int count_left(void)
+{
+    int there = 0;
+
+    for (int i = 0; i < LEFT; i++)
+        there += is_object(left[i]);
+    return there;
+}
+
+/* They are there as long as any of them was to be, and go when others tick, without a collection; whoever makes more dates of
+ * these objects meanwhile. */
+static int global_dates_end(void)
+{
+    enum { TURN = LARGEST + 5 };
+    struct SGC_stats before, after;
+    int wrong;
+
+    SGC_get_stats(&before, sizeof before);
+    scm_register_thread();
+    wrong = on_thread(leaves_global_dates, NULL) != 0;
+    scm_global_refresh(left[1], LARGEST);
+    scm_refresh(left[2], LARGEST);
+    for (int i = 0; i < LARGEST + 3; i++) {
+        wrong += count_left() != LEFT;
+        scm_global_tick();
+        scm_collect();
+    }
+    for (int i = 0; i < TURN; i++) {
+        scm_global_tick();
+        scm_collect();
+    }
+    wrong += count_left() != 1 || !is_object(left[2]);
+    for (int i = 0; i <= LARGEST; i++)
+        scm_tick();
+    scm_collect();
+    SGC_get_stats(&after, sizeof after);
+    return wrong + (count_left() != 0 || after.collections != before.collections);
+}
+
+/* Thread after thread, with collections, in which all dates are counted again. */
+static int generations(void)
+{
+    struct SGC_shortterm_stats s;
+    int wrong = 0;
+
+    scm_register_thread();
+    for (int i = 0; i < 60; i++) {
+        wrong += on_thread(leaves_global_dates, NULL) != 0;
+        for (int j = 0; j < 3; j++)
+            scm_global_tick();
+        if (i % 7 == 0)
+            GC_gcollect();
+        scm_collect();
+    }
+    wrong += GC_get_heap_size() > (size_t)64 << 20;
+    for (int i = 0; i < 3 * (LARGEST + 5); i++)
+        scm_global_tick();
+    scm_collect();
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return wrong + (count_left() != 0 || s.dates != 0 || s.freed < 59 * LEFT);
+}
+
 static void *ticks_once(void *unused)
 {
     (void)unused;
@@ -253,7 +325,7 @@ static int gone(void)
 
 int main(void)
 {
-    tap_plan(8);
+    tap_plan(10);
     child_ok(local_only, "a thread that works by its own clock takes no part in global time");
     child_ok(registered, "a thread that is registered does, until it is no more");
     child_ok(blocked, "a thread that is blocked does not");
@@ -261,6 +333,8 @@ int main(void)
     child_ok(shared_3, "objects that threads share live as long as all refresh them, extension 3");
     child_ok(shared_largest, "objects that threads share live as long as all refresh them, the largest extension");
     child_ok(dates_end, "dates of a thread's own clock end with it, and with them the objects");
+    child_ok(global_dates_end, "dates of global time of a thread that has ended are over in their time");
+    child_ok(generations, "threads come and go, and so do their objects");
     child_ok(gone, "threads that have ended are not waited for");
     return tap_done();
 }
