@@ -69,11 +69,13 @@ void sgc_expire_stopped(void)
 
 /* ---- counting anew ---- */
 
+/* A thread that ends hands its dates to others, and may be in the middle of that. */
 static bool is_own(const struct sgc_dates *d, uintptr_t object)
 {
     uint32_t page = sgc_page_number(object);
 
-    return d != NULL && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL && sgc_page_owner(page) == d->owner->cache.id;
+    return d != NULL && !d->leaving && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL &&
+           sgc_page_owner(page) == d->owner->cache.id;
 }
 
 /* What is not ready has never been counted: nobody has a date there.  Nobody's dates own nothing. */
