@@ -77,7 +77,9 @@ static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 /* Does the tracer have to see that the object is dead? */
 static bool is_tracers(const struct sgc_object *o)
 {
-    return (sgc_finalization_registered() && sgc_finalization_knows(sgc_mutator_self(), o->start)) || sgc_disclaim_asks(o->kind);
+    if (sgc_finalization_registered() && sgc_finalization_knows(sgc_mutator_self(), o->start))
+        return true;
+    return sgc_disclaim_asks(o->kind);
 }
 
 /* May it be freed here and now?  What the program wants to do with it before is done. */
