@@ -77,7 +77,9 @@ static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 /* Does the tracer have to see that the object is dead? */
 static bool is_tracers(const struct sgc_object *o)
 {
-    return (sgc_finalization_used() && sgc_finalization_knows(sgc_mutator_self(), o->start)) || sgc_disclaim_asks(o->kind);
+    if (sgc_finalization_registered() && sgc_finalization_knows(sgc_mutator_self(), o->start))
+        return true;
+    return sgc_disclaim_asks(o->kind);
 }
 
 /* May it be freed here and now?  What the program wants to do with it before is done. */
@@ -99,7 +101,7 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
     }
     if (!sgc_object_find(object, &o) || o.start != object || is_tracers(&o))
         return false;
-    if (sgc_finalization_used())
+    if (sgc_finalization_registered())
         sgc_links_forget(d->owner, o.start, o.start + o.bytes);
     if (sgc_debug_used())
         sgc_debug_take_down((void *)object);
@@ -109,7 +111,7 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
 /* Is there anything that might be registered about any object, or be left to the tracer? */
 static bool must_look(void)
 {
-    return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_used() || sgc_disclaim_used() || sgc_debug_used();
+    return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_registered() || sgc_disclaim_used() || sgc_debug_used();
 }
 
 static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)

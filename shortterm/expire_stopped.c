@@ -26,7 +26,7 @@ static bool may_free(const struct sgc_object *o)
 {
     if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_take_freeable(o->granule))
         return false;
-    return !(sgc_finalization_used() && sgc_finalization_has(o->start)) && !sgc_disclaim_asks(o->kind);
+    return !(sgc_finalization_registered() && sgc_finalization_has(o->start)) && !sgc_disclaim_asks(o->kind);
 }
 
 static bool clear(const struct sgc_object *o)

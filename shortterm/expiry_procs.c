@@ -56,7 +56,7 @@ bool sgc_expiry_calling(struct sgc_dates *d)
 
 enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object)
 {
-    SGC_expiry_proc proc = sgc_finalization_used() ? (SGC_expiry_proc)sgc_finalizer_take(d->owner, object, call) : NULL;
+    SGC_expiry_proc proc = sgc_finalization_registered() ? (SGC_expiry_proc)sgc_finalizer_take(d->owner, object, call) : NULL;
     int stays;
 
     sgc_assert(sgc_mutator_mine(d->owner) && d->calling == 0);

@@ -74,7 +74,7 @@ enum {
     SGC_USED_ORDERED = 1,       /* there are finalizers that need an order */
     SGC_USED_UNREACHABLE = 2,
     SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
-    SGC_USED_ANY = 8,
+    SGC_USED_ANY = 8,           /* something is registered, or was */
     SGC_USED_KEEPS = 16,        /* the layer on top is asked about each object that is freed slowly (gc/threads/upper.h) */
 };
 
@@ -98,10 +98,16 @@ struct sgc_finalization {
 };
 extern struct sgc_finalization sgc_finalization;
 
-/* Is anything registered, or was there ever? */
+/* Is anything registered, or was there ever?  Or does a layer on top want to be asked? */
 static inline bool sgc_finalization_used(void)
 {
     return __builtin_expect(sgc_a32_load(&sgc_finalization.used) != 0, 0);
+}
+
+/* Is anything registered, or was there ever? */
+static inline bool sgc_finalization_registered(void)
+{
+    return __builtin_expect((sgc_a32_load(&sgc_finalization.used) & SGC_USED_ANY) != 0, 0);
 }
 
 void sgc_finalization_use(uint32_t bits);

@@ -27,7 +27,8 @@ void sgc_finalization_use(uint32_t bits)
 {
     sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY |
                                    SGC_USED_KEEPS)) == 0);
-    bits |= SGC_USED_ANY;
+    if (bits != SGC_USED_KEEPS)
+        bits |= SGC_USED_ANY;
     if ((sgc_a32_load(&all->used) & bits) != bits)
         sgc_a32_or(&all->used, bits);
 }
