@@ -16,6 +16,7 @@ documents += \
 	doc/endo.md \
 	doc/design/concurrent.md \
 	doc/design/cycle.md \
+	doc/design/expiry.md \
 	doc/design/fast-path.md \
 	doc/design/debug.md \
 	doc/design/finalization.md \

@@ -31,6 +31,7 @@ struct sgc_dates {
     bool in_time;                       /* it takes part, */
     bool out_for_now;                   /* or would, but that it blocks */
     bool blocked;                       /* within GC_do_blocking: nothing of this may be touched */
+    bool leaving;                       /* it ends: none of its dates counts as one of a page's owner any more */
     struct sgc_date_buffer local, global;
     struct sgc_date_buffer local_regions, global_regions;
     struct SGC_clock *clocks;

@@ -53,6 +53,8 @@ void sgc_left_leave(struct sgc_dates *d)
     sgc_assert(sgc_mutator_mine(d->owner) && sgc_shortterm.counts && sgc_shortterm.words == 1);
     if (d->global.list == NULL)
         return;
+    d->leaving = true;
+    sgc_compiler_barrier();
     sgc_date_buffer_visit(&d->global, count_as_others, section);
     sgc_date_pages_lock(section);
     for (uint32_t i = 0; i < d->global.lists; i++)

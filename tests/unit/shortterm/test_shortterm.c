@@ -3,8 +3,8 @@
  * Short-term memory as a program sees it, with dates as roots: when dates are over, what wrong calls are answered, what a
  * collection keeps.
  *
- * Also: shortterm/refresh.c, shortterm/tick.c, shortterm/start.c, shortterm/dates.c, shortterm/objects.c,
- * shortterm/settings.c, shortterm/layer.c.
+ * Also: shortterm/refresh.c, shortterm/tick.c, shortterm/dates.c, shortterm/objects.c, shortterm/settings.c, shortterm/layer.c,
+ * shortterm/start.c.
  */
 #define GC_THREADS
 
