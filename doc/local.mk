@@ -30,6 +30,7 @@ documents += \
 	doc/design/numa.md \
 	doc/design/parallel-marking.md \
 	doc/design/remote-free.md \
+	doc/design/regions.md \
 	doc/design/roots.md \
 	doc/design/testing.md \
 	doc/design/tour.md \

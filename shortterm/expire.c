@@ -169,7 +169,7 @@ static inline bool expire_first(struct sgc_dates *d, uintptr_t *object)
     size_t granule;
 
     sgc_section_enter(&cache->section);
-    date = queue->first->word[queue->begin];
+    date = queue->first != NULL ? queue->first->word[queue->begin] : SGC_DATES_END;
     *object = 0;
     done = date != SGC_DATES_END;
     if (done) {
@@ -200,7 +200,7 @@ void sgc_expire_one(struct sgc_dates *d)
 {
     uintptr_t object;
 
-    sgc_assert(sgc_dates_ok(d) && d->expired.first != NULL);
+    sgc_assert(sgc_dates_ok(d));
     if (__builtin_expect(d->calling != 0, 0))
         sgc_expire(d, 1);
     else if (!expire_first(d, &object))

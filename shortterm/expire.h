@@ -16,7 +16,7 @@
 /* Takes off up to `most` dates; how many. */
 size_t sgc_expire(struct sgc_dates *d, size_t most);
 
-/* Takes off the first; there is a page in the queue. */
+/* Takes off the first; none, if a collection has taken them off meanwhile. */
 void sgc_expire_one(struct sgc_dates *d);
 
 /* What a tick does, and what a refresh does of those that a tick has left. */

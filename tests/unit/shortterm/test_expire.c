@@ -13,6 +13,7 @@
 
 #include "gc/gc.h"
 #include "sgc_shortterm.h"
+#include "shortterm/expire.h"
 #include "shortterm/global_time.h"
 #include "tests/lib/child.h"
 #include "tests/lib/threads.h"
@@ -354,9 +355,26 @@ static int hybrid(void)
     return !is_there(plain) || is_there(freeable) || freed() != 1;
 }
 
+/* As it is when a collection has come between the thread's look and its own taking off. */
+static int none_left(void)
+{
+    struct sgc_dates *d;
+    void *object = GC_MALLOC(40);
+    int wrong;
+
+    free_mode(3, LAZY, 1);
+    wrong = SGC_refresh(object, 0) != 0 || SGC_tick() != 0 || SGC_refresh(object = GC_MALLOC(40), 0) != 0;
+    d = sgc_dates_of(sgc_mutator_self());
+    SGC_expire(SIZE_MAX);
+    wrong += freed() != 1 || d->expired.first != NULL;
+    sgc_expire_one(d);
+    return wrong + (freed() != 1 || SGC_tick() != 0 || freed() != 2);
+}
+
 int main(void)
 {
-    tap_plan(21);
+    tap_plan(22);
+    child_ok(none_left, "a collection may have taken off what a thread was about to");
     child_ok(eager_0, "objects are freed exactly in time, eagerly, largest extension 0");
     child_ok(eager_10, "objects are freed exactly in time, eagerly, largest extension 10");
     child_ok(lazy_10, "objects are freed exactly in time, lazily");

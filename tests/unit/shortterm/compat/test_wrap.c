@@ -47,7 +47,7 @@ static int foreign(void)
     FILE *file = tmpfile();
     char *line = NULL, *copy = strdup("a string"), *grown;
     size_t room = 0;
-    void *aligned;
+    void *aligned = NULL;
     int wrong;
 
     if (file == NULL || fputs("a line\n", file) < 0)
