@@ -16,7 +16,10 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/small.h"
 
-enum { POISON = 0xdf };
+enum {
+    POISON = 0xdf,
+    LOOK_STEP = 16,             /* pages looked at before the lock is given up for a moment */
+};
 
 /* One section's worth. */
 struct batch {
@@ -114,7 +117,7 @@ static uint32_t look_at_some(struct sgc_cache *cache, const struct batch *b, uin
 {
     *step = (struct sgc_sweep_step){ .swept = 0 };
     sgc_lock(&cache->lock, &cache->section);
-    while (from < b->pages && step->empties < SGC_SWEEP_STEP)
+    for (; step->swept < LOOK_STEP && from < b->pages && step->empties < SGC_SWEEP_STEP; step->swept++)
         look_at(cache, b, from++, step);
     sgc_sweep_announce(step);
     sgc_unlock(&cache->lock, &cache->section);

@@ -20,8 +20,14 @@ bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_
  * not wait any more, and leave if they are empty, as long as `step` has room.  Likewise. */
 void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_sweep_step *step);
 
-/* Bins of the cache that keep many freed slots give them up, until `want` pages or more were empty and are the pool's; how
- * many.  Before the heap grows.  Nothing comes of it while a mark goes on beside the program.  Outside sections. */
-uint32_t sgc_emptied_look(struct sgc_cache *cache, uint32_t want);
+/* Has a bin more than so many swept pages?  Outside sections. */
+bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most);
+
+/* A bin gives up its slots and forgets its pages, as after a cycle: its swept pages leave if they are empty, and are usable if
+ * they have free slots.  How many have left; none while a mark goes on beside the program.  Outside sections. */
+uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* All bins do that, since the cache's thread ends.  Outside sections. */
+void sgc_emptied_leave_all(struct sgc_cache *cache);
 
 #endif

@@ -8,6 +8,8 @@ alloc_sources = \
 	alloc/emptied.h \
 	alloc/free.c \
 	alloc/free.h \
+	alloc/kept.c \
+	alloc/kept.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_cache.c \

@@ -9,6 +9,7 @@
 #include "platform/platform.h"
 #include "shortterm/clocks.h"
 #include "shortterm/start.h"
+#include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 static size_t bytes_of_clock(void)
@@ -63,5 +64,7 @@ int SGC_tick_clock(SGC_clock_t *clock)
     if (clock->dates != d)
         return EPERM;
     sgc_clock_go_on(d, &clock->objects, &clock->regions);
+    if (sgc_verifies())
+        sgc_verify_tick(d);
     return 0;
 }

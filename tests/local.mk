@@ -414,8 +414,8 @@ unit_tests += tests/unit/gc/threads/test_bind_plan tests/unit/gc/threads/test_bi
 thread_tests += tests/unit/mark/test_team_nodes
 unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config/test_page_rule tests/unit/alloc/test_page_supply_sources tests/unit/alloc/test_page_supply_race
 thread_tests += tests/unit/alloc/test_page_supply_race
-unit_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_emptied tests/api/test_phases
-thread_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_emptied
+unit_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_emptied tests/unit/alloc/test_kept tests/api/test_phases
+thread_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_kept
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
 check_PROGRAMS += tests/unit/alloc/record_pages
 tests_unit_alloc_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles

@@ -88,12 +88,14 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 
 /* ---- each active bin ---- */
 
-static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+/* What was left of its run, in bytes. */
+static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
+    size_t left = bin->cur < bin->end ? (size_t)(bin->end - bin->cur) : 0;
 
     sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
-    if (bin->cur < bin->end) {
+    if (left != 0) {
         struct sgc_slots rest = { sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
 
         sgc_assert(bin->page != SGC_NO_PAGE);
@@ -103,6 +105,7 @@ static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     bin->cur = bin->limit = bin->end = NULL;
     bin->freed = NULL;
     bin->nfreed = 0;
+    return left;
 }
 
 static size_t freed_at_hand(const struct sgc_cache *cache)
@@ -150,6 +153,7 @@ void sgc_cache_retire(struct sgc_cache *cache)
         }
 }
 
+/* What was claimed counts as allocated, and will so once more: it is as good as freed. */
 void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
@@ -157,7 +161,7 @@ void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
     sgc_cache_count_freed(cache);
     cache->counted -= (size_t)sgc_bin_nfreed(bin) * bin->size;
-    retire_bin(cache, kind, cls);
+    sgc_count_add(&cache->freed_bytes, retire_bin(cache, kind, cls));
     cache->active[kind][cls / 64] &= ~(UINT64_C(1) << (cls % 64));
     bin->active_epoch = 0;
 }

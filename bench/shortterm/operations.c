@@ -448,21 +448,30 @@ static void measure_library(const struct library *l)
     measure_ticks(l, "tick_global", l->tick_global);
 }
 
+/* Last, and only if wanted: a library may have more to look at for all objects when there are some of these. */
+static void measure_holds_and_regions(void)
+{
+    if (only == NULL || strcmp(only, "dates_hold") == 0)
+        fill_here(&dates);
+    measure_loop(&dates, "hold", timed_holds);
+    if (only == NULL || strcmp(only, "dates_region") == 0)
+        region = obtained(app_dates()->region_new());
+    measure_loop(&dates, "region", timed_region);
+    if (region != NULL)
+        app_dates()->region_close(region);
+}
+
 static void measure_dates(void)
 {
     if (app_dates() == NULL)
         return;
     measure_library(&dates);
     measure_loop(&dates_plain, "cycle", timed_cycles);
-    region = obtained(app_dates()->region_new());
-    measure_loop(&dates, "region", timed_region);
-    app_dates()->region_close(region);
-    fill_here(&dates);
-    measure_loop(&dates, "hold", timed_holds);
     measure_dated("malloc_dated", 0);
     measure_dated("malloc_dated_plain", SGC_SHORTTERM_ATOMIC);
     measure_others(&dates);
     measure_pauses();
+    measure_holds_and_regions();
 }
 
 int main(int argc, char **argv)

@@ -1,202 +1,185 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/emptied.c: a program that frees everything itself, and goes on with objects of another size, does not need more memory
- * than for the larger of both, with no cycle at all.
+ * alloc/emptied.c: a page leaves its class when nothing is left in it, and not before: not while its bin expects it, freed
+ * slots of it are at hand, or a mark goes on beside the program.
  */
 #include "alloc/emptied.h"
-#include "tests/unit/alloc/phases.h"
+#include "tests/lib/heap.h"
 
-enum { PHASE = 96 };                    /* pages */
+enum { BYTES = 1040, PER_PAGE = SGC_PAGE / BYTES, PAGES = 40, N = PAGES * PER_PAGE };
 
 static struct sgc_cache *cache;
+static void *object[N];
+static uint32_t cls;
+
+static struct sgc_bin *bin(void)
+{
+    return &cache->bin[SGC_KIND_POINTER_FREE][cls];
+}
 
 static size_t in_use(void)
 {
     return sgc_pool_in_use_bytes() / SGC_PAGE;
 }
 
+static void fill(void)
+{
+    for (int i = 0; i < N; i++)
+        object[i] = heap_small(cache, BYTES, SGC_KIND_POINTER_FREE);
+}
+
+static void free_some(int from, int to)
+{
+    for (int i = from; i < to; i++)
+        heap_free_local(cache, object[i]);
+}
+
 static void clean(void)
 {
-    heap_empty();
     sgc_heap_check();
+    heap_empty();
     if (in_use() != 0)
         tap_bail("pages are left over from the check before");
 }
 
-/* The most pages that were in use or have contents. */
-static size_t phases_of(size_t count, const size_t (*size)[2], bool drops)
+/* Does that page leave? */
+static bool leaves(uint32_t page)
 {
-    struct phases p = phases_begin(cache, drops);
-    size_t most = 0;
+    struct sgc_sweep_step step = { .swept = 1 };
+    bool left;
 
-    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &cache->section);
-    for (size_t i = 0; i < count; i++) {
-        phase(&p, (size_t)PHASE * SGC_PAGE, size[i][0], size[i][1]);
-        most = phases_pages() > most ? phases_pages() : most;
-        sgc_heap_check();
-    }
-    if (p.wrong != 0)
-        tap_bail("%d objects were not what they should be", p.wrong);
-    clean();
-    return most;
-}
-
-static void test_sizes(const char *name, size_t count, const size_t (*size)[2], bool drops)
-{
-    size_t alone = 0, pages;
-
-    for (size_t i = 0; i < count; i++) {
-        pages = phases_of(1, &size[i], drops);
-        alone = pages > alone ? pages : alone;
-    }
-    pages = phases_of(count, size, drops);
-    tap_ok(alone >= PHASE && pages * 10 <= alone * 12, "%s, %s: %zu pages, %zu for the largest phase alone", name,
-           drops ? "dropped" : "freed one by one", pages, alone);
-}
-
-static void test_phases(bool drops)
-{
-    static const size_t two[][2] = { { 64, 64 }, { 200, 200 } };
-    static const size_t back[][2] = { { 3000, 3000 }, { 100, 100 } };
-    static const size_t four[][2] = { { 16, 16 }, { 300, 300 }, { 40, 200 }, { 2000, 5000 } };
-    static const size_t turns[][2] = { { 64, 64 }, { 200, 200 }, { 64, 64 }, { 200, 200 }, { 64, 64 }, { 200, 200 } };
-
-    test_sizes("two phases", 2, two, drops);
-    test_sizes("two phases, large objects first", 2, back, drops);
-    test_sizes("four phases of many sizes", 4, four, drops);
-    test_sizes("two sizes in turns", 6, turns, drops);
-}
-
-/* A large object is made of what was freed. */
-static void test_span(void)
-{
-    struct phases p = phases_begin(cache, false);
-    size_t before, after;
-
-    phase(&p, (size_t)PHASE * SGC_PAGE, 64, 64);
-    before = phases_pages();
-    for (int i = 0; i < PHASE / 4; i++)
-        if (heap_alloc(cache, 3 * SGC_PAGE, SGC_KIND_POINTER_FREE) == NULL)
-            tap_bail("the heap of the test is too small");
-    after = phases_pages();
-    tap_ok(after * 10 <= before * 12, "large objects are made of what small ones have left (%zu pages, %zu)", before, after);
-    clean();
-}
-
-/* No page is empty. */
-static void test_in_vain(void)
-{
-    struct phases p = phases_begin(cache, false);
-    size_t n = phase_allocate(&p, (size_t)PHASE * SGC_PAGE, 64, 64), used = in_use(), again = 0, live = n * 64 / SGC_PAGE;
-
-    for (size_t i = 0; i < n; i++)
-        if (i % 4 != 0)
-            heap_free_local(cache, (void *)p.object[i]);
-    heap_small(cache, 500, SGC_KIND_CONSERVATIVE);
-    tap_ok(in_use() > live && in_use() <= used + 1, "where each page has a live object left, the heap grows");
+    sgc_guard_enter(&cache->section);
+    sgc_lock(&cache->lock, &cache->section);
+    left = sgc_emptied_leave(cache, page, &step);
+    sgc_sweep_announce(&step);
+    sgc_unlock(&cache->lock, &cache->section);
+    sgc_sweep_give(&step, cache->id, &cache->section);
+    sgc_guard_leave(&cache->section);
     sgc_heap_check();
-    for (size_t i = 0; i < n; i++)
-        if (i % 4 != 0)
-            again += heap_small(cache, 64, i % 3 == 0 ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE) == NULL;
-    tap_ok(again == 0 && in_use() <= used + 2, "and what was freed is found again (%zu pages, %zu)", used, in_use());
-    for (size_t i = 0; i < n; i += 4)
-        p.wrong += *(uintptr_t *)p.object[i] != p.object[i];
-    tap_ok(p.wrong == 0, "with all that lives");
+    return left;
+}
+
+static void test_leave(void)
+{
+    uint32_t page;
+    size_t used;
+
+    fill();
+    page = heap_page(object[0]);
+    used = in_use();
+    free_some(0, PER_PAGE - 1);
+    tap_ok(!leaves(page) && in_use() == used, "a page with one object left stays");
+    free_some(PER_PAGE - 1, PER_PAGE);
+    tap_ok(leaves(page) && in_use() == used - 1 && sgc_bin_nfreed(bin()) == 0, "an empty one leaves, with its freed slots");
+    free_some(PER_PAGE, 3 * PER_PAGE);
+    tap_ok(!leaves(heap_page(object[PER_PAGE])) && sgc_bin_nfreed(bin()) == 2 * PER_PAGE,
+           "not if so many are at hand that looking for its slots would take long");
+    free_some(N - PER_PAGE, N);
+    tap_ok(bin()->ready_end > bin()->next_ready && !leaves(bin()->ready[bin()->next_ready]) && !leaves(bin()->page),
+           "nor if it is active, or is to be");
     clean();
 }
 
-/* A few slots freed in many pages. */
-static void test_sparse(void)
+static void test_figures(void)
 {
-    struct phases p = phases_begin(cache, false);
-    struct sgc_bin *bin = &cache->bin[SGC_KIND_POINTER_FREE][sgc_class_for(1024 / SGC_GRANULE)];
-    size_t n = phase_allocate(&p, (size_t)4 * PHASE * SGC_PAGE, 1024, 1024), kept;
+    size_t freed = sgc_aw_load(&cache->freed_bytes), claimed = sgc_aw_load(&cache->claimed);
 
-    for (size_t i = 0; i < n / 8; i++)
-        heap_free_local(cache, (void *)p.object[i]);
-    kept = sgc_bin_nfreed(bin);
-    tap_ok(kept * 1024 > 8 * SGC_PAGE && sgc_emptied_look(cache, 1) == 0 && sgc_bin_nfreed(bin) == kept,
-           "a bin of which little is free, compared with its pages, keeps it");
-    for (size_t i = n / 8; i < n / 2; i++)
-        heap_free_local(cache, (void *)p.object[i]);
-    tap_ok(sgc_emptied_look(cache, UINT32_MAX) > PHASE && sgc_bin_nfreed(bin) == 0, "one of which half is free does not");
+    fill();
+    free_some(0, N);
+    leaves(heap_page(object[0]));
+    sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls);
+    sgc_cache_count_freed(cache);
+    freed = sgc_aw_load(&cache->freed_bytes) - freed;
+    claimed = sgc_aw_load(&cache->claimed) - claimed;
+    tap_ok(freed == claimed && freed >= (size_t)N * BYTES, "what is given up counts as freed once (%zu bytes of %zu)", freed,
+           claimed);
+    clean();
+}
+
+static void test_give_up(void)
+{
+    size_t live = 0;
+    int again = 0;
+
+    fill();
+    for (int i = 0; i < N; i++)
+        if (i / PER_PAGE % 4 == 0 && i % PER_PAGE == 5)
+            live++;
+        else
+            heap_free_local(cache, object[i]);
+    tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) >= PAGES * 3 / 4 && in_use() == live,
+           "a bin that gives up has only pages with objects (%zu)", live);
     sgc_heap_check();
+    for (size_t i = 0; i < live * (PER_PAGE - 1); i++)
+        again += heap_small(cache, BYTES, SGC_KIND_POINTER_FREE) == NULL;
+    tap_ok(again == 0 && in_use() == live, "whose free slots are found");
+    clean();
+}
+
+static void test_count(void)
+{
+    fill();
+    tap_ok(sgc_emptied_more_pages(cache, SGC_KIND_POINTER_FREE, cls, PAGES - 1) &&
+           !sgc_emptied_more_pages(cache, SGC_KIND_POINTER_FREE, cls, PAGES + SGC_READY_MAX + 1), "a bin's pages are counted");
+    clean();
+}
+
+static void test_after_flip(void)
+{
+    size_t used;
+
+    fill();
+    used = in_use();
+    heap_collect((void *)object, N);
+    tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 && in_use() == used && heap_allocated(object[0]),
+           "pages that are to be swept are left alone");
     clean();
 }
 
 static void test_marking(void)
 {
-    struct phases p = phases_begin(cache, false);
     size_t used;
 
-    phase(&p, (size_t)PHASE * SGC_PAGE, 64, 64);
+    fill();
+    free_some(0, PER_PAGE);
     used = in_use();
     sgc_marking_begin();
-    tap_ok(sgc_emptied_look(cache, 1) == 0 && in_use() == used, "while a mark goes on beside the program no page leaves");
+    tap_ok(!leaves(heap_page(object[0])) && sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 && in_use() == used,
+           "no page leaves while a mark goes on beside the program");
     heap_marking_end();
     clean();
 }
 
-/* ---- threads ---- */
+/* ---- the end of a thread ---- */
 
-static struct phases of_thread[4];
-static int phases_each;
-
-static void *run_phases(void *arg)
+static void test_thread_end(void)
 {
-    struct phases *p = arg;
+    struct sgc_cache *other = heap_cache();
+    void *theirs[N];
 
-    sgc_self = p->cache;
-    for (int i = 0; i < phases_each; i++)
-        phase(p, (size_t)PHASE / 2 * SGC_PAGE, 16 + 64 * (size_t)(i % 8), 100 + 64 * (size_t)(i % 8));
-    return NULL;
-}
-
-/* The pages that are in use or have contents then. */
-static size_t threads_pages(int phases)
-{
-    pthread_t thread[4];
-    size_t pages;
-    int wrong = 0;
-
-    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &cache->section);
-    phases_each = phases;
-    for (int i = 0; i < 4; i++)
-        of_thread[i] = phases_begin(heap_cache(), i % 2 == 0);
-    for (int i = 0; i < 4; i++)
-        thread[i] = thread_start(run_phases, &of_thread[i]);
-    threads_join(thread, 4);
-    for (int i = 0; i < 4; i++)
-        wrong += of_thread[i].wrong;
-    if (wrong != 0)
-        tap_bail("%d objects of threads were not what they should be", wrong);
-    sgc_heap_check();
-    pages = phases_pages();
-    for (int i = 0; i < 4; i++)
-        heap_cache_end(of_thread[i].cache);
+    for (int i = 0; i < N; i++)
+        theirs[i] = heap_small(other, BYTES, SGC_KIND_POINTER_FREE);
+    for (int i = 1; i < N; i++)
+        heap_free_local(other, theirs[i]);
+    heap_cache_end(other);
+    tap_ok(in_use() == 1 && heap_allocated(theirs[0]) && sgc_aw_load(&sgc_orphans.count) == 1,
+           "a thread that ends leaves pages with objects behind, and no others (%zu)", in_use());
     clean();
-    return pages;
-}
-
-static void test_threads(void)
-{
-    size_t alone = threads_pages(1), pages = threads_pages(16);
-
-    tap_ok(alone > 2 * PHASE && pages * 10 <= alone * 12, "four threads, 16 phases each: %zu pages, %zu for one phase each",
-           pages, alone);
 }
 
 int main(void)
 {
-    heap_start((size_t)512 << 20, 0, false);
-    sgc_heap.config.page_rule = (struct sgc_page_rule){ SGC_POLICY_LPS, SGC_K_ONE };
+    heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
-    test_phases(false);
-    test_phases(true);
-    test_span();
-    test_in_vain();
-    test_sparse();
+    cls = sgc_class_for(BYTES / SGC_GRANULE);
+    if (sgc_size_classes.of[cls].per_page != PER_PAGE)
+        tap_bail("%d objects of %d bytes were expected in a page", PER_PAGE, BYTES);
+    test_leave();
+    test_figures();
+    test_give_up();
+    test_count();
+    test_after_flip();
     test_marking();
-    test_threads();
+    test_thread_end();
     return tap_done();
 }

@@ -23,6 +23,28 @@ static int in_static(void)
     return check() == 0 && root->left == NULL ? 0 : 3;
 }
 
+static int by_clock(void)
+{
+    SGC_clock_t *clock;
+
+    findings_begin();
+    clock = SGC_clock_new();
+    elsewhere(make_one, &root);
+    SGC_refresh_clock(root, 0, clock);
+    SGC_refresh(root, 2);
+    SGC_tick_clock(clock);
+    if (check() != 0 || SGC_dates(root) != 1)
+        return 1;
+    SGC_refresh_clock(root, 0, clock);
+    for (int i = 0; i < 3; i++)
+        SGC_tick();
+    if (check() != 0 || SGC_dates(root) != 1)
+        return 2;
+    SGC_clock_release(clock);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
+}
+
 /* Other refreshes and ticks take nothing off. */
 static int goes_on(void)
 {
@@ -404,6 +426,7 @@ int main(void)
 {
     child_ok(in_static, "too early: an object that static data leads to, and that is said once");
     child_ok(goes_on, "it waits for the next collection, whatever the program does until then");
+    child_ok(by_clock, "an object has expired when the dates of all clocks are over");
     child_ok(in_list, "one in a list");
     child_ok(in_tree, "one in a tree");
     child_ok(in_thread_local, "one that a thread-local variable leads to");
