@@ -133,3 +133,49 @@ void sgc_date_queue_empty(struct sgc_date_queue *queue, struct sgc_date_pool *po
         last = last->next;
     sgc_date_pages_give(pool, first, last, NULL);
 }
+
+/* The queue ends at a word of that page: what follows, up to `last`, is given back. */
+static void cut(struct sgc_date_queue *queue, struct sgc_date_pool *pool, struct sgc_date_page *to, uint32_t at,
+                struct sgc_date_page *last)
+{
+    bool empty = to == queue->first && at == 0;
+    struct sgc_date_page *rest = empty ? to : to->next;
+
+    sgc_assert(at <= sgc_date_words && last->next == NULL);
+    to->word[at] = empty ? 0 : SGC_DATES_END;
+    queue->last = to;
+    if (empty)
+        queue->first = NULL;
+    else
+        to->next = NULL;
+    if (rest != NULL)
+        sgc_date_pages_give(pool, rest, last, NULL);
+}
+
+/* The dates that stay are moved up: never behind where they are read from. */
+void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, bool (*stays)(void *arg, uintptr_t date),
+                           void *arg)
+{
+    struct sgc_date_page *to = queue->first, *last = to;
+    uint32_t at = 0, begin = queue->begin;
+
+    if (to == NULL)
+        return;
+    for (struct sgc_date_page *page = to; page != NULL; last = page, page = page->next, begin = 0) {
+        uint32_t from = begin;
+
+        for (; page->word[from] != SGC_DATES_END; from++) {
+            if (!stays(arg, page->word[from]))
+                continue;
+            if (at == sgc_date_words) {
+                to = to->next;
+                at = 0;
+            }
+            to->word[at++] = page->word[from];
+        }
+        if (from < sgc_date_words)
+            page->word[from] = 0;
+    }
+    queue->begin = 0;
+    cut(queue, pool, to, at, last);
+}

@@ -50,21 +50,35 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
         sgc_api_count_uncollectable(-(intptr_t)o.bytes);
 }
 
-static void take_off(void *raw, uintptr_t *from, uintptr_t *end)
+/* An uncollectable object about which something is registered is alive for the tracer: its thread has to take the date off. */
+static bool is_threads(uintptr_t object)
 {
-    struct sgc_dates *d = raw;
+    const struct sgc_page *page = &sgc_heap.pages[sgc_page_number(object)];
 
-    sgc_assert(from < end);
-    for (; from < end; from++)
-        if (sgc_counts_take(sgc_granule_number(object_of(*from)), (*from & SGC_DATE_OTHER) != 0))
-            free_object(d, object_of(*from));
+    return sgc_finalization_used() && sgc_kind_uncollectable(page->kind) && sgc_finalization_has(object);
+}
+
+static bool take_off(void *d, uintptr_t date)
+{
+    uintptr_t object = object_of(date);
+
+    sgc_assert(sgc_heap_contains(object));
+    if (is_threads(object))
+        return true;
+    if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
+        free_object(d, object);
+    return false;
 }
 
 void sgc_expire_stopped(void)
 {
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        if (sgc_dates_of(m) != NULL)
-            sgc_date_queue_empty(&sgc_dates_of(m)->expired, &sgc_dates_of(m)->pool, take_off, sgc_dates_of(m));
+    sgc_assert(sgc_shortterm.words == 1);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        struct sgc_dates *d = sgc_dates_of(m);
+
+        if (d != NULL)
+            sgc_date_queue_filter(&d->expired, &d->pool, take_off, d);
+    }
 }
 
 /* ---- counting anew ---- */

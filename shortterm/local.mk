@@ -21,7 +21,6 @@ shortterm_sources = \
 	shortterm/dates.h \
 	shortterm/expire.c \
 	shortterm/expire.h \
-	shortterm/expire_calls.c \
 	shortterm/expire_stopped.c \
 	shortterm/expire_stopped.h \
 	shortterm/expiry_procs.c \

@@ -177,14 +177,56 @@ static int left_half_way(void)
     return !list_is(list, date, 5) || sgc_date_list_last(list) != list->first->next;
 }
 
+static bool is_even(void *arg, uintptr_t date)
+{
+    (*(int *)arg)++;
+    return date / 16 % 2 == 0;
+}
+
+static bool is_nothing(void *arg, uintptr_t date)
+{
+    (void)arg;
+    (void)date;
+    return false;
+}
+
+/* Dates that stay are the rest in its order; pages that are given back can be used again at once. */
+static int filtered(void)
+{
+    uint32_t expected = 0, asked = 0;
+    int wrong = 0;
+
+    sgc_date_pages_init(64, 1);
+    sgc_date_buffer_init(&buffer, lists, LISTS);
+    for (uint32_t round = 1; round <= 30; round++) {
+        for (uint32_t n = 0; n < round; n++)
+            refresh(0, 16 * (uintptr_t)++expected);
+        sgc_date_queue_append(&queue, sgc_date_buffer_tick(&buffer));
+    }
+    sgc_date_queue_filter(&queue, &pool, is_even, &asked);
+    seen_count = 0;
+    sgc_date_queue_visit(&queue, see, NULL);
+    for (uint32_t i = 0; i < seen_count; i++)
+        wrong += seen[i] != 32 * (uintptr_t)(i + 1);
+    wrong += asked != expected || seen_count != expected / 2;
+    sgc_date_queue_filter(&queue, &pool, is_nothing, NULL);
+    wrong += queue.first != NULL;
+    sgc_date_buffer_init(&buffer, lists, LISTS);
+    memset(&model, 0, sizeof model);
+    for (uint32_t i = 1; i < 1000; i++)
+        refresh(1, 16 * (uintptr_t)i);
+    return wrong != 0 || !agrees();
+}
+
 int main(void)
 {
-    tap_plan(6);
+    tap_plan(7);
     child_ok(histories_24, "lists as in the model, pages of one date");
     child_ok(histories_256, "lists as in the model, pages of 256 bytes");
     child_ok(histories_4096, "lists as in the model, pages of 4096 bytes");
     child_ok(steady, "steady ticks take no more memory");
     child_ok(queued, "dates that are over stand in the queue in their order");
     child_ok(left_half_way, "a list that was not extended to the end is as before");
+    child_ok(filtered, "dates that stay in the queue are the rest of it");
     return tap_done();
 }
