@@ -66,8 +66,8 @@ void sgc_date_queue_visit(const struct sgc_date_queue *queue, sgc_visit_dates_t 
 /* The same, and then the queue is empty, and its pages are the pool's.  World stopped. */
 void sgc_date_queue_empty(struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_visit_dates_t fn, void *arg);
 
-/* Asks about each date whether it stays in the queue, and gives back the pages that are not needed then.  World stopped; dates of
- * one word. */
+/* Asks about each date whether it stays in the queue, and gives back the pages that are not needed then.  World stopped; dates
+ * of one word. */
 void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, bool (*stays)(void *arg, uintptr_t date),
                            void *arg);
 

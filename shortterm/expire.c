@@ -159,17 +159,20 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most)
 }
 
 /* What lazy programs do most: takes off the first date, and frees the object where it is hot.  False: nothing is done, or
- * the object, which has no date any more, is left in *object. */
+ * the object, which has no date any more, is left in *object.  A collection may have emptied the queue since the caller
+ * looked. */
 static inline bool expire_first(struct sgc_dates *d, uintptr_t *object)
 {
     struct sgc_date_queue *queue = &d->expired;
     struct sgc_cache *cache = &d->owner->cache;
+    const struct sgc_date_page *first;
     uintptr_t date;
     bool done;
     size_t granule;
 
     sgc_section_enter(&cache->section);
-    date = queue->first != NULL ? queue->first->word[queue->begin] : SGC_DATES_END;
+    first = queue->first;
+    date = __builtin_expect(first != NULL, 1) ? first->word[queue->begin] : SGC_DATES_END;
     *object = 0;
     done = date != SGC_DATES_END;
     if (done) {

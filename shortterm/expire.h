@@ -3,8 +3,8 @@
  * Dates that are over are taken off, and an object whose last one that was is freed, or whatever the mode says: where dates
  * are counted (shortterm/counts.h).
  *
- * A thread takes off the dates that it has made, in the order in which they were over: lazily, a few at each refresh and tick, or
- * eagerly, all at the tick ([SCM-C] 3.4).  What a jump leaves half done has a count that is too high, and is the tracer's.
+ * A thread takes off the dates that it has made, in the order in which they were over: lazily, a few at each refresh and tick,
+ * or eagerly, all at the tick ([SCM-C] 3.4).  What a jump leaves half done has a count that is too high, and is the tracer's.
  *
  * On the thread of the dates, outside sections.
  */

@@ -242,7 +242,8 @@ static int refresh_others(struct sgc_dates *d, struct sgc_date_list *list, void 
 
 /* Where they are. */
 __attribute__((always_inline))
-static inline int refresh_counted(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+static inline int refresh_counted(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension,
+                                  bool global)
 {
     struct place w = find_place(object);
     struct sgc_cache *cache = &d->owner->cache;

@@ -171,6 +171,23 @@ static int registered(void)
            finalized != 0;
 }
 
+/* Objects that are their own roots, and those with guards. */
+static int others(void)
+{
+    size_t before;
+
+    lazily(SGC_SHORTTERM_FREE);
+    before = GC_get_non_gc_bytes();
+    for (int i = 0; i < OBJECTS; i++)
+        object[i] = i % 2 == 0 ? GC_MALLOC_UNCOLLECTABLE(i < LARGE ? 300000 : 64) : GC_debug_malloc(100, "here", i);
+    expire();
+    GC_gcollect();
+    for (int i = 1; i < OBJECTS; i += 2)
+        if (GC_base(object[i]) != NULL)
+            return 1;
+    return there() != 0 || figures().expired != 0 || figures().freed != OBJECTS || GC_get_non_gc_bytes() != before;
+}
+
 /* ---- dates left behind ---- */
 
 static void *leaves_dates(void *unused)
@@ -265,13 +282,14 @@ static int forked(void)
 
 int main(void)
 {
-    tap_plan(9);
+    tap_plan(10);
     child_ok(own_thread, "a collection frees what its thread has not taken off");
     child_ok(idle_thread, "of a thread that does nothing");
     child_ok(blocked_thread, "of one that blocks");
     child_ok(several_collections, "each time, and the places are used again");
     child_ok(kept, "and leaves what may not be freed");
     child_ok(registered, "or has a finalizer, or a link to it");
+    child_ok(others, "uncollectable objects, and those with guards");
     child_ok(ended_thread, "of a thread that has ended, when time has gone on");
     child_ok(own_clock_ends, "a thread's own dates are over when it ends");
     child_ok(forked, "in a fork's child the other threads' dates do not count");
