@@ -25,7 +25,7 @@ enum {
 struct batch {
     uint32_t pages, others;
     uint32_t page[SGC_DROP_MAX];        /* that objects were on, neighbours once */
-    bool maybe_empty[SGC_DROP_MAX];     /* it is not the active page, and nothing is left in the word of its last object */
+    bool maybe_empty[SGC_DROP_MAX];     /* it is not the active page, and nothing seems to be left in it */
     uintptr_t other[SGC_DROP_MAX];      /* objects that are not freed here */
     bool unoffered;                     /* a page is not known to be on its usable list */
     struct sgc_dropped done;
@@ -56,6 +56,18 @@ static uintptr_t take_bit(size_t granule, size_t bytes)
     return left;
 }
 
+/* Is any other word of the page's bits not zero?  Of large objects each word has one or none, so nothing can be told from one.
+ * The next ones come first: mostly objects are dropped in the order of their addresses. */
+static bool has_others(size_t granule)
+{
+    size_t word = granule / 64, first = word - word % SGC_PAGE_WORDS;
+
+    for (size_t i = 1; i < SGC_PAGE_WORDS; i++)
+        if (sgc_aw_load(sgc_bits_word(first + (word + i) % SGC_PAGE_WORDS, sgc_heap.alloc_role)) != 0)
+            return true;
+    return false;
+}
+
 /* In a section.  Acquire: the service thread may have swept the page just now. */
 static bool drop_own(struct sgc_cache *cache, struct batch *b, uintptr_t object)
 {
@@ -63,17 +75,20 @@ static bool drop_own(struct sgc_cache *cache, struct batch *b, uintptr_t object)
     uint32_t page = (uint32_t)(granule / SGC_PAGE_GRANULES);
     const struct sgc_page *d = &sgc_heap.pages[page];
     const struct sgc_bin *bin;
+    bool remote, active;
     uintptr_t freed, left;              /* by other threads, of the same word; allocated in it then */
 
     if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag)
         return false;
     bin = &cache->bin[d->kind][d->cls];
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && bin->size != 0);
-    freed = sgc_a8_load_acq(&d->remote) != 0 ? sgc_aw_load(sgc_remote_word(granule)) : 0;
+    active = page == bin->page && bin->active_epoch == sgc_heap.epoch;
+    remote = sgc_a8_load_acq(&d->remote) != 0;
+    freed = remote ? sgc_aw_load(sgc_remote_word(granule)) : 0;
     if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, (const char *)object) || (freed & sgc_bit_mask(granule)) != 0)
         return false;
     left = take_bit(granule, bin->size) & ~freed;
-    note_page(b, page, left == 0 && page != bin->page);
+    note_page(b, page, left == 0 && !active && (remote || !has_others(granule)));
     b->done.objects++;
     b->done.bytes += bin->size;
     if (sgc_kind_uncollectable(d->kind))

@@ -3,6 +3,7 @@
  * alloc/emptied.c: a page leaves its class when nothing is left in it, and not before: not while its bin expects it, freed
  * slots of it are at hand, or a mark goes on beside the program.
  */
+#include "alloc/drop.h"
 #include "alloc/emptied.h"
 #include "tests/lib/heap.h"
 
@@ -26,6 +27,17 @@ static void fill(void)
 {
     for (int i = 0; i < N; i++)
         object[i] = heap_small(cache, BYTES, SGC_KIND_POINTER_FREE);
+}
+
+/* Pages of the bin are ready; how many objects that took. */
+static int fill_until_ready(void)
+{
+    int n = 0;
+
+    do
+        object[n++] = heap_small(cache, BYTES, SGC_KIND_POINTER_FREE);
+    while (bin()->ready_end == bin()->next_ready && n < N);
+    return n;
 }
 
 static void free_some(int from, int to)
@@ -74,9 +86,40 @@ static void test_leave(void)
     free_some(PER_PAGE, 3 * PER_PAGE);
     tap_ok(!leaves(heap_page(object[PER_PAGE])) && sgc_bin_nfreed(bin()) == 2 * PER_PAGE,
            "not if so many are at hand that looking for its slots would take long");
-    free_some(N - PER_PAGE, N);
-    tap_ok(bin()->ready_end > bin()->next_ready && !leaves(bin()->ready[bin()->next_ready]) && !leaves(bin()->page),
-           "nor if it is active, or is to be");
+    clean();
+}
+
+/* No slots are at hand, since they are dropped. */
+static void test_expected(void)
+{
+    uintptr_t last[PER_PAGE];
+    uint32_t ready;
+
+    fill_until_ready();
+    ready = bin()->ready[bin()->next_ready];
+    tap_ok(bin()->ready_end > bin()->next_ready && !leaves(ready),
+           "a page that is to be active next stays, though nothing is in it");
+    while (bin()->cur < bin()->end)
+        heap_small(cache, BYTES, SGC_KIND_POINTER_FREE);
+    for (uint32_t i = 0; i < PER_PAGE; i++)
+        last[i] = sgc_page_start(bin()->page) + (uintptr_t)i * BYTES;
+    tap_ok(sgc_drop(cache, last, PER_PAGE).objects == PER_PAGE && !leaves(bin()->page), "so does the active one");
+    clean();
+}
+
+/* The numbers of pages that were to be active stand there still. */
+static void test_forgotten(void)
+{
+    struct sgc_sweep_step step = { .swept = 0 };
+    int n = fill_until_ready();
+    bool waited = bin()->ready_end > bin()->next_ready;
+
+    free_some(0, n);
+    sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls);
+    sgc_lock(&cache->lock, &cache->section);
+    sgc_emptied_unexpect(cache, SGC_KIND_POINTER_FREE, cls, &step);
+    sgc_unlock(&cache->lock, &cache->section);
+    tap_ok(waited && step.empties == 0 && in_use() == 0, "pages that a bin has given up do not leave twice");
     clean();
 }
 
@@ -175,6 +218,8 @@ int main(void)
     if (sgc_size_classes.of[cls].per_page != PER_PAGE)
         tap_bail("%d objects of %d bytes were expected in a page", PER_PAGE, BYTES);
     test_leave();
+    test_expected();
+    test_forgotten();
     test_figures();
     test_give_up();
     test_count();
