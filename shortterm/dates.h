@@ -36,6 +36,7 @@ struct sgc_dates {
     struct sgc_date_buffer local_regions, global_regions;
     struct SGC_clock *clocks;
     struct sgc_date_queue expired;      /* not taken off yet */
+    const struct sgc_date_page *expire_to;  /* the last page that a call of sgc_expire takes dates from; NULL: it is done */
     struct sgc_date_pool pool;
     uint64_t ticks, global_ticks;       /* that counted */
     uint64_t ticks_seen;                /* verify: by the last collection, */

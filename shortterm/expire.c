@@ -24,8 +24,9 @@ struct batch {
 
 /* The queue's first page is used up.  The page leaves the queue before `begin` is that of the next one: a jump in between skips
  * some dates, and takes none off twice.  Its mark of the end goes when nobody reads it any more. */
-static void leave_page(struct sgc_date_queue *queue, struct batch *b)
+static void leave_page(struct sgc_dates *d, struct batch *b)
 {
+    struct sgc_date_queue *queue = &d->expired;
     struct sgc_date_page *page = queue->first;
     uint32_t end = queue->begin;
 
@@ -33,6 +34,8 @@ static void leave_page(struct sgc_date_queue *queue, struct batch *b)
     queue->first = page->next;
     sgc_compiler_barrier();
     queue->begin = 0;
+    if (page == d->expire_to)
+        d->expire_to = NULL;
     if (end < sgc_date_words)
         page->word[end] = 0;
     if (b->first == NULL)
@@ -42,10 +45,12 @@ static void leave_page(struct sgc_date_queue *queue, struct batch *b)
     b->last = page;
 }
 
-/* The next date, 0: there is none.  It is in the queue no more before it is taken off. */
-static uintptr_t next_date(struct sgc_date_queue *queue, struct batch *b)
+/* The next date, 0: there is none for this call.  It is in the queue no more before it is taken off. */
+static uintptr_t next_date(struct sgc_dates *d, struct batch *b)
 {
-    while (queue->first != NULL) {
+    struct sgc_date_queue *queue = &d->expired;
+
+    while (queue->first != NULL && d->expire_to != NULL) {
         uintptr_t date = queue->first->word[queue->begin];
 
         sgc_assert(queue->begin <= sgc_date_words);
@@ -53,7 +58,7 @@ static uintptr_t next_date(struct sgc_date_queue *queue, struct batch *b)
             queue->begin += sgc_shortterm.words;
             return date;
         }
-        leave_page(queue, b);
+        leave_page(d, b);
     }
     return 0;
 }
@@ -63,7 +68,7 @@ static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
     uintptr_t date;
 
     sgc_assert(sgc_dates_ok(d));
-    while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(&d->expired, b)) != 0) {
+    while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(d, b)) != 0) {
         uintptr_t object = date / SGC_GRANULE * SGC_GRANULE;
 
         b->taken++;
@@ -210,6 +215,7 @@ void sgc_expire_one(struct sgc_dates *d)
         expire_slowly(d, object);
 }
 
+/* What is over when it begins: what the program does with an object may let others expire without end. */
 size_t sgc_expire(struct sgc_dates *d, size_t most)
 {
     size_t taken = 0;
@@ -217,7 +223,8 @@ size_t sgc_expire(struct sgc_dates *d, size_t most)
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
     if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
-    while (taken < most && d->expired.first != NULL)
+    d->expire_to = d->expired.last;
+    while (taken < most && d->expired.first != NULL && d->expire_to != NULL)
         taken += expire_batch(d, most - taken);
     return taken;
 }

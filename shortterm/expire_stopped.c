@@ -70,6 +70,14 @@ static bool take_off(void *d, uintptr_t date)
     return false;
 }
 
+/* A call of sgc_expire that is under way has to go on to the end of what is left. */
+static void filter(struct sgc_dates *d)
+{
+    sgc_date_queue_filter(&d->expired, &d->pool, take_off, d);
+    if (d->expire_to != NULL)
+        d->expire_to = d->expired.first != NULL ? d->expired.last : NULL;
+}
+
 void sgc_expire_stopped(void)
 {
     sgc_assert(sgc_shortterm.words == 1);
@@ -77,7 +85,7 @@ void sgc_expire_stopped(void)
         struct sgc_dates *d = sgc_dates_of(m);
 
         if (d != NULL)
-            sgc_date_queue_filter(&d->expired, &d->pool, take_off, d);
+            filter(d);
     }
 }
 

@@ -2,9 +2,9 @@
 /*
  * See mutator.h.  Each thread has its own buffers, references and figures; the pool and the barrier are all that they share.
  *
- * A unit of time ends at an `advance`.  At each, n units are left of an object's life, then one less; the one at which none is
- * left ends it.  It is released there; or, in the short-term model, it was refreshed at each advance before, with what was left,
- * and the tick of this one is the one at which it expires by the thread's own clock.  Exact lifetimes are known, so all
+ * A unit of time ends at an `advance`.  At each, n units are left of an object's life, then one less; the one at which none
+ * is left ends it.  It is released there; or, in the short-term model, it was refreshed at each advance before, with what was
+ * left, and the tick of this one is the one at which it expires by the thread's own clock.  Exact lifetimes are known, so all
  * refreshes but one are redundant; programs do not know them.
  *
  * A shared object is refreshed with 1 at least.  That is needed, not generous: a thread that learns of it by looking into the
