@@ -2,8 +2,14 @@
 # The heap.
 
 alloc_sources = \
+	alloc/drop.c \
+	alloc/drop.h \
+	alloc/emptied.c \
+	alloc/emptied.h \
 	alloc/free.c \
 	alloc/free.h \
+	alloc/kept.c \
+	alloc/kept.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_cache.c \

@@ -11,6 +11,8 @@
  */
 #include "alloc/page_supply.h"
 
+#include "alloc/emptied.h"
+#include "alloc/kept.h"
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/large/span.h"
@@ -147,6 +149,15 @@ static uint32_t at_once(const struct sgc_cache *cache, uint32_t most)
     return own > 0 ? own : 1;
 }
 
+/* Free pages that the thread gets before all others: while it has some, it need not look at what its bins keep.  PS does not
+ * know whose they are. */
+static size_t free_for(const struct sgc_cache *cache)
+{
+    if (sgc_heap.config.page_rule.policy == SGC_POLICY_PS)
+        return sgc_pool_used_bytes() / SGC_PAGE;
+    return sgc_free_list_count(cache->id);
+}
+
 /* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with contents serves
  * as it is. */
 uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
@@ -155,6 +166,8 @@ uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct 
 
     sgc_assert(sgc_cache_ok(cache) && most != 0);
     sweep_for_page(cache);
+    if (free_for(cache) < most)
+        sgc_kept_look(cache, most);
     n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
     if (n != 0)
         return n;
@@ -181,6 +194,8 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
     sgc_assert(count != 0);
     if (count > 1)
         sweep_first(SWEEP_FOR_SPAN, self);
+    if (self != NULL && sgc_pool_used_bytes() / SGC_PAGE < count)
+        sgc_kept_look((struct sgc_cache *)(void *)self, UINT32_MAX);
     first = take_settled(count, self, zero);
     if (first != SGC_NO_PAGE)
         return first;
@@ -261,6 +276,8 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
     sgc_lock(&cache->lock, &cache->section);
     sgc_cache_retire(cache);
     sgc_unlock(&cache->lock, &cache->section);
+    if (self == &cache->section)
+        sgc_emptied_leave_all(cache);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (cache->bin[kind][cls].size != 0)

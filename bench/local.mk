@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \
+	bench/runner/command.py \
 	bench/runner/front.py \
 	bench/runner/goals.py \
 	bench/runner/instructions.py \
@@ -122,5 +123,5 @@ bench_cases_trees_SOURCES = bench/cases/trees.c $(case_common)
 bench_cases_trees_LDADD = $(case_library)
 bench_cases_trees_DEPENDENCIES = libgc.la
 
-bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built)
+bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built) $(acdc_built) $(shortterm_built)
 .PHONY: bench

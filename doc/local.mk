@@ -16,6 +16,7 @@ documents += \
 	doc/endo.md \
 	doc/design/concurrent.md \
 	doc/design/cycle.md \
+	doc/design/expiry.md \
 	doc/design/fast-path.md \
 	doc/design/debug.md \
 	doc/design/finalization.md \
@@ -29,10 +30,12 @@ documents += \
 	doc/design/numa.md \
 	doc/design/parallel-marking.md \
 	doc/design/remote-free.md \
+	doc/design/regions.md \
 	doc/design/roots.md \
 	doc/design/testing.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
+	doc/design/verify.md \
 	doc/design/world.md \
 	doc/journal/README.md \
 	doc/journal/assertions.md \
@@ -45,9 +48,11 @@ documents += \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/threads-and-roots.md \
+	doc/libscm.md \
 	doc/numa.md \
 	doc/pauses.md \
 	doc/porting.md \
+	doc/shortterm.md \
 	doc/sgc.gdb \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md

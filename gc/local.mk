@@ -62,6 +62,8 @@ gc_sources = \
 	gc/collect/start_state.h \
 	gc/collect/torture.c \
 	gc/collect/torture.h \
+	gc/collect/upper_start.c \
+	gc/collect/upper_start.h \
 	gc/collect/write_watch.c \
 	gc/collect/write_watch.h \
 	gc/config/option_set.c \
@@ -109,6 +111,8 @@ gc_sources = \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
+	gc/inspect/way.c \
+	gc/inspect/way.h \
 	gc/pacing/beside.c \
 	gc/pacing/beside.h \
 	gc/pacing/costs.c \
@@ -146,6 +150,7 @@ gc_sources = \
 	gc/threads/spin_wait.c \
 	gc/threads/spin_wait.h \
 	gc/threads/stopper.c \
+	gc/threads/upper.c \
 	gc/threads/upper.h \
 	gc/threads/world.c \
 	gc/threads/world.h \

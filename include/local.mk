@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The public headers.  public_headers go to PREFIX/include/sgc, public_gc_headers to PREFIX/include/sgc/gc.
+# The public headers.  public_headers go to PREFIX/include/sgc, public_gc_headers to PREFIX/include/sgc/gc, public_scm_headers to
+# PREFIX/include/sgc/scm.
 
 public_headers = \
 	include/gc.h \
@@ -31,3 +32,8 @@ public_gc_headers = \
 	include/gc/gc_version.h \
 	include/gc/javaxfc.h \
 	include/gc/leak_detector.h
+
+public_scm_headers = \
+	include/scm/libscm.h \
+	include/scm/stm-debug.h \
+	include/scm/stm.h

@@ -131,7 +131,8 @@ typedef enum {
     SGC_HELD_BY_UNCOLLECTABLE,  /* an uncollectable object, the first on the way */
     SGC_HELD_BY_FINALIZATION,   /* it waits for its finalizer, or is a finalizer's data, or a strong toggle reference */
     SGC_HELD_BY_OWN_STACK,      /* nothing else: the caller's own stack, perhaps the very pointer that was passed */
-    SGC_HELD_UNKNOWN            /* not found out: the system gave no memory, or a thread could not be stopped */
+    SGC_HELD_UNKNOWN,           /* not found out: the system gave no memory, or a thread could not be stopped */
+    SGC_HELD_BY_DATE            /* a date of short-term memory that is not over (sgc_shortterm.h) */
 } SGC_held_t;
 
 /* One object on the way.  New members come at the end only. */
@@ -141,7 +142,8 @@ struct SGC_step {
     size_t bytes;
     int kind;                   /* as GC_get_kind_and_size gives it */
     const void *word;           /* where the pointer to it is: in the object before, or in a root; NULL: in a table of SGC's */
-    long thread;                /* kernel's number of the thread whose stack or variable that is; 0: none, or not the first */
+    long thread;                /* kernel's number of the thread whose stack, variable or date that is; 0: none, or not the
+                                   first */
 };
 
 typedef void (GC_CALLBACK *SGC_step_proc)(const struct SGC_step *step, void *data);

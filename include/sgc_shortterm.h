@@ -54,7 +54,7 @@ enum { SGC_SHORTTERM_LAZY, SGC_SHORTTERM_EAGER };
 struct SGC_shortterm {
     int mode;                   /* SGC_SHORTTERM_PIN ... */
     int extension;              /* the largest, 0 to 65535 */
-    int collect;                /* SGC_SHORTTERM_LAZY: an operation takes off at most `step` dates; _EAGER: a tick takes off all */
+    int collect;                /* SGC_SHORTTERM_LAZY: an operation takes off `step` dates at most; _EAGER: a tick takes all */
     int step;                   /* 0 and more */
     int page_bytes;             /* of a page of dates: 24 to 65536, a multiple of 8 */
 };
@@ -65,6 +65,9 @@ GC_API int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size);
 
 /* The mode in force. */
 GC_API int SGC_shortterm_mode(void);
+
+/* All that is in force, as SGC_get_stats gives its figures. */
+GC_API size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size);
 
 /* ---- dates -------------------------------------------------------------------------------------------- */
 
@@ -83,7 +86,7 @@ GC_API int SGC_tick(void);
 GC_API int SGC_tick_global(void);
 
 /* The thread takes no part in global time until it joins again, or makes a global call: for threads that wait, so that time
- * goes on without them.  GC_do_blocking does it by itself. */
+ * goes on without them.  GC_do_blocking does it by itself.  EALREADY: it took no part. */
 GC_API int SGC_leave_time(void);
 GC_API int SGC_join_time(void);
 
@@ -99,8 +102,115 @@ enum {
 /* NULL when there is no memory, or, with errno ERANGE, for an extension that is too large. */
 GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
+/*
+ * What is to be done with the object when it has expired.  The function is called by the thread that takes off the last date,
+ * within the call that does so, once; it may use everything, and dates are not taken off while it runs.  If it returns 0, the
+ * object is freed; otherwise it stays, without a date.  Where an expired object is not freed (pin, verify), and for one that is
+ * unreachable without a date, it is called as a finalizer is, when a collection has found the object unreachable, and what it
+ * returns says nothing.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's
+ * finalizer, and GC_register_finalizer takes its.
+ */
+typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
+GC_API int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc);
+
 /* How many dates the object has; -1: that is not counted (pin), or there is no object. */
 GC_API int SGC_dates(const void *object);
+
+/* ---- clocks ------------------------------------------------------------------------------------------- */
+
+/* A clock of the calling thread beside its own one: for what has another rhythm.  Extensions count as for the own clock. */
+typedef struct SGC_clock SGC_clock_t;
+
+/* NULL when there is no memory.  It lasts until it is released, or its thread ends. */
+GC_API SGC_clock_t *SGC_clock_new(void);
+
+/* The clock is no more: all its dates are over now. */
+GC_API int SGC_clock_release(SGC_clock_t *clock);
+
+/* SGC_refresh and SGC_tick by that clock; NULL is the thread's own one. */
+GC_API int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock);
+GC_API int SGC_tick_clock(SGC_clock_t *clock);
+
+/* ---- holds -------------------------------------------------------------------------------------------- */
+
+/*
+ * A hold is a date without an end that is no thread's: anybody may make one and anybody may take it back.  For what is handed
+ * to a thread that waits, or does not exist yet: who hands it over holds it, and who has got it refreshes it and takes the hold
+ * back.  Also for what is not to expire at all.  Holds of one object are counted.  GC_free leaves an object that is held.
+ */
+GC_API int SGC_hold(void *object);
+
+/* EINVAL: nobody holds it. */
+GC_API int SGC_unhold(void *object);
+
+/* ---- regions ------------------------------------------------------------------------------------------ */
+
+/*
+ * A region is memory for objects that go together.  Objects in it have no dates of their own: a refresh of one, or of any
+ * address inside the region's memory, is one of the region, by any thread.  A region and its objects are persistent until its
+ * first refresh.  When its last date is over it is empty, and can be filled again: with `free` its memory is freed; otherwise
+ * what something reaches stays alive, for each piece of 4 KB and more that objects lie in.
+ *
+ * The region itself is an object, alive as long as it has a date or something points at it.  Only the thread that has made it
+ * allocates in it and closes it.
+ */
+typedef struct SGC_region SGC_region_t;
+
+/* NULL when there is no memory. */
+GC_API SGC_region_t *SGC_region_new(void);
+
+/* Memory for an object, aligned to 16, whose words may be pointers; not cleared.  NULL when there is no memory, and with errno
+ * EPERM or EBUSY. */
+GC_API void *SGC_region_malloc(SGC_region_t *region, size_t bytes);
+
+/* The region gets a date. */
+GC_API int SGC_region_refresh(SGC_region_t *region, unsigned extension);
+GC_API int SGC_region_refresh_global(SGC_region_t *region, unsigned extension);
+GC_API int SGC_region_refresh_clock(SGC_region_t *region, unsigned extension, SGC_clock_t *clock);
+
+/* The region is not used any more.  It goes with its last date; without any, when nothing reaches it or its objects. */
+GC_API int SGC_region_close(SGC_region_t *region);
+
+/* The region in whose memory the address lies; NULL: in none. */
+GC_API SGC_region_t *SGC_region_of(const void *address);
+
+/* ---- verify ------------------------------------------------------------------------------------------- */
+
+/* With SGC_SHORTTERM=verify each collection looks at what has expired since the one before. */
+enum {
+    SGC_FINDING_PREMATURE,      /* an object that has expired can be reached: with free a pointer to it would dangle */
+    SGC_FINDING_NEEDED,         /* one that has expired can be reached from an object that has a date: the same, later */
+    SGC_FINDING_STILL           /* a clock has stood still for some collections, and its dates keep memory */
+};
+
+/* How sure it is that an object can be reached: by variables of the program and by pointers to objects' first bytes alone; else
+ * by other words on the way, or another thread's stack; only by a word on the stack, or in a register, of the thread that has
+ * collected, which may be an old one. */
+enum { SGC_FINDING_CERTAIN, SGC_FINDING_LIKELY, SGC_FINDING_POSSIBLE };
+
+/* New members come at the end only. */
+struct SGC_finding {
+    int kind;                   /* SGC_FINDING_PREMATURE ... */
+    int certainty;              /* SGC_FINDING_CERTAIN ...; of objects */
+    int global;                 /* of a clock: it is global time, for which `thread` does not tick */
+    const void *object;         /* its first address */
+    size_t bytes;               /* of the object; that the clock's dates keep, at most */
+    const void *refreshed_at;   /* in the program, behind the call by which it got the date that was over last */
+    long thread;                /* kernel's number of the thread whose date, or clock, that was; 0: it has ended */
+    SGC_held_t held;            /* what the way to the object begins with, as by SGC_find_way; SGC_HELD_UNKNOWN: no memory */
+    size_t steps;               /* objects on the way, it is the last; of a clock: collections for which it has stood still */
+    const struct SGC_step *step;        /* the first of them, 24 at most */
+};
+
+typedef void (GC_CALLBACK *SGC_finding_proc)(const struct SGC_finding *finding, void *data);
+
+/* Collects, and calls proc with all that was found and not told yet; proc NULL: that is said in messages.  Returns how many
+ * that were, which may be more than were told: the first ten are.  proc may use the collector; others may have changed the
+ * objects meanwhile.  0 in other modes.
+ *
+ * SGC_SHORTTERM_CHECK=n does it, with messages, in each n-th tick of a thread; without it what was found is said at the next
+ * tick of any thread. */
+GC_API size_t SGC_shortterm_check(SGC_finding_proc proc, void *data);
 
 /* ---- figures ------------------------------------------------------------------------------------------ */
 
@@ -108,7 +218,6 @@ GC_API int SGC_dates(const void *object);
 struct SGC_shortterm_stats {
     uint64_t dates;             /* not over yet, now */
     uint64_t expired;           /* over, and not taken off yet, now */
-    uint64_t refreshes;         /* made */
     uint64_t ticks;             /* of threads' own clocks */
     uint64_t global_ticks;      /* that counted */
     uint64_t global_time;
@@ -116,6 +225,7 @@ struct SGC_shortterm_stats {
     uint64_t freed;             /* objects, because their last date was over */
     uint64_t freed_bytes;
     uint64_t date_bytes;        /* memory for dates, in use or not */
+    uint64_t kept_bytes;        /* verify: of objects that nothing but dates kept in the last collection */
 };
 
 /* As SGC_get_stats. */

@@ -273,7 +273,7 @@ heap_tests = \
 unit_tests += $(heap_tests)
 thread_tests += tests/unit/alloc/test_clear tests/unit/alloc/test_marking_race tests/unit/alloc/pages/test_decay tests/unit/alloc/pages/test_pool_transit tests/unit/alloc/pages/test_pool tests/unit/alloc/small/test_remote_free tests/unit/alloc/large/test_span_cache
 aarch64_tests += $(heap_port_tests)
-test_headers += tests/lib/fake_nodes.h tests/lib/heap.h
+test_headers += tests/lib/fake_nodes.h tests/lib/heap.h tests/unit/alloc/phases.h
 
 # The collector from inside: sections, locks, stopping the world, roots, fork.
 unit_tests += \
@@ -303,12 +303,14 @@ unit_tests += \
 	tests/unit/gc/collect/test_torture \
 	tests/unit/gc/collect/test_lost_writes \
 	tests/unit/gc/collect/test_torture_concurrent \
+	tests/unit/gc/collect/test_upper_start \
 	tests/unit/gc/collect/test_write_watch \
 	tests/unit/gc/collect/test_write_watch_protected \
+	tests/unit/gc/threads/test_upper \
 	tests/unit/gc/threads/test_world
-thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
+thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/threads/test_upper tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
-test_headers += tests/lib/failing_calls.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
+test_headers += tests/lib/failing_calls.h tests/lib/findings.h tests/lib/layer.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
@@ -317,6 +319,7 @@ model_scripts = \
 	tests/model/check_brief \
 	tests/model/check_cards \
 	tests/model/check_concurrent \
+	tests/model/check_dates \
 	tests/model/check_deque \
 	tests/model/check_flip \
 	tests/model/check_gc_lock \
@@ -325,7 +328,8 @@ model_scripts = \
 	tests/model/check_remote \
 	tests/model/check_stop \
 	tests/model/check_suspend \
-	tests/model/check_termination
+	tests/model/check_termination \
+	tests/model/check_time
 slow_scripts += $(model_scripts)
 long_test_scripts += tests/model/check-models-long
 EXTRA_DIST += \
@@ -386,6 +390,13 @@ slow_scripts += tests/check/check_bench
 # [Endo]'s programs, and the study that runs them.
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
+# The programs about short-term memory.
+slow_scripts += tests/check/check_shortterm_apps tests/check/check_shortterm_study
+
+# ACDC on each memory, and on a small libscm; the study that runs it.
+slow_scripts += tests/check/check_acdc tests/check/check_acdc_study
+EXTRA_DIST += tests/check/small_scm.c
+
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
 thread_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination_race
@@ -403,6 +414,8 @@ unit_tests += tests/unit/gc/threads/test_bind_plan tests/unit/gc/threads/test_bi
 thread_tests += tests/unit/mark/test_team_nodes
 unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config/test_page_rule tests/unit/alloc/test_page_supply_sources tests/unit/alloc/test_page_supply_race
 thread_tests += tests/unit/alloc/test_page_supply_race
+unit_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_emptied tests/unit/alloc/test_kept tests/api/test_phases
+thread_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_kept
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
 check_PROGRAMS += tests/unit/alloc/record_pages
 tests_unit_alloc_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles
@@ -532,3 +545,39 @@ slow_scripts += tests/check/check_numa
 script_tests += tests/check/check_numa_runner
 test_headers += tests/numa/filled.h tests/numa/nodes.h
 EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
+
+# Short-term memory.
+unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
+	tests/unit/shortterm/test_regions
+unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
+unit_tests += tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
+
+# The rules of global time and of numbers of dates.
+unit_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules
+thread_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_count tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped
+EXTRA_DIST += tests/model/dates.pml tests/model/time.pml
+
+# libscm, as programs have it.
+scm_tests = \
+	tests/unit/shortterm/compat/test_clocks \
+	tests/unit/shortterm/compat/test_finalizers \
+	tests/unit/shortterm/compat/test_objects \
+	tests/unit/shortterm/compat/test_threads \
+	tests/unit/shortterm/compat/test_wrap
+unit_tests += $(scm_tests)
+script_tests += tests/check/check_scm
+EXTRA_DIST += tests/check/subject_scm.c
+test_headers += tests/unit/shortterm/compat/scm.h
+scm_cppflags = -I$(top_srcdir)/include/scm $(AM_CPPFLAGS)
+tests_unit_shortterm_compat_test_clocks_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_clocks_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_finalizers_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_finalizers_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_objects_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_objects_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_threads_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_threads_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
+tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
+tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
+tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)

@@ -179,6 +179,15 @@ static bool clear_bit(uint32_t page)
     return (sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page)) & sgc_arena_bit(page)) != 0;
 }
 
+bool sgc_span_clear(uint32_t page)
+{
+    sgc_assert(sgc_page_ok(page) && !sgc_heap_is_marking());
+    if (sgc_page_state(&sgc_heap.pages[page]) != SGC_PAGE_SPAN || !clear_bit(page))
+        return false;
+    sgc_survival_span_freed(page);
+    return true;
+}
+
 /* May be kept as it is: swept in this epoch, so that no sweeper looks at it any more. */
 static bool may_be_spare(uint32_t page, uint32_t owner)
 {

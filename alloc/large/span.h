@@ -64,6 +64,10 @@ static inline bool sgc_span_bit(uint32_t page)
     return (sgc_aw_load_acq(sgc_span_word(page, sgc_heap.alloc_role)) & sgc_arena_bit(page)) != 0;
 }
 
+/* The span that begins with `page` is not allocated any more; its pages are found after the cycle.  False if it was not
+ * allocated.  World stopped, nothing is marked. */
+bool sgc_span_clear(uint32_t page);
+
 /* Frees the span that begins with `page`, into the owner's spare spans if it fits.  False if it is not allocated.  By the
  * owner's thread, outside sections. */
 bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);

@@ -48,6 +48,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t 
     sgc_a8_store(&d->remote, 0);
     r->zero_from = zero ? 0 : SGC_PAGE_GRANULES;
     r->list = 0;
+    r->offered = false;
     sgc_page_set_state(d, SGC_PAGE_SMALL);
     if (sgc_kind_uncollectable(kind))
         sgc_aw_or(&sgc_arena_of_page(page)->uncollectable, sgc_arena_bit(page));

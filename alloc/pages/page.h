@@ -22,6 +22,9 @@
  *                        claims, in a section without a lock   back empty          from `todo`, others sweep only those on it;
  *                                                                                  between a claim and that the world stops,
  *                                                                                  or the page becomes an orphan (both locks)
+ *   offered              under the owner's cache lock (orphans:        the owner, too,  who sweeps it publishes the tag
+ *                        the orphans' lock)                    without a lock   afterwards; from then on only the owner
+ *                                                                               writes it
  *   inbox_next, queued   see alloc/small/remote_free.c
  *   spare_next, warm     see alloc/large/span_cache.h
  *   back                 who sets a span up                    everybody           as the descriptor; atomic, since who looks
@@ -131,6 +134,7 @@ struct sgc_page_record {
     sgc_a32_t queued;
     uint32_t span_pages;
     bool warm;                  /* a spare span: it was in use until just now */
+    bool offered;               /* small objects: the owner has put it on its usable list and not taken it off since */
     uint16_t home;              /* the owner that was the first to use it since it has contents; 0: it has none */
 };
 _Static_assert(SGC_OWNERS_MAX <= UINT16_MAX + 1, "an owner's number is a home");

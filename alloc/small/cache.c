@@ -8,6 +8,8 @@
 #include "alloc/small/slots.h"
 #include "platform/report.h"
 
+enum { FREED_WALKED = 64 };         /* freed slots at hand, each of which may have left the processor's caches */
+
 /* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,
  * which is not owned.  Zero until there are caches: before, there are no pages, and the common paths find nothing in it. */
 static struct sgc_cache nobody;
@@ -77,6 +79,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->max_pages = torture ? 1 : SGC_READY_MAX;
+    cache->delivered = 0;
     sgc_assert(sgc_cache_ok(cache));
     sgc_cache_set_tag(cache, sgc_tag(cache->id, sgc_heap.epoch));
     open_inbox(cache);
@@ -85,12 +88,14 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 
 /* ---- each active bin ---- */
 
-static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+/* What was left of its run, in bytes. */
+static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
+    size_t left = bin->cur < bin->end ? (size_t)(bin->end - bin->cur) : 0;
 
     sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
-    if (bin->cur < bin->end) {
+    if (left != 0) {
         struct sgc_slots rest = { sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
 
         sgc_assert(bin->page != SGC_NO_PAGE);
@@ -100,6 +105,7 @@ static void retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     bin->cur = bin->limit = bin->end = NULL;
     bin->freed = NULL;
     bin->nfreed = 0;
+    return left;
 }
 
 static size_t freed_at_hand(const struct sgc_cache *cache)
@@ -147,6 +153,55 @@ void sgc_cache_retire(struct sgc_cache *cache)
         }
 }
 
+/* What was claimed counts as allocated, and will so once more: it is as good as freed. */
+void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    sgc_cache_count_freed(cache);
+    cache->counted -= (size_t)sgc_bin_nfreed(bin) * bin->size;
+    sgc_count_add(&cache->freed_bytes, retire_bin(cache, kind, cls));
+    cache->active[kind][cls / 64] &= ~(UINT64_C(1) << (cls % 64));
+    bin->active_epoch = 0;
+}
+
+/* Last in first out, so the links before and behind are known.  The count may be too high after a jump out of a section, but
+ * never too low. */
+bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+    struct sgc_freed **link = &bin->freed;
+    uint32_t found = 0;
+
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    if (bin->freed == NULL)
+        return true;
+    if (sgc_bin_nfreed(bin) > FREED_WALKED)
+        return false;
+    sgc_cache_count_freed(cache);
+    while (*link != NULL)
+        if (sgc_page_number((uintptr_t)*link) == page)
+            *link = (*link)->next, found++;
+        else
+            link = &(*link)->next;
+    sgc_assert(found <= sgc_bin_nfreed(bin));
+    bin->nfreed -= (int32_t)found;
+    cache->counted -= (size_t)found * bin->size;
+    return true;
+}
+
+bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page)
+{
+    sgc_assert(sgc_bin_ok(bin) && sgc_page_ok(page));
+    if (bin->active_epoch != sgc_heap.epoch)
+        return false;
+    for (uint32_t i = bin->next_ready; i < bin->ready_end; i++)
+        if (bin->ready[i] == page)
+            return true;
+    return bin->page == page;
+}
+
 /* A remote bit must never be set without its page saying so: a slot handed out again would be freed by it.
  * (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
 void sgc_cache_repair(struct sgc_cache *cache)
@@ -172,6 +227,7 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
     sgc_lists_renew(lists);
     if (sgc_list_of(lists, page) == SGC_LIST_DONE)
         sgc_list_move(lists, SGC_LIST_USABLE, page);
+    sgc_heap.records[page].offered = sgc_list_of(lists, page) == SGC_LIST_USABLE;
 }
 
 /* The bin there is never open. */

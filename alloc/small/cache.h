@@ -16,11 +16,11 @@
  *   active, next_ready,
  *   ready_end, ready, taken
  *   tag, free_tag, counted
- *   unbacked, unbacked_end   its thread, inside a section or not same              program order
+ *   unbacked, unbacked_bytes its thread, inside a section or not same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
- *   arrived                  thread or by the service thread
+ *   arrived, delivered       thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
  *                            take all (alloc/small/remote_free.c)
  *   claimed, freed_bytes     its thread; the collecting thread   anybody           relaxed: figures
@@ -90,7 +90,9 @@ struct sgc_cache {
     uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
     uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
-    char *unbacked, *unbacked_end;  /* claimed last, new, and about to be used as a whole; NULL: nothing is */
+    char *unbacked;                 /* claimed last, new, and about to be used as a whole: so many bytes */
+    uint32_t unbacked_bytes;
+    uint32_t delivered;             /* pages in which others have freed something, since they were looked through */
     sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
     sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
     struct sgc_lock lock;
@@ -173,6 +175,16 @@ void sgc_cache_keep_none(struct sgc_cache *cache);
 
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
+
+/* The bin's slots are given up as after a cycle, and it knows of no page: all are on its lists, where those with free slots are
+ * to be offered.  By its own thread, under the cache's lock. */
+void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* No freed slot at hand is of the page any more; false if there are too many to look through.  Likewise. */
+bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page);
+
+/* Is it the active page, or one that is to be active next?  By its own thread. */
+bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page);
 
 /* Panics on a contradiction.  World stopped, or by its own thread in a section. */
 void sgc_cache_check(const struct sgc_cache *cache);

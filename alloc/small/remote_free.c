@@ -105,10 +105,12 @@ void sgc_page_merge(uint32_t page)
 
 static void deliver(struct sgc_cache *cache, uint32_t page)
 {
-    if (sgc_page_owner(page) == cache->id)
+    if (sgc_page_owner(page) == cache->id) {
         sgc_cache_page_usable(cache, page);
-    else
+        cache->delivered++;
+    } else {
         sgc_page_notify(page);
+    }
 }
 
 /* A page stays queued until it is delivered: its link is ours. */

@@ -189,12 +189,12 @@ static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const 
  * so should they be given back meanwhile, their page counts as one with contents. */
 static void back_claimed(struct sgc_cache *cache)
 {
-    char *end = cache->unbacked_end;
+    uint32_t bytes = cache->unbacked_bytes;
 
-    if (end == NULL)
+    if (bytes == 0)
         return;
-    cache->unbacked_end = NULL;
-    sgc_mem_populate(cache->unbacked, end);
+    cache->unbacked_bytes = 0;
+    sgc_mem_populate(cache->unbacked, cache->unbacked + bytes);
 }
 
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
@@ -216,7 +216,7 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     sgc_bin_activate(cache, kind, cls);
     dirty = used_until(bin->page, (uint32_t)(s.end - sgc_page_first_granule(bin->page)));
     cache->unbacked = from;
-    cache->unbacked_end = is_worth_backing(bin, from, end, dirty) ? end : NULL;
+    cache->unbacked_bytes = is_worth_backing(bin, from, end, dirty) ? (uint32_t)(end - from) : 0;
     give_run(bin, from, end, dirty, sgc_kind_cleared(kind));
     return true;
 }

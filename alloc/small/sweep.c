@@ -52,6 +52,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
         poison_free_slots(page);
     if (first)
         sgc_page_clear_marks(page);
+    sgc_heap.records[page].offered = false;
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag + sgc_fault_turn(SGC_FAULT_SWEPT_EARLY, 16));
     fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
     if (first && fill != SGC_FILL_EMPTY)
@@ -77,6 +78,7 @@ uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool
     *more = true;
     if (page != SGC_NO_PAGE) {
         sgc_list_move(lists, SGC_LIST_DONE, page);
+        sgc_heap.records[page].offered = false;
         sgc_page_merge(page);
         return page;
     }
@@ -103,6 +105,20 @@ void sgc_page_take_down(uint32_t page)
     sgc_page_set_state(d, SGC_PAGE_FREE);
 }
 
+void sgc_lists_take_empty(struct sgc_page_lists *lists, uint32_t page, struct sgc_sweep_step *step)
+{
+    sgc_assert(step->empties < SGC_SWEEP_STEP && lists->epoch == sgc_heap.epoch);
+    sgc_list_remove(lists, page);
+    sgc_page_take_down(page);
+    step->empty[step->empties++] = page;
+}
+
+void sgc_sweep_announce(const struct sgc_sweep_step *step)
+{
+    if (step->empties != 0)
+        sgc_pool_transit_begin(step->empties);
+}
+
 static bool sweep_one(struct sgc_page_lists *lists, uintptr_t tag, struct sgc_sweep_step *step)
 {
     uint32_t page = lists->head[SGC_LIST_TODO];
@@ -112,9 +128,7 @@ static bool sweep_one(struct sgc_page_lists *lists, uintptr_t tag, struct sgc_sw
         return false;
     fill = sgc_page_sweep(page, tag);
     if (fill == SGC_FILL_EMPTY) {
-        sgc_list_remove(lists, page);
-        sgc_page_take_down(page);
-        step->empty[step->empties++] = page;
+        sgc_lists_take_empty(lists, page, step);
     } else {
         sgc_list_move(lists, fill == SGC_FILL_FULL ? SGC_LIST_DONE : SGC_LIST_USABLE, page);
     }
@@ -130,13 +144,12 @@ void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most,
         return;
     while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
         step->swept++;
-    if (step->empties != 0)
-        sgc_pool_transit_begin(step->empties);
+    sgc_sweep_announce(step);
 }
 
 void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self)
 {
-    sgc_assert(step->empties <= step->swept && step->swept <= SGC_SWEEP_STEP);
+    sgc_assert(step->empties <= SGC_SWEEP_STEP);
     if (step->empties == 0)
         return;
     sgc_test_point();

@@ -31,6 +31,11 @@ struct sgc_sweep_step {
 };
 void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step);
 
+/* An empty page, swept in this epoch, leaves its list and is taken down; what a step has found is announced to the pool before
+ * the lock is given up.  Not while a mark goes on beside the program; under the lists' lock. */
+void sgc_lists_take_empty(struct sgc_page_lists *lists, uint32_t page, struct sgc_sweep_step *step);
+void sgc_sweep_announce(const struct sgc_sweep_step *step);
+
 /* Gives the empty ones to the pool, as of that owner.  Under the guard under which they were swept, without the lock. */
 void sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self);
 

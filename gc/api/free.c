@@ -14,6 +14,7 @@
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
+#include "gc/threads/upper.h"
 
 /* ---- wrong addresses ---- */
 
@@ -76,6 +77,8 @@ static const char NOT_FREED[] = "nothing is freed";
 static bool free_found(struct sgc_mutator *self, const struct sgc_object *o)
 {
     sgc_assert(sgc_heap_contains(o->start));
+    if (sgc_upper_keeps(self, o->start, true))
+        return true;
     if (sgc_finalization_used())
         sgc_finalization_forget(self, o->start);
     sgc_disclaim_forget(self, o->start, o->kind);
@@ -121,7 +124,7 @@ static void free_closed(void *object, struct sgc_cache *cache)
     free_missed(object, cache);
 }
 
-/* Uncollectable objects are counted. */
+/* Uncollectable objects are counted.  What is registered about an object, or may keep it, is asked about the slow way. */
 __attribute__((always_inline))
 static inline bool free_counted(void *object, struct sgc_cache *cache, size_t granule)
 {
@@ -157,6 +160,12 @@ void GC_free(void *object)
 }
 
 /* ---- realloc ---- */
+
+void sgc_api_free_moved(struct sgc_mutator *self, void *object)
+{
+    if (!sgc_upper_keeps(self, (uintptr_t)object, false))
+        GC_free(object);
+}
 
 /* Bytes behind the request are zero in a new object and must be again, so that a later growth in place finds
  * zeros, and no stale pointer stays. */
@@ -233,7 +242,7 @@ static void *resize(void *object, size_t size)
     if (fresh == NULL)
         return sgc_out_of_memory(size);
     sgc_api_copy(fresh, object, size < o.bytes ? size : o.bytes);
-    GC_free(object);
+    sgc_api_free_moved(self, object);
     return fresh;
 }
 

@@ -164,8 +164,9 @@ size_t sgc_api_typed_usable(const struct sgc_object *o);
 /* One whose words may all be pointers; NULL when there is no memory for it. */
 void *sgc_api_typed_everything(size_t size);
 
-/* GC_realloc. */
+/* GC_realloc; the old object, whose contents have moved, goes by the second. */
 void *sgc_api_typed_resize(const struct sgc_object *o, size_t size);
+void sgc_api_free_moved(struct sgc_mutator *self, void *object);
 
 /* The bytes that the client may use. */
 static inline size_t sgc_api_usable(const struct sgc_object *o)

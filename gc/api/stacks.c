@@ -10,6 +10,7 @@
 #include "gc/collect/start_state.h"
 #include "gc/collect/write_watch.h"
 #include "gc/roots/stack_roots.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
 /* ---- blocking ---- */
@@ -27,6 +28,7 @@ static void leave_region(void *raw)
 
     sgc_assert(sgc_mutator_mine(r->self));
     sgc_world_leave_blocked(r->self);
+    sgc_upper_active(r->self);
 }
 
 static void enter_again(void *raw)
@@ -34,6 +36,7 @@ static void enter_again(void *raw)
     struct region *r = raw;
 
     sgc_assert(sgc_mutator_mine(r->self) && r->sp != 0);
+    sgc_upper_blocks(r->self);
     sgc_world_enter_blocked(r->self, r->sp);
 }
 
@@ -43,6 +46,7 @@ static void run_blocked(void *raw, uintptr_t sp)
     struct region *r = raw;
 
     sgc_assert(sgc_mutator_mine(r->self) && sp != 0);
+    sgc_upper_blocks(r->self);
     sgc_world_enter_blocked(r->self, sp);
     pthread_cleanup_push(leave_region, r);
     r->result = r->fn(r->arg);
@@ -63,6 +67,7 @@ static void run_active(struct region *r)
 {
     sgc_assert(sgc_world_is_blocked(r->self) && r->sp != 0);
     sgc_world_leave_blocked(r->self);
+    sgc_upper_active(r->self);
     pthread_cleanup_push(enter_again, r);
     r->result = r->fn(r->arg);
     pthread_cleanup_pop(1);

@@ -356,6 +356,6 @@ void *sgc_api_typed_resize(const struct sgc_object *o, size_t size)
     if (fresh == NULL)
         return sgc_out_of_memory(size);
     sgc_api_copy(fresh, (void *)o->start, size < had ? size : had);
-    GC_free((void *)o->start);
+    sgc_api_free_moved(sgc_mutator_self(), (void *)o->start);
     return fresh;
 }

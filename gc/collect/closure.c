@@ -64,12 +64,12 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
 {
     static const char *const names[] = {
         [SGC_ROOT_STATIC] = "static data", [SGC_ROOT_ADDED] = "an added root", [SGC_ROOT_STACK] = "a stack",
-        [SGC_ROOT_THREAD_LOCAL] = "thread-local data",
+        [SGC_ROOT_THREAD_LOCAL] = "thread-local data", [SGC_ROOT_DATE] = "the list of dates",
     };
     struct look *look = arg;
 
     (void)whose;
-    sgc_assert((unsigned)kind <= SGC_ROOT_THREAD_LOCAL && range.lo <= range.hi);
+    sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
     look->where = names[kind];
     look->anywhere = sgc_options.all_interior_pointers || kind > SGC_ROOT_ADDED;
     for (uintptr_t at = sgc_round_up(range.lo, sizeof at); at + sizeof at <= range.hi; at += sizeof at)

@@ -20,6 +20,7 @@
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pause_rules.h"
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
 enum state { IDLE, ASKED, MARKING };
@@ -215,6 +216,8 @@ bool sgc_concurrent_cancel(struct sgc_mutator *self)
     sgc_concurrent_hold();
     done = sgc_external_look(self, forget, NULL);
     sgc_concurrent_release();
+    if (done)
+        SGC_UPPER(over, (false));
     return done;
 }
 
@@ -247,7 +250,7 @@ static bool begin(struct sgc_mutator *self, uint32_t epoch)
     bool begun = false;
 
     sgc_gc_lock_acquire(self);
-    if (sgc_heap.epoch == epoch && !collecting_is_disabled()) {
+    if (sgc_heap.epoch == epoch && !collecting_is_disabled() && !sgc_upper_marks()) {
         sgc_cycle_start_helpers((uint32_t)sgc_options.concurrent_markers);
         sgc_team_make_spares(&sgc_cycle.team);
         sgc_a32_store_rel(&concurrent.state, MARKING);
@@ -374,8 +377,21 @@ static void lead(struct sgc_mutator *self)
 
 /* ---- start and fork ---- */
 
+static void say_ruled_out(void)
+{
+    static SGC_STATE sgc_a32_t said;
+
+    if (sgc_a32_swap(&said, 1) == 0)
+        sgc_warn("SGC_SHORTTERM=verify looks at what each mark has reached before dates count, with the program stopped; "
+                 "collections stop it, although it has asked for others (GC_enable_incremental). SGC_MODE=stop silences this");
+}
+
 static bool may_be_led(void)
 {
+    if (sgc_upper_marks()) {
+        say_ruled_out();
+        return false;
+    }
     if (sgc_options.service == SGC_SERVICE_OFF)
         sgc_warn("SGC_BACKGROUND_THREAD=off leaves nobody to mark beside the program; collections stop it, although it has "
                  "asked for others (GC_enable_incremental). SGC_MODE=stop silences this");
@@ -394,6 +410,19 @@ void sgc_concurrent_enable(void)
         sgc_pacing_concurrent(sgc_pause_target_ns());
     }
     sgc_a32_store_rel(&concurrent.enabling, 0);
+}
+
+/* A cycle that has been asked for is not begun; one that marks has begun without what rules it out. */
+void sgc_concurrent_rule_out(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_gc_lock_held() && sgc_mutator_mine(self));
+    if (sgc_concurrent_marks())
+        sgc_concurrent_cancel(self);
+    if (!sgc_concurrent_enabled())
+        return;
+    sgc_a32_store_rel(&concurrent.enabled, 0);
+    sgc_pacing_concurrent(SGC_PACING_STOPS);
+    say_ruled_out();
 }
 
 void sgc_concurrent_after_fork(void)

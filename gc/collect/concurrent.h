@@ -62,6 +62,10 @@ bool sgc_concurrent_finish(struct sgc_mutator *self, enum sgc_reason reason, uin
 /* Gives the cycle up: what it has marked is forgotten.  False if the world could not be stopped for that. */
 bool sgc_concurrent_cancel(struct sgc_mutator *self);
 
+/* The layer on top wants to look at each mark with the program stopped: there are no concurrent cycles any more, which is said
+ * if they were wanted.  One that goes on is given up, or, if the world cannot be stopped, is the last. */
+void sgc_concurrent_rule_out(struct sgc_mutator *self);
+
 /* In the child of a fork: there is no lead, and no cycle. */
 void sgc_concurrent_after_fork(void);
 

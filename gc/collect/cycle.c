@@ -13,6 +13,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/pacing/pacing.h"
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
 /* ---- in one pause ---- */
@@ -44,8 +45,10 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     if (!sgc_cycle_stop(self, wanted_markers(), pause_stopped))
         return given_up();
     sgc_team_trim(&sgc_cycle.team);
-    if (!sgc_cycle.complete)
+    if (!sgc_cycle.complete) {
+        SGC_UPPER(over, (false));
         return given_up();
+    }
     sgc_cycle_close();
     return true;
 }

@@ -18,6 +18,7 @@
 #include "gc/collect/background.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/node_pool.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
 struct fork_state {
@@ -106,6 +107,7 @@ void sgc_fork_prepare(void)
     sgc_assert(!fork_state.prepared);
     sgc_concurrent_hold();
     lock_all(sgc_section_self());
+    SGC_UPPER(before_fork, ());
     sgc_assert(!sgc_world_stopped());
     fork_state.prepared = true;
     fork_state.had_lock = had_lock;
@@ -122,6 +124,7 @@ void sgc_fork_parent(void)
     if (!sgc_init_done() || !was.prepared || !sgc_gc_lock_held())
         return;
     fork_state.prepared = false;
+    SGC_UPPER(after_fork_parent, ());
     unlock_all(sgc_section_self());
     sgc_concurrent_release();
     if (was.had_lock)
@@ -155,6 +158,7 @@ static void forget_others(void)
     sgc_cycle_after_fork();
     sgc_service_after_fork();
     sgc_disclaim_after_fork(sgc_mutator_self());
+    SGC_UPPER(after_fork_child, (sgc_mutator_self()));
     sgc_registry_after_fork(sgc_mutator_self());
     sgc_pool_take_back_lost();
     if (self != NULL)

@@ -15,6 +15,7 @@
 #include "gc/roots/roots.h"
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
 SGC_STATE static bool told;                     /* of a thread whose stacks are unknown */
@@ -212,6 +213,7 @@ void sgc_cycle_close(void)
 
     sgc_assert(sgc_gc_lock_held() && c->complete);
     sgc_finalization_after();
+    SGC_UPPER(over, (true));
     c->record.allocated_bytes = sgc_pacing_cycle_done(c->totals.bytes);
     sgc_beside_fill(&c->record);
     sgc_cycle_finish(&c->record);

@@ -23,6 +23,7 @@
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 #include "platform/faults.h"
 
@@ -73,6 +74,7 @@ static bool phase_retire(struct sgc_cycle *c)
     if (c->stops == 0) {
         sgc_dangling_end();
         sgc_survival_begin();
+        SGC_UPPER(stopped, ());
     }
     return true;
 }
@@ -106,9 +108,19 @@ static bool phase_rescan(struct sgc_cycle *c)
     return true;
 }
 
+/* All that is reachable without the layer on top is marked; now what it keeps. */
+static void mark_for_upper(struct sgc_team *team)
+{
+    if (!sgc_upper_marks())
+        return;
+    sgc_upper()->mark(team);
+    sgc_team_rescan(team, NULL);
+}
+
 static bool phase_finalize(struct sgc_cycle *c)
 {
     if (c->complete) {
+        mark_for_upper(&c->team);
         sgc_disclaim_keep(&c->team);
         sgc_finalization_mark(&c->team, sgc_client_await_fn());
         sgc_disclaim_mark(&c->team);

@@ -89,6 +89,9 @@ struct sgc_options {
     char log[SGC_OPTION_TEXT_BYTES];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
     /* leaks and overwritten memory */
     bool find_leak, findleak_delay_free, abort_on_leak;
+    /* short-term memory */
+    int shortterm;                  /* SGC_SHORTTERM_PIN ...: sgc_shortterm.h */
+    int shortterm_extension, shortterm_collect, shortterm_step, shortterm_page, shortterm_check;
     /* tests of the collector itself */
     int torture;                    /* collect at every n-th allocation; 0: off */
     int verify;                     /* enum sgc_verify */

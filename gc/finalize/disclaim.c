@@ -53,6 +53,12 @@ bool sgc_disclaim_used(void)
     return sgc_a32_load_acq(&all.kinds) != 0;
 }
 
+bool sgc_disclaim_asks(uint32_t kind)
+{
+    sgc_assert(kind < SGC_KINDS);
+    return sgc_a32_load_acq(&all.kinds) >> kind & 1;
+}
+
 bool sgc_disclaim_lets_go(uint32_t kind)
 {
     sgc_assert(kind < SGC_KINDS);

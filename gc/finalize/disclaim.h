@@ -41,6 +41,9 @@ bool sgc_disclaim_set(uint32_t kind, sgc_disclaim_t proc, bool from_all);
 /* Does any kind have a procedure?  Then what a collection finds dead is looked through while the world stands. */
 bool sgc_disclaim_used(void);
 
+/* Has the kind one? */
+bool sgc_disclaim_asks(uint32_t kind);
+
 /* Does the kind have one that lets go of what a dead object points at?  The object itself is kept, and marked, until it was
  * asked about. */
 bool sgc_disclaim_lets_go(uint32_t kind);

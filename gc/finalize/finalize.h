@@ -74,7 +74,8 @@ enum {
     SGC_USED_ORDERED = 1,       /* there are finalizers that need an order */
     SGC_USED_UNREACHABLE = 2,
     SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
-    SGC_USED_ANY = 8,
+    SGC_USED_ANY = 8,           /* something is registered, or was */
+    SGC_USED_KEEPS = 16,        /* the layer on top is asked about each object that is freed slowly (gc/threads/upper.h) */
 };
 
 /* Is it one that waits for something to be done with it?  Its lowest bits are free for the order. */
@@ -97,10 +98,16 @@ struct sgc_finalization {
 };
 extern struct sgc_finalization sgc_finalization;
 
-/* Is anything registered, or was there ever? */
+/* Is anything registered, or was there ever?  Or does a layer on top want to be asked? */
 static inline bool sgc_finalization_used(void)
 {
     return __builtin_expect(sgc_a32_load(&sgc_finalization.used) != 0, 0);
+}
+
+/* Is anything registered, or was there ever? */
+static inline bool sgc_finalization_registered(void)
+{
+    return __builtin_expect((sgc_a32_load(&sgc_finalization.used) & SGC_USED_ANY) != 0, 0);
 }
 
 void sgc_finalization_use(uint32_t bits);
@@ -145,6 +152,9 @@ static inline bool sgc_link_ok(uintptr_t link)
 enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object, const struct sgc_finalizer *f,
                                       struct sgc_finalizer *old);
 
+/* Removes what is registered for the object if its function is `fn`, and returns its data; otherwise NULL. */
+void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn);
+
 /* What is registered for the object (fn NULL: nothing).  World stopped by the caller. */
 void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
 
@@ -152,6 +162,13 @@ void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
 enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object);
 bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link);
 enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, uintptr_t from, uintptr_t to);
+
+/* Does the collector have to find out itself that the object, which begins there, is dead: has it a finalizer, or a link or a
+ * toggle reference that points at it?  By who has the object, outside sections. */
+bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object);
+
+/* The same, with the world stopped. */
+bool sgc_finalization_has(uintptr_t object);
 
 /* The object, which begins there, is about to be freed: nothing is registered for it, or in it, any more. */
 void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);

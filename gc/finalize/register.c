@@ -25,8 +25,10 @@ enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a g
 
 void sgc_finalization_use(uint32_t bits)
 {
-    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY)) == 0);
-    bits |= SGC_USED_ANY;
+    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY |
+                                   SGC_USED_KEEPS)) == 0);
+    if (bits != SGC_USED_KEEPS)
+        bits |= SGC_USED_ANY;
     if ((sgc_a32_load(&all->used) & bits) != bits)
         sgc_a32_or(&all->used, bits);
 }
@@ -148,6 +150,23 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
     }
     sgc_section_leave(sgc_section_of(self));
     return slowly ? set_slowly(self, object, f, old) : result;
+}
+
+/* A record that is exchanged meanwhile may have other contents by then, and is not taken. */
+void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn)
+{
+    struct sgc_finalizer old = { .fn = NULL };
+    uintptr_t value;
+    sgc_aw_t *unit;
+
+    sgc_assert(sgc_mutator_mine(self) && sgc_registrable(object) && fn != NULL);
+    sgc_section_enter(sgc_section_of(self));
+    unit = sgc_tree_find(&all->finalizers, object);
+    value = unit != NULL ? sgc_aw_load_acq(unit) : 0;
+    if (value != 0 && sgc_record_of(value)->fn == fn && sgc_aw_cas(unit, value, 0))
+        take_over(self, value, &old);
+    sgc_section_leave(sgc_section_of(self));
+    return old.fn != NULL ? old.data : NULL;
 }
 
 /* ---- targets ---- */
@@ -351,6 +370,24 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
         result = from == to ? SGC_REGISTERED : move(unit, sgc_tree_entry(tree, &self->nodes, to).unit);
     sgc_section_leave(sgc_section_of(self));
     return result;
+}
+
+bool sgc_finalization_has(uintptr_t object)
+{
+    sgc_assert(sgc_registrable(object));
+    return sgc_tree_value(&all->finalizers, object) != 0 || may_be_target(object) ||
+           sgc_tree_value(&all->toggles, object) != 0;
+}
+
+bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object)
+{
+    bool known;
+
+    sgc_assert(sgc_mutator_mine(self) && sgc_registrable(object));
+    sgc_section_enter(sgc_section_of(self));
+    known = sgc_finalization_has(object);
+    sgc_section_leave(sgc_section_of(self));
+    return known;
 }
 
 /* ---- forgetting ---- */

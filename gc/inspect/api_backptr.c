@@ -42,8 +42,7 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
     struct search *s = arg;
 
     sgc_assert(sgc_stopped_by_self());
-    (void)kind;
-    if (s->found == 0 && (whose == s->self) == s->own)
+    if (s->found == 0 && (whose == s->self && kind != SGC_ROOT_DATE) == s->own)
         s->found = find_word(s, range.lo, range.hi);
 }
 

@@ -11,6 +11,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"
 #include "gc/config/options.h"
+#include "gc/threads/upper.h"
 #include "mark/displacements.h"
 
 const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
@@ -158,10 +159,12 @@ static void without_guards(const char *function, const void *object, const char 
 
 /* ---- free ---- */
 
-/* With delayed freeing, the object stays until a collection finds that nothing points at it. */
-static void discard(const struct sgc_object *o)
+/* With delayed freeing, the object stays until a collection finds that nothing points at it.  `freed`: not moved. */
+static void discard(const struct sgc_object *o, bool freed)
 {
     sgc_assert(sgc_api_object_ok(o));
+    if (sgc_upper_keeps(sgc_mutator_self(), o->start, freed))
+        return;
     if (sgc_options.findleak_delay_free && sgc_finding_leaks() &&
         !sgc_kind_uncollectable(o->kind)) {
         sgc_debug_bury((void *)o->start);
@@ -185,7 +188,7 @@ void GC_debug_free(void *object)
         without_guards("GC_debug_free", object, "freed");
         GC_free(object);
     } else if (check("GC_debug_free", state, &o)) {
-        discard(&o);
+        discard(&o, true);
     }
 }
 
@@ -208,9 +211,9 @@ static void *resize(void *object, size_t size, const char *file, int line)
         return sgc_out_of_memory(size);
     sgc_api_copy(fresh, object, size < had ? size : had);
     if (state == SGC_DEBUG_NONE)
-        GC_free(object);
+        sgc_api_free_moved(sgc_mutator_self(), object);
     else
-        discard(&o);
+        discard(&o, false);
     return fresh;
 }
 

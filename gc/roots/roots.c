@@ -6,6 +6,7 @@
 #include "gc/roots/roots.h"
 
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
 #include "gc/roots/ranges.h"
 #include "gc/roots/stack_roots.h"
 #include "mark/drain.h"
@@ -219,6 +220,25 @@ static void visit_all(const struct visit *visit)
         visit_mutator(visit, m);
 }
 
+/* ---- what the layer on top keeps ---- */
+
+static void visit_date(void *arg, const struct sgc_mutator *whose, struct sgc_range range)
+{
+    const struct visit *visit = arg;
+
+    sgc_assert(range.lo <= range.hi && range.lo % sizeof range.lo == 0);
+    if (range.lo < range.hi)
+        visit->fn(visit->arg, SGC_ROOT_DATE, whose, range);
+}
+
+/* Last, so that a question is answered by another root if there is one as near. */
+static void visit_dates(const struct visit *visit)
+{
+    SGC_UPPER(visit, (visit_date, (void *)(uintptr_t)visit));
+}
+
+/* ---- everything ---- */
+
 static const struct sgc_mutator *first_unknown(void)
 {
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
@@ -247,12 +267,15 @@ void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies)
     sgc_assert(sgc_stopped_by_self());
     sgc_roots_unknown();
     visit_all(&(struct visit){ fn, arg, copies });
+    visit_dates(&(struct visit){ fn, arg, copies });
 }
 
 void sgc_roots_mark(struct sgc_marker *marker)
 {
     sgc_assert(sgc_stopped_by_self());
     visit_all(&(struct visit){ scan, marker, true });
+    if (!sgc_upper_marks())
+        visit_dates(&(struct visit){ scan, marker, true });
     sgc_mark_uncollectable(marker);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The memory that the collector scans besides the heap: static data of all modules, ranges the client added,
- * stacks and registers, thread-local variables.
+ * stacks and registers, thread-local variables, and what the layer on top names (dates of short-term memory).
  *
  *   what               written by                              read by            ordering
  *   added, excluded    under the roots' lock                   collecting thread  the world is stopped, so nobody
@@ -60,13 +60,13 @@ void sgc_roots_look_for_other_collector(void);
  * if it is about to find out.  World stopped, before anything is scanned. */
 sgc_tid_t sgc_roots_unknown(void);
 
-/* Scans everything.  World stopped. */
+/* Scans everything; dates only if the layer on top does not mark by itself.  World stopped. */
 void sgc_roots_mark(struct sgc_marker *marker);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
  * stack or thread-local data it is.  Nothing of a thread whose stacks are unknown.  `copies`: fn may get a copy of memory that
  * others may unmap meanwhile; otherwise that memory may be gone when fn reads it. */
-enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_ADDED, SGC_ROOT_STACK, SGC_ROOT_THREAD_LOCAL };
+enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_ADDED, SGC_ROOT_STACK, SGC_ROOT_THREAD_LOCAL, SGC_ROOT_DATE };
 typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose,
                                   struct sgc_range range);
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies);

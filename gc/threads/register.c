@@ -8,11 +8,9 @@
 #include "gc/config/options.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
-#include "gc/threads/world.h"
 #include "gc/threads/upper.h"
+#include "gc/threads/world.h"
 #include "gc/threads/world_internal.h"
-
-SGC_STATE sgc_aw_t sgc_upper_now;
 
 /* ---- a last chance to unregister: the destructor of thread-specific data ---- */
 
@@ -269,8 +267,11 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_tid_t tid = m->tid;
 
     sgc_assert(sgc_mutator_mine(m));
-    if (sgc_world_is_blocked(m))
+    if (sgc_world_is_blocked(m)) {
         sgc_world_leave_blocked(m);     /* cancelled, or ended, inside GC_do_blocking */
+        sgc_upper_active(m);
+    }
+    sgc_upper_thread_over(m);
     sgc_record_ends(m);
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);

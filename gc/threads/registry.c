@@ -6,6 +6,7 @@
 #include "alloc/small/orphan.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 #include "gc/threads/world_internal.h"
 
@@ -156,6 +157,7 @@ void sgc_registry_bury(struct sgc_mutator *gone)
 
         sgc_assert(m->gone && m != sgc_mutator_self());
         gone = m->next;
+        sgc_upper_vanished(m);
         sgc_record_ends(m);
         close_record(m);
         sgc_record_give(m);
@@ -179,6 +181,7 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
 
         if (m != self) {
             take_out(m);
+            sgc_upper_vanished(m);
             close_record(m);
             m->next = sgc_registry.unused;
             sgc_registry.unused = m;

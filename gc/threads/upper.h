@@ -4,10 +4,10 @@
  * at most one such layer, and none until the program uses it.
  *
  *   sgc_upper    the thread that starts the layer, once, with   everybody   release / acquire; who stops the world, or ends a
- *                the GC lock                                                thread that the layer knows, sees it by that
+ *                the GC lock (gc/collect/upper_start.h)                     thread that the layer knows, sees it by that
  *   m->upper     the thread itself, outside sections, at its    the thread; release / acquire; stopping the world
- *                first use; NULL again when the record is       who has stopped
- *                given back                                     the world
+ *                first use; 0 again, by who calls thread_over   who has stopped
+ *                or vanished, when that returns                 the world
  */
 #ifndef SGC_GC_THREADS_UPPER_H
 #define SGC_GC_THREADS_UPPER_H
@@ -18,31 +18,42 @@ struct sgc_team;
 
 /* Every member may be NULL. */
 struct sgc_upper {
-    /* World stopped, caches retired, nothing marked yet; in a concurrent cycle in the first stop only. */
+    /* World stopped, caches retired, nothing marked yet; in a concurrent cycle in the first stop only.  What it frees by
+     * clearing allocation bits is not marked. */
     void (*stopped)(void);
 
-    /* Hands out the memory whose words are roots as those of stacks are.  World stopped, in each stop. */
+    /* Hands out the memory whose words are roots as those of stacks are.  World stopped, in each stop, after all other roots;
+     * and for questions (why is an object alive?).  `whose` may be NULL. */
     void (*visit)(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg);
 
-    /* Instead of `visit`, for a layer that wants to see what is reachable without it: everything else has been marked, and
-     * what this marks (marker 0, then sgc_team_look_through) is alive, too.  While it is there no cycle is concurrent. */
+    /* Marks instead of `visit`, which is left to questions, for a layer that wants to see what is reachable without it:
+     * everything else has been marked, and what this marks (marker 0, then sgc_team_look_through) is alive, too.  While it is
+     * there no cycle is concurrent. */
     void (*mark)(struct sgc_team *team);
 
     /* A cycle is over, the world runs; GC lock held.  `complete`: its mark was not given up. */
     void (*over)(bool complete);
 
-    /* A program's thread begins to block (GC_do_blocking, GC_pthread_join ...), is back, and ends.  On that thread, outside
-     * sections, while it is a mutator that runs; not for waits of our own. */
+    /* A thread that has something in m->upper begins to block (GC_do_blocking, GC_pthread_join ...), is back, and ends.  On
+     * that thread, outside sections, while it is a mutator that runs; not for waits of our own.  `blocks` and `active`
+     * alternate, also if the thread is cancelled.  It may fork in between: neither is called for that. */
     void (*blocks)(struct sgc_mutator *self);
     void (*active)(struct sgc_mutator *self);
     void (*thread_over)(struct sgc_mutator *self);
 
-    /* GC_free of an object (`freed`), or GC_realloc that has moved it: true if the layer keeps the object, which then stays as it
-     * is, and of which it has said so if need be.  Only for objects of pages that are freed slowly.  Outside sections. */
+    /* Instead of thread_over, on another thread, which has the GC lock: it ended without a word, inside a section, perhaps, or
+     * while it was blocked.  The world runs, the record is in nobody's list any more, its cache is not closed yet.  In the
+     * child of a fork, with the registry's lock, for each of the others. */
+    void (*vanished)(struct sgc_mutator *m);
+
+    /* GC_free of an object (`freed`), or GC_realloc that has moved it: true if the layer keeps the object, which then stays as
+     * it is, and of which it has said so if need be.  Of small objects that are not uncollectable GC_free asks only where
+     * their page is freed slowly (sgc_page_free_slowly).  Outside sections. */
     bool (*keeps)(struct sgc_mutator *self, uintptr_t object, bool freed);
 
     /* Fork: before, with the GC lock and all of the collector's locks; in the parent, before these are released; in the child,
-     * when only the calling thread (NULL: not registered) is left. */
+     * for `self` (NULL: not registered), before the others' records come to `vanished`: it frees locks, and leaves the heap
+     * alone. */
     void (*before_fork)(void);
     void (*after_fork_parent)(void);
     void (*after_fork_child)(struct sgc_mutator *self);
@@ -54,5 +65,32 @@ static inline const struct sgc_upper *sgc_upper(void)
 {
     return (const struct sgc_upper *)sgc_aw_load_acq(&sgc_upper_now);
 }
+
+/* Does the layer mark by itself? */
+static inline bool sgc_upper_marks(void)
+{
+    return sgc_upper() != NULL && sgc_upper()->mark != NULL;
+}
+
+/* Calls a member, if there is one: SGC_UPPER(over, (true)). */
+#define SGC_UPPER(member, arguments)                                                                \
+    do {                                                                                            \
+        const struct sgc_upper *sgc_upper_ = sgc_upper();                                           \
+        if (sgc_upper_ != NULL && sgc_upper_->member != NULL)                                       \
+            sgc_upper_->member arguments;                                                           \
+    } while (0)
+
+/* ---- what threads do, for those of which the layer keeps something ---- */
+
+/* On the thread itself: before it enters a blocked region, after it has left it, before anything of it is taken down. */
+void sgc_upper_blocks(struct sgc_mutator *self);
+void sgc_upper_active(struct sgc_mutator *self);
+void sgc_upper_thread_over(struct sgc_mutator *self);
+
+/* By who buries its record. */
+void sgc_upper_vanished(struct sgc_mutator *m);
+
+/* Does the layer keep the object, which the program frees (or has moved)?  On any mutator, outside sections. */
+bool sgc_upper_keeps(struct sgc_mutator *self, uintptr_t object, bool freed);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every function and variable that the public headers declare, with its type: what gc.h shares with bdwgc 8.2,
- * what it has beyond that, and what only sgc.h declares.  Used with
+ * what it has beyond that, and what only sgc.h and sgc_shortterm.h declare.  Used with
  *
  *     F(result, name, (parameters))       V(type, name)
  *
@@ -350,6 +350,36 @@
     F(SGC_held_t, SGC_why_live, (const void *)) \
     F(void, SGC_print_options, (void)) \
     F(void, SGC_print_placement, (void))
+
+#define API_SHORTTERM(F) \
+    F(int, SGC_shortterm_init, (const struct SGC_shortterm *, size_t)) \
+    F(int, SGC_shortterm_mode, (void)) \
+    F(size_t, SGC_get_shortterm, (struct SGC_shortterm *, size_t)) \
+    F(int, SGC_refresh, (void *, unsigned)) \
+    F(int, SGC_refresh_global, (void *, unsigned)) \
+    F(int, SGC_tick, (void)) \
+    F(int, SGC_tick_global, (void)) \
+    F(int, SGC_leave_time, (void)) \
+    F(int, SGC_join_time, (void)) \
+    F(size_t, SGC_expire, (size_t)) \
+    F(void *, SGC_malloc_dated, (size_t, unsigned, int)) \
+    F(int, SGC_set_expiry_proc, (void *, SGC_expiry_proc)) \
+    F(int, SGC_dates, (const void *)) \
+    F(SGC_clock_t *, SGC_clock_new, (void)) \
+    F(int, SGC_clock_release, (SGC_clock_t *)) \
+    F(int, SGC_refresh_clock, (void *, unsigned, SGC_clock_t *)) \
+    F(int, SGC_tick_clock, (SGC_clock_t *)) \
+    F(int, SGC_hold, (void *)) \
+    F(int, SGC_unhold, (void *)) \
+    F(SGC_region_t *, SGC_region_new, (void)) \
+    F(void *, SGC_region_malloc, (SGC_region_t *, size_t)) \
+    F(int, SGC_region_refresh, (SGC_region_t *, unsigned)) \
+    F(int, SGC_region_refresh_global, (SGC_region_t *, unsigned)) \
+    F(int, SGC_region_refresh_clock, (SGC_region_t *, unsigned, SGC_clock_t *)) \
+    F(int, SGC_region_close, (SGC_region_t *)) \
+    F(SGC_region_t *, SGC_region_of, (const void *)) \
+    F(size_t, SGC_shortterm_check, (SGC_finding_proc, void *)) \
+    F(size_t, SGC_get_shortterm_stats, (struct SGC_shortterm_stats *, size_t))
 
 /* ---- groups, variables ----------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@
 #include <gc/javaxfc.h>
 #ifndef API_PEER
 #include <sgc.h>
+#include <sgc_shortterm.h>
 #endif
 
 #include "api_list.h"
@@ -41,6 +42,7 @@ API_JOINS(API_POINTER)
 API_BEYOND(API_POINTER)
 API_BACK_POINTERS(API_POINTER)
 API_SGC(API_POINTER)
+API_SHORTTERM(API_POINTER)
 #endif
 
 /* Callback types, from functions as a client writes them. */

@@ -2,7 +2,7 @@
 /*
  * Why an object is alive: the way to it from each sort of root, and no way.
  *
- * Also: mark/visit_words.c.
+ * Also: mark/visit_words.c, gc/inspect/way.c.
  */
 #include "api.h"
 

@@ -70,7 +70,7 @@ class Quoted:
     place: str
 
 
-def thesis(folder, wanted):
-    with open(os.path.join(folder, "thesis.tsv"), encoding="utf-8") as f:
+def thesis(folder, wanted, file="thesis.tsv"):
+    with open(os.path.join(folder, file), encoding="utf-8") as f:
         lines = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
     return [quoted for quoted in (Quoted(*fields) for fields in lines[1:]) if quoted.id == wanted]

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Freeing many objects at once, without touching them.
+ *
+ * GC_free keeps a freed slot for the next object of that size, linked through its first words: the right thing for an object
+ * that was used just now, and a cache miss for one that was not.  Objects that are dropped lose their allocation bits and
+ * nothing else: their pages are offered to the next claim, in ascending order of addresses, and one that is empty is the
+ * pool's at once.
+ */
+#ifndef SGC_ALLOC_DROP_H
+#define SGC_ALLOC_DROP_H
+
+#include "alloc/small/small.h"
+
+enum { SGC_DROP_MAX = 64 };         /* objects in one section */
+
+/* What has been freed; uncollectable: bytes of such objects, which are in the others, too. */
+struct sgc_dropped {
+    size_t objects, bytes, uncollectable;
+};
+
+/* Frees the objects that begin at these addresses: those of swept small pages of the caller's as said above, a section for
+ * each SGC_DROP_MAX, the others one by one as sgc_object_free does, and all of them so while a mark goes on beside the
+ * program.  An address at which no allocated object begins is passed over, whatever it is.  Nothing may be registered about
+ * the objects (finalizers, links, disclaim procedures), and nobody may use them any more.  By the cache's thread, outside
+ * sections; at best in ascending order of addresses. */
+struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, size_t count);
+
+/* In a section: an object of a swept small page of the caller's that was used just now becomes the next one of its size, as by
+ * GC_free, whatever is said of the page's other objects.  The same conditions.  Its bytes; 0: nothing is done, since it takes
+ * another way. */
+__attribute__((always_inline))
+static inline size_t sgc_drop_hot(struct sgc_cache *cache, uintptr_t object, size_t granule)
+{
+    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    size_t place = sgc_bit_index(granule);
+    struct sgc_bin *bin;
+
+    if (sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_a8_load_acq(&d->remote) != 0 || sgc_kind_uncollectable(d->kind))
+        return 0;
+    bin = &cache->bin[d->kind][d->cls];
+    if (bin->nfreed >= 0 || !sgc_bin_handed_out(bin, (const char *)object) || !sgc_own_bit_take(sgc_alloc_words, place))
+        return 0;
+    bin->nfreed++;
+    sgc_bin_push(bin, (void *)object, place);
+    return bin->size;
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages emptied by freeing.  Who may run what: alloc/emptied.h.
+ */
+#include "alloc/emptied.h"
+
+#include "alloc/pages/pool.h"
+#include "alloc/small/remote_free.h"
+
+enum {
+    ONE_BY_ONE = 3,                 /* pages taken by a bin that is in no great demand (alloc/refill.c) */
+    WALK_STEP = 32,                 /* pages looked at before the lock is given up for a moment, */
+    COUNT_STEP = 256,               /* and pages counted */
+};
+
+/* ---- one page ---- */
+
+static bool is_empty(uint32_t page)
+{
+    sgc_page_merge(page);
+    return sgc_slots_fill(page, sgc_heap.pages[page].cls) == SGC_FILL_EMPTY;
+}
+
+bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_step *step)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
+
+    sgc_assert(sgc_lock_taken(&cache->lock) && sgc_aw_load(&d->tag) == cache->tag);
+    if (sgc_heap_is_marking() || !is_empty(page))
+        return false;
+    if (sgc_bin_expects(bin, page) || !sgc_bin_forget_freed(cache, d->kind, d->cls, page))
+        return false;
+    sgc_lists_take_empty(&bin->lists, page, step);
+    return true;
+}
+
+/* ---- pages that wait to be used ---- */
+
+static bool expects_all(const struct sgc_bin *bin, enum sgc_page_list list)
+{
+    uint32_t page = bin->lists.head[list];
+
+    while (page != SGC_NO_PAGE && sgc_bin_expects(bin, page))
+        page = sgc_heap.records[page].next;
+    return page == SGC_NO_PAGE;
+}
+
+/* A page that was offered while it waited may wait twice. */
+static void unexpect_last(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_sweep_step *step)
+{
+    uint32_t page = bin->ready[--bin->ready_end];
+
+    if (sgc_bin_expects(bin, page))
+        return;
+    if (is_empty(page))
+        sgc_lists_take_empty(&bin->lists, page, step);
+    else
+        sgc_cache_page_usable(cache, page);
+}
+
+/* The bin then asks for pages one by one, until it is in demand again. */
+void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_sweep_step *step)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock) && bin->lists.epoch == sgc_heap.epoch);
+    if (bin->active_epoch != sgc_heap.epoch || bin->freed != NULL || sgc_heap_is_marking() ||
+        bin->lists.head[SGC_LIST_TODO] != SGC_NO_PAGE || !expects_all(bin, SGC_LIST_USABLE) || !expects_all(bin, SGC_LIST_DONE))
+        return;
+    while (bin->ready_end > bin->next_ready && step->empties < SGC_SWEEP_STEP) {
+        unexpect_last(cache, bin, step);
+        bin->taken = bin->taken < ONE_BY_ONE ? bin->taken : ONE_BY_ONE;
+    }
+}
+
+/* ---- all pages of a bin ---- */
+
+/* A walk over the swept pages of a bin, some at a time under the lock.  Others add pages to these lists meanwhile, at their
+ * beginnings, and take none off. */
+struct walk {
+    struct sgc_cache *cache;
+    struct sgc_page_lists *lists;
+    int list;
+    uint32_t next;
+};
+
+static struct walk walk_of(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE };
+}
+
+/* The next page; `usable` comes before `done`, whose pages may be moved there.  It is the last one when a cycle has come, after
+ * which all is to be swept, or a mark goes on beside the program, when no page leaves. */
+static uint32_t walk_next(struct walk *w)
+{
+    uint32_t page;
+
+    sgc_assert(sgc_lock_taken(&w->cache->lock));
+    if (w->lists->epoch != sgc_heap.epoch || sgc_heap_is_marking())
+        return SGC_NO_PAGE;
+    while (w->next == SGC_NO_PAGE && w->list < SGC_LIST_DONE)
+        w->next = w->lists->head[++w->list];
+    page = w->next;
+    if (page != SGC_NO_PAGE)
+        w->next = sgc_heap.records[page].next;
+    return page;
+}
+
+bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most)
+{
+    struct walk w = walk_of(cache, kind, cls);
+    uint32_t page = SGC_NO_PAGE;
+
+    sgc_assert(most != 0);
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        for (uint32_t i = 0; i < COUNT_STEP && most > 0 && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
+            most--;
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (page != SGC_NO_PAGE && most > 0);
+    return page != SGC_NO_PAGE;
+}
+
+/* The bin has given up its slots. */
+static void sort_page(struct sgc_page_lists *lists, uint32_t page, struct sgc_sweep_step *step)
+{
+    enum sgc_fill fill;
+
+    sgc_page_merge(page);
+    fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
+    if (fill == SGC_FILL_EMPTY)
+        sgc_lists_take_empty(lists, page, step);
+    else if (fill == SGC_FILL_PART && sgc_list_of(lists, page) == SGC_LIST_DONE)
+        sgc_list_move(lists, SGC_LIST_USABLE, page);
+}
+
+/* False: there are no more. */
+static bool sort_some(struct walk *w, struct sgc_sweep_step *step)
+{
+    uint32_t page = SGC_NO_PAGE;
+
+    *step = (struct sgc_sweep_step){ .swept = 0 };
+    while (step->swept < WALK_STEP && step->empties < SGC_SWEEP_STEP && (page = walk_next(w)) != SGC_NO_PAGE) {
+        step->swept++;
+        sort_page(w->lists, page, step);
+    }
+    sgc_sweep_announce(step);
+    return page != SGC_NO_PAGE;
+}
+
+static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct walk w = walk_of(cache, kind, cls);
+    struct sgc_sweep_step step;
+    uint32_t found = 0;
+    bool more;
+
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        more = sort_some(&w, &step);
+        sgc_unlock(&cache->lock, &cache->section);
+        sgc_sweep_give(&step, cache->id, &cache->section);
+        found += step.empties;
+    } while (more);
+    return found;
+}
+
+/* Under a guard: pages are in our hands only until the pool has them. */
+uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    uint32_t found;
+
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    sgc_guard_enter(&cache->section);
+    sgc_lock(&cache->lock, &cache->section);
+    sgc_bin_give_up(cache, kind, cls);
+    sgc_unlock(&cache->lock, &cache->section);
+    found = sort_pages(cache, kind, cls);
+    sgc_guard_leave(&cache->section);
+    return found;
+}
+
+void sgc_emptied_leave_all(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            if (cache->bin[kind][cls].size != 0)
+                sgc_emptied_give_up(cache, kind, cls);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages of small objects that the program has emptied by freeing, with no cycle that would find them: how they leave their size
+ * class.  By the thread that owns them.
+ *
+ * A page may leave when none of its slots is allocated, its remote frees are taken over, no slot of it is among the freed ones
+ * at hand (their links lie in it), and its bin does not expect it.  The page is then taken off its list and taken down as by
+ * sweeping, under the same lock; it has been swept in this epoch, so the service thread does not look at it.
+ */
+#ifndef SGC_ALLOC_EMPTIED_H
+#define SGC_ALLOC_EMPTIED_H
+
+#include "alloc/small/cache.h"
+#include "alloc/small/sweep.h"
+
+/* The page, which is ours and swept, leaves if it may: then it is in `step`, which has room for it.  Under the cache's lock. */
+bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_step *step);
+
+/* After that: if the bin of that kind and class has no pages left but those that it expects, the ones that wait to be active do
+ * not wait any more, and leave if they are empty, as long as `step` has room.  Likewise. */
+void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_sweep_step *step);
+
+/* Has a bin more than so many swept pages?  Outside sections. */
+bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most);
+
+/* A bin gives up its slots and forgets its pages, as after a cycle: its swept pages leave if they are empty, and are usable if
+ * they have free slots.  How many have left; none while a mark goes on beside the program.  Outside sections. */
+uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* All bins do that, since the cache's thread ends.  Outside sections. */
+void sgc_emptied_leave_all(struct sgc_cache *cache);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libscm's objects.  With SGC_SHORTTERM=free they are uncollectable: a program that was written for malloc may have pointers
+ * where the collector does not look.  In the other modes it is the collector that reclaims, and they are objects like others.
+ *
+ *   mode   whoever needs it first, always the same value   everybody   relaxed: it stands for itself
+ */
+#include "shortterm/compat/compat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/atomics.h"
+
+enum { MODE_UNKNOWN = 0, MODE_KNOWN = 1 };      /* added to a mode that is known */
+
+static sgc_a32_t mode;
+
+/* libscm's own settings, where neither the environment nor the program has others.  Before the program's constructors, also
+ * when this library is a part of the program: whoever is first decides. */
+__attribute__((constructor(101)))
+static void choose(void)
+{
+    const struct SGC_shortterm wanted = {
+        SGC_SHORTTERM_FREE, SCM_MAX_EXPIRATION_EXTENSION, SGC_SHORTTERM_LAZY, 1, SCM_DESCRIPTOR_PAGE_SIZE
+    };
+
+    SGC_shortterm_init(&wanted, sizeof wanted);
+}
+
+int sgc_scm_mode(void)
+{
+    uint32_t known = sgc_a32_load(&mode);
+
+    if (known == MODE_UNKNOWN) {
+        known = (uint32_t)SGC_shortterm_mode() + MODE_KNOWN;
+        sgc_a32_store(&mode, known);
+    }
+    return (int)(known - MODE_KNOWN);
+}
+
+void *scm_malloc(size_t size)
+{
+    void *object;
+
+    sgc_scm_enter();
+    object = sgc_scm_mode() == SGC_SHORTTERM_FREE ? GC_malloc_uncollectable(size) : GC_malloc(size);
+    if (object != NULL)
+        sgc_scm_count_allocated();
+    else
+        errno = ENOMEM;
+    return object;
+}
+
+/* What has dates goes with them.  Where dates are not counted any object may have some: the collector has them all.  What is no
+ * object's first address lies in a region, which goes as a whole, or is a mistake, which GC_free reports. */
+void scm_free(void *object)
+{
+    int dates;
+
+    if (object == NULL)
+        return;
+    if (!GC_is_heap_ptr(object)) {
+        free(object);
+        return;
+    }
+    dates = SGC_dates(object);
+    if (dates > 0 || sgc_scm_mode() == SGC_SHORTTERM_PIN || (dates < 0 && SGC_region_of(object) != NULL))
+        return;
+    GC_free(object);
+    if (dates == 0)
+        sgc_scm_count_freed();
+}
+
+size_t sgc_scm_usable(void *object)
+{
+    return SGC_region_of(object) != NULL ? 0 : GC_size(object);
+}
+
+/* Of an object in a region all that may be its own. */
+static size_t readable(void *object)
+{
+    char *chunk;
+
+    if (SGC_region_of(object) == NULL)
+        return GC_size(object);
+    chunk = GC_base(object);
+    return (size_t)(chunk + GC_size(chunk) - (char *)object);
+}
+
+/* Where it is, if it fits and no more than half is lost; an object with dates keeps them there, and stays as it is if it
+ * has to move. */
+void *sgc_scm_resize(void *object, size_t size)
+{
+    size_t bytes = sgc_scm_usable(object);
+    void *fresh;
+
+    if (size <= bytes && size >= bytes / 2)
+        return object;
+    fresh = scm_malloc(size);
+    if (fresh == NULL)
+        return NULL;
+    bytes = readable(object);
+    memcpy(fresh, object, size < bytes ? size : bytes);
+    scm_free(object);
+    return fresh;
+}

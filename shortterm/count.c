@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The number of dates of one object: shortterm/count.h. */
+#include "shortterm/count.h"
+
+/* They are told that the owner is back before its date counts. */
+bool sgc_count_add_slowly(struct sgc_count *count)
+{
+    uint8_t own = sgc_a8_load(&count->own), others;
+
+    do
+        others = sgc_a8_load(&count->others);
+    while ((others & SGC_COUNT_ALONE) != 0 && !sgc_a8_cas(&count->others, others, sgc_count_joined(others)));
+    sgc_a8_store(&count->own, sgc_count_up(own));
+    return !sgc_count_is_stuck(own);
+}
+
+bool sgc_count_add_other(struct sgc_count *count)
+{
+    uint8_t others;
+
+    do
+        others = sgc_a8_load(&count->others);
+    while (!sgc_a8_cas(&count->others, others, sgc_count_others_up(others)));
+    return !sgc_count_is_stuck(others);
+}
+
+bool sgc_count_take_other(struct sgc_count *count)
+{
+    uint8_t others, next;
+    bool last;
+
+    do {
+        others = sgc_a8_load(&count->others);
+        next = sgc_count_others_taken(others, sgc_a8_load(&count->own), &last);
+    } while (!sgc_a8_cas(&count->others, others, next) || next == SGC_COUNT_LOOKING);
+    return last;
+}
+
+bool sgc_count_leave_alone(struct sgc_count *count)
+{
+    uint8_t others;
+
+    do {
+        others = sgc_a8_load_acq(&count->others);
+        if (others == 0)
+            return true;
+    } while (!sgc_a8_cas(&count->others, others, sgc_count_left_alone(others)));
+    return false;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The number of dates of one object.  What its two bytes say, and why that is exact: shortterm/count_rules.h.
+ *
+ *   own      the thread that owns the page, in a       the same;      relaxed: what tells a thread of the object, and its owner
+ *            section; who has the object to itself;    others: see    that this thread has a date, orders it; and exchanges of
+ *            the collecting thread, world stopped      the rules      `others` before and after
+ *   others   any thread, in a section: by exchange;    the same       acquire-release: the last one sees what all others did
+ *            the collecting thread, world stopped                     to the object
+ *
+ * A jump out of a section may leave a number too high, and never one too low.  So a date is counted before it is written down,
+ * and no longer written down before it is taken off.
+ */
+#ifndef SGC_SHORTTERM_COUNT_H
+#define SGC_SHORTTERM_COUNT_H
+
+#include "platform/atomics.h"
+#include "shortterm/count_rules.h"
+
+struct sgc_count {
+    sgc_a8_t own, others;
+};
+_Static_assert(sizeof(struct sgc_count) == 2, "two bytes a granule");
+
+/* Of both sides together; 127 stands for that or more.  Any thread. */
+static inline int sgc_count_dates(const struct sgc_count *count)
+{
+    return sgc_count_sum(sgc_a8_load_acq(&count->own), sgc_a8_load_acq(&count->others));
+}
+
+/* ---- in a section ---- */
+
+/* A date more that is not the owner's; or the owner's, where the others have been told that they are alone, or no number is
+ * left.  False: it is not counted, for want of a number. */
+bool sgc_count_add_other(struct sgc_count *count);
+bool sgc_count_add_slowly(struct sgc_count *count);
+
+/* A date of the owner's more.  False: it is not counted. */
+static inline bool sgc_count_add_own(struct sgc_count *count)
+{
+    uint8_t own = sgc_a8_load(&count->own);
+
+    if (__builtin_expect((sgc_a8_load(&count->others) & SGC_COUNT_ALONE) != 0 || sgc_count_is_stuck(own), 0))
+        return sgc_count_add_slowly(count);
+    sgc_a8_store(&count->own, (uint8_t)(own + 1));
+    return true;
+}
+
+/* One of the others' dates is over; true: it was the object's last. */
+bool sgc_count_take_other(struct sgc_count *count);
+
+/* The owner's last date is over.  True: nobody else has one; otherwise these know. */
+bool sgc_count_leave_alone(struct sgc_count *count);
+
+/* One of the owner's dates is over; true: it was the object's last. */
+static inline bool sgc_count_take_own(struct sgc_count *count)
+{
+    uint8_t own = sgc_a8_load(&count->own);
+    bool last = sgc_count_number(own) == 1 && (sgc_a8_load_acq(&count->others) == 0 || sgc_count_leave_alone(count));
+
+    sgc_a8_store(&count->own, sgc_count_down(own));
+    return last;
+}
+
+#endif

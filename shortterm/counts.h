@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The numbers of dates of all objects: a table of two bytes a granule, beside the heap, for the modes in which an object's last
+ * date means something.  What the bytes say, and why that is exact: shortterm/count_rules.h.
+ *
+ * The table is reserved whole, and committed arena by arena, when an object there gets its first date.
+ *
+ *   of       sgc_counts_init, once, before any date    everybody      who makes dates has seen that it was made
+ *   ready    who needs an arena's part: 1              everybody      release, when it is committed / acquire
+ *   doubt    who counts in vain: 1; the collecting     the collecting relaxed; stopping the world
+ *            thread: 0                                 thread
+ *
+ * An object that has lost a number to a jump, or has had too many dates, is the tracer's, and so is each that comes to its
+ * place, until all is counted anew.
+ */
+#ifndef SGC_SHORTTERM_COUNTS_H
+#define SGC_SHORTTERM_COUNTS_H
+
+#include "alloc/pages/heap.h"
+#include "shortterm/count.h"
+
+struct sgc_counts {
+    struct sgc_count *of;           /* by granule; NULL: nothing is counted */
+    sgc_a8_t *ready;                /* by arena */
+    sgc_a32_t doubt;                /* some numbers are too high: to be counted anew */
+};
+SGC_INNER struct sgc_counts sgc_counts;
+
+enum {
+    SGC_DATE_OTHER = 1,             /* in the word of a date: it is counted in `others` */
+    SGC_ARENA_GRANULES_LOG = SGC_ARENA_LOG - SGC_GRANULE_LOG,
+};
+
+/* Reserves the table.  False: the system refuses, and nothing has changed.  Once, with the GC lock. */
+bool sgc_counts_init(void);
+
+/* Makes room for the counts of the arena with that granule.  False: the system has no memory, and nothing has changed.  Outside
+ * sections. */
+bool sgc_counts_prepare(size_t granule);
+
+/* How many dates an object has; 127: so many or more.  0 where nothing is counted.  Any thread. */
+int sgc_counts_of(size_t granule);
+
+/* ---- the collecting thread, world stopped ---- */
+
+/* Were numbers found to be too high, or may they be? */
+static inline bool sgc_counts_doubted(void)
+{
+    return sgc_a32_load(&sgc_counts.doubt) != 0;
+}
+
+/* Some may be from now on.  Any thread. */
+static inline void sgc_counts_doubt(void)
+{
+    sgc_a32_store(&sgc_counts.doubt, 1);
+}
+
+/* To count anew: all numbers become 0, then each date is added again, then what is left of objects without dates is
+ * forgotten. */
+void sgc_counts_wipe(void);
+void sgc_counts_tidy(void);
+
+/* ---- in a section ---- */
+
+static inline bool sgc_counts_ready(size_t granule)
+{
+    sgc_assert(sgc_counts.of != NULL && granule < sgc_heap.reserved >> SGC_GRANULE_LOG);
+    return sgc_a8_load_acq(&sgc_counts.ready[granule >> SGC_ARENA_GRANULES_LOG]) != 0;
+}
+
+/* An object gets a date more, by a thread that owns its page (or not).  What the word of the date has to say of it.  Where
+ * sgc_counts_ready says so. */
+static inline uintptr_t sgc_counts_add(size_t granule, bool own)
+{
+    struct sgc_count *count = &sgc_counts.of[granule];
+
+    sgc_assert(sgc_counts_ready(granule));
+    if (__builtin_expect(!(own ? sgc_count_add_own(count) : sgc_count_add_other(count)), 0))
+        sgc_counts_doubt();
+    sgc_compiler_barrier();             /* counted before it is written down */
+    return own ? 0 : SGC_DATE_OTHER;
+}
+
+/* One of an object's dates is over, and written down no more.  True: it was the last one, and the caller has the object to
+ * itself.  `other`: what its word says. */
+static inline bool sgc_counts_take(size_t granule, bool other)
+{
+    struct sgc_count *count = &sgc_counts.of[granule];
+
+    sgc_assert(sgc_counts_ready(granule));
+    sgc_compiler_barrier();
+    return other ? sgc_count_take_other(count) : sgc_count_take_own(count);
+}
+
+/* The program has said that the object may be freed.  By who has just allocated it. */
+static inline void sgc_counts_set_freeable(size_t granule)
+{
+    sgc_a8_t *own = &sgc_counts.of[granule].own;
+
+    sgc_assert(sgc_counts_ready(granule));
+    sgc_a8_store(own, sgc_a8_load(own) | SGC_COUNT_FREEABLE);
+}
+
+/* Has it?  Forgotten by that.  By who has the object to itself after its last date. */
+static inline bool sgc_counts_take_freeable(size_t granule)
+{
+    sgc_a8_t *own = &sgc_counts.of[granule].own;
+    uint8_t was = sgc_a8_load(own);
+
+    sgc_assert(sgc_counts_ready(granule));
+    if ((was & SGC_COUNT_FREEABLE) == 0)
+        return false;
+    sgc_a8_store(own, sgc_count_number(was));
+    return true;
+}
+
+#endif

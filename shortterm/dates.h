@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a thread has of short-term memory: its clocks with their dates, and what is over.
+ *
+ *   `upper` of the mutator   the thread itself                     the thread; world stopped: the collecting thread; release
+ *   room                     the thread, outside sections          the thread
+ *   the others               the thread, in sections; world        same   program order; stopping the world
+ *                            stopped: the collecting thread
+ */
+#ifndef SGC_SHORTTERM_DATES_H
+#define SGC_SHORTTERM_DATES_H
+
+#include "gc/threads/mutator.h"
+#include "gc/threads/upper.h"
+#include "shortterm/date_buffer.h"
+#include "shortterm/settings.h"
+#include "shortterm/time_rules.h"
+
+/* A clock beside the thread's own one.  Its regions' lists are made when the first region is refreshed by it, and so are those
+ * of the own clock and of global time. */
+struct SGC_clock {
+    struct sgc_dates *dates;
+    struct SGC_clock *next;
+    struct sgc_date_buffer objects, regions;
+    size_t bytes;
+};
+
+struct sgc_dates {
+    uint32_t room;                      /* extensions below go the common way: the largest + 1; 0: none does */
+    uint32_t phase;                     /* of global time, while it takes part */
+    bool in_time;                       /* it takes part, */
+    bool out_for_now;                   /* or would, but that it blocks */
+    bool blocked;                       /* within GC_do_blocking: nothing of this may be touched */
+    bool leaving;                       /* it ends: none of its dates counts as one of a page's owner any more */
+    struct sgc_date_buffer local, global;
+    struct sgc_date_buffer local_regions, global_regions;
+    struct SGC_clock *clocks;
+    struct sgc_date_queue expired;      /* not taken off yet */
+    const struct sgc_date_page *expire_to;  /* the last page that a call of sgc_expire takes dates from; NULL: it is done */
+    struct sgc_date_pool pool;
+    uint64_t ticks, global_ticks;       /* that counted */
+    uint64_t ticks_seen;                /* verify: by the last collection, */
+    uint32_t still;                     /* and so many before it */
+    uint32_t unchecked;                 /* verify: ticks since the last check */
+    uint64_t freed, freed_bytes;
+    struct sgc_mutator *owner;
+    uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */
+    uintptr_t serial;                   /* no other thread's, ever */
+    size_t bytes;                       /* of this record */
+};
+
+/* Of threads that are gone.  Each adds to it as it goes: relaxed, figures. */
+struct sgc_dates_gone {
+    sgc_aw_t ticks, global_ticks, freed, freed_bytes;
+};
+extern struct sgc_dates_gone sgc_dates_gone;
+
+/* The calling thread's, NULL if it has none. */
+static inline struct sgc_dates *sgc_dates_of(const struct sgc_mutator *m)
+{
+    return (struct sgc_dates *)sgc_aw_load_acq(&m->upper);
+}
+
+static inline bool sgc_dates_ok(const struct sgc_dates *d)
+{
+    return sgc_date_buffer_ok(&d->local) && d->local.lists == sgc_shortterm.extension + 1 && d->owner != NULL &&
+           (!d->in_time || sgc_date_buffer_ok(&d->global)) && !(d->in_time && d->out_for_now);
+}
+
+/* The thread's, which has none; NULL if there is no memory.  On the thread, outside sections. */
+struct sgc_dates *sgc_dates_make(struct sgc_mutator *self);
+
+/* The common way is open to the thread again. */
+void sgc_dates_open(struct sgc_dates *d);
+
+/* Its lists of global dates.  False if there is no memory.  Likewise. */
+bool sgc_dates_make_global(struct sgc_dates *d);
+
+/* Makes the lists of a buffer: of so many.  False if there is no memory.  Likewise. */
+bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t count);
+
+/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other
+ * thread runs. */
+void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
+
+/* The clock is no more, and its dates are forgotten.  Likewise. */
+void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self);
+
+/* Calls fn for each of its buffers, those without lists, too. */
+void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);
+
+/* Calls fn for each stretch of dates of objects, over or not: what is counted where dates are counted.  World stopped. */
+void sgc_dates_visit_objects(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
+
+/* Calls fn for each stretch of dates that are not over, also of regions.  World stopped. */
+void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
+
+/* Calls fn for each stretch of dates, over or not, also of regions.  World stopped. */
+void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
+
+/* All dates are forgotten, and the record goes.  On the thread outside sections, or (self NULL) where no other thread runs. */
+void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking dates off: shortterm/expire.h. */
+#include "gc/api/internal.h"
+#include "shortterm/expire.h"
+
+#include "alloc/drop.h"
+#include "alloc/free.h"
+#include "gc/api/guards.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/finalize/finalize.h"
+#include "shortterm/counts.h"
+#include "shortterm/expiry_procs.h"
+#include "shortterm/verify.h"
+#include "sgc_shortterm.h"
+
+/* What one section has taken off. */
+struct batch {
+    uint32_t taken, objects;
+    uintptr_t object[SGC_DROP_MAX];     /* that had their last date */
+    struct sgc_date_page *first, *last; /* pages that are used up */
+};
+
+/* ---- the queue: in a section ---- */
+
+/* The queue's first page is used up.  The page leaves the queue before `begin` is that of the next one: a jump in between skips
+ * some dates, and takes none off twice.  Its mark of the end goes when nobody reads it any more. */
+static void leave_page(struct sgc_dates *d, struct batch *b)
+{
+    struct sgc_date_queue *queue = &d->expired;
+    struct sgc_date_page *page = queue->first;
+    uint32_t end = queue->begin;
+
+    sgc_assert(page->word[end] == SGC_DATES_END);
+    queue->first = page->next;
+    sgc_compiler_barrier();
+    queue->begin = 0;
+    if (page == d->expire_to)
+        d->expire_to = NULL;
+    if (end < sgc_date_words)
+        page->word[end] = 0;
+    if (b->first == NULL)
+        b->first = page;
+    else
+        b->last->next = page;
+    b->last = page;
+}
+
+/* The next date, 0: there is none for this call.  It is in the queue no more before it is taken off. */
+static uintptr_t next_date(struct sgc_dates *d, struct batch *b)
+{
+    struct sgc_date_queue *queue = &d->expired;
+
+    while (queue->first != NULL && d->expire_to != NULL) {
+        uintptr_t date = queue->first->word[queue->begin];
+
+        sgc_assert(queue->begin <= sgc_date_words);
+        if (date != SGC_DATES_END) {
+            queue->begin += sgc_shortterm.words;
+            return date;
+        }
+        leave_page(d, b);
+    }
+    return 0;
+}
+
+static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
+{
+    uintptr_t date;
+
+    sgc_assert(sgc_dates_ok(d));
+    while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(d, b)) != 0) {
+        uintptr_t object = date / SGC_GRANULE * SGC_GRANULE;
+
+        b->taken++;
+        if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
+            b->object[b->objects++] = object;
+    }
+}
+
+/* ---- objects that have expired ---- */
+
+/* Does the tracer have to see that the object is dead? */
+static bool is_tracers(const struct sgc_object *o)
+{
+    if (sgc_finalization_registered() && sgc_finalization_knows(sgc_mutator_self(), o->start))
+        return true;
+    return sgc_disclaim_asks(o->kind);
+}
+
+/* May it be freed here and now?  What the program wants to do with it before is done. */
+static bool may_free(struct sgc_dates *d, uintptr_t object)
+{
+    struct sgc_object o;
+
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_take_freeable(sgc_granule_number(object)))
+        return false;
+    switch (sgc_expiry_ask(d, object)) {
+    case SGC_EXPIRY_KEEP:
+        return false;
+    case SGC_EXPIRY_FREE:
+        if (sgc_counts_of(sgc_granule_number(object)) != 0)
+            return false;
+        break;
+    case SGC_EXPIRY_NOTHING:
+        break;
+    }
+    if (!sgc_object_find(object, &o) || o.start != object || is_tracers(&o))
+        return false;
+    if (sgc_finalization_registered())
+        sgc_links_forget(d->owner, o.start, o.start + o.bytes);
+    if (sgc_debug_used())
+        sgc_debug_take_down((void *)object);
+    return true;
+}
+
+/* Is there anything that might be registered about any object, or be left to the tracer? */
+static bool must_look(void)
+{
+    return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_registered() || sgc_disclaim_used() || sgc_debug_used();
+}
+
+static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
+{
+    struct sgc_dropped done;
+    uint32_t free = 0;
+
+    sgc_assert(sgc_mutator_mine(d->owner) && count <= SGC_DROP_MAX);
+    if (must_look()) {
+        for (uint32_t i = 0; i < count; i++)
+            if (may_free(d, object[i]))
+                object[free++] = object[i];
+    } else {
+        free = count;
+    }
+    done = sgc_drop(&d->owner->cache, object, free);
+    d->freed += done.objects;
+    d->freed_bytes += done.bytes;
+    if (done.uncollectable != 0)
+        sgc_api_count_uncollectable(-(intptr_t)done.uncollectable);
+}
+
+void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
+{
+    free_objects(d, &object, 1);
+}
+
+/* ---- taking off ---- */
+
+static uint32_t expire_batch(struct sgc_dates *d, size_t most)
+{
+    struct sgc_section *section = sgc_section_of(d->owner);
+    struct batch b;
+
+    b.taken = b.objects = 0;
+    b.first = NULL;
+    sgc_section_enter(section);
+    take_some(d, most, &b);
+    sgc_section_leave(section);
+    if (b.first != NULL)
+        sgc_date_pages_give(&d->pool, b.first, b.last, section);
+    if (b.objects != 0)
+        free_objects(d, b.object, b.objects);
+    return b.taken;
+}
+
+/* What lazy programs do most: takes off the first date, and frees the object where it is hot.  False: nothing is done, or
+ * the object, which has no date any more, is left in *object.  A collection may have emptied the queue since the caller
+ * looked. */
+static inline bool expire_first(struct sgc_dates *d, uintptr_t *object)
+{
+    struct sgc_date_queue *queue = &d->expired;
+    struct sgc_cache *cache = &d->owner->cache;
+    const struct sgc_date_page *first;
+    uintptr_t date;
+    bool done;
+    size_t granule;
+
+    sgc_section_enter(&cache->section);
+    first = queue->first;
+    date = __builtin_expect(first != NULL, 1) ? first->word[queue->begin] : SGC_DATES_END;
+    *object = 0;
+    done = date != SGC_DATES_END;
+    if (done) {
+        queue->begin += sgc_shortterm.words;
+        granule = sgc_granule_number(date);
+        if (sgc_counts_take(granule, (date & SGC_DATE_OTHER) != 0)) {
+            size_t bytes = must_look() ? 0 : sgc_drop_hot(cache, date / SGC_GRANULE * SGC_GRANULE, granule);
+
+            if (bytes == 0)
+                *object = date / SGC_GRANULE * SGC_GRANULE;
+            d->freed += bytes != 0;
+            d->freed_bytes += bytes;
+        }
+    }
+    sgc_section_leave(&cache->section);
+    return done && *object == 0;
+}
+
+static void expire_slowly(struct sgc_dates *d, uintptr_t object)
+{
+    if (object != 0)
+        sgc_expire_object(d, object);
+    else
+        sgc_expire(d, 1);
+}
+
+void sgc_expire_one(struct sgc_dates *d)
+{
+    uintptr_t object;
+
+    sgc_assert(sgc_dates_ok(d));
+    if (__builtin_expect(d->calling != 0, 0))
+        sgc_expire(d, 1);
+    else if (!expire_first(d, &object))
+        expire_slowly(d, object);
+}
+
+/* What is over when it begins: what the program does with an object may let others expire without end. */
+size_t sgc_expire(struct sgc_dates *d, size_t most)
+{
+    size_t taken = 0;
+
+    sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
+    if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
+        return 0;
+    d->expire_to = d->expired.last;
+    while (taken < most && d->expired.first != NULL && d->expire_to != NULL)
+        taken += expire_batch(d, most - taken);
+    return taken;
+}
+
+/* ---- questions ---- */
+
+int SGC_dates(const void *object)
+{
+    uintptr_t address = (uintptr_t)object;
+    struct sgc_object o;
+
+    if (sgc_counts.of == NULL || !sgc_heap_contains(address) || !sgc_object_find(address, &o) || o.start != address)
+        return -1;
+    return sgc_counts_of(o.granule);
+}
+
+static void say_kept(uintptr_t object, int dates)
+{
+    static SGC_STATE sgc_a32_t said;
+
+    if (sgc_a32_swap(&said, 1) == 0)
+        sgc_warn("GC_free(%p): the object has %d expiration dates, so it is not freed now but when they are over; this is said "
+                 "once. Free only objects that were never refreshed", (void *)object, dates);
+}
+
+bool sgc_expire_keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    int dates = sgc_counts_of(sgc_granule_number(object));
+
+    sgc_assert(sgc_mutator_mine(self));
+    if (dates != 0 && freed)
+        say_kept(object, dates);
+    return dates != 0;
+}

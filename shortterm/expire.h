@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dates that are over are taken off, and an object whose last one that was is freed, or whatever the mode says: where dates
+ * are counted (shortterm/counts.h).
+ *
+ * A thread takes off the dates that it has made, in the order in which they were over: lazily, a few at each refresh and tick,
+ * or eagerly, all at the tick ([SCM-C] 3.4).  What a jump leaves half done has a count that is too high, and is the tracer's.
+ *
+ * On the thread of the dates, outside sections.
+ */
+#ifndef SGC_SHORTTERM_EXPIRE_H
+#define SGC_SHORTTERM_EXPIRE_H
+
+#include "shortterm/dates.h"
+
+/* Takes off up to `most` dates; how many. */
+size_t sgc_expire(struct sgc_dates *d, size_t most);
+
+/* Takes off the first; none, if a collection has taken them off meanwhile. */
+void sgc_expire_one(struct sgc_dates *d);
+
+/* What a tick does, and what a refresh does of those that a tick has left. */
+static inline void sgc_expire_tick(struct sgc_dates *d)
+{
+    if (d->expired.first != NULL)
+        sgc_expire(d, sgc_shortterm.eager ? SIZE_MAX : sgc_shortterm.step);
+}
+
+static inline void sgc_expire_step(struct sgc_dates *d)
+{
+    if (sgc_shortterm.step == 1 && !sgc_shortterm.eager)
+        sgc_expire_one(d);
+    else if (!sgc_shortterm.eager)
+        sgc_expire(d, sgc_shortterm.step);
+}
+
+/* The calling thread has taken off the object's last date, and has it to itself. */
+void sgc_expire_object(struct sgc_dates *d, uintptr_t object);
+
+/* GC_free of the object (or GC_realloc, which has moved it): true if it has dates, and stays. */
+bool sgc_expire_keeps(struct sgc_mutator *self, uintptr_t object, bool freed);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program wants to do with an object that has expired, before it is freed.
+ *
+ * It is registered as a finalizer: so the tracer knows of it, and calls it when an object dies without a date, and who frees
+ * the object forgets it.
+ */
+#ifndef SGC_SHORTTERM_EXPIRY_PROCS_H
+#define SGC_SHORTTERM_EXPIRY_PROCS_H
+
+#include "shortterm/dates.h"
+
+enum sgc_expiry_said {
+    SGC_EXPIRY_NOTHING,         /* there is no such function: nothing has changed */
+    SGC_EXPIRY_KEEP,            /* the object stays */
+    SGC_EXPIRY_FREE,            /* it may be freed, and nothing is registered for it any more */
+};
+
+/* The object has no date any more, and the calling thread has it to itself: calls its function, once.  While that runs the
+ * thread takes no dates off (sgc_expiry_calling).  On the thread of the dates, outside sections. */
+enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
+
+/* Does the thread run such a function?  Not if it has left it by a jump. */
+bool sgc_expiry_calling(struct sgc_dates *d);
+
+#endif

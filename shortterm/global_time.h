@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Global time: the word that all threads change, by the rules of shortterm/time_rules.h.
+ *
+ *   the word             any thread in a section, by compare-and-swap; world stopped:   everybody   acquire-release RMW
+ *                        the collecting thread
+ *   phase, in_time,      their thread, in the same section, before or after the         same        program order;
+ *   out_for_now          exchange as those rules say                                                stopping the world
+ */
+#ifndef SGC_SHORTTERM_GLOBAL_TIME_H
+#define SGC_SHORTTERM_GLOBAL_TIME_H
+
+#include "shortterm/dates.h"
+
+/* All of these: by the thread of the record, outside sections. */
+
+/* The thread takes part from now on, if it does not yet.  False if there is no memory for its lists, or 65535 threads take part
+ * already. */
+bool sgc_time_enter(struct sgc_dates *d);
+
+/* It takes part no more; true if it did. */
+bool sgc_time_exit(struct sgc_dates *d);
+
+/* The same for a thread that has vanished, by who buries it: the record is nobody else's. */
+void sgc_time_gone(struct sgc_dates *d);
+
+/* Its tick; false if it has ticked in this phase. */
+bool sgc_time_pass(struct sgc_dates *d);
+
+/* Global time, and threads that take part. */
+uint32_t sgc_time_phase(void);
+uint32_t sgc_time_threads(void);
+
+/* Brings the word in order: threads may have left a function of ours by a jump, or be gone.  World stopped, or in the child of
+ * a fork. */
+void sgc_time_count_again(void);
+
+/* Global time is `now`, with nobody active.  For tests. */
+void sgc_time_reset(uint32_t now);
+
+#endif

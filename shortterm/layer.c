@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* What the collector calls of short-term memory: gc/threads/upper.h says when, and on which thread. */
+#include "shortterm/layer.h"
+
+#include "shortterm/clocks.h"
+#include "shortterm/dates.h"
+#include "shortterm/counts.h"
+#include "shortterm/expire.h"
+#include "shortterm/expire_stopped.h"
+#include "shortterm/global_time.h"
+#include "shortterm/holds.h"
+#include "shortterm/left_dates.h"
+#include "shortterm/regions.h"
+#include "shortterm/verify.h"
+
+/* ---- dates as roots ---- */
+
+struct visit {
+    void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range);
+    void *arg;
+    const struct sgc_mutator *whose;
+};
+
+static void visit_words(void *raw, uintptr_t *from, uintptr_t *end)
+{
+    const struct visit *v = raw;
+
+    sgc_assert(from < end);
+    v->fn(v->arg, v->whose, (struct sgc_range){ (uintptr_t)from, (uintptr_t)end });
+}
+
+static void visit_hold(void *raw, struct sgc_range range)
+{
+    const struct visit *v = raw;
+
+    v->fn(v->arg, NULL, range);
+}
+
+/* With verify those that are over are no roots. */
+static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg)
+{
+    struct visit v = { fn, arg, NULL };
+
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
+        v.whose = m;
+        if (sgc_dates_of(m) != NULL)
+            (sgc_verifies() ? sgc_dates_visit_later : sgc_dates_visit)(sgc_dates_of(m), visit_words, &v);
+    }
+    v.whose = NULL;
+    sgc_left_visit(visit_words, &v);
+    sgc_holds_visit(visit_hold, &v);
+}
+
+/* ---- a collection begins ---- */
+
+static void stopped(void)
+{
+    sgc_time_count_again();
+    if (!sgc_shortterm.counts)
+        return;
+    if (!sgc_verifies())
+        sgc_expire_stopped();
+    sgc_count_dates_again();
+}
+
+/* ---- threads that wait, and end ---- */
+
+/* What is over would wait for the thread.  The first date that it would make meanwhile is refused. */
+static void blocks(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+
+    if (d == NULL)
+        return;
+    sgc_assert(sgc_dates_ok(d) && !d->blocked);
+    if (sgc_shortterm.counts && sgc_shortterm.mode != SGC_SHORTTERM_VERIFY)
+        sgc_expire(d, SIZE_MAX);
+    d->out_for_now = sgc_time_exit(d);
+    d->blocked = true;
+    d->room = 0;
+}
+
+static void active(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+    bool was_in_time = d != NULL && d->out_for_now;
+
+    if (d == NULL)
+        return;
+    sgc_assert(sgc_dates_ok(d));
+    d->blocked = d->out_for_now = false;
+    sgc_dates_open(d);
+    if (was_in_time)
+        sgc_time_enter(d);
+}
+
+/* Nobody else could tick it.  Dates of global time are over in their time, or, with verify, left to the collector. */
+static void end_own_clock(struct sgc_dates *d)
+{
+    for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
+        sgc_clock_over(d, &d->local);
+    if (sgc_verifies()) {
+        sgc_verify_leave(d, sgc_section_of(d->owner));
+    } else {
+        sgc_expire(d, SIZE_MAX);
+        sgc_left_leave(d);
+    }
+}
+
+/* Dates that it leaves are counted and written down nowhere.  There is doubt afterwards: a collection in between finds them. */
+static void drop(struct sgc_dates *d, bool leaves_dates, struct sgc_section *self)
+{
+    sgc_dates_drop(d, self);
+    if (leaves_dates)
+        sgc_counts_doubt();
+}
+
+static void thread_over(struct sgc_mutator *self)
+{
+    struct sgc_dates *d = sgc_dates_of(self);
+
+    if (d == NULL)
+        return;
+    sgc_time_exit(d);
+    while (d->clocks != NULL)
+        sgc_clock_release(d, d->clocks);
+    sgc_regions_leave(d);
+    if (sgc_shortterm.counts)
+        end_own_clock(d);
+    drop(d, sgc_verifies() || d->expired.first != NULL, sgc_section_of(self));
+}
+
+/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
+static void vanished(struct sgc_mutator *m)
+{
+    struct sgc_dates *d = sgc_dates_of(m);
+
+    if (d == NULL)
+        return;
+    sgc_time_gone(d);
+    sgc_regions_vanished(d);
+    if (sgc_verifies())
+        sgc_verify_leave(d, sgc_section_self());
+    drop(d, sgc_shortterm.counts, sgc_section_self());
+}
+
+/* ---- GC_free ---- */
+
+static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
+{
+    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+    sgc_date_pages_lock(sgc_section_self());
+}
+
+static void after_fork_parent(void)
+{
+    sgc_date_pages_unlock(sgc_section_self());
+}
+
+static void after_fork_child(struct sgc_mutator *self)
+{
+    (void)self;
+    sgc_date_pages_after_fork();
+    sgc_time_count_again();
+}
+
+#define SAME                                                                                         \
+    .stopped = stopped, .visit = visit_dates, .blocks = blocks, .active = active,                     \
+    .thread_over = thread_over, .vanished = vanished, .keeps = keeps,                                 \
+    .before_fork = before_fork, .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
+
+const struct sgc_upper sgc_shortterm_layer = { SAME };
+const struct sgc_upper sgc_shortterm_verifying = { SAME, .mark = sgc_verify_mark };

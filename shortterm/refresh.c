@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dates for objects: the common way inline, in a brief section, and everything else.
+ */
+#include "gc/api/internal.h"
+
+#include <errno.h>
+
+#include "alloc/small/small.h"
+#include "gc/api/guards.h"
+#include "shortterm/counts.h"
+#include "shortterm/expire.h"
+#include "shortterm/global_time.h"
+#include "shortterm/regions.h"
+#include "shortterm/start.h"
+#include "sgc_shortterm.h"
+
+/* ---- the common way ---- */
+
+/* Is there an allocated small object of the heap that begins there?  A slot that its owner has claimed and not handed out looks
+ * like one.  Who has an object may ask outside sections, since it stays what it is. */
+__attribute__((always_inline))
+static inline bool is_object(const struct sgc_page *d, size_t granule)
+{
+    size_t place = sgc_bit_index(granule);
+
+    return (sgc_aw_load_acq(&sgc_alloc_words[place / 64]) >> place % 64 & 1) != 0 && sgc_a8_load(&d->remote) == 0;
+}
+
+/* The date is written before it counts. */
+__attribute__((always_inline))
+static inline void append(struct sgc_date_list *list, uintptr_t date)
+{
+    *list->next = date;
+    sgc_compiler_barrier();
+    list->next++;
+}
+
+/* Can a date of an object there be counted, and is its page one whose objects are freed slowly, so that GC_free asks for
+ * dates? */
+__attribute__((always_inline))
+static inline bool is_countable(const struct sgc_page *d, size_t granule)
+{
+    return sgc_a32_load(&d->bin) == SGC_BIN_FREES_SLOWLY && sgc_counts_ready(granule);
+}
+
+/* A date of the owner's more, if that is easy. */
+__attribute__((always_inline))
+static inline bool count_own(size_t granule)
+{
+    struct sgc_count *count = &sgc_counts.of[granule];
+    uint8_t own = sgc_a8_load(&count->own);
+
+    if ((sgc_a8_load(&count->others) & SGC_COUNT_ALONE) != 0 || sgc_count_is_stuck(own))
+        return false;
+    sgc_a8_store(&count->own, (uint8_t)(own + 1));
+    sgc_compiler_barrier();             /* counted before it is written down */
+    return true;
+}
+
+/* ---- the other ways ---- */
+
+struct refresh {
+    uintptr_t address;
+    uint32_t extension;
+    bool global;
+    struct SGC_clock *clock;            /* if it is not global; NULL: the thread's own one */
+    uintptr_t caller;
+};
+
+/* The object that the address means: with guards around it the program has another address of it. */
+static int find(uintptr_t address, struct sgc_object *o)
+{
+    if (!sgc_heap_contains(address) || !sgc_object_slot(address, o))
+        return EINVAL;
+    sgc_assert(sgc_api_object_ok(o));
+    if (!sgc_object_allocated(o))
+        return ESTALE;
+    if (o->start == address)
+        return 0;
+    switch (sgc_debug_around((void *)address)) {
+    case SGC_DEBUG_NONE:
+        return EINVAL;
+    case SGC_DEBUG_FREED:
+    case SGC_DEBUG_FREED_WRITTEN:
+        return ESTALE;
+    default:
+        return 0;
+    }
+}
+
+/* The date of any object.  In a section. */
+static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
+{
+    if (!sgc_shortterm.counts)
+        return o->start;
+    sgc_page_free_slowly(o->page);
+    return o->start | sgc_counts_add(o->granule, !o->span && sgc_page_owner(o->page) == d->owner->cache.id);
+}
+
+static void append_wide(struct sgc_date_list *list, uintptr_t date, uintptr_t caller)
+{
+    list->next[1] = caller;
+    *list->next = date;
+    sgc_compiler_barrier();
+    list->next += 2;
+}
+
+static int add(struct sgc_dates *d, struct sgc_date_list *list, const struct sgc_object *o, uintptr_t caller)
+{
+    struct sgc_section *section = sgc_section_of(d->owner);
+    bool there;
+
+    sgc_assert(sgc_dates_ok(d) && sgc_section_mine(section));
+    if (!sgc_date_pool_fill(&d->pool, section) || (sgc_shortterm.counts && !sgc_counts_prepare(o->granule)))
+        return ENOMEM;
+    sgc_section_enter(section);
+    there = sgc_object_allocated(o);
+    if (there) {
+        if (*list->next == SGC_DATES_END)
+            sgc_date_list_extend(list, &d->pool);
+        if (sgc_shortterm.words == 2)
+            append_wide(list, counted(d, o), caller);
+        else
+            append(list, counted(d, o));
+    }
+    sgc_section_leave(section);
+    if (d->expired.first != NULL)
+        sgc_expire_step(d);
+    return there ? 0 : ESTALE;
+}
+
+static int refresh(struct sgc_dates *d, const struct refresh *r)
+{
+    struct sgc_date_list *list = NULL;
+    struct sgc_object o;
+    int error;
+
+    sgc_assert(sgc_dates_ok(d));
+    if (r->extension > sgc_shortterm.extension)
+        return ERANGE;
+    error = find(r->address, &o);
+    if (error == EINVAL && sgc_region_at(r->address) != NULL)
+        return sgc_region_refresh(d, sgc_region_at(r->address), &(struct sgc_region_date){ r->extension, r->global, r->clock });
+    if (error != 0)
+        return error;
+    if (!r->global)
+        list = sgc_date_buffer_list(r->clock != NULL ? &r->clock->objects : &d->local, r->extension);
+    else if (sgc_time_enter(d))
+        list = sgc_date_buffer_list(&d->global, r->extension + SGC_TIME_LATER);
+    return list != NULL ? add(d, list, &o, r->caller) : ENOMEM;
+}
+
+__attribute__((noinline))
+static int refresh_slowly(void *object, unsigned extension, bool global)
+{
+    struct refresh r = { (uintptr_t)object, extension, global, NULL, (uintptr_t)__builtin_return_address(0) };
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    return d == NULL ? error : refresh(d, &r);
+}
+
+/* Jumped to. */
+__attribute__((noinline))
+static int refresh_missed(void *object, unsigned extension, bool global, struct sgc_cache *cache)
+{
+    sgc_brief_end(&cache->section);
+    return refresh_slowly(object, extension, global);
+}
+
+__attribute__((noinline))
+static int refresh_expires(struct sgc_dates *d)
+{
+    sgc_expire_step(d);
+    return 0;
+}
+
+__attribute__((noinline))
+static int refresh_looks(struct sgc_dates *d)
+{
+    sgc_brief_look(&d->owner->cache.section, NULL);
+    return d->expired.first != NULL ? refresh_expires(d) : 0;
+}
+
+/* Where the object is.  Each way out of the common ones is a return or a jump, so that they need no stack frame. */
+struct place {
+    size_t granule;
+    const struct sgc_page *page;
+};
+
+__attribute__((always_inline))
+static inline struct place find_place(const void *object)
+{
+    size_t granule = sgc_exact_granule(object);
+
+    return (struct place){ granule, &sgc_heap.pages[granule / SGC_PAGE_GRANULES] };
+}
+
+__attribute__((always_inline))
+static inline bool is_common(const struct place *w)
+{
+    return w->granule < sgc_aw_load(&sgc_heap.granules) && is_object(w->page, w->granule);
+}
+
+/* Where dates are not counted. */
+__attribute__((always_inline))
+static inline int refresh_pinned(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+{
+    struct place w = find_place(object);
+    struct sgc_cache *cache = &d->owner->cache;
+
+    if (__builtin_expect(!is_common(&w), 0))
+        return refresh_slowly(object, extension, global);
+    sgc_brief_enter(&cache->section);
+    if (__builtin_expect(*list->next == SGC_DATES_END, 0))
+        return refresh_missed(object, extension, global, cache);
+    append(list, (uintptr_t)object);
+    if (sgc_brief_leave(&cache->section))
+        return refresh_looks(d);
+    return 0;
+}
+
+/* Of another thread's object. */
+__attribute__((noinline))
+static int refresh_others(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+{
+    struct place w = find_place(object);
+    struct sgc_section *section = &d->owner->cache.section;
+    bool room;
+
+    sgc_section_enter(section);
+    room = *list->next != SGC_DATES_END;
+    if (room)
+        append(list, (uintptr_t)object | sgc_counts_add(w.granule, sgc_tag_owner(sgc_aw_load(&w.page->tag)) ==
+                                                                   d->owner->cache.id));
+    sgc_section_leave(section);
+    if (!room)
+        return refresh_slowly(object, extension, global);
+    return d->expired.first != NULL ? refresh_expires(d) : 0;
+}
+
+/* Where they are. */
+__attribute__((always_inline))
+static inline int refresh_counted(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension,
+                                  bool global)
+{
+    struct place w = find_place(object);
+    struct sgc_cache *cache = &d->owner->cache;
+
+    if (__builtin_expect(!is_common(&w) || !is_countable(w.page, w.granule), 0))
+        return refresh_slowly(object, extension, global);
+    if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != cache->id)
+        return refresh_others(d, list, object, extension, global);
+    sgc_brief_enter(&cache->section);
+    if (__builtin_expect(*list->next == SGC_DATES_END || !count_own(w.granule), 0))
+        return refresh_missed(object, extension, global, cache);
+    append(list, (uintptr_t)object);
+    if (sgc_brief_leave(&cache->section))
+        return refresh_looks(d);
+    return __builtin_expect(d->expired.first != NULL, 0) ? refresh_expires(d) : 0;
+}
+
+int SGC_refresh(void *object, unsigned extension)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
+    struct sgc_date_list *list;
+
+    if (__builtin_expect(d == NULL || extension >= d->room, 0))
+        return refresh_slowly(object, extension, false);
+    list = sgc_date_buffer_list(&d->local, extension);
+    return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, false) :
+                                  refresh_pinned(d, list, object, extension, false);
+}
+
+int SGC_refresh_global(void *object, unsigned extension)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
+    struct sgc_date_list *list;
+
+    if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
+        return refresh_slowly(object, extension, true);
+    list = sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER);
+    return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, true) :
+                                  refresh_pinned(d, list, object, extension, true);
+}
+
+int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)
+{
+    struct refresh r = { (uintptr_t)object, extension, false, clock, (uintptr_t)__builtin_return_address(0) };
+    struct sgc_dates *d;
+    int error;
+
+    if (clock == NULL)
+        return SGC_refresh(object, extension);
+    d = sgc_dates_now(&error);
+    if (d == NULL)
+        return error;
+    return clock->dates == d ? refresh(d, &r) : EPERM;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* What is chosen for short-term memory, and its start: shortterm/settings.h. */
+#include "shortterm/settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "gc/api/internal.h"
+#include "gc/config/option_set.h"
+#include "gc/threads/upper.h"
+#include "platform/platform.h"
+#include "shortterm/date_pages.h"
+
+SGC_STATE struct sgc_shortterm sgc_shortterm;
+
+/* ---- what the program wants ---- */
+
+struct choice {
+    enum sgc_option_id id;
+    size_t member;                      /* of struct SGC_shortterm */
+    int *value;                         /* in sgc_options */
+};
+
+static const struct choice choices[] = {
+    { SGC_OPT_SGC_SHORTTERM, offsetof(struct SGC_shortterm, mode), &sgc_options.shortterm },
+    { SGC_OPT_SGC_SHORTTERM_EXTENSION, offsetof(struct SGC_shortterm, extension), &sgc_options.shortterm_extension },
+    { SGC_OPT_SGC_SHORTTERM_COLLECT, offsetof(struct SGC_shortterm, collect), &sgc_options.shortterm_collect },
+    { SGC_OPT_SGC_SHORTTERM_STEP, offsetof(struct SGC_shortterm, step), &sgc_options.shortterm_step },
+    { SGC_OPT_SGC_SHORTTERM_PAGE, offsetof(struct SGC_shortterm, page_bytes), &sgc_options.shortterm_page },
+};
+
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+static int wanted_value(const struct SGC_shortterm *wanted, const struct choice *c)
+{
+    int value;
+
+    memcpy(&value, (const char *)wanted + c->member, sizeof value);
+    return value;
+}
+
+static bool acceptable(const struct SGC_shortterm *wanted, const struct choice *c)
+{
+    const struct sgc_option_row *row = &sgc_option_table[c->id];
+    int value = wanted_value(wanted, c);
+
+    if (value == -1 || (value >= row->min && value <= row->max))
+        return true;
+    sgc_warn("SGC_shortterm_init: %d for %s is not in the range %d to %d; nothing is changed. -1 leaves it as it is", value,
+             row->name, (int)row->min, (int)row->max);
+    return false;
+}
+
+static void choose(const struct SGC_shortterm *wanted, const struct choice *c)
+{
+    int value = wanted_value(wanted, c);
+
+    if (value != -1 && sgc_option_origin(c->id) != SGC_ORIGIN_ENVIRONMENT)
+        *c->value = value;
+}
+
+int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size)
+{
+    struct SGC_shortterm w = { -1, -1, -1, -1, -1 };
+    struct sgc_mutator *self = sgc_api_self();
+    bool late;
+
+    if (self == NULL)
+        return ENOMEM;
+    if (wanted == NULL)
+        return EINVAL;
+    memcpy(&w, wanted, size < sizeof w ? size : sizeof w);
+    for (int i = 0; i < CHOICES; i++)
+        if (!acceptable(&w, &choices[i]))
+            return EINVAL;
+    sgc_date_pages_lock(sgc_section_of(self));
+    late = sgc_upper() != NULL;
+    for (int i = 0; i < CHOICES && !late; i++)
+        choose(&w, &choices[i]);
+    sgc_date_pages_unlock(sgc_section_of(self));
+    return late ? EALREADY : 0;
+}
+
+/* ---- the start ---- */
+
+void sgc_shortterm_settle(void)
+{
+    const struct sgc_options *o = &sgc_options;
+
+    sgc_shortterm.mode = (uint32_t)o->shortterm;
+    sgc_shortterm.extension = (uint32_t)o->shortterm_extension;
+    sgc_shortterm.eager = o->shortterm_collect == SGC_SHORTTERM_EAGER || o->shortterm == SGC_SHORTTERM_VERIFY;
+    sgc_shortterm.counts = o->shortterm != SGC_SHORTTERM_PIN;
+    sgc_shortterm.step = (uint32_t)o->shortterm_step;
+    sgc_shortterm.check = (uint32_t)o->shortterm_check;
+    sgc_shortterm.words = o->shortterm == SGC_SHORTTERM_VERIFY ? 2 : 1;
+    sgc_date_pages_init((size_t)o->shortterm_page, sgc_shortterm.words);
+    sgc_assert(sgc_shortterm_ok());
+}
+
+void sgc_shortterm_count_nothing(void)
+{
+    sgc_warn("SGC_SHORTTERM=%s: the system has no address space to count expiration dates; pin is used. Raise the limit of "
+             "address space, or lower SGC_RESERVE", sgc_shortterm.mode == SGC_SHORTTERM_FREE ? "free" : sgc_shortterm.mode ==
+             SGC_SHORTTERM_HYBRID ? "hybrid" : "verify");
+    sgc_shortterm.mode = SGC_SHORTTERM_PIN;
+    sgc_shortterm.counts = false;
+    sgc_shortterm.words = 1;
+}

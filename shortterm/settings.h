@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is chosen for short-term memory, and its start.
+ *
+ *   wanted     SGC_shortterm_init, before the start, under the lock of the pages of dates   the start    the lock
+ *   the rest   the thread that starts the layer, under that lock                             everybody    release of
+ *                                                                                            sgc_upper_now / acquire
+ */
+#ifndef SGC_SHORTTERM_SETTINGS_H
+#define SGC_SHORTTERM_SETTINGS_H
+
+#include "gc/threads/mutator.h"
+#include "sgc_shortterm.h"
+
+struct sgc_shortterm {
+    uint32_t mode;                      /* SGC_SHORTTERM_PIN ... */
+    uint32_t extension;                 /* the largest */
+    bool eager;                         /* no operation but ticks takes dates off; with verify none does */
+    bool counts;                        /* an object's dates are counted */
+    uint32_t step;                      /* lazy: dates that an operation takes off */
+    uint32_t check;                     /* verify: ticks of a thread from one check to the next; 0: it makes none */
+    uint32_t words;                     /* of a date: the object, and with verify who has refreshed it */
+};
+SGC_INNER struct sgc_shortterm sgc_shortterm;
+
+enum { SGC_EXTENSION_MOST = 65535, SGC_STEP_MOST = 1 << 20 };
+
+static inline bool sgc_shortterm_ok(void)
+{
+    return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MOST;
+}
+
+/* There is no memory to count dates: the mode is pin, and that is said.  Under that lock. */
+void sgc_shortterm_count_nothing(void);
+
+/* Takes over what was chosen.  Under that lock; once. */
+void sgc_shortterm_settle(void);
+
+#endif

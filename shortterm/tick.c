@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ticks: clocks go on, and dates are over.
+ */
+#include "gc/api/internal.h"
+
+#include <errno.h>
+
+#include "shortterm/clocks.h"
+#include "shortterm/expire.h"
+#include "shortterm/global_time.h"
+#include "shortterm/left_dates.h"
+#include "shortterm/start.h"
+#include "shortterm/verify.h"
+#include "sgc_shortterm.h"
+
+__attribute__((noinline))
+static int tick_slowly(void)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    if (d == NULL)
+        return error;
+    d->ticks++;
+    sgc_clock_go_on(d, &d->local, &d->local_regions);
+    if (sgc_verifies())
+        sgc_verify_tick(d);
+    return 0;
+}
+
+int SGC_tick(void)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
+
+    if (__builtin_expect(d == NULL || d->room == 0, 0))
+        return tick_slowly();
+    d->ticks++;
+    sgc_clock_go_on(d, &d->local, &d->local_regions);
+    return 0;
+}
+
+int SGC_tick_global(void)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    if (d == NULL)
+        return error;
+    if (!sgc_time_enter(d))
+        return ENOMEM;
+    if (sgc_time_pass(d)) {
+        d->global_ticks++;
+        sgc_left_take(d);
+        sgc_clock_go_on(d, &d->global, &d->global_regions);
+        if (sgc_verifies())
+            sgc_verify_tick(d);
+    }
+    return 0;
+}
+
+int SGC_join_time(void)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    if (d == NULL)
+        return error;
+    return sgc_time_enter(d) ? 0 : ENOMEM;
+}
+
+int SGC_leave_time(void)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    if (d == NULL)
+        return error;
+    return sgc_time_exit(d) ? 0 : EALREADY;
+}
+
+size_t SGC_expire(size_t most)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    return d == NULL ? 0 : sgc_expire(d, most);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program in phases: it allocates objects of some sizes, frees all of them, and goes on with other sizes.  No cycle comes.
+ */
+#ifndef TESTS_UNIT_ALLOC_PHASES_H
+#define TESTS_UNIT_ALLOC_PHASES_H
+
+#include "alloc/drop.h"
+#include "tests/lib/heap.h"
+
+enum { PHASE_OBJECTS = 1 << 18 };
+
+struct phases {
+    struct sgc_cache *cache;
+    uintptr_t *object;              /* PHASE_OBJECTS */
+    bool drops;
+    int wrong;
+};
+
+HEAP_UNUSED static struct phases phases_begin(struct sgc_cache *cache, bool drops)
+{
+    return (struct phases){ cache, heap_map(PHASE_OBJECTS * sizeof(uintptr_t)), drops, 0 };
+}
+
+/* In use by objects, or free with contents. */
+HEAP_UNUSED static size_t phases_pages(void)
+{
+    return sgc_pool_heap_bytes() / SGC_PAGE;
+}
+
+/* Objects of sizes from `least` to `most`, as many bytes of them as are said; each has its own address in it. */
+HEAP_UNUSED static size_t phase_allocate(struct phases *p, size_t bytes, size_t least, size_t most)
+{
+    size_t n = 0, size = least;
+
+    for (size_t got = 0; got < bytes && n < PHASE_OBJECTS; got += size) {
+        size = least + n * 48 % (most - least + 1);
+        p->object[n] = (uintptr_t)heap_small(p->cache, size, n % 3 == 0 ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE);
+        if (p->object[n] == 0)
+            tap_bail("the heap of the test is too small");
+        *(uintptr_t *)p->object[n] = p->object[n];
+        n++;
+    }
+    return n;
+}
+
+HEAP_UNUSED static void phase_free(struct phases *p, size_t n)
+{
+    struct sgc_dropped dropped;
+
+    for (size_t i = 0; i < n; i++)
+        p->wrong += *(uintptr_t *)p->object[i] != p->object[i];
+    if (p->drops) {
+        dropped = sgc_drop(p->cache, p->object, n);
+        p->wrong += dropped.objects != n;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        p->wrong += heap_free_local(p->cache, (void *)p->object[i]) != SGC_FREE_DONE;
+}
+
+/* One phase. */
+HEAP_UNUSED static void phase(struct phases *p, size_t bytes, size_t least, size_t most)
+{
+    phase_free(p, phase_allocate(p, bytes, least, most));
+}
+
+#endif

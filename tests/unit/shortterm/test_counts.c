@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shortterm/counts.c: the table of numbers of dates: its memory, what words of dates have to say, and counting anew.
+ */
+#include "shortterm/counts.h"
+
+#include <sys/syscall.h>
+
+#include "tests/lib/child.h"
+#include "tests/lib/heap.h"
+#include "tests/lib/refuse.h"
+
+enum { ARENA_GRANULES = SGC_ARENA / SGC_GRANULE };
+
+static size_t a_granule;
+
+/* ---- memory ---- */
+
+static int address_space_refused(void)
+{
+    if (!refuse_call(SYS_mmap))
+        return CHILD_SKIPS;
+    return !sgc_counts_init() && sgc_counts.of == NULL && sgc_counts_of(a_granule) == 0 ? 0 : 1;
+}
+
+static int memory_refused(void)
+{
+    if (!refuse_call(SYS_mprotect))
+        return CHILD_SKIPS;
+    return !sgc_counts_prepare(a_granule) && !sgc_counts_ready(a_granule) && sgc_counts_of(a_granule) == 0 ? 0 : 1;
+}
+
+static void check_memory(void)
+{
+    size_t bytes = sgc_heap.reserved >> SGC_GRANULE_LOG << 1;
+
+    tap_ok(sgc_counts_of(a_granule) == 0, "without a table there are no dates");
+    child_ok(address_space_refused, "a refused table leaves nothing behind");
+    tap_ok(sgc_counts_init(), "a table is reserved");
+    child_ok(memory_refused, "an arena that is refused is not ready");
+    tap_ok(!sgc_counts_ready(a_granule) && sgc_counts_of(a_granule) == 0, "no arena is ready before it is asked for");
+    tap_ok(sgc_mem_resident(sgc_counts.of, bytes) == 0, "or has memory");
+    tap_ok(sgc_counts_prepare(a_granule) && sgc_counts_ready(a_granule) && !sgc_counts_ready(a_granule + ARENA_GRANULES),
+           "then its part is, and no other");
+    sgc_counts_add(a_granule, true);
+    tap_ok(sgc_counts_prepare(a_granule) && sgc_counts_of(a_granule) == 1, "and stays when it is asked for again");
+    sgc_counts_take(a_granule, false);
+}
+
+static void check_bounds(void)
+{
+    size_t last = (sgc_heap.reserved >> SGC_GRANULE_LOG) - 1, edge = ARENA_GRANULES;
+
+    tap_ok(sgc_counts_prepare(last) && sgc_counts_add(last, true) == 0 && sgc_counts_of(last) == 1, "the heap's last granule");
+    tap_ok(sgc_counts_prepare(edge) && sgc_counts_add(edge, true) == 0 && sgc_counts_add(edge - 1, true) == 0 &&
+           sgc_counts_of(edge) == 1 && sgc_counts_of(edge - 1) == 1 && sgc_counts_of(edge + 1) == 0,
+           "both sides of an arena's edge");
+    tap_ok(sgc_counts_take(last, false) && sgc_counts_take(edge, false) && sgc_counts_take(edge - 1, false),
+           "have a last date each");
+}
+
+/* ---- dates ---- */
+
+static void check_words(void)
+{
+    uintptr_t own = sgc_counts_add(a_granule, true), other = sgc_counts_add(a_granule, false);
+
+    tap_ok(own == 0 && other == SGC_DATE_OTHER && sgc_counts_of(a_granule) == 2, "the word says which side a date is of");
+    tap_ok(!sgc_counts_take(a_granule, true) && sgc_counts_take(a_granule, false), "and so does who takes it off");
+    sgc_counts_add(a_granule, true);
+    sgc_counts_set_freeable(a_granule);
+    tap_ok(sgc_counts_of(a_granule) == 1 && sgc_counts_take(a_granule, false) && sgc_counts_take_freeable(a_granule) &&
+           !sgc_counts_take_freeable(a_granule), "that an object may be freed is told once");
+}
+
+static void check_again(void)
+{
+    size_t much = a_granule + 5, freeable = a_granule + 6, forgotten = a_granule + 7;
+
+    for (int i = 0; i < 200; i++)
+        sgc_counts_add(much, i % 2 == 0);
+    tap_ok(!sgc_counts_doubted(), "numbers that have room are not doubted");
+    for (int i = 0; i < 200; i++)
+        sgc_counts_add(much, true);
+    tap_ok(sgc_counts_doubted() && sgc_counts_of(much) == SGC_COUNT_STUCK, "those that have none are");
+    sgc_counts_add(freeable, true);
+    sgc_counts_set_freeable(freeable);
+    sgc_counts_add(forgotten, true);
+    sgc_counts_set_freeable(forgotten);
+
+    sgc_counts_wipe();
+    tap_ok(sgc_counts_of(much) == 0 && sgc_counts_of(freeable) == 0 && !sgc_counts_doubted(), "all begin at 0 again");
+    sgc_counts_add(much, false);
+    sgc_counts_add(freeable, true);
+    sgc_counts_tidy();
+    tap_ok(sgc_counts_take(much, true) && sgc_counts_take(freeable, false), "and are what is added then");
+    tap_ok(sgc_counts_take_freeable(freeable) && !sgc_counts_take_freeable(forgotten) && !sgc_counts_take_freeable(much),
+           "what may be freed is still known, of objects with dates");
+}
+
+int main(void)
+{
+    tap_plan(19);
+    heap_start((size_t)64 << 20, 0, false);
+    a_granule = sgc_granule_number((uintptr_t)heap_alloc(sgc_self, 64, SGC_KIND_CONSERVATIVE));
+    check_memory();
+    check_bounds();
+    check_words();
+    check_again();
+    return tap_done();
+}

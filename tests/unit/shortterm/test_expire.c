@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shortterm/expire.c, as a program sees it: when objects are freed, exactly, and which are left to the tracer.
+ *
+ * Each case is a process of its own, since the mode is chosen once.
+ */
+#define GC_THREADS
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/gc.h"
+#include "sgc_shortterm.h"
+#include "shortterm/expire.h"
+#include "shortterm/global_time.h"
+#include "tests/lib/child.h"
+#include "tests/lib/threads.h"
+
+enum { EAGER = SGC_SHORTTERM_EAGER, LAZY = SGC_SHORTTERM_LAZY };
+
+static void choose(int mode, int extension, int collect, int step, int page)
+{
+    struct SGC_shortterm wanted = { mode, extension, collect, step, page };
+
+    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
+        exit(9);
+}
+
+static void free_mode(int extension, int collect, int step)
+{
+    choose(SGC_SHORTTERM_FREE, extension, collect, step, -1);
+}
+
+static uint64_t freed(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.freed;
+}
+
+static bool is_there(const void *object)
+{
+    return SGC_dates(object) >= 0;
+}
+
+/* ---- in time ---- */
+
+/* An object with extension e is freed at the (e + more)-th tick and not before; how often that is wrong. */
+static int freed_exactly(unsigned e, unsigned more, int refresh(void *, unsigned), int tick(void))
+{
+    void *object = GC_MALLOC(40);
+    uint64_t before = freed();
+    int wrong = refresh(object, e) != 0;
+
+    for (unsigned i = 1; i < e + more; i++)
+        wrong += tick() != 0 || SGC_dates(object) != 1 || freed() != before;
+    wrong += tick() != 0 || is_there(object) || freed() != before + 1;
+    return wrong;
+}
+
+static int all_exactly(int n)
+{
+    int wrong = 0;
+
+    for (int round = 0; round < 3; round++)
+        for (int e = 0; e <= n; e += e == 1 && n > 3 ? n - 2 : 1) {
+            wrong += freed_exactly((unsigned)e, 1, SGC_refresh, SGC_tick);
+            wrong += freed_exactly((unsigned)e, 3, SGC_refresh_global, SGC_tick_global);
+        }
+    return wrong != 0;
+}
+
+static int eager_0(void) { free_mode(0, EAGER, -1); return all_exactly(0); }
+static int eager_10(void) { free_mode(10, EAGER, -1); return all_exactly(10); }
+static int lazy_10(void) { free_mode(10, LAZY, 1); return all_exactly(10); }
+static int lazy_1000(void) { free_mode(10, LAZY, 1000); return all_exactly(10); }
+static int one_date(void) { choose(SGC_SHORTTERM_FREE, 10, EAGER, -1, 24); return all_exactly(10); }
+
+static int near_the_end(void)
+{
+    free_mode(3, EAGER, -1);
+    sgc_time_reset(UINT32_MAX - 4);
+    return all_exactly(3) != 0 || sgc_time_phase() > 100;
+}
+
+/* ---- several threads ---- */
+
+enum { THREADS = 4, N = 10 };
+
+static pthread_barrier_t barrier;
+static int threads, wrong_in[THREADS];
+
+/* Threads that tick once each in every round: thread `self` in its turn.  From the second round on each tick counts: who joins
+ * others has ticked. */
+static void *ticks_in_turn(void *raw)
+{
+    int self = (int)(intptr_t)raw, *wrong = &wrong_in[self];
+    void *object = NULL;
+
+    *wrong = SGC_join_time() != 0;
+    for (int turn = 0; turn < threads; turn++) {
+        pthread_barrier_wait(&barrier);
+        *wrong += turn == self && SGC_tick_global() != 0;
+    }
+    for (unsigned e = 0; e <= N; e += e == 1 ? N - 2 : 1)
+        for (unsigned round = 0; round <= e + 3; round++)
+            for (int turn = 0; turn < threads; turn++) {
+                pthread_barrier_wait(&barrier);
+                if (turn != self)
+                    continue;
+                if (round != 0)
+                    *wrong += SGC_tick_global() != 0 || is_there(object) != (round < e + 3);
+                if (round == 0)
+                    object = GC_MALLOC(40);
+                if (round == 0)
+                    *wrong += SGC_refresh_global(object, e) != 0;
+            }
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static int in_turn(int count)
+{
+    pthread_t thread[THREADS];
+    int wrong = 0;
+
+    free_mode(N, EAGER, -1);
+    threads = count;
+    pthread_barrier_init(&barrier, NULL, (unsigned)count);
+    threads_start(thread, count, ticks_in_turn);
+    threads_join(thread, count);
+    for (int i = 0; i < count; i++)
+        wrong += wrong_in[i];
+    return wrong != 0;
+}
+
+static int one_thread(void) { return in_turn(1); }
+static int two_threads(void) { return in_turn(2); }
+static int four_threads(void) { return in_turn(4); }
+
+static void *shared;
+
+/* Another thread's dates of the object, which is not its own. */
+static void *refreshes_shared(void *unused)
+{
+    int wrong = SGC_refresh(shared, 0) != 0 || SGC_refresh(shared, 1) != 0 || SGC_dates(shared) < 2;
+
+    (void)unused;
+    wrong += SGC_tick() != 0 || !is_there(shared);
+    wrong += SGC_tick() != 0;
+    return (void *)(intptr_t)wrong;
+}
+
+static int other_thread(bool both)
+{
+    void *wrong;
+
+    free_mode(3, EAGER, -1);
+    shared = GC_MALLOC(100);
+    if (both && SGC_refresh(shared, 0) != 0)
+        return 1;
+    pthread_join(thread_start(refreshes_shared, NULL), &wrong);
+    if (wrong != NULL || is_there(shared) != both)
+        return 2;
+    return both && (SGC_tick() != 0 || is_there(shared)) ? 3 : 0;
+}
+
+static int another(void) { return other_thread(false); }
+static int both_threads(void) { return other_thread(true); }
+
+/* ---- how many at a time ---- */
+
+enum { MANY = 1000 };
+
+static void many_expire(void)
+{
+    for (int i = 0; i < MANY; i++)
+        SGC_refresh(GC_MALLOC(64), 0);
+    SGC_tick();
+}
+
+static int none_by_itself(void)
+{
+    free_mode(3, LAZY, 0);
+    many_expire();
+    SGC_refresh(GC_MALLOC(64), 1);
+    SGC_tick();
+    if (freed() != 0 || SGC_expire(10) != 10 || freed() != 10)
+        return 1;
+    return SGC_expire(SIZE_MAX) != MANY - 10 || freed() != MANY || SGC_expire(1) != 0;
+}
+
+static int three_at_a_time(void)
+{
+    int wrong = 0;
+
+    free_mode(3, LAZY, 3);
+    many_expire();
+    for (uint64_t i = 2; i <= 100; i++) {
+        wrong += SGC_refresh(GC_MALLOC(64), 3) != 0 || freed() != 3 * i;
+        if (i % 10 == 0)
+            wrong += SGC_tick() != 0 || freed() != 3 * ++i;
+    }
+    return wrong != 0;
+}
+
+/* ---- many dates of one object ---- */
+
+static int dates_of_one(int count, bool goes)
+{
+    int wrong = 0;
+
+    shared = GC_MALLOC(40);
+    for (int i = 0; i < count; i++)
+        wrong += SGC_refresh(shared, (unsigned)i % 4) != 0;
+    for (int i = 0; i < 4; i++)
+        wrong += !is_there(shared) || SGC_tick() != 0;
+    return wrong != 0 || is_there(shared) == goes;
+}
+
+/* Dates that have no room in a number are the tracer's, and after a collection the object has a number again. */
+static int dates_200(void)
+{
+    free_mode(3, EAGER, -1);
+    if (dates_of_one(126, true) != 0 || dates_of_one(200, false) != 0)
+        return 1;
+    GC_gcollect();
+    if (SGC_dates(shared) != 0 || SGC_refresh(shared, 0) != 0 || SGC_dates(shared) != 1)
+        return 2;
+    return SGC_tick() != 0 || is_there(shared);
+}
+
+/* ---- what is not freed ---- */
+
+static int freed_by_program(void)
+{
+    void *object;
+
+    free_mode(3, EAGER, -1);
+    object = GC_MALLOC(40);
+    SGC_refresh(object, 0);
+    GC_free(object);
+    GC_free(object);
+    if (SGC_dates(object) != 1)
+        return 1;
+    SGC_tick();
+    return is_there(object) || freed() != 1;
+}
+
+static int freed_twice(void)
+{
+    void *object;
+
+    free_mode(3, EAGER, -1);
+    object = GC_MALLOC(40);
+    SGC_refresh(object, 0);
+    SGC_tick();
+    GC_free(object);
+    return 0;
+}
+
+static int finalized;
+
+static void finalize(void *object, void *data)
+{
+    (void)object;
+    (void)data;
+    finalized++;
+}
+
+static void *hidden_link;
+
+/* In a frame of its own, which is gone when collections look. */
+__attribute__((noinline))
+static int expire_known(void)
+{
+    void *one = GC_MALLOC(40), *two = GC_MALLOC(40);
+
+    GC_REGISTER_FINALIZER(one, finalize, NULL, NULL, NULL);
+    hidden_link = (void *)GC_HIDE_POINTER(two);
+    GC_general_register_disappearing_link(&hidden_link, two);
+    SGC_refresh(one, 0);
+    SGC_refresh(two, 0);
+    SGC_tick();
+    return is_there(one) && is_there(two) && finalized == 0 && SGC_dates(one) == 0 && SGC_dates(two) == 0;
+}
+
+static int tracers(void)
+{
+    free_mode(3, EAGER, -1);
+    if (!expire_known() || freed() != 0)
+        return 1;
+    for (int i = 0; i < 10 && (finalized == 0 || hidden_link != NULL); i++) {
+        char *over[64];
+
+        memset(over, 0, sizeof over);
+        __asm__ volatile("" : : "r"(over) : "memory");
+        GC_gcollect();
+        GC_invoke_finalizers();
+    }
+    return finalized != 1 || hidden_link != NULL;
+}
+
+static int uncollectable(void)
+{
+    size_t before;
+    void *small, *large;
+
+    free_mode(3, EAGER, -1);
+    before = GC_get_non_gc_bytes();
+    small = GC_MALLOC_UNCOLLECTABLE(100);
+    large = GC_MALLOC_UNCOLLECTABLE(100000);
+    SGC_refresh(small, 0);
+    SGC_refresh(large, 0);
+    if (GC_get_non_gc_bytes() < before + 100100)
+        return 1;
+    SGC_tick();
+    return is_there(small) || is_there(large) || GC_get_non_gc_bytes() != before || freed() != 2;
+}
+
+static int large_object(void)
+{
+    void *object;
+
+    free_mode(3, EAGER, -1);
+    object = GC_MALLOC(1 << 20);
+    return SGC_refresh(object, 0) != 0 || SGC_dates(object) != 1 || SGC_tick() != 0 || is_there(object);
+}
+
+static int with_guards(void)
+{
+    void *object;
+
+    free_mode(3, EAGER, -1);
+    object = GC_debug_malloc(100, "here", 1);
+    if (SGC_refresh(object, 0) != 0 || SGC_tick() != 0)
+        return 1;
+    GC_gcollect();
+    return GC_base(object) != NULL;
+}
+
+static int hybrid(void)
+{
+    void *plain, *freeable;
+
+    choose(SGC_SHORTTERM_HYBRID, 3, EAGER, -1, -1);
+    plain = SGC_malloc_dated(40, 0, 0);
+    freeable = SGC_malloc_dated(40, 0, SGC_SHORTTERM_FREEABLE);
+    if (plain == NULL || freeable == NULL || SGC_dates(freeable) != 1)
+        return 1;
+    SGC_tick();
+    return !is_there(plain) || is_there(freeable) || freed() != 1;
+}
+
+/* As it is when a collection has come between the thread's look and its own taking off. */
+static int none_left(void)
+{
+    struct sgc_dates *d;
+    void *object = GC_MALLOC(40);
+    int wrong;
+
+    free_mode(3, LAZY, 1);
+    wrong = SGC_refresh(object, 0) != 0 || SGC_tick() != 0 || SGC_refresh(object = GC_MALLOC(40), 0) != 0;
+    d = sgc_dates_of(sgc_mutator_self());
+    SGC_expire(SIZE_MAX);
+    wrong += freed() != 1 || d->expired.first != NULL;
+    sgc_expire_one(d);
+    return wrong + (freed() != 1 || SGC_tick() != 0 || freed() != 2);
+}
+
+int main(void)
+{
+    tap_plan(22);
+    child_ok(none_left, "a collection may have taken off what a thread was about to");
+    child_ok(eager_0, "objects are freed exactly in time, eagerly, largest extension 0");
+    child_ok(eager_10, "objects are freed exactly in time, eagerly, largest extension 10");
+    child_ok(lazy_10, "objects are freed exactly in time, lazily");
+    child_ok(lazy_1000, "objects are freed exactly in time, lazily, up to 1000 at a time");
+    child_ok(one_date, "objects are freed exactly in time, pages of one date");
+    child_ok(near_the_end, "objects are freed exactly in time, when global time begins again");
+    child_ok(one_thread, "by global time with one thread");
+    child_ok(two_threads, "with two, in both orders");
+    child_ok(four_threads, "with four, in each place");
+    child_ok(another, "another thread's object is freed at its last date");
+    child_ok(both_threads, "one that two threads have refreshed at the last date of both");
+    child_ok(none_by_itself, "lazily, none at a time: only when the program asks");
+    child_ok(three_at_a_time, "lazily, three at each operation and not more");
+    child_ok(dates_200, "126 dates are counted; 200 are the tracer's until it has counted anew");
+    child_says(freed_by_program, 0, "expiration dates", "GC_free of an object with dates is said once, and does nothing");
+    child_says(freed_twice, 0, "freed already", "and of one that was freed is a second free");
+    child_ok(tracers, "objects with finalizers and links are the tracer's");
+    child_ok(uncollectable, "uncollectable objects are freed, and counted");
+    child_ok(large_object, "large objects are freed");
+    child_ok(with_guards, "objects with guards are freed");
+    child_ok(hybrid, "hybrid: those that may be freed are");
+    return tap_done();
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shortterm/expire_stopped.c: a collection takes off dates that are over for threads that wait, do nothing or have ended, and
+ * frees what has expired, though the program still points at it; counts are put right where threads have left dates behind.
+ */
+#define GC_THREADS
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gc/gc.h"
+#include "platform/atomics.h"
+#include "sgc_shortterm.h"
+#include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
+#include "tests/lib/threads.h"
+
+enum { OBJECTS = 3000, LARGE = 3 };
+
+static void *object[OBJECTS];           /* a root: nothing dies by itself */
+static sgc_a32_t waits, goes_on;        /* flags of a thread and of who waits for it */
+
+static void lazily(int mode)
+{
+    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_LAZY, 0, 256 };
+
+    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
+        exit(9);
+}
+
+static struct SGC_shortterm_stats figures(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s;
+}
+
+static int there(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        count += SGC_dates(object[i]) >= 0;
+    return count;
+}
+
+/* Small ones of several sizes, and a few large ones. */
+static void make(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        object[i] = i < LARGE ? GC_MALLOC(200000) : GC_MALLOC((size_t)16 << i % 6);
+}
+
+static void expire(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh(object[i], 0);
+    SGC_tick();
+}
+
+/* ---- threads that do not take their dates off ---- */
+
+static int own_thread(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    make();
+    expire();
+    if (figures().expired != OBJECTS || there() != OBJECTS)
+        return 1;
+    GC_gcollect();
+    return figures().expired != 0 || there() != 0 || figures().freed != OBJECTS;
+}
+
+/* Sleeps that a signal ends: under ThreadSanitizer it comes late elsewhere. */
+static void wait_for(sgc_a32_t *flag)
+{
+    struct timespec moment = { 0, 1000000 };
+
+    while (sgc_a32_load_acq(flag) == 0)
+        nanosleep(&moment, NULL);
+}
+
+static void *wait_there(void *unused)
+{
+    sgc_a32_store_rel(&waits, 1);
+    wait_for(&goes_on);
+    return unused;
+}
+
+static void *expires_and_waits(void *in_region)
+{
+    make();
+    expire();
+    if (in_region != NULL)
+        GC_do_blocking(wait_there, NULL);
+    else
+        wait_there(NULL);
+    return (void *)(intptr_t)(figures().freed == OBJECTS ? SGC_refresh(GC_MALLOC(8), 0) : 1);
+}
+
+static int waiting(bool in_region)
+{
+    pthread_t thread;
+    void *wrong;
+    int left;
+
+    lazily(SGC_SHORTTERM_FREE);
+    thread = thread_start(expires_and_waits, in_region ? &waits : NULL);
+    wait_for(&waits);
+    GC_gcollect();
+    left = (int)figures().expired + there();
+    sgc_a32_store_rel(&goes_on, 1);
+    pthread_join(thread, &wrong);
+    return left != 0 || wrong != NULL;
+}
+
+static int idle_thread(void) { return waiting(false); }
+static int blocked_thread(void) { return waiting(true); }
+
+static int several_collections(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    for (int round = 1; round <= 20; round++) {
+        make();
+        expire();
+        GC_gcollect();
+        if (figures().expired != 0 || figures().freed != (uint64_t)round * OBJECTS)
+            return 1;
+    }
+    return 0;
+}
+
+/* What may not be freed is an ordinary object afterwards. */
+static int kept(void)
+{
+    lazily(SGC_SHORTTERM_HYBRID);
+    make();
+    object[0] = SGC_malloc_dated(40, 0, SGC_SHORTTERM_FREEABLE);
+    expire();
+    GC_gcollect();
+    return figures().expired != 0 || there() != OBJECTS - 1 || SGC_dates(object[0]) >= 0 || SGC_dates(object[1]) != 0;
+}
+
+static int finalized;
+
+static void finalize(void *its_object, void *data)
+{
+    (void)its_object;
+    (void)data;
+    finalized++;
+}
+
+/* The tracer finds out itself when such objects are dead. */
+static int registered(void)
+{
+    void *link = NULL;
+
+    lazily(SGC_SHORTTERM_FREE);
+    make();
+    GC_REGISTER_FINALIZER(object[LARGE], finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(object[0], finalize, NULL, NULL, NULL);
+    GC_general_register_disappearing_link(&link, object[LARGE + 1]);
+    expire();
+    GC_gcollect();
+    GC_invoke_finalizers();
+    return figures().expired != 0 || there() != 3 || SGC_dates(object[0]) != 0 || SGC_dates(object[LARGE + 1]) != 0 ||
+           finalized != 0;
+}
+
+/* Objects that are their own roots, and those with guards. */
+static int others(void)
+{
+    size_t before;
+
+    lazily(SGC_SHORTTERM_FREE);
+    before = GC_get_non_gc_bytes();
+    for (int i = 0; i < OBJECTS; i++)
+        object[i] = i % 2 == 0 ? GC_MALLOC_UNCOLLECTABLE(i < LARGE ? 300000 : 64) : GC_debug_malloc(100, "here", i);
+    expire();
+    GC_gcollect();
+    for (int i = 1; i < OBJECTS; i += 2)
+        if (GC_base(object[i]) != NULL)
+            return 1;
+    return there() != 0 || figures().expired != 0 || figures().freed != OBJECTS || GC_get_non_gc_bytes() != before;
+}
+
+/* ---- dates left behind ---- */
+
+static void *leaves_dates(void *unused)
+{
+    make();
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh_global(object[i], 1);
+    return unused;
+}
+
+/* Dates of global time are over when time has gone on without the thread; a collection takes them off. */
+static int ended_thread(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    pthread_join(thread_start(leaves_dates, NULL), NULL);
+    GC_gcollect();
+    if (there() != OBJECTS || SGC_dates(object[0]) != 1)
+        return 1;
+    for (int i = 0; i < 2 * (3 + 3) && figures().expired == 0; i++)
+        SGC_tick_global();
+    if (there() != OBJECTS)
+        return 2;
+    GC_gcollect();
+    return there() != 0 || figures().expired != 0 || figures().dates != 0;
+}
+
+static void *ends_with_dates(void *unused)
+{
+    make();
+    expire();
+    for (int i = 0; i < OBJECTS; i += 2)
+        SGC_refresh(object[i], 2);
+    return unused;
+}
+
+/* Nobody else could tick the thread's own clock. */
+static int own_clock_ends(void)
+{
+    lazily(SGC_SHORTTERM_FREE);
+    pthread_join(thread_start(ends_with_dates, NULL), NULL);
+    return there() != 0 || figures().freed != OBJECTS;
+}
+
+static void *refreshes_and_waits(void *unused)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh_global(object[i], 1);
+    return wait_there(unused);
+}
+
+/* In the child the other threads' dates are gone. */
+static int in_fork_child(void)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh(object[i], 0);
+    GC_gcollect();
+    for (int i = 0; i < OBJECTS; i++)
+        if (SGC_dates(object[i]) != 1)
+            return 1;
+    SGC_tick();
+    SGC_expire(SIZE_MAX);
+    if (there() != 0 || figures().active != 0)
+        return 2;
+    SGC_refresh_global(object[0] = GC_MALLOC(40), 0);
+    for (int i = 0; i < 3; i++)
+        SGC_tick_global();
+    SGC_expire(SIZE_MAX);
+    return SGC_dates(object[0]) >= 0;
+}
+
+static int forked(void)
+{
+    pthread_t thread;
+    int status = 1;
+    pid_t child;
+
+    if (TEST_SANITIZED)
+        return CHILD_SKIPS;
+    GC_set_handle_fork(1);
+    lazily(SGC_SHORTTERM_FREE);
+    make();
+    thread = thread_start(refreshes_and_waits, NULL);
+    wait_for(&waits);
+    child = fork();
+    if (child == 0)
+        _exit(in_fork_child());
+    waitpid(child, &status, 0);
+    sgc_a32_store_rel(&goes_on, 1);
+    pthread_join(thread, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+}
+
+int main(void)
+{
+    tap_plan(10);
+    child_ok(own_thread, "a collection frees what its thread has not taken off");
+    child_ok(idle_thread, "of a thread that does nothing");
+    child_ok(blocked_thread, "of one that blocks");
+    child_ok(several_collections, "each time, and the places are used again");
+    child_ok(kept, "and leaves what may not be freed");
+    child_ok(registered, "or has a finalizer, or a link to it");
+    child_ok(others, "uncollectable objects, and those with guards");
+    child_ok(ended_thread, "of a thread that has ended, when time has gone on");
+    child_ok(own_clock_ends, "a thread's own dates are over when it ends");
+    child_ok(forked, "in a fork's child the other threads' dates do not count");
+    return tap_done();
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* What is to be done with an object that has expired, with dates as roots: it is called when nothing reaches the object. */
+#define GC_THREADS
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "gc/gc.h"
+#include "sgc_shortterm.h"
+#include "tests/lib/child.h"
+#include "tests/lib/scrub.h"
+#include "tests/lib/tap.h"
+
+enum { OBJECTS = 1000, STRAY = 10 };    /* so many may be seen by old words on the stack */
+
+static int called, called_again, finalized;
+
+static int count(void *object)
+{
+    called++;
+    return *(int *)object;
+}
+
+static int count_again(void *object)
+{
+    (void)object;
+    called_again++;
+    return 0;
+}
+
+static void finalize(void *object, void *data)
+{
+    (void)object;
+    (void)data;
+    finalized++;
+}
+
+static void collect(void)
+{
+    scrub_stack();
+    for (int i = 0; i < 3; i++)
+        GC_gcollect();
+}
+
+__attribute__((noinline))
+static int make(unsigned extension)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        int *object = GC_MALLOC(32);
+
+        *object = i % 2;
+        wrong += SGC_refresh(object, extension) != 0 || SGC_set_expiry_proc(object, count) != 0;
+    }
+    return wrong;
+}
+
+static int called_once(void)
+{
+    int wrong = make(1);
+
+    wrong += SGC_tick() != 0;
+    collect();
+    wrong += called != 0 || SGC_tick() != 0;
+    collect();
+    return wrong + (called < OBJECTS - STRAY || called > OBJECTS);
+}
+
+__attribute__((noinline))
+static int forgets(void)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        void *freed = GC_MALLOC(32), *taken = GC_MALLOC(32), *other = GC_MALLOC(32);
+
+        wrong += SGC_set_expiry_proc(freed, count) != 0 || SGC_set_expiry_proc(taken, count) != 0;
+        wrong += SGC_set_expiry_proc(other, count) != 0 || SGC_set_expiry_proc(other, count_again) != 0;
+        wrong += SGC_set_expiry_proc(taken, NULL) != 0 || SGC_set_expiry_proc(taken, NULL) != 0;
+        GC_free(freed);
+    }
+    return wrong;
+}
+
+static int forgotten(void)
+{
+    int wrong = forgets();
+
+    collect();
+    return wrong + (called != 0 || called_again < OBJECTS - STRAY || called_again > OBJECTS);
+}
+
+__attribute__((noinline))
+static int replaces(void)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        void *object = GC_MALLOC(32), *left = GC_MALLOC(32);
+
+        wrong += SGC_set_expiry_proc(object, count) != 0;
+        GC_register_finalizer_no_order(object, finalize, NULL, NULL, NULL);
+        GC_register_finalizer_no_order(left, finalize, NULL, NULL, NULL);
+        wrong += SGC_set_expiry_proc(left, NULL) != 0;
+    }
+    return wrong;
+}
+
+/* A finalizer takes its place; to take it away leaves a finalizer. */
+static int replaced(void)
+{
+    int wrong = replaces();
+
+    collect();
+    return wrong + (called != 0 || finalized < 2 * OBJECTS - STRAY || finalized > 2 * OBJECTS);
+}
+
+static int refused(void)
+{
+    char *object = GC_MALLOC(100), stack[32];
+    int wrong = SGC_set_expiry_proc(NULL, count) != EINVAL || SGC_set_expiry_proc(stack, count) != EINVAL;
+
+    wrong += SGC_set_expiry_proc(object + 16, count) != EINVAL || SGC_set_expiry_proc(object + 1, count) != EINVAL;
+    GC_free(object);
+    return wrong + (SGC_set_expiry_proc(object, count) != ESTALE);
+}
+
+int main(void)
+{
+    unsetenv("SGC_SHORTTERM");
+    tap_plan(4);
+    child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
+    child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
+    child_ok(replaced, "finalizers and it take each other's place");
+    child_ok(refused, "what is no object has none");
+    return tap_done();
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shortterm/findings.c: what verify has found is told once, with all that is known of it; more than can be told is counted.
+ * Also: shortterm/check.c.
+ */
+#include "shortterm/findings.h"
+
+#include "tests/lib/findings.h"
+
+/* ---- more than are told ---- */
+
+static struct node *table[30];
+
+static void make_many(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 30; i++) {
+        table[i] = make_node(NULL, NULL);
+        SGC_refresh(table[i], 0);
+        SGC_refresh(table[i], 0);
+    }
+    SGC_tick();
+}
+
+static int many(void)
+{
+    findings_begin();
+    elsewhere(make_many, NULL);
+    return check() == 30 && finds == SGC_WAYS_MOST && with_certainty(SGC_FINDING_CERTAIN) == finds ? 0 : 1;
+}
+
+/* ---- time that stands still ---- */
+
+static sgc_a32_t ready, done;
+static sgc_tid_t holder;
+
+static bool stands_still(bool global, sgc_tid_t thread)
+{
+    for (int i = 0; i < finds; i++)
+        if (found[i].kind == SGC_FINDING_STILL && (found[i].global != 0) == global && found[i].thread == thread)
+            return found[i].bytes >= 100000;
+    return false;
+}
+
+static int still_clock(void)
+{
+    findings_begin();
+    SGC_refresh(GC_MALLOC(100000), 3);
+    for (int i = 0; i < 7; i++)
+        if (check() != 0)
+            return 1;
+    if (check() != 1 || !stands_still(false, sgc_thread_id()))
+        return 2;
+    for (int i = 0; i < 10; i++)
+        if (check() != 0)
+            return 3;
+    SGC_tick();
+    for (int i = 0; i < 8; i++)
+        check();
+    return check() == 1 && stands_still(false, sgc_thread_id()) ? 0 : 4;
+}
+
+static void wait_in_time(void *unused)
+{
+    (void)unused;
+    SGC_join_time();
+    holder = sgc_thread_id();
+    sgc_a32_store_rel(&ready, 1);
+    white_reached(&done, 1);
+}
+
+static int still_time(void)
+{
+    pthread_t other;
+    bool right = false;
+
+    findings_begin();
+    other = white_start(wait_in_time, NULL);
+    white_reached(&ready, 1);
+    SGC_refresh_global(GC_MALLOC(100000), 0);
+    for (int i = 0; i < 12 && !right; i++) {
+        SGC_tick_global();
+        SGC_tick();
+        check();
+        right = stands_still(true, holder) && !stands_still(true, sgc_thread_id());
+    }
+    sgc_a32_store_rel(&done, 1);
+    white_join(other);
+    return right ? 0 : 1;
+}
+
+/* ---- messages ---- */
+
+static int says(void)
+{
+    setenv("SGC_SHORTTERM_CHECK", "1", 1);
+    findings_begin();
+    root = GC_debug_malloc(40, "here.c", 7);
+    expire(&root);
+    SGC_tick();
+    return 0;
+}
+
+static int says_needed(void)
+{
+    findings_begin();
+    elsewhere(make_pair, NULL);
+    date_pair();
+    scrub_stack();
+    return SGC_shortterm_check(NULL, NULL) == 1 ? 0 : 1;
+}
+
+static int says_still(void)
+{
+    findings_begin();
+    SGC_refresh(GC_MALLOC(100000), 3);
+    for (int i = 0; i < 9; i++)
+        SGC_shortterm_check(NULL, NULL);
+    return 0;
+}
+
+static int says_lost(void)
+{
+    findings_begin();
+    elsewhere(make_many, NULL);
+    return SGC_shortterm_check(NULL, NULL) == 30 ? 0 : 1;
+}
+
+static int says_of_free(void)
+{
+    findings_begin();
+    elsewhere(make_one, &root);
+    SGC_refresh(root, 3);
+    GC_free(root);
+    return SGC_dates(root) == 1 ? 0 : 1;
+}
+
+int main(void)
+{
+    child_ok(many, "of many, the first are told, and all are counted");
+    child_ok(still_clock, "a clock that stands still is found, once until it goes on");
+    child_ok(still_time, "so is global time, and for whom it waits");
+    child_says(says, 0, "certainly expired too early: 40 bytes at", "a check at each tick says what was found");
+    child_says(says, 0, "allocated at here.c:7. Its last date", "and where the object was allocated");
+    child_says(says_needed, 0, "expired before an object that leads to it and has a date", "of one that another needs, too");
+    child_says(says_still, 0, "clock has stood still for 8 collections", "and of a clock");
+    child_says(says_lost, 0, "20 findings more are not told", "and how many are left out");
+    child_says(says_of_free, 0, "has 1 expiration dates", "an object with a date is not freed");
+    return tap_done();
+}

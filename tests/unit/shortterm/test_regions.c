@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions: what they give, when they are empty, who may use them.
+ *
+ * Also: shortterm/region_chunks.c, shortterm/region_calls.c.
+ */
+#define GC_THREADS
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/gc.h"
+#include "sgc_shortterm.h"
+#include "tests/lib/child.h"
+#include "tests/lib/scrub.h"
+#include "tests/lib/tap.h"
+
+enum { EXTENSION = 10 };
+
+static int mode;
+
+/* Was the region emptied, of which this was the first object, of 40 bytes and not zero?  What is kept of the region is as new;
+ * what is not freed is no part of it any more. */
+static bool emptied(SGC_region_t *region, const char *object)
+{
+    return mode == SGC_SHORTTERM_FREE ? *object == 0 : SGC_region_of(object) != region;
+}
+
+static char *first_object(SGC_region_t *region)
+{
+    char *object = SGC_region_malloc(region, 40);
+
+    *object = 'x';
+    return object;
+}
+
+static uint64_t dates(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.dates;
+}
+
+/* ---- memory ---- */
+
+/* Objects of many sizes, each filled with a byte of its own, which it still has at the end. */
+static int no_overlap(void)
+{
+    enum { OBJECTS = 3000 };
+    static unsigned char *object[OBJECTS];
+    SGC_region_t *region = SGC_region_new();
+    int wrong = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        object[i] = SGC_region_malloc(region, (size_t)(i * 7 % 3001));
+        wrong += object[i] == NULL || (uintptr_t)object[i] % 16 != 0 || SGC_region_of(object[i]) != region;
+        memset(object[i], i % 251, (size_t)(i * 7 % 3001));
+    }
+    GC_gcollect();
+    for (int i = 0; i < OBJECTS; i++)
+        for (int j = 0; j < i * 7 % 3001; j++)
+            wrong += object[i][j] != i % 251;
+    return wrong != 0 || SGC_region_malloc(region, 0) == SGC_region_malloc(region, 0);
+}
+
+static int sizes(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    char *small = SGC_region_malloc(region, 100), *large = SGC_region_malloc(region, 1 << 20), *next;
+    int wrong = large == NULL || SGC_region_of(large + (1 << 20) - 1) != region;
+
+    next = SGC_region_malloc(region, 100);
+    wrong += next != small + 112;
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    wrong += SGC_region_malloc(region, SIZE_MAX - 3) != NULL || SGC_region_malloc(region, SIZE_MAX) != NULL;
+    wrong += SGC_region_malloc(region, (size_t)PTRDIFF_MAX) != NULL;
+    wrong += SGC_region_malloc(region, 100) != small + 224;
+    return wrong;
+}
+
+/* Small objects cost little more than their bytes. */
+static int compact(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    size_t before = GC_get_heap_size();
+
+    for (int i = 0; i < 1 << 20; i++)
+        if (SGC_region_malloc(region, 16) == NULL)
+            return 1;
+    return GC_get_heap_size() - before > (size_t)24 << 20;
+}
+
+static int addresses(void)
+{
+    SGC_region_t *region = SGC_region_new(), *other = SGC_region_new();
+    char *object = SGC_region_malloc(region, 100), stack[8];
+    int wrong = SGC_region_of(object) != region || SGC_region_of(object + 99) != region;
+
+    wrong += SGC_region_of(SGC_region_malloc(other, 1)) != other;
+    wrong += SGC_region_of(NULL) != NULL || SGC_region_of(stack) != NULL || SGC_region_of(GC_MALLOC(32)) != NULL;
+    return wrong + (SGC_region_of((void *)(uintptr_t)0x1000) != NULL);
+}
+
+/* ---- dates ---- */
+
+static SGC_clock_t *test_clock;
+
+static int by_clock(SGC_region_t *region, unsigned e)
+{
+    return SGC_region_refresh_clock(region, e, test_clock);
+}
+
+static int tick_clock(void)
+{
+    return SGC_tick_clock(test_clock);
+}
+
+/* The region is emptied at the (e + more)-th tick and not before; what was in it is no part of it then. */
+static int empty_exactly(unsigned e, unsigned more, int refresh(SGC_region_t *, unsigned), int tick(void))
+{
+    SGC_region_t *region = SGC_region_new();
+    char *object = first_object(region);
+    int wrong = refresh(region, e) != 0 || dates() != 1;
+
+    for (unsigned i = 1; i < e + more; i++)
+        wrong += tick() != 0 || emptied(region, object) || dates() != 1;
+    return wrong + (tick() != 0 || !emptied(region, object) || dates() != 0);
+}
+
+static int exact(void)
+{
+    int wrong = 0;
+
+    test_clock = SGC_clock_new();
+    for (unsigned e = 0; e <= EXTENSION; e++) {
+        wrong += empty_exactly(e, 1, SGC_region_refresh, SGC_tick);
+        wrong += empty_exactly(e, 3, SGC_region_refresh_global, SGC_tick_global);
+        wrong += empty_exactly(e, 1, by_clock, tick_clock);
+    }
+    wrong += SGC_region_refresh(SGC_region_new(), EXTENSION + 1) != ERANGE;
+    return wrong + (SGC_region_refresh_global(SGC_region_new(), EXTENSION + 1) != ERANGE);
+}
+
+/* The last of several dates decides. */
+static int several_dates(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    char *object = first_object(region);
+    int wrong;
+
+    test_clock = SGC_clock_new();
+    wrong = SGC_region_refresh(region, 0) != 0 || SGC_region_refresh(region, 1) != 0;
+    wrong += SGC_region_refresh_clock(region, 2, test_clock) != 0 || SGC_region_refresh_global(region, 0) != 0 || dates() != 4;
+    for (int i = 0; i < 5; i++)
+        wrong += SGC_tick() != 0 || SGC_tick_global() != 0;
+    wrong += dates() != 1 || emptied(region, object);
+    for (int i = 0; i < 2; i++)
+        wrong += SGC_tick_clock(test_clock) != 0 || emptied(region, object);
+    return wrong + (SGC_clock_release(test_clock) != 0 || !emptied(region, object) || dates() != 0);
+}
+
+/* By an address in it; the same date twice is one. */
+static int by_objects(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    char *object = SGC_region_malloc(region, 40), *last = NULL;
+    int wrong = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        last = SGC_region_malloc(region, 200);
+        wrong += SGC_refresh(last, 2) != 0 || SGC_refresh(object + 7, 2) != 0;
+    }
+    wrong += dates() != 1 || SGC_refresh_global(last, 1) != 0 || SGC_refresh(object, 3) != 0 || dates() != 3;
+    wrong += SGC_refresh(object, EXTENSION + 1) != ERANGE;
+    for (int i = 0; i < 4; i++)
+        wrong += SGC_region_of(last) != region || SGC_tick() != 0 || SGC_tick_global() != 0;
+    return wrong + (SGC_region_of(last) != NULL);
+}
+
+/* Filled and emptied again and again. */
+static int used_again(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    size_t heap = 0;
+    int wrong = 0;
+
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < 1000; i++)
+            wrong += SGC_region_malloc(region, 100) == NULL;
+        wrong += SGC_region_refresh(region, 0) != 0 || SGC_tick() != 0;
+        if (round % 10 == 0)
+            GC_gcollect();
+        if (round == 30)
+            heap = GC_get_heap_size();
+    }
+    return wrong != 0 || GC_get_heap_size() > 2 * heap;
+}
+
+static int closed(void)
+{
+    SGC_region_t *region = SGC_region_new(), *dated = SGC_region_new();
+    char *object = SGC_region_malloc(region, 40), *other = SGC_region_malloc(dated, 40);
+    int wrong = SGC_region_refresh(dated, 1) != 0;
+
+    strcpy(object, "still there");
+    wrong += SGC_region_close(region) != 0 || SGC_region_close(dated) != 0;
+    GC_gcollect();
+    wrong += strcmp(object, "still there") != 0 || SGC_region_of(other) != dated;
+    wrong += SGC_tick() != 0 || SGC_region_of(other) != dated || SGC_tick() != 0;
+    return wrong + (SGC_region_of(other) != NULL || dates() != 0);
+}
+
+/* ---- threads ---- */
+
+struct shared {
+    SGC_region_t *region;
+    char *object;
+    int wrong;
+};
+
+static void *another(void *raw)
+{
+    struct shared *s = raw;
+
+    s->wrong += SGC_region_malloc(s->region, 10) != NULL || errno != EPERM || SGC_region_close(s->region) != EPERM;
+    s->wrong += SGC_region_refresh(s->region, 3) != 0 || SGC_refresh(s->object, 3) != 0;
+    s->wrong += SGC_refresh_global(s->object, 3) != 0 || dates() != 3 || SGC_leave_time() != 0;
+    return NULL;
+}
+
+/* Another thread's dates hold the region; those of its own clock are over with it, and the others are the collector's. */
+static int foreign(void)
+{
+    struct shared s = { SGC_region_new(), NULL, 0 };
+    pthread_t thread;
+    char *next;
+
+    s.object = SGC_region_malloc(s.region, 10);
+    if (pthread_create(&thread, NULL, another, &s) != 0 || pthread_join(thread, NULL) != 0)
+        return 1;
+    s.wrong += dates() != 0 || SGC_region_of(s.object) != s.region;
+    next = SGC_region_malloc(s.region, 10);
+    return s.wrong + (SGC_region_of(s.object) != NULL || SGC_region_of(next) != s.region);
+}
+
+static void *leaves_region(void *where)
+{
+    SGC_region_t *region = SGC_region_new();
+
+    ((void **)where)[0] = region;
+    ((void **)where)[1] = first_object(region);
+    return (void *)(intptr_t)(SGC_region_refresh(region, 5) != 0 || dates() != 1);
+}
+
+static int thread_ends(void)
+{
+    pthread_t thread;
+    void *left[2], *wrong;
+
+    if (pthread_create(&thread, NULL, leaves_region, left) != 0 || pthread_join(thread, &wrong) != 0)
+        return 1;
+    return wrong != NULL || dates() != 0 || !emptied(left[0], left[1]);
+}
+
+static void *uses_inside(void *region)
+{
+    int wrong = SGC_region_new() != NULL || errno != EBUSY || SGC_region_malloc(region, 1) != NULL || errno != EBUSY;
+
+    return (void *)(intptr_t)(wrong + (SGC_region_refresh(region, 0) != EBUSY || SGC_region_close(region) != EBUSY));
+}
+
+static int blocked(void)
+{
+    SGC_region_t *region = SGC_region_new();
+
+    return GC_do_blocking(uses_inside, region) != NULL || SGC_region_malloc(region, 1) == NULL;
+}
+
+/* ---- where what has expired is freed ---- */
+
+/* Nothing is collected, and what was large does not stay so. */
+static int freed(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    struct SGC_stats before, after;
+    int wrong = 0;
+
+    if (mode != SGC_SHORTTERM_FREE)
+        return CHILD_SKIPS;
+    SGC_get_stats(&before, sizeof before);
+    for (int round = 0; round < 1000; round++) {
+        for (int i = 0; i < 200; i++)
+            wrong += SGC_region_malloc(region, (size_t)(i % 500)) == NULL;
+        wrong += SGC_region_malloc(region, 100000) == NULL || SGC_region_refresh(region, 0) != 0 || SGC_tick() != 0;
+    }
+    SGC_get_stats(&after, sizeof after);
+    wrong += after.collections != before.collections || after.heap_max_bytes > before.heap_max_bytes + (8 << 20);
+    wrong += SGC_region_malloc(region, 16) == NULL || SGC_region_refresh(region, 0) != 0 || SGC_region_close(region) != 0;
+    return wrong + (SGC_tick() != 0 || GC_base(region) != NULL);
+}
+
+static int start(int wanted)
+{
+    struct SGC_shortterm settings = { wanted, EXTENSION, -1, -1, -1 };
+
+    mode = wanted;
+    return SGC_shortterm_init(&settings, sizeof settings);
+}
+
+/* Runs one of the above in a child that chooses the mode. */
+static int (*body)(void);
+static int chosen;
+
+static int run_body(void)
+{
+    return start(chosen) != 0 || SGC_shortterm_mode() != chosen ? 100 : body();
+}
+
+static const struct test {
+    int (*body)(void);
+    const char *name;
+} tests[] = {
+    { no_overlap, "objects are aligned, and do not overlap" },
+    { sizes, "large objects have memory of their own; what is too large is refused" },
+    { compact, "small objects cost little more than their bytes" },
+    { addresses, "an address leads to its region" },
+    { exact, "a region is empty exactly in time, by each clock" },
+    { several_dates, "the last date decides" },
+    { by_objects, "who refreshes an object in it refreshes the region" },
+    { used_again, "a region that is filled again and again does not grow" },
+    { closed, "a region that is closed goes with its last date" },
+    { foreign, "another thread may refresh a region, and nothing else" },
+    { thread_ends, "dates of a region end with their thread" },
+    { blocked, "a thread that blocks has no use of its regions" },
+    { freed, "memory of a region is freed without a collection" },
+};
+
+int main(void)
+{
+    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+
+    unsetenv("SGC_SHORTTERM");
+    tap_plan(TESTS * MODES);
+    for (chosen = 0; chosen < MODES; chosen++)
+        for (int i = 0; i < TESTS; i++) {
+            body = tests[i].body;
+            child_ok(run_body, "%s: %s", modes[chosen], tests[i].name);
+        }
+    return tap_done();
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shortterm/verify.c: mistakes with dates that are planted are found, with the certainty that they have; in right programs
+ * none.
+ */
+#include "shortterm/verify.h"
+
+#include <sys/resource.h>
+
+#include "tests/lib/findings.h"
+
+/* ---- planted: in static data, a list, a tree, a thread-local variable ---- */
+
+static int in_static(void)
+{
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    if (check() != 1 || !one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1))
+        return 1;
+    if (last_word[0] != ~(uintptr_t)&root || found[0].thread != sgc_thread_id() || SGC_dates(root) != 0)
+        return 2;
+    return check() == 0 && root->left == NULL ? 0 : 3;
+}
+
+static int by_clock(void)
+{
+    SGC_clock_t *clock;
+
+    findings_begin();
+    clock = SGC_clock_new();
+    elsewhere(make_one, &root);
+    SGC_refresh_clock(root, 0, clock);
+    SGC_refresh(root, 2);
+    SGC_tick_clock(clock);
+    if (check() != 0 || SGC_dates(root) != 1)
+        return 1;
+    SGC_refresh_clock(root, 0, clock);
+    for (int i = 0; i < 3; i++)
+        SGC_tick();
+    if (check() != 0 || SGC_dates(root) != 1)
+        return 2;
+    SGC_clock_release(clock);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
+}
+
+/* Other refreshes and ticks take nothing off. */
+static int goes_on(void)
+{
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    for (int i = 0; i < 20; i++) {
+        SGC_refresh(GC_MALLOC(100), 0);
+        SGC_tick();
+        SGC_expire(1);
+    }
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 1;
+}
+
+static void make_list(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 10; i++)
+        root = make_node(root, NULL);
+}
+
+static int in_list(void)
+{
+    findings_begin();
+    elsewhere(make_list, NULL);
+    expire(&root->left->left);
+    return check() == 1 && one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 3) ? 0 : 1;
+}
+
+static void make_tree(void *depth)
+{
+    int levels = *(int *)depth;
+    struct node *level[1 << 5];
+
+    for (int i = 0; i < 1 << levels; i++)
+        level[i] = make_node(NULL, NULL);
+    for (int l = levels - 1; l >= 0; l--)
+        for (int i = 0; i < 1 << l; i++)
+            level[i] = make_node(level[2 * i], level[2 * i + 1]);
+    root = level[0];
+}
+
+static int in_tree(void)
+{
+    int depth = 5;
+
+    findings_begin();
+    elsewhere(make_tree, &depth);
+    expire(&root->right->left->right->right);
+    return check() == 1 && one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 5) ? 0 : 1;
+}
+
+static _Thread_local struct node *in_thread;
+
+static int in_thread_local(void)
+{
+    findings_begin();
+    elsewhere(make_one, &in_thread);
+    expire(&in_thread);
+    return check() == 1 && one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_THREAD_LOCAL, 1) ? 0 : 1;
+}
+
+/* ---- planted where it is less certain ---- */
+
+static sgc_a32_t ready, done;
+static sgc_tid_t holder;
+
+static void hold_on_stack(void *unused)
+{
+    struct node *volatile mine = make_node(NULL, NULL);
+
+    (void)unused;
+    holder = sgc_thread_id();
+    SGC_refresh(mine, 0);
+    SGC_tick();
+    sgc_a32_store_rel(&ready, 1);
+    white_reached(&done, 1);
+    GC_reachable_here(mine);
+}
+
+static int on_other_stack(void)
+{
+    pthread_t other;
+    bool right;
+
+    findings_begin();
+    other = white_start(hold_on_stack, NULL);
+    white_reached(&ready, 1);
+    check();
+    right = one(SGC_FINDING_PREMATURE, SGC_FINDING_LIKELY, SGC_HELD_BY_STACK, 1) && found[0].thread == holder;
+    sgc_a32_store_rel(&done, 1);
+    white_join(other);
+    return right ? 0 : 1;
+}
+
+static int by_interior_word(void)
+{
+    static char *volatile inside;
+
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    inside = root->text;
+    root = NULL;
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_LIKELY, SGC_HELD_BY_STATIC, 1) && inside != NULL ? 0 : 1;
+}
+
+/* A pointer, or an integer that looks like one: it may be an old word, and is never called certain. */
+static int on_own_stack(void)
+{
+    volatile uintptr_t decoy;
+
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    decoy = (uintptr_t)root;
+    root = NULL;
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_POSSIBLE, SGC_HELD_BY_OWN_STACK, 1) && decoy != 0 ? 0 : 1;
+}
+
+static int in_register(void)
+{
+    register struct node *held;
+
+    findings_begin();
+    elsewhere(make_one, &root);
+    expire(&root);
+    held = root;
+    __asm__ volatile("" : "+r"(held));
+    root = NULL;
+    check();
+    __asm__ volatile("" : "+r"(held));
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_POSSIBLE, SGC_HELD_BY_OWN_STACK, 1) && held != NULL ? 0 : 1;
+}
+
+/* ---- the system has no memory: what has expired waits for the next check ---- */
+
+static bool limit_memory(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+static int without_memory(void)
+{
+    size_t before;
+
+    findings_begin();
+    elsewhere(make_one, &root);
+    hidden = white_hidden(root);
+    expire(&root);
+    root = NULL;
+    if (TEST_SANITIZED || !limit_memory(4096))
+        return CHILD_SKIPS;
+    GC_gcollect();
+    GC_gcollect();
+    before = finds;
+    if (!limit_memory(RLIM_INFINITY) || before != 0 || !white_lives(hidden))
+        return 1;
+    root = (struct node *)~hidden;
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
+}
+
+/* ---- needed by what has a date ---- */
+
+static uint64_t kept_bytes(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.kept_bytes;
+}
+
+static int needed(void)
+{
+    findings_begin();
+    elsewhere(make_pair, NULL);
+    date_pair();
+    check();
+    if (!one(SGC_FINDING_NEEDED, SGC_FINDING_LIKELY, SGC_HELD_BY_DATE, 2) || kept_bytes() < 2 * sizeof(struct node))
+        return 1;
+    for (int i = 0; i < 6; i++)
+        SGC_tick();
+    check();
+    return white_lives(hidden) ? 2 : 0;
+}
+
+/* ---- a fork: the other threads, and their clocks, have ended ---- */
+
+static void wait_with_date(void *unused)
+{
+    (void)unused;
+    root = make_node(NULL, NULL);
+    SGC_refresh(root, 0);
+    SGC_tick();
+    sgc_a32_store_rel(&ready, 1);
+    white_reached(&done, 1);
+}
+
+static int in_child(void)
+{
+    check();
+    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != 0)
+        return 1;
+    expire(&root);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
+}
+
+static int forked(void)
+{
+    pthread_t other;
+    int result;
+
+    findings_begin();
+    other = white_start(wait_with_date, NULL);
+    white_reached(&ready, 1);
+    result = run_in_child(in_child);
+    check();
+    sgc_a32_store_rel(&done, 1);
+    white_join(other);
+    return result != 0 ? result : one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
+}
+
+/* ---- a thread that has ended ---- */
+
+static struct node *shared;
+
+static void end_with_global_dates(void *unused)
+{
+    (void)unused;
+    SGC_refresh_global(shared, 0);
+    SGC_refresh_global(shared, 5);
+}
+
+/* Its global dates do not count any more, nor forever. */
+static int counts_again(void)
+{
+    findings_begin();
+    elsewhere(make_one, &shared);
+    elsewhere(end_with_global_dates, NULL);
+    if (SGC_dates(shared) != 2 || check() != 0 || SGC_dates(shared) != 0)
+        return 1;
+    SGC_refresh(shared, 0);
+    elsewhere(end_with_global_dates, NULL);
+    SGC_tick();
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread != 0 ? 0 : 2;
+}
+
+static void make_and_end(void *unused)
+{
+    (void)unused;
+    root = make_node(NULL, NULL);
+    SGC_refresh(root, 7);
+}
+
+static int of_ended_thread(void)
+{
+    findings_begin();
+    SGC_tick();
+    elsewhere(make_and_end, NULL);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread == 0 ? 0 : 1;
+}
+
+/* ---- right programs ---- */
+
+static void **weak;
+
+static bool forgets;                    /* to refresh one of them */
+static _Thread_local struct node **table;
+
+/* A table whose objects are refreshed as long as they are in it. */
+static void run_right(void *unused)
+{
+    enum { SLOTS = 64, ROUNDS = 60 };
+
+    (void)unused;
+    table = GC_MALLOC(SLOTS * sizeof *table);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 8; i++)
+            table[(round * 8 + i) % SLOTS] = make_node(NULL, NULL);
+        for (int i = 0; i < SLOTS; i++)
+            if (table[i] == NULL || (i + round) % 16 == 0)
+                table[i] = NULL;
+            else if (!forgets || round != 20)
+                SGC_refresh(table[i], 1);
+        SGC_tick();
+    }
+    for (int i = 0; i < SLOTS; i++)
+        table[i] = NULL;
+}
+
+static bool nothing_certain(void)
+{
+    check();
+    return with_certainty(SGC_FINDING_CERTAIN) == 0;
+}
+
+/* Most is said at ticks.  There may be old words on stacks. */
+static void check_right(int (*body)(void), bool right, const char *name)
+{
+    const char *said;
+    int status;
+
+    forgets = !right;
+    capture_begin();
+    status = run_in_child(body);
+    said = capture_end();
+    if (!tap_ok(status == 0 && (strstr(said, "certainly") == NULL) == right, "%s", name))
+        tap_diag("status %d, said: %.600s", status, said);
+}
+
+static int right_program(void)
+{
+    setenv("SGC_SHORTTERM_CHECK", "1", 1);
+    findings_begin();
+    elsewhere(run_right, NULL);
+    return nothing_certain() ? 0 : 1;
+}
+
+/* Each checks all at its ticks. */
+static int right_threads(void)
+{
+    pthread_t thread[3];
+
+    setenv("SGC_SHORTTERM_CHECK", "3", 1);
+    findings_begin();
+    white_start_all(thread, 3, run_right);
+    white_join_all(thread, 3);
+    return nothing_certain() ? 0 : 1;
+}
+
+static void make_garbage(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 1000; i++) {
+        weak[i] = make_node(NULL, NULL);
+        GC_general_register_disappearing_link(&weak[i], weak[i]);
+        SGC_refresh(weak[i], (unsigned)i % 5);
+    }
+    for (int i = 0; i < 5; i++)
+        SGC_tick();
+}
+
+/* What nothing reaches is reclaimed. */
+static int reclaims(void)
+{
+    int left = 0;
+
+    findings_begin();
+    weak = GC_MALLOC_ATOMIC(1000 * sizeof *weak);
+    elsewhere(make_garbage, NULL);
+    check();
+    for (int i = 0; i < 1000; i++)
+        left += weak[i] != NULL;
+    return left <= 5 && with_certainty(SGC_FINDING_CERTAIN) == 0 ? 0 : 1;
+}
+
+static int other_mode(void)
+{
+    setenv("SGC_SHORTTERM", "pin", 1);
+    GC_INIT();
+    elsewhere(make_one, &root);
+    expire(&root);
+    return check() == 0 && finds == 0 ? 0 : 1;
+}
+
+int main(void)
+{
+    child_ok(in_static, "too early: an object that static data leads to, and that is said once");
+    child_ok(goes_on, "it waits for the next collection, whatever the program does until then");
+    child_ok(by_clock, "an object has expired when the dates of all clocks are over");
+    child_ok(in_list, "one in a list");
+    child_ok(in_tree, "one in a tree");
+    child_ok(in_thread_local, "one that a thread-local variable leads to");
+    child_ok(counts_again, "global dates of a thread that has ended count no more");
+    child_ok(of_ended_thread, "one whose date was of a thread that has ended");
+    if (TEST_SANITIZED) {
+        tap_skip("sanitizers keep old words on stacks");
+    } else {
+        child_ok(on_other_stack, "likely: on another thread's stack");
+        child_ok(by_interior_word, "by a word that points into it");
+        child_ok(on_own_stack, "possible: an integer on the stack of who checks");
+        child_ok(in_register, "or in its registers");
+        child_ok(needed, "an object that one with a date leads to");
+        child_ok(reclaims, "what nothing leads to is reclaimed, and nothing is said");
+    }
+    check_right(right_program, true, "nothing certain is found in a right program that checks at each tick");
+    check_right(right_threads, true, "nor in one with threads");
+    check_right(right_program, false, "but if it forgets some dates once, that is found");
+    check_right(right_threads, false, "with threads, too");
+    child_ok(without_memory, "without memory for a list, what has expired waits, and is found later");
+    child_ok(forked, "in the child of a fork, too, what other threads have left is found");
+    child_ok(other_mode, "in other modes there are none");
+    return tap_done();
+}
