@@ -32,6 +32,7 @@ documents += \
 	doc/design/remote-free.md \
 	doc/design/regions.md \
 	doc/design/roots.md \
+	doc/design/shortterm.md \
 	doc/design/testing.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
