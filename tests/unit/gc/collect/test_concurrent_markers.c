@@ -153,6 +153,7 @@ static int assistants(void)
     setenv("SGC_CONCURRENT_MARKERS", "1", 1);
     if (!begin())
         return CHILD_SKIPS;
+    GC_gcollect();                      /* what filling the heap may have begun is over */
     if (SGC_mark_some(1000))
         return 4;
     for (int i = 0; i < ASSISTANTS; i++)
