@@ -391,10 +391,12 @@ slow_scripts += tests/check/check_bench
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
 # The programs about short-term memory.
-slow_scripts += tests/check/check_shortterm_apps tests/check/check_shortterm_study
+slow_scripts += tests/check/check_shortterm_apps
+long_test_scripts += tests/check/check_shortterm_study
 
 # ACDC on each memory, and on a small libscm; the study that runs it.
-slow_scripts += tests/check/check_acdc tests/check/check_acdc_study
+slow_scripts += tests/check/check_acdc
+long_test_scripts += tests/check/check_acdc_study
 EXTRA_DIST += tests/check/small_scm.c
 
 # The end of marking, and what idle markers do.

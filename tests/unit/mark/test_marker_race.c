@@ -142,6 +142,7 @@ static void test_race(struct sgc_team *team)
 
     heap_retire();
     sgc_team_begin_concurrent(team);
+    sgc_marking_begin();                /* no page is given back meanwhile */
     sgc_team_program_runs(team);
     for (int i = 0; i < THREADS; i++)
         thread[i] = thread_start(mutate, heap_cache());
@@ -153,6 +154,7 @@ static void test_race(struct sgc_team *team)
     size_t wrong = all_wrong_bits();
     tap_ok(wrong == 0 && totals.objects > 1000, "%zu objects marked beside %d threads, each where one begins (%zu not)",
            totals.objects, THREADS, wrong);
+    sgc_marking_finish();
     sgc_team_abandon(team);
     heap_unmark();
 }

@@ -41,7 +41,7 @@ static bool list_is(const struct sgc_date_list *list, const uintptr_t *date, uin
 {
     seen_count = 0;
     sgc_date_list_visit(list, see, NULL);
-    return seen_count == count && memcmp(seen, date, count * sizeof *date) == 0;
+    return seen_count == count && (count == 0 || memcmp(seen, date, count * sizeof *date) == 0);
 }
 
 static bool agrees(void)
