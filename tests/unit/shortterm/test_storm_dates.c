@@ -95,6 +95,16 @@ static void must(int error)
         sgc_a32_add(&refused, 1);
 }
 
+/* The stack has the object until it has its date: a thread's other memory is no root. */
+static struct object *make_dated(uint64_t *random, int (*refresh)(void *, unsigned), unsigned extension)
+{
+    struct object *o = make(random);
+
+    must(refresh(o, extension));
+    GC_reachable_here(o);
+    return o;
+}
+
 /* ---- objects of one thread ---- */
 
 struct own {
@@ -109,9 +119,8 @@ static void round_of_own(struct own *own, uint64_t *random)
 
     for (int i = 0; i < OWN; i++) {
         if (own->left[i] == 0) {
-            own->object[i] = make(random);
+            own->object[i] = make_dated(random, SGC_refresh, e);
             own->left[i] = 1 + random_below(random, 8);
-            must(SGC_refresh(own->object[i], e));
         } else if (--own->left[i] % e == 0) {
             must(SGC_refresh(own->object[i], e));
         }
@@ -137,9 +146,8 @@ static void round_of_shared(uint64_t *random)
             look(seen[i]);
         }
         if (seen[i] == NULL || random_below(random, 16) == 0) {
-            struct object *fresh = make(random);
+            struct object *fresh = make_dated(random, SGC_refresh_global, now.extension);
 
-            must(SGC_refresh_global(fresh, now.extension));
             sgc_aw_cas(&slot[i], (uintptr_t)seen[i], (uintptr_t)fresh);
         }
     }
