@@ -31,6 +31,12 @@ enum {
     SGC_ARENA_GRANULES_LOG = SGC_ARENA_LOG - SGC_GRANULE_LOG,
 };
 
+/* The object of a date: objects begin where granules do. */
+static inline uintptr_t sgc_date_object(uintptr_t date)
+{
+    return date / SGC_GRANULE * SGC_GRANULE;
+}
+
 /* Reserves the table.  False: the system refuses, and nothing has changed.  Once, with the GC lock. */
 bool sgc_counts_init(void);
 

@@ -69,7 +69,7 @@ static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 
     sgc_assert(sgc_dates_ok(d));
     while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(d, b)) != 0) {
-        uintptr_t object = date / SGC_GRANULE * SGC_GRANULE;
+        uintptr_t object = sgc_date_object(date);
 
         b->taken++;
         if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
@@ -184,10 +184,10 @@ static inline bool expire_first(struct sgc_dates *d, uintptr_t *object)
         queue->begin += sgc_shortterm.words;
         granule = sgc_granule_number(date);
         if (sgc_counts_take(granule, (date & SGC_DATE_OTHER) != 0)) {
-            size_t bytes = must_look() ? 0 : sgc_drop_hot(cache, date / SGC_GRANULE * SGC_GRANULE, granule);
+            size_t bytes = must_look() ? 0 : sgc_drop_hot(cache, sgc_date_object(date), granule);
 
             if (bytes == 0)
-                *object = date / SGC_GRANULE * SGC_GRANULE;
+                *object = sgc_date_object(date);
             d->freed += bytes != 0;
             d->freed_bytes += bytes;
         }

@@ -15,12 +15,6 @@
 
 /* ---- taking off ---- */
 
-/* The object of a date that is counted. */
-static uintptr_t object_of(uintptr_t date)
-{
-    return date / SGC_GRANULE * SGC_GRANULE;
-}
-
 /* What the program has registered about the object is the tracer's business. */
 static bool may_free(const struct sgc_object *o)
 {
@@ -55,12 +49,12 @@ static bool is_threads(uintptr_t object)
 {
     const struct sgc_page *page = &sgc_heap.pages[sgc_page_number(object)];
 
-    return sgc_finalization_used() && sgc_kind_uncollectable(page->kind) && sgc_finalization_has(object);
+    return sgc_finalization_registered() && sgc_kind_uncollectable(page->kind) && sgc_finalization_has(object);
 }
 
 static bool take_off(void *d, uintptr_t date)
 {
-    uintptr_t object = object_of(date);
+    uintptr_t object = sgc_date_object(date);
 
     sgc_assert(sgc_heap_contains(object));
     if (is_threads(object))
@@ -106,7 +100,7 @@ static void count_dates(void *raw, uintptr_t *from, uintptr_t *end)
     const struct sgc_dates *d = raw;
 
     for (; from < end; from += sgc_shortterm.words) {
-        uintptr_t object = object_of(*from);
+        uintptr_t object = sgc_date_object(*from);
         size_t granule = sgc_granule_number(object);
 
         sgc_assert(sgc_heap_contains(object));
@@ -118,7 +112,7 @@ static void count_dates(void *raw, uintptr_t *from, uintptr_t *end)
 /* A hold counts as one date of another thread. */
 static void count_hold(void *raw, struct sgc_range range)
 {
-    uintptr_t object = object_of(*(const uintptr_t *)range.lo);
+    uintptr_t object = sgc_date_object(*(const uintptr_t *)range.lo);
 
     (void)raw;
     sgc_assert(range.hi - range.lo == sizeof object && sgc_heap_contains(object));

@@ -36,7 +36,7 @@ static void count_as_others(void *raw, uintptr_t *from, uintptr_t *end)
 
     sgc_section_enter(section);
     for (; from < end; from++) {
-        size_t granule = sgc_granule_number(*from / SGC_GRANULE * SGC_GRANULE);
+        size_t granule = sgc_granule_number(sgc_date_object(*from));
 
         if ((*from & SGC_DATE_OTHER) != 0)
             continue;
