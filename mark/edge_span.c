@@ -23,7 +23,7 @@ void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
         return;
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SPAN);
     if (sgc_set_marks(mark, marked, bit, marker->how) != 0)
-        sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), sgc_span_kind(d));
+        sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), sgc_page_kind_now(d));
 }
 
 /* Whether an edge would count does not matter where nothing is left to mark.  The bits of a gigabyte of spans are 4 KB; the

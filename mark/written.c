@@ -141,7 +141,7 @@ static uint32_t push_span(struct sgc_marker *marker, uint32_t page, uint32_t wri
 
     if (first == SGC_NO_PAGE || !sgc_span_is_marked(marker, first))
         return 0;
-    scan = sgc_kinds.of[sgc_span_kind(&sgc_heap.pages[first])].scan;
+    scan = sgc_kinds.of[sgc_page_kind_now(&sgc_heap.pages[first])].scan;
     bytes = sgc_span_bytes(first);
     if (scan == SGC_SCAN_NOTHING || bytes <= before)
         return 0;

@@ -27,7 +27,7 @@ static void set_up_tail(struct sgc_page *d, uint32_t back, uint32_t kind)
 {
     sgc_assert(back != 0);
     sgc_page_set_back(d, back);
-    d->kind = (uint8_t)kind;
+    sgc_page_set_kind(d, kind);
     sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
 }
 
@@ -40,7 +40,7 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
     sgc_page_set_state(head, SGC_PAGE_RESERVED);
     sgc_page_set_back(head, 0);
     sgc_span_set_limited(head, false);
-    sgc_span_set_kind(head, kind);
+    sgc_page_set_kind(head, kind);
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_a8_store(&head->remote, 0);
     for (uint32_t i = 1; i < count; i++)
@@ -129,7 +129,7 @@ static void open_spare(uint32_t page, size_t bytes)
 
     sgc_assert(sgc_page_state(head) == SGC_PAGE_SPAN && !sgc_span_bit(page));
     sgc_span_set_limited(head, false);
-    sgc_span_set_kind(head, SGC_KIND_POINTER_FREE);
+    sgc_page_set_kind(head, SGC_KIND_POINTER_FREE);
     sgc_assert(sgc_span_pages_for(bytes) == sgc_heap.records[page].span_pages);
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
@@ -165,7 +165,7 @@ void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sg
     sgc_test_point();
     if (sgc_kind_cleared(kind))
         zero_pages(object, sgc_round_up(bytes, SGC_GRANULE), !warm && is_cold());
-    sgc_span_set_kind(&sgc_heap.pages[sgc_page_number((uintptr_t)object)], kind);
+    sgc_page_set_kind(&sgc_heap.pages[sgc_page_number((uintptr_t)object)], kind);
     return object;
 }
 

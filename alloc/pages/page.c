@@ -42,7 +42,7 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t 
     d->reciprocal = c->reciprocal;
     d->granules = (uint16_t)c->granules;
     sgc_a32_store(&d->bin, bin);
-    d->kind = (uint8_t)kind;
+    sgc_page_set_kind(d, kind);
     d->cls = (uint8_t)cls;
     describe_scan(d, kind);
     sgc_a8_store(&d->remote, 0);

@@ -31,6 +31,9 @@
  *                                                                                  late may find `bin` there instead: what it
  *                                                                                  leads to must be looked at, whether it is a
  *                                                                                  span and reaches so far
+ *   kind                 as the descriptor                     everybody           as the descriptor; atomic, for who looks at
+ *                                                                                  pages beside their threads: it may be that
+ *                                                                                  of before
  *   kind of a span,      who reserved the span, or has it as   everybody           as the descriptor; atomic, and released one
  *   span_bytes,          a spare one; who resizes it: the                          by one, since those of an object are written
  *   limited, span_reach  owner of the object                                       beside markers (alloc/large/span.h)
@@ -67,7 +70,7 @@ struct sgc_page {
     sgc_a8_t state;             /* enum sgc_page_state */
     union {
         uint8_t kind;
-        sgc_a8_t kind_now;      /* of a span, likewise */
+        sgc_a8_t kind_now;      /* likewise */
     };
     union {
         uint8_t cls;
@@ -167,7 +170,18 @@ static inline size_t sgc_span_bytes(uint32_t page)
     return sgc_aw_load(&sgc_heap.pages[page].span_bytes);
 }
 
-/* ---- a span's descriptor, for who looks while its thread may be writing it ---- */
+/* ---- a descriptor, for who looks while its thread may be writing it ---- */
+
+/* Of any page.  A thread that sees a span of a kind with pointers does not see words that were there before the object. */
+static inline uint32_t sgc_page_kind_now(const struct sgc_page *d)
+{
+    return sgc_a8_load_acq(&d->kind_now);
+}
+
+static inline void sgc_page_set_kind(struct sgc_page *d, uint32_t kind)
+{
+    sgc_a8_store_rel(&d->kind_now, (uint8_t)kind);
+}
 
 /* Of a page that was the tail of a span just now: pages to where that began.  It need not be true any more. */
 static inline uint32_t sgc_page_back(const struct sgc_page *d)
@@ -178,17 +192,6 @@ static inline uint32_t sgc_page_back(const struct sgc_page *d)
 static inline void sgc_page_set_back(struct sgc_page *d, uint32_t back)
 {
     sgc_a32_store(&d->back_now, back);
-}
-
-/* A thread that sees a kind with pointers does not see words that were there before the object. */
-static inline uint32_t sgc_span_kind(const struct sgc_page *d)
-{
-    return sgc_a8_load_acq(&d->kind_now);
-}
-
-static inline void sgc_span_set_kind(struct sgc_page *d, uint32_t kind)
-{
-    sgc_a8_store_rel(&d->kind_now, (uint8_t)kind);
 }
 
 /* A thread that sees that it is limited sees its reach. */

@@ -139,15 +139,14 @@ static uintptr_t arena_start(uint32_t arena)
     return sgc_heap.base + (uintptr_t)arena * SGC_ARENA;
 }
 
-/* What is in use with pointers in it; a page that becomes so afterwards was not watched, so it counts as written. */
+/* What is in use with pointers in it.  The page may become another one meanwhile: if it is not watched, it counts as written,
+ * and if it needs no watch, that does no harm. */
 static bool is_to_be_watched(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     uint8_t state = sgc_page_state(d);
 
-    if (state == SGC_PAGE_SMALL)
-        return sgc_kind_has_pointers(d->kind);
-    return (state == SGC_PAGE_SPAN || state == SGC_PAGE_SPAN_TAIL) && sgc_kind_has_pointers(sgc_span_kind(d));
+    return state >= SGC_PAGE_SMALL && sgc_kind_has_pointers(sgc_page_kind_now(d));
 }
 
 /* Calls fn for each run of adjacent pages of the arena that are to be watched. */

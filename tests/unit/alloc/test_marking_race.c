@@ -166,7 +166,7 @@ static void mark_spans(uint32_t first, uint64_t *random)
     for (uintptr_t bits = white; bits != 0; bits &= bits - 1) {
         const struct sgc_page *d = &sgc_heap.pages[first + (uint32_t)__builtin_ctzll(bits)];
 
-        read_words += sgc_span_kind(d) + sgc_aw_load_acq(&d->span_bytes);
+        read_words += sgc_page_kind_now(d) + sgc_aw_load_acq(&d->span_bytes);
         if (sgc_span_limited(d))
             read_words += sgc_aw_load(&d->span_reach);
     }
