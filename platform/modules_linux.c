@@ -158,6 +158,20 @@ static bool module_is_idle(const struct dl_phdr_info *info)
     return search.beside_libsgc;
 }
 
+/* A sanitizer's runtime has megabytes of static data (of gcc's ThreadSanitizer 50), and no object of the program is kept by
+ * them alone: what it keeps for the program, it keeps in mappings of its own. */
+static bool belongs_to_sanitizer(const char *soname)
+{
+    static const char *const runtimes[] = {
+        "libasan.so", "libhwasan.so", "liblsan.so", "libtsan.so", "libubsan.so", "libclang_rt.",
+    };
+
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (starts(soname, runtimes[i]))
+            return true;
+    return false;
+}
+
 /* ---- collecting ---------------------------------------------------------------------------------- */
 
 struct collection {
@@ -248,13 +262,14 @@ static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
 {
     const struct collection *collection = raw;
     struct sgc_range relro = relro_of(info);
+    bool has_roots = !belongs_to_sanitizer(identify(info).soname);
     if (module_is_idle(info))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_TLS)
             add_tls(collection->modules, info, size, segment);
-        else if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == (PF_R | PF_W))
+        else if (has_roots && segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == (PF_R | PF_W))
             add_data(collection, info, segment, relro);
     }
     return 0;

@@ -131,13 +131,19 @@ tests_lib_foreign_libgc_la_SOURCES = tests/lib/module.c
 tests_lib_foreign_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
 tests_lib_foreign_libgc_la_LDFLAGS = $(test_module_ldflags)
 EXTRA_tests_unit_platform_test_other_gc_DEPENDENCIES = tests/lib/foreign/libgc.la
+# So is this one's.
+check_LTLIBRARIES += tests/lib/sanitizer/libtsan.la
+tests_lib_sanitizer_libtsan_la_SOURCES = tests/lib/module.c
+tests_lib_sanitizer_libtsan_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
+tests_lib_sanitizer_libtsan_la_LDFLAGS = $(test_module_ldflags)
 # And a filter of that name for something else.
 check_LTLIBRARIES += tests/lib/filter/libgc.la
 tests_lib_filter_libgc_la_SOURCES = tests/lib/module.c
 tests_lib_filter_libgc_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
 tests_lib_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-F,libc.so.6
 EXTRA_tests_api_test_one_heap_DEPENDENCIES = tests/lib/filter/libgc.la
-EXTRA_tests_unit_platform_test_modules_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
+EXTRA_tests_unit_platform_test_modules_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la \
+	tests/lib/sanitizer/libtsan.la
 EXTRA_tests_unit_platform_test_tls_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la tests/lib/module_static.la
 
 # The storms (tests/stress/README.md): a second each here, minutes in check-long.  They see the public

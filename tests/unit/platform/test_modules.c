@@ -166,6 +166,16 @@ static void test_dlopen(void)
            "after dlclose all that is gone");
 }
 
+/* tests/lib/sanitizer holds a module that calls itself libtsan.so. */
+static void test_sanitizer(void)
+{
+    void *module = module_load("../sanitizer/.libs/libtsan");
+    char *data = module_symbol(module, "module_data"), *bss = module_symbol(module, "module_bss");
+
+    tap_ok(snapshot() && times_listed(data, 8) + times_listed(bss, 8) == 0, "a sanitizer's static data are left out");
+    dlclose(module);
+}
+
 static void test_storm(void)
 {
     bool right = true;
@@ -275,6 +285,7 @@ int main(void)
     test_readable();
     test_unchanged();
     test_dlopen();
+    test_sanitizer();
     test_storm();
     test_overflow();
     test_filter();
