@@ -21,7 +21,8 @@ enum { CYCLES = 500, SECONDS = 60, THREADS = 2, STEPS = 1500, NODE_WORDS = 8, GR
 static const char newcomer[] = "an object is allocated that the last mark has not reached",
                   missed[] = "the mark has missed the object at", gone[] = "an object that the last mark has reached is gone",
                   alone[] = "a mark stands where no object is allocated", changed[] = "a page is not what it was",
-                  early[] = "a page counts as swept in the epoch that the flip begins";
+                  early[] = "a page counts as swept in the epoch that the flip begins",
+                  fewer[] = "assertion \"freed <= totals->bytes\"";      /* what was freed had been another object's */
 
 static const struct row {
     enum sgc_fault fault;
@@ -34,7 +35,7 @@ static const struct row {
     { SGC_FAULT_NOT_REARMED, "pages are not watched anew after a round", missed, NULL, "mprotect", "concurrent", CHECKED },
     { SGC_FAULT_REARMED_LATE, "pages are watched anew after they were read", missed, NULL, "mprotect", "concurrent", CHECKED },
     { SGC_FAULT_OLD_LIMIT, "a round keeps the heap's limit", missed, NULL, "mprotect", "concurrent", CHECKED },
-    { SGC_FAULT_TAKEN_DOWN, "a span is taken down in a cycle", changed, NULL, "none", "concurrent", TORTURED },
+    { SGC_FAULT_TAKEN_DOWN, "a span is taken down in a cycle", changed, fewer, "none", "concurrent", TORTURED },
     { SGC_FAULT_CLEARED_UNSWEPT, "clearing takes the marks of an unswept page", gone, NULL, "none", "stop", TORTURED },
     { SGC_FAULT_BATCH_LOST, "what waits in a batch is lost at an interruption", missed, NULL, "mprotect", "concurrent", TAKEN },
     { SGC_FAULT_FLAG_FORGOTTEN, "a flagged page is forgotten", missed, NULL, "mprotect", "concurrent", TORTURED },
