@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 
+#include "tests/lib/sanitized.h"
+
 enum { EACH = 300, ROUNDS = 40, KEPT = 2000, WORKERS = 2 };
 
 struct item {
@@ -298,7 +300,7 @@ static void check_written(void)
 
 /* ---- other markers --------------------------------------------------------------------------- */
 
-enum { LISTS = 2000, LONG = 200, TRIALS = 5, WAIT_MS = 60 };
+enum { LISTS = TEST_SANITIZED ? 500 : 2000, LONG = 200, TRIALS = 5, WAIT_MS = 60 };
 
 struct node {
     struct node *next;

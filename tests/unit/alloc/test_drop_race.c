@@ -15,7 +15,7 @@
 #include "tests/lib/heap.h"
 #include "tests/lib/sanitized.h"
 
-enum { THREADS = 4, SLOTS = 3000, STEPS = TEST_SANITIZED ? 300 : 1500, LARGE = 40 };
+enum { THREADS = 4, SLOTS = 3000, STEPS = TEST_SANITIZED ? 200 : 1500, LARGE = 40 };
 
 struct slot {
     uint64_t *object;

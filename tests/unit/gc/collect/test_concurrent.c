@@ -21,7 +21,7 @@
 #include "tests/lib/random.h"
 #include "tests/lib/white.h"
 
-enum { SLOTS = 6000, CYCLES = TEST_SANITIZED ? 2 : 5, SECONDS = 20, PAYLOAD = 24 };
+enum { SLOTS = TEST_SANITIZED ? 2500 : 6000, CYCLES = TEST_SANITIZED ? 2 : 5, SECONDS = 20, PAYLOAD = 24 };
 
 /* ---- how many cycles there were ---- */
 
