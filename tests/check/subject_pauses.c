@@ -10,6 +10,7 @@
  *   exits      the same, but the main thread ends first, by pthread_exit
  *   forks      the same in a child of a fork, too
  *   implicit   the same, but it never calls GC_INIT
+ *   typed      the same, and what it allocates first is typed
  *   idle       starts the collector only
  *   unused     not even that
  *   alarmed    the same as stops; a signal comes while its thread blocks it, which that thread must get all the same
@@ -27,6 +28,7 @@
 #define GC_NO_THREAD_REDIRECTS
 #include "gc/gc.h"
 #include "gc/gc_hooks.h"
+#include "gc/gc_typed.h"
 
 static long collections = 10, milliseconds;
 static int hooked;
@@ -129,6 +131,11 @@ static int act(const char *what)
 {
     if (strcmp(what, "implicit") == 0) {
         *(void *volatile *)GC_malloc(1000) = NULL;
+        collect();
+        return 0;
+    }
+    if (strcmp(what, "typed") == 0) {
+        need(GC_malloc_explicitly_typed(1000, 0) != NULL, "a typed object");
         collect();
         return 0;
     }

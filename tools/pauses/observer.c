@@ -22,6 +22,7 @@
 #define GC_NO_THREAD_REDIRECTS
 #include "gc/gc.h"
 #include "gc/gc_hooks.h"
+#include "gc/gc_typed.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,8 +41,9 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-    sgc_aw_t GC_init, GC_enable_incremental, GC_malloc, GC_malloc_atomic, GC_malloc_uncollectable, GC_set_on_collection_event,
-        GC_get_on_collection_event, GC_pthread_create, GC_get_version;
+    sgc_aw_t GC_init, GC_enable_incremental, GC_malloc, GC_malloc_atomic, GC_malloc_uncollectable, GC_malloc_ignore_off_page,
+        GC_memalign, GC_realloc, GC_malloc_explicitly_typed, GC_set_on_collection_event, GC_get_on_collection_event,
+        GC_pthread_create, GC_get_version;
 } real;
 
 static sgc_a32_t begun;
@@ -231,12 +233,36 @@ static void observe(void)
         file->error = (uint64_t)sgc_pauses_watch(file, needed, collected, plain);
 }
 
+/* Names are looked up before anything calls: later a look-up may itself allocate.  A library that is initialised before this
+ * one may allocate by then, as the runtime of Objective-C does. */
+__attribute__((constructor)) static void read_wishes(void)
+{
+    const char *text = getenv("SGC_PAUSES");
+    char *rest;
+
+    if (wanted.folder != NULL || text == NULL || REAL_OR_NULL(GC_init) == NULL)
+        return;
+    wanted.period_ns = strtoull(text, &rest, 10);
+    wanted.least_ns = strtoull(rest, &rest, 10);
+    wanted.flags = strtoull(rest, &rest, 10);
+    wanted.folder = *rest == ' ' ? rest + 1 : NULL;
+    (void)REAL_OR_NULL(GC_enable_incremental);
+    (void)REAL_OR_NULL(GC_malloc);
+    (void)REAL_OR_NULL(GC_malloc_atomic);
+    (void)REAL_OR_NULL(GC_malloc_uncollectable);
+    (void)REAL_OR_NULL(GC_malloc_ignore_off_page);
+    (void)REAL_OR_NULL(GC_memalign);
+    (void)REAL_OR_NULL(GC_realloc);
+    (void)REAL_OR_NULL(GC_malloc_explicitly_typed);
+}
+
 static void begin_once(void)
 {
     int before = errno;
 
     if (sgc_a32_swap(&begun, 1) != 0)
         return;
+    read_wishes();
     REAL(GC_init)();
     if (wanted.folder != NULL)
         observe();
@@ -247,24 +273,6 @@ static inline void begin(void)
 {
     if (__builtin_expect(sgc_a32_load(&begun) == 0, 0))
         begin_once();
-}
-
-/* Names are looked up before anything calls: later a look-up may itself allocate. */
-__attribute__((constructor)) static void read_wishes(void)
-{
-    const char *text = getenv("SGC_PAUSES");
-    char *rest;
-
-    if (text == NULL || REAL_OR_NULL(GC_init) == NULL)
-        return;
-    wanted.period_ns = strtoull(text, &rest, 10);
-    wanted.least_ns = strtoull(rest, &rest, 10);
-    wanted.flags = strtoull(rest, &rest, 10);
-    wanted.folder = *rest == ' ' ? rest + 1 : NULL;
-    (void)REAL_OR_NULL(GC_enable_incremental);
-    (void)REAL_OR_NULL(GC_malloc);
-    (void)REAL_OR_NULL(GC_malloc_atomic);
-    (void)REAL_OR_NULL(GC_malloc_uncollectable);
 }
 
 /* ---- in place of the collector's ---- */
@@ -297,6 +305,31 @@ EXPORT void *GC_malloc_uncollectable(size_t bytes)
 {
     begin();
     return REAL(GC_malloc_uncollectable)(bytes);
+}
+
+EXPORT void *GC_malloc_ignore_off_page(size_t bytes)
+{
+    begin();
+    return REAL(GC_malloc_ignore_off_page)(bytes);
+}
+
+EXPORT void *GC_memalign(size_t alignment, size_t bytes)
+{
+    begin();
+    return REAL(GC_memalign)(alignment, bytes);
+}
+
+EXPORT void *GC_realloc(void *object, size_t bytes)
+{
+    begin();
+    return REAL(GC_realloc)(object, bytes);
+}
+
+/* Objective-C's collected runtime allocates its objects by no other. */
+EXPORT void *GC_malloc_explicitly_typed(size_t bytes, GC_descr descriptor)
+{
+    begin();
+    return REAL(GC_malloc_explicitly_typed)(bytes, descriptor);
 }
 
 /* The program's hook is called by ours.  Who asks for it is the program, or the collector itself that wants to call it. */
