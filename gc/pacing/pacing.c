@@ -22,7 +22,8 @@ struct pacing {
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that; "never": they do not pay */
     sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0: whatever it takes */
-    sgc_aw_t live;
+    sgc_aw_t live, early;               /* see struct sgc_pace_heap; */
+    sgc_aw_t early_now;                 /* the latter, of the cycle that has begun */
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
@@ -115,6 +116,7 @@ static void reconsider(void)
     struct sgc_pace_costs costs;
     struct sgc_pace_heap heap = {
         .live = sgc_aw_load(&pacing.live),
+        .early = sgc_aw_load(&pacing.early),
         .size = sgc_heap_size(),
         .allocated = sgc_counts_allocated_before(),
     };
@@ -313,6 +315,7 @@ size_t sgc_pacing_cycle_done(size_t live)
 
     sgc_assert(ok());
     sgc_aw_store(&pacing.live, live);
+    sgc_aw_store(&pacing.early, sgc_aw_swap(&pacing.early_now, 0));
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
     return allocated;
 }
@@ -335,6 +338,13 @@ void sgc_pacing_reclaimed(size_t bytes)
     sgc_pacing_limit_paid();
     if (sgc_aw_cas(&pacing.live, live, live > bytes ? live - bytes : 0))
         sgc_pacing_reconsider();
+}
+
+/* What a cycle that was given up has freed counts for the next one. */
+void sgc_pacing_freed_early(size_t bytes)
+{
+    sgc_assert(ok());
+    sgc_count_add(&pacing.early_now, bytes);
 }
 
 void sgc_pacing_set_minimum(size_t bytes)

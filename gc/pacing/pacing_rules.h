@@ -36,6 +36,7 @@ struct sgc_pace_costs {
 
 struct sgc_pace_heap {
     size_t live;                    /* bytes, as the last cycle found it */
+    size_t early;                   /* bytes that the cycle freed in the program's place, which would have done so later */
     size_t finalizable;             /* of these, what was kept only for finalizers to run, */
     size_t pointer_free;            /* and what has no words to scan */
     size_t roots;                   /* bytes scanned besides */
@@ -143,11 +144,22 @@ static inline size_t sgc_pace_within(size_t budget, size_t live, size_t limit)
     return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(live / SGC_PACE_NEAR, SGC_PACE_MIN)));
 }
 
+/* What the program would have freed without the cycle, only later, counts as if it lived: there will be as much of it again. */
+static inline struct sgc_pace_heap sgc_pace_unhurried(const struct sgc_pace_heap *h)
+{
+    struct sgc_pace_heap then = *h;
+
+    then.live = sgc_pace_smaller(h->live, SGC_PACE_NEVER) + sgc_pace_smaller(h->early, SGC_PACE_NEVER);
+    then.early = 0;
+    return then;
+}
+
 /* The bytes to allocate before the next cycle. */
 static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                      const struct sgc_pace_bounds *b)
 {
-    size_t budget = sgc_pace_within(sgc_pace_wish(c, h, b), h->live, b->limit);
+    struct sgc_pace_heap then = sgc_pace_unhurried(h);
+    size_t budget = sgc_pace_within(sgc_pace_wish(c, &then, b), then.live, b->limit) + sgc_pace_smaller(h->early, SGC_PACE_NEVER);
 
     return sgc_pace_smaller(sgc_pace_larger(budget, b->minimum), SGC_PACE_NEVER);
 }
