@@ -8,7 +8,7 @@
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
  *                     thread that frees what it found dead: by CAS
- *   early             the collecting thread, at the end of a cycle            anybody: relaxed
+ *   early, own        the collecting thread, at the end of a cycle            anybody: relaxed
  *   early_now         the collecting thread, world stopped, or at the end     same
  *                     of a cycle
  *   trigger           with the budget                                         mutators: relaxed, as the budget
