@@ -310,7 +310,7 @@ enum sgc_due sgc_pacing_poll(struct sgc_mutator *self)
     return any ? due(self) : SGC_DUE_NOT;
 }
 
-/* A few bytes say nothing about how far the program frees by itself.  Slots that were claimed and not handed out are not dead. */
+/* How far does the program free by itself?  A few bytes do not say it.  Slots claimed and not handed out are not dead. */
 static void learn_own(size_t allocated, size_t live, size_t early)
 {
     size_t freed = sgc_counts_freed_at_stop() + early;

@@ -26,8 +26,8 @@ enum {
     SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
     SGC_PACE_MARGIN = 50,      /* percent of its expected time that marking beside the program may take longer */
     SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a cycle has to be over */
-    SGC_PACE_OWN = 256,        /* a program that frees all by itself */
-    SGC_PACE_REST = 8,         /* one that leaves this part of what dies to cycles has as many as one that leaves all */
+    SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
+    SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them as who leaves all */
     SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
 };
 
@@ -90,8 +90,8 @@ static inline size_t sgc_pace_in_time(const struct sgc_pace_costs *c, uint64_t n
     return sgc_pace_scale(ns, 1000, c->mutator_ps);
 }
 
-/* Of what it allocated since the cycle before, how much the program freed by itself, in parts of SGC_PACE_OWN: less the more
- * was left for the cycle to find dead. */
+/* How much of what it allocated between two cycles the program freed by itself, in parts of SGC_PACE_OWN: the less, the more it
+ * left for the cycle to find dead. */
 static inline size_t sgc_pace_own(size_t allocated, size_t freed, size_t dead)
 {
     size_t own = sgc_pace_less(freed, sgc_pace_scale(dead, SGC_PACE_REST - 1, 1));
@@ -100,15 +100,14 @@ static inline size_t sgc_pace_own(size_t allocated, size_t freed, size_t dead)
 }
 
 /* A heap grows in proportion to what lives, a small one faster, up to the double.  What was kept only for finalizers is garbage
- * when they have run: if it counted, a program that finalizes all it makes would get twice as much for each cycle.  A program that frees by
- * itself needs no cycles: it has up to twice as much, since its heap does not grow by that, unless what it needs does. */
+ * when they have run: if it counted, a program that finalizes all it makes would get twice as much for each cycle.
+ * A program that frees by itself has up to twice as much: cycles find nothing in it, and it does not use that. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divisor)
 {
     size_t staying = sgc_pace_smaller(sgc_pace_less(h->live, h->finalizable), SGC_PACE_NEVER);
     size_t pointer_free = sgc_pace_smaller(h->pointer_free, staying);
     size_t doubled = staying + sgc_pace_smaller(h->roots, SGC_PACE_NEVER) / SGC_PACE_LIGHT;
     size_t weight = doubled - pointer_free + pointer_free / SGC_PACE_LIGHT;
-
     size_t growth = sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_MIN);
 
     return growth + sgc_pace_scale(growth, sgc_pace_smaller(h->own, SGC_PACE_OWN), SGC_PACE_OWN);
@@ -174,7 +173,8 @@ static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struc
                                      const struct sgc_pace_bounds *b)
 {
     struct sgc_pace_heap then = sgc_pace_unhurried(h);
-    size_t budget = sgc_pace_within(sgc_pace_wish(c, &then, b), then.live, b->limit) + sgc_pace_smaller(h->early, SGC_PACE_NEVER);
+    size_t early = sgc_pace_smaller(h->early, SGC_PACE_NEVER);
+    size_t budget = early + sgc_pace_within(sgc_pace_wish(c, &then, b), then.live, b->limit);
 
     return sgc_pace_smaller(sgc_pace_larger(budget, b->minimum), SGC_PACE_NEVER);
 }
