@@ -8,6 +8,7 @@
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
+#include "gc/pacing/pacing.h"
 #include "shortterm/counts.h"
 #include "shortterm/holds.h"
 #include "shortterm/left_dates.h"
@@ -40,6 +41,7 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
         return;
     d->freed++;
     d->freed_bytes += o.bytes;
+    sgc_pacing_freed_early(o.bytes);
     if (sgc_kind_uncollectable(o.kind))
         sgc_api_count_uncollectable(-(intptr_t)o.bytes);
 }

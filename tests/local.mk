@@ -397,7 +397,7 @@ slow_scripts += tests/check/check_bench
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
 # The programs about short-term memory.
-slow_scripts += tests/check/check_shortterm_apps
+slow_scripts += tests/check/check_shortterm_apps tests/check/check_steady
 long_test_scripts += tests/check/check_shortterm_study
 
 # ACDC on each memory, and on a small libscm; the study that runs it.

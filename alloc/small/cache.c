@@ -138,8 +138,10 @@ void sgc_cache_keep_none(struct sgc_cache *cache)
     cache->keeps_freed = false;
 }
 
-void sgc_cache_retire(struct sgc_cache *cache)
+size_t sgc_cache_retire(struct sgc_cache *cache)
 {
+    size_t unused = 0;
+
     sgc_assert(sgc_cache_ok(cache));
     sgc_cache_count_freed(cache);
     cache->counted = 0;
@@ -149,8 +151,9 @@ void sgc_cache_retire(struct sgc_cache *cache)
 
             cache->active[kind][half] = 0;
             for (; bins != 0; bins &= bins - 1)
-                retire_bin(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(bins));
+                unused += retire_bin(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(bins));
         }
+    return unused;
 }
 
 /* What was claimed counts as allocated, and will so once more: it is as good as freed. */

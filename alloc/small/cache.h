@@ -160,8 +160,9 @@ static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
  * run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
-/* Gives up claimed and cached slots.  World stopped, or by its own thread in a section. */
-void sgc_cache_retire(struct sgc_cache *cache);
+/* Gives up claimed and cached slots.  Returns the bytes of those that were never handed out.  World stopped, or by its own
+ * thread in a section. */
+size_t sgc_cache_retire(struct sgc_cache *cache);
 
 /* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread. */
 void sgc_cache_repair(struct sgc_cache *cache);

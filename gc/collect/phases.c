@@ -58,10 +58,13 @@ static bool phase_resume(struct sgc_cycle *c)
 
 void sgc_retire_caches(void)
 {
+    size_t unused = 0;
+
     sgc_assert(sgc_stopped_by_self());
     sgc_counts_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        sgc_cache_retire(&m->cache);
+        unused += sgc_cache_retire(&m->cache);
+    sgc_counts_unused(unused);
 }
 
 static bool phase_retire(struct sgc_cycle *c)

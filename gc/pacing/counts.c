@@ -8,7 +8,7 @@
 struct counts {
     _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own; since the last cycle */
     size_t allocated_at_stop;           /* of these, when the world stopped: what comes after is the next cycle's; */
-    size_t freed_at_stop;               /* the collecting thread's */
+    size_t freed_at_stop, unused_at_stop;       /* the collecting thread's */
     sgc_aw_t before, freed_before;      /* up to the last cycle */
 };
 
@@ -72,7 +72,22 @@ size_t sgc_counts_at_stop(void)
     return counts.allocated_at_stop;
 }
 
-size_t sgc_counts_cycle_done(void)
+size_t sgc_counts_freed_at_stop(void)
+{
+    return counts.freed_at_stop;
+}
+
+void sgc_counts_unused(size_t bytes)
+{
+    counts.unused_at_stop = bytes;
+}
+
+size_t sgc_counts_unused_at_stop(void)
+{
+    return counts.unused_at_stop;
+}
+
+void sgc_counts_cycle_done(void)
 {
     size_t allocated = counts.allocated_at_stop;
 
@@ -81,7 +96,6 @@ size_t sgc_counts_cycle_done(void)
     sgc_aw_add_relaxed(&counts.freed, -counts.freed_at_stop);
     sgc_aw_add_relaxed(&counts.before, allocated);
     sgc_aw_add_relaxed(&counts.freed_before, counts.freed_at_stop);
-    return allocated;
 }
 
 /* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */

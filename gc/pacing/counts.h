@@ -34,10 +34,15 @@ bool sgc_counts_take_spans(void);
 /* Adds all.  World stopped: this is what the cycle sees. */
 void sgc_counts_take_all(void);
 
-/* What was allocated when the world stopped last.  On the collecting thread. */
-size_t sgc_counts_at_stop(void);
+/* So much of what was allocated, then, no thread had handed out yet.  World stopped. */
+void sgc_counts_unused(size_t bytes);
 
-/* The cycle has ended: what it saw is no longer counted.  Returns the bytes allocated from the cycle before to it.  GC lock. */
-size_t sgc_counts_cycle_done(void);
+/* What was allocated since the last cycle when the world stopped last, freed, and claimed only.  On the collecting thread. */
+size_t sgc_counts_at_stop(void);
+size_t sgc_counts_freed_at_stop(void);
+size_t sgc_counts_unused_at_stop(void);
+
+/* The cycle has ended: what it saw is no longer counted.  GC lock. */
+void sgc_counts_cycle_done(void);
 
 #endif

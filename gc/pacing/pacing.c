@@ -22,7 +22,8 @@ struct pacing {
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that; "never": they do not pay */
     sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0: whatever it takes */
-    sgc_aw_t live;
+    sgc_aw_t live, early, own;          /* see struct sgc_pace_heap; */
+    sgc_aw_t early_now;                 /* of the cycle that has begun */
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
     size_t memory;                      /* that a heap may use on this machine; fixed at the start */
@@ -115,6 +116,8 @@ static void reconsider(void)
     struct sgc_pace_costs costs;
     struct sgc_pace_heap heap = {
         .live = sgc_aw_load(&pacing.live),
+        .early = sgc_aw_load(&pacing.early),
+        .own = sgc_aw_load(&pacing.own),
         .size = sgc_heap_size(),
         .allocated = sgc_counts_allocated_before(),
     };
@@ -307,12 +310,25 @@ enum sgc_due sgc_pacing_poll(struct sgc_mutator *self)
     return any ? due(self) : SGC_DUE_NOT;
 }
 
+/* How far does the program free by itself?  A few bytes do not say it.  Slots claimed and not handed out are not dead. */
+static void learn_own(size_t allocated, size_t live, size_t early)
+{
+    size_t freed = sgc_counts_freed_at_stop() + early;
+    size_t there = sgc_pace_less(sgc_aw_load(&pacing.live) + allocated, freed + sgc_counts_unused_at_stop());
+
+    if (allocated >= SGC_PACE_MIN)
+        sgc_aw_store(&pacing.own, sgc_pace_own(allocated, freed, sgc_pace_less(there, live)));
+}
+
 size_t sgc_pacing_cycle_done(size_t live)
 {
-    size_t allocated = sgc_counts_cycle_done();
+    size_t early = sgc_aw_swap(&pacing.early_now, 0), allocated = sgc_counts_at_stop();
 
     sgc_assert(ok());
+    learn_own(allocated, live, early);
+    sgc_counts_cycle_done();
     sgc_aw_store(&pacing.live, live);
+    sgc_aw_store(&pacing.early, early);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
     return allocated;
 }
@@ -335,6 +351,13 @@ void sgc_pacing_reclaimed(size_t bytes)
     sgc_pacing_limit_paid();
     if (sgc_aw_cas(&pacing.live, live, live > bytes ? live - bytes : 0))
         sgc_pacing_reconsider();
+}
+
+/* What a cycle that was given up has freed counts for the next one. */
+void sgc_pacing_freed_early(size_t bytes)
+{
+    sgc_assert(ok());
+    sgc_count_add(&pacing.early_now, bytes);
 }
 
 void sgc_pacing_set_minimum(size_t bytes)

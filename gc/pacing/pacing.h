@@ -8,6 +8,9 @@
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
  *                     thread that frees what it found dead: by CAS
+ *   early, own        the collecting thread, at the end of a cycle            anybody: relaxed
+ *   early_now         the collecting thread, world stopped, or at the end     same
+ *                     of a cycle
  *   trigger           with the budget                                         mutators: relaxed, as the budget
  *   pause_ns          any thread that chooses the mode, or the target         the collecting thread: relaxed
  *   memory            the starting thread                                     thread creation
@@ -70,6 +73,9 @@ void sgc_pacing_allow(size_t bytes);            /* the client expanded the heap:
 /* So much of what the last cycle counted as live was found dead by it, and has been freed only now, as if by the cycle: it does
  * not count as freed.  In a section. */
 void sgc_pacing_reclaimed(size_t bytes);
+
+/* The cycle has freed so much in the program's place, which would have freed it later.  World stopped, before the mark. */
+void sgc_pacing_freed_early(size_t bytes);
 
 size_t sgc_pacing_live(void);                   /* as the last cycle found it */
 

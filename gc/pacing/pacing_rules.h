@@ -26,6 +26,8 @@ enum {
     SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
     SGC_PACE_MARGIN = 50,      /* percent of its expected time that marking beside the program may take longer */
     SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a cycle has to be over */
+    SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
+    SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them as who leaves all */
     SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
 };
 
@@ -41,6 +43,8 @@ struct sgc_pace_heap {
     size_t roots;                   /* bytes scanned besides */
     size_t size;                    /* of the heap */
     size_t allocated;               /* by the program so far */
+    size_t early;                   /* bytes that the cycle freed in the program's place, which would have done so later */
+    size_t own;                     /* how far the program frees by itself: sgc_pace_own */
 };
 
 struct sgc_pace_bounds {
@@ -86,16 +90,27 @@ static inline size_t sgc_pace_in_time(const struct sgc_pace_costs *c, uint64_t n
     return sgc_pace_scale(ns, 1000, c->mutator_ps);
 }
 
+/* How much of what it allocated between two cycles the program freed by itself, in parts of SGC_PACE_OWN: the less, the more it
+ * left for the cycle to find dead. */
+static inline size_t sgc_pace_own(size_t allocated, size_t freed, size_t dead)
+{
+    size_t own = sgc_pace_less(freed, sgc_pace_scale(dead, SGC_PACE_REST - 1, 1));
+
+    return sgc_pace_smaller(sgc_pace_scale(own, SGC_PACE_OWN, allocated), SGC_PACE_OWN);
+}
+
 /* A heap grows in proportion to what lives, a small one faster, up to the double.  What was kept only for finalizers is garbage
- * when they have run: if it counted, a program that finalizes all it makes would get twice as much for each cycle. */
+ * when they have run: if it counted, a program that finalizes all it makes would get twice as much for each cycle.
+ * A program that frees by itself has up to twice as much: cycles find nothing in it, and it does not use that. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divisor)
 {
     size_t staying = sgc_pace_smaller(sgc_pace_less(h->live, h->finalizable), SGC_PACE_NEVER);
     size_t pointer_free = sgc_pace_smaller(h->pointer_free, staying);
     size_t doubled = staying + sgc_pace_smaller(h->roots, SGC_PACE_NEVER) / SGC_PACE_LIGHT;
     size_t weight = doubled - pointer_free + pointer_free / SGC_PACE_LIGHT;
+    size_t growth = sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_MIN);
 
-    return sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_MIN);
+    return growth + sgc_pace_scale(growth, sgc_pace_smaller(h->own, SGC_PACE_OWN), SGC_PACE_OWN);
 }
 
 /* What may be spent to keep cycles rare: the heap that the client has asked for; a small heap, and what the user has named, but
@@ -143,11 +158,23 @@ static inline size_t sgc_pace_within(size_t budget, size_t live, size_t limit)
     return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(live / SGC_PACE_NEAR, SGC_PACE_MIN)));
 }
 
+/* What the program would have freed without the cycle, only later, counts as if it lived: there will be as much of it again. */
+static inline struct sgc_pace_heap sgc_pace_unhurried(const struct sgc_pace_heap *h)
+{
+    struct sgc_pace_heap then = *h;
+
+    then.live = sgc_pace_smaller(h->live, SGC_PACE_NEVER) + sgc_pace_smaller(h->early, SGC_PACE_NEVER);
+    then.early = 0;
+    return then;
+}
+
 /* The bytes to allocate before the next cycle. */
 static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                      const struct sgc_pace_bounds *b)
 {
-    size_t budget = sgc_pace_within(sgc_pace_wish(c, h, b), h->live, b->limit);
+    struct sgc_pace_heap then = sgc_pace_unhurried(h);
+    size_t early = sgc_pace_smaller(h->early, SGC_PACE_NEVER);
+    size_t budget = early + sgc_pace_within(sgc_pace_wish(c, &then, b), then.live, b->limit);
 
     return sgc_pace_smaller(sgc_pace_larger(budget, b->minimum), SGC_PACE_NEVER);
 }

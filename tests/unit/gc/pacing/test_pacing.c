@@ -228,6 +228,45 @@ static void test_freed(void)
     tap_ok(sum >= (size_t)PATIENCE_MB << 20, "large objects likewise");
 }
 
+/* What a cycle frees in the program's place there will be again. */
+static void test_freed_early(void)
+{
+    size_t sum;
+
+    white_collect();
+    sgc_pacing_freed_early((size_t)20 << 20);
+    white_collect();
+    sum = until_collection(1000, false);
+    tap_ok(mb(sum) >= 27, "a cycle that has freed 20 MB in the program's place: the next after these and more (%zu)", mb(sum));
+    sum = until_collection(1000, false);
+    white_exact_ok(mb(sum) <= 17, "but the one after that as before (%zu)", mb(sum));
+}
+
+/* Allocates 2 MB again and again, and frees what was there, but for so many tenths; then, until the next collection. */
+static size_t until_after_waves(unsigned lost)
+{
+    enum { WAVE = 20, WAVES = 50, BYTES = 100000 };        /* small ones would be used again and count neither way */
+    static void *wave[WAVE];            /* a root */
+
+    for (int n = 0; n < WAVES; n++)
+        for (unsigned i = 0; i < WAVE; i++) {
+            if (wave[i] != NULL && i % 10 >= lost)
+                sgc_object_free(sgc_self, wave[i]);
+            wave[i] = sgc_allocate(BYTES, WHITE_KIND);
+        }
+    white_collect();
+    pretend_cycles(1);
+    return until_collection(1000, false);
+}
+
+static void test_own(void)
+{
+    size_t all = until_after_waves(0), most = until_after_waves(3);
+
+    white_exact_ok(all > most + most / 2, "who frees all has a larger budget than who does not (%zu KB, %zu KB)", all >> 10,
+                   most >> 10);
+}
+
 /* One thread allocates, another frees, through a ring; the one that frees never comes by the slow path. */
 enum { RING = 64 };
 
@@ -388,6 +427,8 @@ int main(void)
     test_budget();
     test_freed_elsewhere();
     test_freed();
+    test_freed_early();
+    test_own();
     test_unseen();
     test_settings();
     test_counts();

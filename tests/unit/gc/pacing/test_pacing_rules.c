@@ -189,13 +189,44 @@ static bool trigger_is_early(struct figures f)
 static bool no_overflow(struct figures f)
 {
     size_t *any[] = { &f.heap.live, &f.heap.roots, &f.heap.pointer_free, &f.heap.allocated, &f.heap.size, &f.bounds.minimum,
-                      &f.bounds.granted, &f.bounds.initial, &f.bounds.named };
+                      &f.bounds.granted, &f.bounds.initial, &f.bounds.named, &f.heap.early, &f.heap.own };
 
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
         if (random_below(2) != 0)
             *any[i] = SIZE_MAX - random_below(10);
     return budget(&f) >= SGC_PACE_MIN && budget(&f) <= SGC_PACE_NEVER &&
            sgc_pace_trigger(budget(&f), &f.costs, UINT64_MAX, 25) <= budget(&f);
+}
+
+/* So much more, and as if it were still alive. */
+static bool early_counts(struct figures f)
+{
+    struct figures g = f;
+
+    f.heap.early = random_below(40);
+    g.heap.live += f.heap.early;
+    return budget(&f) == budget(&g) + f.heap.early;
+}
+
+/* Whoever frees more has no smaller budget, nor one of more than twice the growth; if more dies besides, no larger one. */
+static bool own_frees_count(struct figures f)
+{
+    size_t allocated = random_below(40), freed = random_below(40), dead = random_below(40);
+    struct figures more = f, less = f, none = f;
+
+    f.heap.own = sgc_pace_own(allocated, freed, dead);
+    more.heap.own = sgc_pace_own(allocated, freed + random_below(40), dead);
+    less.heap.own = sgc_pace_own(allocated, freed, dead + random_below(40));
+    return f.heap.own <= SGC_PACE_OWN && budget(&more) >= budget(&f) && budget(&less) <= budget(&f) &&
+           budget(&none) <= budget(&f) && budget(&f) <= 2 * budget(&none);
+}
+
+/* Who frees nothing, or leaves an eighth of what dies to cycles. */
+static bool others_have_no_more(struct figures f)
+{
+    size_t allocated = random_below(40), freed = random_below(40);
+
+    return sgc_pace_own(allocated, 0, f.heap.live) == 0 && sgc_pace_own(allocated, freed, freed / (SGC_PACE_REST - 1) + 1) == 0;
 }
 
 static void test_properties(void)
@@ -212,6 +243,11 @@ static void test_properties(void)
     ALWAYS(weighed, "what finalizers alone keep does not count, pointer-free objects as little as roots");
     ALWAYS(half_is_reused, "half of the touched memory is used before the cycle, if that is worth it");
     ALWAYS(trigger_is_early, "marking beside the program ends before the budget is used up");
+    ALWAYS(early_counts, "what a cycle frees in the program's place counts as if it were alive");
+    ALWAYS(own_frees_count, "who frees more by itself has no smaller budget, and at most twice as much");
+    ALWAYS(others_have_no_more, "who leaves an eighth of what dies to cycles has no more than who leaves all");
+    tap_ok(sgc_pace_own(MB, MB, 0) == SGC_PACE_OWN && sgc_pace_own(4 * MB, MB, 0) == SGC_PACE_OWN / 4,
+           "all counts if all was freed, a fourth if a fourth was");
     tap_ok(failures(no_overflow, 64) == 0, "nothing overflows");
 }
 
