@@ -19,6 +19,7 @@ enum {
 };
 
 SGC_STATE static struct sgc_date_queue gone;
+SGC_STATE static struct sgc_date_list unheld = { &sgc_dates_none, NULL, NULL };
 SGC_STATE static struct { uint32_t phase, cycles; } still;      /* global time */
 SGC_STATE static sgc_aw_t kept_bytes;                           /* for whoever asks: relaxed */
 
@@ -94,6 +95,8 @@ static void take_queue(void *arg, struct sgc_date_queue *queue, struct sgc_date_
 /* False: the system has no memory, and dates that are over count as if they were not. */
 static bool take_off(struct suspects *s)
 {
+    if (!sgc_date_list_empty(&unheld))
+        sgc_date_queue_append(&gone, &unheld);
     each_queue(count_queue, &s->most);
     if (s->most == 0)
         return true;
@@ -279,6 +282,21 @@ void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_date_queue_visit(&gone, fn, arg);
+    sgc_date_list_visit(&unheld, fn, arg);
+}
+
+bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
+{
+    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
+    if (*unheld.next == SGC_DATES_END) {
+        if (d->pool.first == NULL)
+            return false;
+        sgc_date_list_extend(&unheld, &d->pool);
+    }
+    unheld.next[1] = caller;
+    *unheld.next = object | SGC_DATE_OTHER;
+    unheld.next += 2;
+    return true;
 }
 
 void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)
