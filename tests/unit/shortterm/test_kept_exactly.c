@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/verify.c: an object has expired at exactly the tick that is due.  From that tick on, and not before, a check says
- * of one that static data leads to that it has expired; and what nothing but its date kept is let go.
+ * Where what has expired is not freed, an object has expired at exactly the tick that is due.  From that tick on, and not
+ * before, a collection lets go what nothing but its date kept; with verify it also says of an object that static data leads to
+ * that it has expired.
  *
- * A check follows each tick.  Each case is a process of its own, since settings are chosen once.
+ * A collection follows each tick.  Each case is a process of its own, since settings are chosen once.
+ *
+ * Also: shortterm/verify.c, shortterm/layer.c, shortterm/tick.c.
  */
 #include "shortterm/verify.h"
 
@@ -35,6 +38,8 @@ static void count_living(void *unused)
 
 /* ---- one thread ---- */
 
+static struct SGC_shortterm settings;
+
 static SGC_clock_t *rhythm;
 
 static int refresh_by_rhythm(void *object, unsigned e) { return SGC_refresh_clock(object, e, rhythm); }
@@ -59,20 +64,34 @@ WHITE_NOINLINE static int refresh_all(const struct time *t, unsigned e)
     return wrong;
 }
 
+/* How many certain findings there are; 0 in other modes. */
+static int look(void)
+{
+    if (settings.mode == SGC_SHORTTERM_VERIFY) {
+        check();
+    } else {
+        scrub_stack();
+        GC_gcollect();
+    }
+    elsewhere(count_living, NULL);
+    return with_certainty(SGC_FINDING_CERTAIN);
+}
+
+/* Nobody counts with pin. */
+static bool has_dates(int dates)
+{
+    return SGC_dates(root) == (settings.mode == SGC_SHORTTERM_PIN ? -1 : dates);
+}
+
 /* Of objects that have not expired nothing is said, and all of them live. */
 static bool all_live(void)
 {
-    bool silent = check() == 0 && SGC_dates(root) == 1;
-
-    elsewhere(count_living, NULL);
-    return silent && living == HIDDEN;
+    return look() == 0 && finds == 0 && has_dates(1) && living == HIDDEN;
 }
 
 static bool all_expired(void)
 {
-    check();
-    elsewhere(count_living, NULL);
-    return with_certainty(SGC_FINDING_CERTAIN) == 1 && SGC_dates(root) == 0 && living <= STRAY;
+    return look() == (settings.mode == SGC_SHORTTERM_VERIFY) && has_dates(0) && living <= STRAY;
 }
 
 static int expire_exactly(const struct time *t, unsigned e)
@@ -84,7 +103,7 @@ static int expire_exactly(const struct time *t, unsigned e)
     wrong = refresh_all(t, e);
     for (unsigned i = 1; i < e + t->more; i++)
         wrong += t->tick() != 0 || !all_live();
-    return wrong + (t->tick() != 0 || !all_expired() || check() != 0);
+    return wrong + (t->tick() != 0 || !all_expired() || look() != 0);
 }
 
 /* What is too large is refused, and nothing is kept by it. */
@@ -95,14 +114,13 @@ static int refuse_exactly(const struct time *t, unsigned n)
     for (unsigned k = 0; k < 2; k++) {
         unsigned e = k == 0 ? n + 1 : UINT_MAX;
 
-        wrong += t->refresh(root, e) != ERANGE || SGC_dates(root) != 0;
+        wrong += t->refresh(root, e) != ERANGE || !has_dates(0);
         errno = 0;
         wrong += SGC_malloc_dated(10, e, k == 0 ? SGC_SHORTTERM_GLOBAL : 0) != NULL || errno != ERANGE;
     }
     return wrong;
 }
 
-static struct SGC_shortterm settings;
 static bool at_the_end;                 /* of global time, which begins again */
 
 static int exactly(void)
@@ -110,8 +128,9 @@ static int exactly(void)
     unsigned n = (unsigned)settings.extension;
     int wrong;
 
-    findings_begin();
-    wrong = SGC_shortterm_init(&settings, sizeof settings) != 0 || SGC_shortterm_mode() != SGC_SHORTTERM_VERIFY;
+    setenv("SGC_MODE", "stop", 1);
+    GC_INIT();
+    wrong = SGC_shortterm_init(&settings, sizeof settings) != 0 || SGC_shortterm_mode() != settings.mode;
     if (at_the_end)
         sgc_time_reset(UINT32_MAX - 4);
     rhythm = SGC_clock_new();
@@ -199,24 +218,32 @@ static int together(void)
     return wrong != 0;
 }
 
+static void check_row(int mode, const struct row *r)
+{
+    static const char *const names[] = { "pin", "free", "hybrid", "verify" };
+
+    settings = (struct SGC_shortterm){ mode, r->extension, r->collect, r->step, r->page };
+    at_the_end = r->at_the_end;
+    if (TEST_SANITIZED)
+        tap_skip("%s, %s: sanitizers keep old words on stacks", names[mode], r->name);
+    else
+        child_ok(exactly, "%s: objects expire exactly in time, %s", names[mode], r->name);
+}
+
 int main(void)
 {
     static const unsigned es[] = { 0, 1, N - 1, N };
 
+    unsetenv("SGC_SHORTTERM");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct row *r = &rows[i];
-
-        settings = (struct SGC_shortterm){ -1, r->extension, r->collect, r->step, r->page };
-        at_the_end = r->at_the_end;
-        if (TEST_SANITIZED)
-            tap_skip("%s: sanitizers keep old words on stacks", r->name);
-        else
-            child_ok(exactly, "objects expire exactly in time, %s", r->name);
+        check_row(SGC_SHORTTERM_VERIFY, &rows[i]);
+        check_row(SGC_SHORTTERM_PIN, &rows[i]);
+        check_row(SGC_SHORTTERM_HYBRID, &rows[i]);
     }
     for (threads = 1; threads <= THREADS; threads *= 2)
         for (int i = 0; i < 4; i++) {
             extension = es[i];
-            child_ok(together, "%d threads, extension %u: each object at its thread's tick that is due", threads, extension);
+            child_ok(together, "verify, %d threads, extension %u: each object at its thread's tick that is due", threads, extension);
         }
     return tap_done();
 }
