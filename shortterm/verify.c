@@ -45,16 +45,17 @@ struct suspects {
 
 typedef void (*queue_fn)(void *arg, struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_tid_t thread);
 
-/* Pages of threads that have ended go to those for all. */
+/* Pages of threads that have ended go to those for all.  What is no thread's comes first, so that of an object's dates the one
+ * that can be told most about is the last. */
 static void each_queue(queue_fn fn, void *arg)
 {
     struct sgc_date_pool full = { NULL, UINT32_MAX / 2 };
 
     sgc_assert(sgc_stopped_by_self());
+    fn(arg, &gone, &full, 0);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             fn(arg, &sgc_dates_of(m)->expired, &sgc_dates_of(m)->pool, m->tid);
-    fn(arg, &gone, &full, 0);
 }
 
 static void count_stretch(void *arg, uintptr_t *from, uintptr_t *end)

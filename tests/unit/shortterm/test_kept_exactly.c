@@ -243,7 +243,8 @@ int main(void)
     for (threads = 1; threads <= THREADS; threads *= 2)
         for (int i = 0; i < 4; i++) {
             extension = es[i];
-            child_ok(together, "verify, %d threads, extension %u: each object at its thread's tick that is due", threads, extension);
+            child_ok(together, "verify, %d threads, extension %u: each object at its thread's tick that is due", threads,
+                     extension);
         }
     return tap_done();
 }

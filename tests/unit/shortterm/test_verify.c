@@ -69,7 +69,12 @@ static int by_hold(void)
     for (int i = 0; i < 600; i++)
         SGC_unhold(root);
     check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread == 0 ? 0 : 3;
+    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != sgc_thread_id())
+        return 3;
+    SGC_hold(root);
+    SGC_unhold(root);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread == 0 ? 0 : 4;
 }
 
 /* More of them than a page has room for. */
