@@ -208,8 +208,8 @@ struct SGC_finding {
 typedef void (GC_CALLBACK *SGC_finding_proc)(const struct SGC_finding *finding, void *data);
 
 /* Collects, and calls proc with all that was found and not told yet; proc NULL: that is said in messages.  Returns how many
- * that were, which may be more than were told: the first ten are.  proc may use the collector; others may have changed the
- * objects meanwhile.  0 in other modes.
+ * that were, which may be more than were told: ten are, certain ones first.  proc may use the collector; others may have
+ * changed the objects meanwhile.  0 in other modes.
  *
  * SGC_SHORTTERM_CHECK=n does it, with messages, in each n-th tick of a thread; without it what was found is said at the next
  * tick of any thread. */

@@ -123,18 +123,49 @@ static void add_finding(int kind, const struct suspect *s, const struct sgc_obje
     f->of.thread = s->thread;
 }
 
-/* Those that are marked. */
-static void judge(struct suspects *s, int kind)
+/* Can it be reached, and nothing has been said of it? */
+static bool is_marked(const struct suspect *s, struct sgc_object *o)
+{
+    if (s->object == 0 || !sgc_object_find(s->object, o) || !sgc_walk_marked(o))
+        return false;
+    sgc_assert(o->start == s->object);
+    return true;
+}
+
+static size_t count_marked(const struct suspects *s)
+{
+    struct sgc_object o;
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        count += is_marked(&s->of[i], &o);
+    return count;
+}
+
+/* Those that are marked; not NULL: and that this search has come to. */
+static void judge(struct suspects *s, int kind, const struct sgc_ways *search)
 {
     struct sgc_object o;
 
     for (size_t i = 0; i < s->count; i++) {
-        if (s->of[i].object == 0 || !sgc_object_find(s->of[i].object, &o) || !sgc_walk_marked(&o))
+        if (!is_marked(&s->of[i], &o) || (search != NULL && !sgc_ways_came_to(search, o.granule)))
             continue;
-        sgc_assert(o.start == s->of[i].object);
         add_finding(kind, &s->of[i], &o);
         s->of[i].object = 0;
     }
+}
+
+/* If there are more than can be told, those that are certain come first.  Without memory to look for them, in any order. */
+static void judge_surest(struct suspects *s)
+{
+    struct sgc_ways w = { .self = sgc_mutator_self(), .targets = 1, .target = { 0 } };
+
+    if (sgc_findings_count() + count_marked(s) > SGC_WAYS_MOST && sgc_ways_begin(&w)) {
+        sgc_ways_search(&w, SGC_WAYS_CERTAIN);
+        judge(s, SGC_FINDING_PREMATURE, &w);
+    }
+    sgc_ways_end(&w);
+    judge(s, SGC_FINDING_PREMATURE, NULL);
 }
 
 /* ---- what has dates is marked: by whoever comes first ---- */
@@ -268,9 +299,9 @@ void sgc_verify_mark(struct sgc_team *team)
     bool taken = take_off(&s);
 
     sgc_assert(sgc_stopped_by_self() && sgc_verifies());
-    judge(&s, SGC_FINDING_PREMATURE);
+    judge_surest(&s);
     mark_by_dates(team, !taken);
-    judge(&s, SGC_FINDING_NEEDED);
+    judge(&s, SGC_FINDING_NEEDED, NULL);
     sgc_findings_find_ways(sgc_mutator_self(), found);
     look_at_clocks();
     if (s.of != NULL)
