@@ -455,6 +455,23 @@ static int no_memory(void)
     return wrong != 0 || figures().dates != (uint64_t)(MANY - given) || SGC_tick() != 0 || figures().dates != 0;
 }
 
+/* The heap may not grow: an object with a date is refused, without an end of trying, and when others have expired it is not. */
+static int no_heap(void)
+{
+    int given = 0, wrong;
+
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    GC_set_max_heap_size(8 << 20);
+    while (given < MANY && SGC_malloc_dated(1000, EXTENSION, given % 2 != 0 ? SGC_SHORTTERM_GLOBAL : 0) != NULL)
+        given++;
+    wrong = given == MANY || given < 1000 || figures().dates != (uint64_t)given;
+    for (int i = 0; i < EXTENSION + 3; i++)
+        wrong += SGC_tick() != 0 || SGC_tick_global() != 0;
+    for (int i = 0; i < 1000; i++)
+        wrong += SGC_malloc_dated(1000, 0, 0) == NULL;
+    return wrong != 0 || figures().dates != 1000;
+}
+
 /* Holds until that is refused; then takes them all back. */
 static int no_memory_to_hold(void)
 {
@@ -498,6 +515,7 @@ static const struct test {
     { under_lock, "with the collector's lock calls are done" },
     { in_finalizer, "by a finalizer, too" },
     { no_memory, "without memory a date is refused, and nothing changes" },
+    { no_heap, "at the heap's limit a dated object is refused, until others have expired" },
     { no_memory_to_hold, "so is a hold" },
 };
 
