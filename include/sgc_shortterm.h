@@ -20,8 +20,8 @@
  *
  * All functions register the calling thread if need be.  They may be called on any thread but not by a signal handler, and
  * neither within GC_do_blocking nor by a callback of a collection that has the world stopped: then they return EBUSY and do
- * nothing; but SGC_refresh and SGC_refresh_global by such a callback end the program with a message, as GC_malloc does.  They
- * return 0 or an error number:
+ * nothing; but SGC_refresh, SGC_refresh_global and SGC_tick by such a callback may end the program with a message, as GC_malloc
+ * does.  They return 0 or an error number:
  *
  *   EINVAL   the address is not in the heap (NULL included), or lies inside an object
  *   ESTALE   there is no object any more: it has been freed, or expired, or was reclaimed

@@ -163,12 +163,11 @@ int sgc_refresh_for(void *object, unsigned extension, bool global, uintptr_t cal
     return d == NULL ? error : refresh(d, &r);
 }
 
-/* Where the common way is open, nobody asks for the caller. */
+/* Jumped to: so the caller is the program's.  Who asked for it before would need a stack frame in the common ways. */
 __attribute__((noinline))
 static int refresh_slowly(void *object, unsigned extension, bool global)
 {
-    sgc_assert(sgc_shortterm.words == 1);
-    return sgc_refresh_for(object, extension, global, 0);
+    return sgc_refresh_for(object, extension, global, (uintptr_t)__builtin_return_address(0));
 }
 
 /* Jumped to. */
@@ -278,7 +277,7 @@ int SGC_refresh(void *object, unsigned extension)
     struct sgc_date_list *list;
 
     if (__builtin_expect(d == NULL || extension >= d->room, 0))
-        return sgc_refresh_for(object, extension, false, (uintptr_t)__builtin_return_address(0));
+        return refresh_slowly(object, extension, false);
     list = sgc_date_buffer_list(&d->local, extension);
     return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, false) :
                                   refresh_pinned(d, list, object, extension, false);
@@ -291,7 +290,7 @@ int SGC_refresh_global(void *object, unsigned extension)
     struct sgc_date_list *list;
 
     if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
-        return sgc_refresh_for(object, extension, true, (uintptr_t)__builtin_return_address(0));
+        return refresh_slowly(object, extension, true);
     list = sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER);
     return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, true) :
                                   refresh_pinned(d, list, object, extension, true);

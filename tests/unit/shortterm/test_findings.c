@@ -82,6 +82,12 @@ static const struct site {
 };
 static const struct site *site;
 
+#ifdef __OPTIMIZE__
+enum { JUMPS = !TEST_SANITIZED };       /* a call that ends a function is a jump, so that ours is not seen */
+#else
+enum { JUMPS = 0 };
+#endif
+
 /* Of such a short function. */
 static bool is_in(void (*function)(void), const void *address)
 {
@@ -221,7 +227,10 @@ int main(void)
     child_ok(surest, "those that are certain are told first");
     for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++) {
         site = &sites[i];
-        child_ok(dated_there, "the program's call of %s is the place of the date", site->name);
+        if (!JUMPS && (site->dates == by_refresh || site->dates == by_refresh_global))
+            tap_skip("the program's call of %s: without optimization, it is ours", site->name);
+        else
+            child_ok(dated_there, "the program's call of %s is the place of the date", site->name);
     }
     child_ok(still_clock, "a clock that stands still is found, once until it goes on");
     child_ok(still_time, "so is global time, and for whom it waits");

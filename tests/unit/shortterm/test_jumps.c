@@ -40,7 +40,35 @@ static void jump(int signal)
 
 /* ---- calls that may be left ---- */
 
-enum call { ALLOCATE, ALLOCATE_GLOBAL, REFRESH, REFRESH_GLOBAL, HOLD, UNHOLD, TICK, TICK_GLOBAL };
+enum call {
+    ALLOCATE, ALLOCATE_GLOBAL, REFRESH, REFRESH_GLOBAL, REFRESH_CLOCK, HOLD, UNHOLD, TICK, TICK_GLOBAL, TICK_CLOCK, EXPIRE,
+    NEW_CLOCK, RELEASE_CLOCK, NEW_REGION, FILL_REGION, REFRESH_REGION
+};
+
+static SGC_clock_t *rhythm;
+static SGC_region_t *region;
+
+static intptr_t do_other_call(enum call call, void *object)
+{
+    switch (call) {
+    case REFRESH_CLOCK:
+        return SGC_refresh_clock(object, 1, rhythm);
+    case TICK_CLOCK:
+        return SGC_tick_clock(rhythm);
+    case EXPIRE:
+        return (intptr_t)SGC_expire(50);
+    case NEW_CLOCK:
+        return (intptr_t)SGC_clock_new();
+    case RELEASE_CLOCK:
+        return SGC_clock_release(rhythm);
+    case NEW_REGION:
+        return (intptr_t)SGC_region_new();
+    case FILL_REGION:
+        return (intptr_t)SGC_region_malloc(region, 300);
+    default:
+        return SGC_region_refresh(region, 1);
+    }
+}
 
 static intptr_t do_call(enum call call, void *object)
 {
@@ -59,8 +87,10 @@ static intptr_t do_call(enum call call, void *object)
         return SGC_unhold(object);
     case TICK:
         return SGC_tick();
-    default:
+    case TICK_GLOBAL:
         return SGC_tick_global();
+    default:
+        return do_other_call(call, object);
     }
 }
 
@@ -131,6 +161,32 @@ static void refresh(int i)
         slot[i] = 0;
 }
 
+/* A clock and a region, of which nobody knows anything any more when a call with them was left. */
+static void use_others(int number)
+{
+    intptr_t result;
+
+    called(EXPIRE, NULL, &result);
+    if (rhythm == NULL)
+        rhythm = called(NEW_CLOCK, NULL, &result) ? (SGC_clock_t *)result : NULL;
+    if (rhythm != NULL && (!called(REFRESH_CLOCK, slot[0] != 0 ? object_in(0) : NULL, &result) ||
+                           !called(TICK_CLOCK, NULL, &result)))
+        rhythm = NULL;
+    if (rhythm != NULL && number % 8 == 0) {
+        called(RELEASE_CLOCK, NULL, &result);
+        rhythm = NULL;
+    }
+    if (region == NULL)
+        region = called(NEW_REGION, NULL, &result) ? (SGC_region_t *)result : NULL;
+    for (int i = 0; i < 40 && region != NULL; i++)
+        if (!called(FILL_REGION, NULL, &result))
+            region = NULL;
+        else
+            memset((void *)result, 0x5a, 300);
+    if (region != NULL && !called(REFRESH_REGION, NULL, &result))
+        region = NULL;
+}
+
 /* One tick of each clock at most: so what was refreshed with 1 is there in the next one. */
 static void one_period(int number)
 {
@@ -141,6 +197,7 @@ static void one_period(int number)
             fill(i);
         else
             refresh(i);
+    use_others(number);
     if (called(TICK, NULL, &error))
         wrong += error != 0;
     if (called(TICK_GLOBAL, NULL, &error))
