@@ -397,13 +397,17 @@ slow_scripts += tests/check/check_bench
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
 
 # The programs about short-term memory.
-slow_scripts += tests/check/check_shortterm_apps tests/check/check_shortterm_verify
-long_test_scripts += tests/check/check_shortterm_study tests/check/check_shortterm_verify_long
+slow_scripts += tests/check/check_shortterm_apps
+long_test_scripts += tests/check/check_shortterm_study
 
 # ACDC on each memory, and on a small libscm; the study that runs it.
 slow_scripts += tests/check/check_acdc
 long_test_scripts += tests/check/check_acdc_study
 EXTRA_DIST += tests/check/small_scm.c
+
+# What verify says of these programs.
+slow_scripts += tests/check/check_shortterm_verify
+long_test_scripts += tests/check/check_shortterm_verify_long
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
