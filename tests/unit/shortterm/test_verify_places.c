@@ -307,6 +307,32 @@ static void stack_and_interior(void)
     GC_reachable_here(mine);
 }
 
+/* ---- an object leads there that has a date ---- */
+
+WHITE_NOINLINE static void hide_root(void)
+{
+    hidden = white_hidden(root);
+    root = NULL;
+}
+
+static void of_a_dated_object(void)
+{
+    elsewhere(make_pair, NULL);
+    date(&root->left);
+    SGC_refresh(root, 5);
+    hide_root();
+    ticks();
+}
+
+static void of_a_held_object(void)
+{
+    elsewhere(make_pair, NULL);
+    date(&root->left);
+    SGC_hold(root);
+    hide_root();
+    ticks();
+}
+
 static void nothing_leads_there(void)
 {
     make_dated();
@@ -324,7 +350,7 @@ static void nothing_leads_there(void)
 
 static const struct place {
     void (*put)(void);
-    const char *certainty;              /* NULL: nothing that is certain or likely is said */
+    const char *certainty;              /* or "needed"; NULL: nothing that is certain or likely is said */
     const char *root;
     int steps;
     const char *name;
@@ -348,6 +374,8 @@ static const struct place {
     { list_on_own_stack, "possibly", OWN_STACK, 2, "a list that its stack leads to" },
     { on_stacks_and_static, "certainly", STATIC, 1, "stack, interior word and static variable" },
     { stack_and_interior, "likely", STATIC, 1, "stack and interior word" },
+    { of_a_dated_object, "needed", "a date that is not over, of thread ", 2, "an object with a date" },
+    { of_a_held_object, "needed", "a date that is not over, of no thread", 2, "an object that is held" },
     { nothing_leads_there, NULL, NULL, 0, "nothing" },
 };
 static const struct place *place;
@@ -367,7 +395,10 @@ static bool said_well(const char *text)
 
     if (place->certainty == NULL)
         return strstr(text, "certainly") == NULL && strstr(text, "likely") == NULL;
-    snprintf(wanted, sizeof wanted, ": %s expired too early", place->certainty);
+    if (strcmp(place->certainty, "needed") == 0)
+        snprintf(wanted, sizeof wanted, "expired before an object that leads to it and has a date");
+    else
+        snprintf(wanted, sizeof wanted, ": %s expired too early", place->certainty);
     return due != NULL && capture_count(text, "SGC_SHORTTERM=verify") == 1 && strstr(due, wanted) != NULL &&
            strstr(due, place->root) != NULL && capture_count(due, "-> ") == place->steps;
 }
