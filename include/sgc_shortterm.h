@@ -19,10 +19,11 @@
  * at the start (SGC_SHORTTERM_EXTENSION, 10 if nobody says).
  *
  * All functions register the calling thread if need be.  They may be called on any thread but not by a signal handler, and
- * neither within GC_do_blocking nor by a callback of a collection: then they return EBUSY and do nothing.  They return 0 or an
- * error number:
+ * neither within GC_do_blocking nor by a callback of a collection that has the world stopped: then they return EBUSY and do
+ * nothing; but SGC_refresh, SGC_refresh_global and SGC_tick by such a callback may end the program with a message, as GC_malloc
+ * does.  They return 0 or an error number:
  *
- *   EINVAL   the address is no object of the heap (NULL included), or lies inside one
+ *   EINVAL   the address is not in the heap (NULL included), or lies inside an object
  *   ESTALE   there is no object any more: it has been freed, or expired, or was reclaimed
  *   ERANGE   the extension is larger than the largest
  *   ENOMEM   the system has no memory; nothing has changed
@@ -99,7 +100,7 @@ enum {
     SGC_SHORTTERM_ATOMIC = 2,       /* the object has no pointers */
     SGC_SHORTTERM_FREEABLE = 4      /* hybrid: free it when its last date is over */
 };
-/* NULL when there is no memory, or, with errno ERANGE, for an extension that is too large. */
+/* NULL when there is no memory, or with errno ERANGE, for an extension that is too large, or EBUSY. */
 GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
 /*
@@ -195,8 +196,10 @@ struct SGC_finding {
     int global;                 /* of a clock: it is global time, for which `thread` does not tick */
     const void *object;         /* its first address */
     size_t bytes;               /* of the object; that the clock's dates keep, at most */
-    const void *refreshed_at;   /* in the program, behind the call by which it got the date that was over last */
-    long thread;                /* kernel's number of the thread whose date, or clock, that was; 0: it has ended */
+    const void *refreshed_at;   /* in the program, behind the call by which it got the date that was over last; of a hold,
+                                   behind that of SGC_unhold */
+    long thread;                /* kernel's number of the thread whose date, or clock, that was; 0: it has ended, or it was a
+                                   hold */
     SGC_held_t held;            /* what the way to the object begins with, as by SGC_find_way; SGC_HELD_UNKNOWN: no memory */
     size_t steps;               /* objects on the way, it is the last; of a clock: collections for which it has stood still */
     const struct SGC_step *step;        /* the first of them, 24 at most */
@@ -205,8 +208,8 @@ struct SGC_finding {
 typedef void (GC_CALLBACK *SGC_finding_proc)(const struct SGC_finding *finding, void *data);
 
 /* Collects, and calls proc with all that was found and not told yet; proc NULL: that is said in messages.  Returns how many
- * that were, which may be more than were told: the first ten are.  proc may use the collector; others may have changed the
- * objects meanwhile.  0 in other modes.
+ * that were, which may be more than were told: ten are, certain ones first.  proc may use the collector; others may have
+ * changed the objects meanwhile.  0 in other modes.
  *
  * SGC_SHORTTERM_CHECK=n does it, with messages, in each n-th tick of a thread; without it what was found is said at the next
  * tick of any thread. */

@@ -125,7 +125,8 @@ static void describe_site(const struct SGC_finding *f, char text[SITE_TEXT])
     if (dladdr(f->refreshed_at, &info) == 0 || info.dli_fname == NULL)
         sgc_format(text, SITE_TEXT, "%p", f->refreshed_at);
     else if (info.dli_sname == NULL)
-        sgc_format(text, SITE_TEXT, "%p in %s", f->refreshed_at, info.dli_fname);
+        sgc_format(text, SITE_TEXT, "%p in %s, +0x%zx", f->refreshed_at, info.dli_fname,
+                   (size_t)((const char *)f->refreshed_at - (const char *)info.dli_fbase));
     else
         sgc_format(text, SITE_TEXT, "%p in %s, `%s`+%zu", f->refreshed_at, info.dli_fname, info.dli_sname,
                    (size_t)((const char *)f->refreshed_at - (const char *)info.dli_saddr));

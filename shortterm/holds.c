@@ -69,7 +69,7 @@ int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last)
     sgc_aw_store_rel(unit, 0);
     h->object = 0;
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, h);
-    *last = sgc_shortterm.counts && sgc_counts_take(sgc_granule_number(object), true);
+    *last = true;
     return 0;
 }
 

@@ -19,7 +19,7 @@ struct sgc_range;
 bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object);
 
 /* An object that begins there is held once more, or once less; an error number.  Under the lock, the first after
- * sgc_holds_reach.  *last: the object has no date any more, and the caller has it to itself. */
+ * sgc_holds_reach.  *last: nobody holds it any more, and the caller has to take off the date that counts for that. */
 int sgc_hold(struct sgc_mutator *self, uintptr_t object);
 int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last);
 

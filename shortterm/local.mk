@@ -38,6 +38,7 @@ shortterm_sources = \
 	shortterm/left_dates.h \
 	shortterm/objects.c \
 	shortterm/refresh.c \
+	shortterm/refresh.h \
 	shortterm/region_calls.c \
 	shortterm/region_chunks.c \
 	shortterm/region_chunks.h \

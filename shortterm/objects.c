@@ -13,20 +13,42 @@
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
 #include "shortterm/left_dates.h"
+#include "shortterm/refresh.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
 /* ---- objects ---- */
 
+/* Before the first use of short-term memory the mode is not known. */
+static int give_date(void *object, unsigned extension, bool global, uintptr_t caller)
+{
+    if (sgc_upper() == NULL || sgc_verifies())
+        return sgc_refresh_for(object, extension, global, caller);
+    return global ? SGC_refresh_global(object, extension) : SGC_refresh(object, extension);
+}
+
+/* It blocks, or has the world stopped: it may not even allocate. */
+static bool is_busy(const struct sgc_mutator *self)
+{
+    const struct sgc_section *section = self != NULL ? &self->cache.section : NULL;
+
+    return section != NULL && (section->held != 0 || (sgc_a32_load(&section->state) & SGC_STATE_BLOCKED) != 0);
+}
+
 /* The caller's frame has the object until it has its date. */
 void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags)
 {
-    void *object = (flags & SGC_SHORTTERM_ATOMIC) != 0 ? GC_malloc_atomic(bytes) : GC_malloc(bytes);
+    void *object;
     int error;
 
+    if (__builtin_expect(is_busy(sgc_mutator_self()), 0)) {
+        errno = EBUSY;
+        return NULL;
+    }
+    object = (flags & SGC_SHORTTERM_ATOMIC) != 0 ? GC_malloc_atomic(bytes) : GC_malloc(bytes);
     if (object == NULL)
         return NULL;
-    error = (flags & SGC_SHORTTERM_GLOBAL) != 0 ? SGC_refresh_global(object, extension) : SGC_refresh(object, extension);
+    error = give_date(object, extension, (flags & SGC_SHORTTERM_GLOBAL) != 0, (uintptr_t)__builtin_return_address(0));
     if (error == 0 && (flags & SGC_SHORTTERM_FREEABLE) != 0 && sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
         sgc_counts_set_freeable(sgc_granule_number((uintptr_t)object));
     if (error == 0)

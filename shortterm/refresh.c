@@ -11,6 +11,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
+#include "shortterm/refresh.h"
 #include "shortterm/regions.h"
 #include "shortterm/start.h"
 #include "sgc_shortterm.h"
@@ -71,8 +72,10 @@ struct refresh {
 /* The object that the address means: with guards around it the program has another address of it. */
 static int find(uintptr_t address, struct sgc_object *o)
 {
-    if (!sgc_heap_contains(address) || !sgc_object_slot(address, o))
+    if (!sgc_heap_contains(address))
         return EINVAL;
+    if (!sgc_object_slot(address, o))
+        return ESTALE;                  /* the page of one that has gone, perhaps */
     sgc_assert(sgc_api_object_ok(o));
     if (!sgc_object_allocated(o))
         return ESTALE;
@@ -151,14 +154,20 @@ static int refresh(struct sgc_dates *d, const struct refresh *r)
     return list != NULL ? add(d, list, &o, r->caller) : ENOMEM;
 }
 
-__attribute__((noinline))
-static int refresh_slowly(void *object, unsigned extension, bool global)
+int sgc_refresh_for(void *object, unsigned extension, bool global, uintptr_t caller)
 {
-    struct refresh r = { (uintptr_t)object, extension, global, NULL, (uintptr_t)__builtin_return_address(0) };
+    struct refresh r = { (uintptr_t)object, extension, global, NULL, caller };
     int error;
     struct sgc_dates *d = sgc_dates_now(&error);
 
     return d == NULL ? error : refresh(d, &r);
+}
+
+/* Jumped to: so the caller is the program's.  Who asked for it before would need a stack frame in the common ways. */
+__attribute__((noinline))
+static int refresh_slowly(void *object, unsigned extension, bool global)
+{
+    return sgc_refresh_for(object, extension, global, (uintptr_t)__builtin_return_address(0));
 }
 
 /* Jumped to. */
@@ -293,10 +302,10 @@ int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)
     struct sgc_dates *d;
     int error;
 
-    if (clock == NULL)
+    if (clock == NULL && sgc_shortterm.words == 1)
         return SGC_refresh(object, extension);
     d = sgc_dates_now(&error);
     if (d == NULL)
         return error;
-    return clock->dates == d ? refresh(d, &r) : EPERM;
+    return clock == NULL || clock->dates == d ? refresh(d, &r) : EPERM;
 }

@@ -19,6 +19,7 @@ enum {
 };
 
 SGC_STATE static struct sgc_date_queue gone;
+SGC_STATE static struct sgc_date_list unheld = { &sgc_dates_none, NULL, NULL };
 SGC_STATE static struct { uint32_t phase, cycles; } still;      /* global time */
 SGC_STATE static sgc_aw_t kept_bytes;                           /* for whoever asks: relaxed */
 
@@ -44,16 +45,17 @@ struct suspects {
 
 typedef void (*queue_fn)(void *arg, struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_tid_t thread);
 
-/* Pages of threads that have ended go to those for all. */
+/* Pages of threads that have ended go to those for all.  What is no thread's comes first, so that of an object's dates the one
+ * that can be told most about is the last. */
 static void each_queue(queue_fn fn, void *arg)
 {
     struct sgc_date_pool full = { NULL, UINT32_MAX / 2 };
 
     sgc_assert(sgc_stopped_by_self());
+    fn(arg, &gone, &full, 0);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             fn(arg, &sgc_dates_of(m)->expired, &sgc_dates_of(m)->pool, m->tid);
-    fn(arg, &gone, &full, 0);
 }
 
 static void count_stretch(void *arg, uintptr_t *from, uintptr_t *end)
@@ -94,6 +96,8 @@ static void take_queue(void *arg, struct sgc_date_queue *queue, struct sgc_date_
 /* False: the system has no memory, and dates that are over count as if they were not. */
 static bool take_off(struct suspects *s)
 {
+    if (!sgc_date_list_empty(&unheld))
+        sgc_date_queue_append(&gone, &unheld);
     each_queue(count_queue, &s->most);
     if (s->most == 0)
         return true;
@@ -119,18 +123,49 @@ static void add_finding(int kind, const struct suspect *s, const struct sgc_obje
     f->of.thread = s->thread;
 }
 
-/* Those that are marked. */
-static void judge(struct suspects *s, int kind)
+/* Can it be reached, and nothing has been said of it? */
+static bool is_marked(const struct suspect *s, struct sgc_object *o)
+{
+    if (s->object == 0 || !sgc_object_find(s->object, o) || !sgc_walk_marked(o))
+        return false;
+    sgc_assert(o->start == s->object);
+    return true;
+}
+
+static size_t count_marked(const struct suspects *s)
+{
+    struct sgc_object o;
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        count += is_marked(&s->of[i], &o);
+    return count;
+}
+
+/* Those that are marked; not NULL: and that this search has come to. */
+static void judge(struct suspects *s, int kind, const struct sgc_ways *search)
 {
     struct sgc_object o;
 
     for (size_t i = 0; i < s->count; i++) {
-        if (s->of[i].object == 0 || !sgc_object_find(s->of[i].object, &o) || !sgc_walk_marked(&o))
+        if (!is_marked(&s->of[i], &o) || (search != NULL && !sgc_ways_came_to(search, o.granule)))
             continue;
-        sgc_assert(o.start == s->of[i].object);
         add_finding(kind, &s->of[i], &o);
         s->of[i].object = 0;
     }
+}
+
+/* If there are more than can be told, those that are certain come first.  Without memory to look for them, in any order. */
+static void judge_surest(struct suspects *s)
+{
+    struct sgc_ways w = { .self = sgc_mutator_self(), .targets = 1, .target = { 0 } };
+
+    if (sgc_findings_count() + count_marked(s) > SGC_WAYS_MOST && sgc_ways_begin(&w)) {
+        sgc_ways_search(&w, SGC_WAYS_CERTAIN);
+        judge(s, SGC_FINDING_PREMATURE, &w);
+    }
+    sgc_ways_end(&w);
+    judge(s, SGC_FINDING_PREMATURE, NULL);
 }
 
 /* ---- what has dates is marked: by whoever comes first ---- */
@@ -264,9 +299,9 @@ void sgc_verify_mark(struct sgc_team *team)
     bool taken = take_off(&s);
 
     sgc_assert(sgc_stopped_by_self() && sgc_verifies());
-    judge(&s, SGC_FINDING_PREMATURE);
+    judge_surest(&s);
     mark_by_dates(team, !taken);
-    judge(&s, SGC_FINDING_NEEDED);
+    judge(&s, SGC_FINDING_NEEDED, NULL);
     sgc_findings_find_ways(sgc_mutator_self(), found);
     look_at_clocks();
     if (s.of != NULL)
@@ -279,6 +314,21 @@ void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_date_queue_visit(&gone, fn, arg);
+    sgc_date_list_visit(&unheld, fn, arg);
+}
+
+bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
+{
+    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
+    if (*unheld.next == SGC_DATES_END) {
+        if (d->pool.first == NULL)
+            return false;
+        sgc_date_list_extend(&unheld, &d->pool);
+    }
+    unheld.next[1] = caller;
+    *unheld.next = object | SGC_DATE_OTHER;
+    unheld.next += 2;
+    return true;
 }
 
 void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)

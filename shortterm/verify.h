@@ -8,8 +8,8 @@
  * one, something leads to it: a finding.  Then what has dates is marked.  An expired object that has a mark only now is needed
  * by one that has not expired: a finding, too.  From then on both are ordinary objects, of which nothing more is said.
  *
- *   gone    a thread that ends, under the lock of the pages of dates;     same     the lock; stopping the world
- *           world stopped: the collecting thread
+ *   gone,   a thread that ends, or takes a hold back, under the lock of   same     the lock; stopping the world
+ *   unheld  the pages of dates; world stopped: the collecting thread
  *   still   the collecting thread, world stopped                          same     the GC lock
  */
 #ifndef SGC_SHORTTERM_VERIFY_H
@@ -30,7 +30,11 @@ void sgc_verify_mark(struct sgc_team *team);
  * buries it. */
 void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self);
 
-/* Calls fn for each stretch of such dates.  World stopped. */
+/* The last hold of the object is taken back, and goes on counting as one of its dates until the next collection takes that off.
+ * False: there is no page for it.  With the lock of the pages of dates. */
+bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller);
+
+/* Calls fn for each stretch of dates that are over and no thread's.  World stopped. */
 void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg);
 
 /* A clock of the thread has gone on: tells what was found, and checks if it is time (SGC_SHORTTERM_CHECK).  On the thread,

@@ -316,7 +316,7 @@ unit_tests += \
 	tests/unit/gc/threads/test_world
 thread_tests += tests/unit/gc/collect/test_concurrent tests/unit/gc/collect/test_lost_writes tests/unit/gc/collect/test_torture_concurrent tests/unit/gc/collect/test_concurrent_markers tests/unit/gc/collect/test_reported tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/threads/test_registry tests/unit/gc/threads/test_upper tests/unit/gc/collect/test_torture tests/unit/gc/threads/test_world
 aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock tests/unit/gc/roots/test_ranges
-test_headers += tests/lib/failing_calls.h tests/lib/findings.h tests/lib/layer.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
+test_headers += tests/lib/failing_calls.h tests/lib/findings.h tests/lib/limit.h tests/lib/layer.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
@@ -404,6 +404,10 @@ long_test_scripts += tests/check/check_shortterm_study
 slow_scripts += tests/check/check_acdc
 long_test_scripts += tests/check/check_acdc_study
 EXTRA_DIST += tests/check/small_scm.c
+
+# What verify says of these programs.
+slow_scripts += tests/check/check_shortterm_verify
+long_test_scripts += tests/check/check_shortterm_verify_long
 
 # The end of marking, and what idle markers do.
 unit_tests += tests/unit/mark/work/test_idle tests/unit/mark/work/test_termination tests/unit/mark/work/test_termination_order tests/unit/mark/work/test_termination_race
@@ -558,6 +562,8 @@ unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_
 	tests/unit/shortterm/test_regions
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
 unit_tests += tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
+unit_tests += tests/unit/shortterm/test_kept_exactly tests/unit/shortterm/test_verify_places tests/unit/shortterm/test_wrong_calls \
+	tests/unit/shortterm/test_jumps
 
 # The rules of global time and of numbers of dates.
 unit_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules

@@ -108,10 +108,12 @@ struct sgc_cache {
 _Static_assert(SGC_CLAIM_BYTES <= UINT16_MAX, "claim_bytes holds it");
 _Static_assert(offsetof(struct sgc_cache, bin) % sizeof(struct sgc_bin) == 0, "a bin is found by one addition less");
 
-/* Do the slots, the freed ones and the pages to come agree?  By its thread in a section, or world stopped. */
+/* Do the slots, the freed ones and the pages to come agree?  A claim that was left half way has a run that is used up, and no
+ * end.  By its thread in a section, or world stopped. */
 static inline bool sgc_bin_ok(const struct sgc_bin *bin)
 {
-    return (bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end &&
+    return (bin->limit == NULL || bin->cur <= bin->limit) &&
+           (bin->limit <= bin->end || (bin->end == NULL && bin->cur == bin->limit)) &&
            (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MAX;
 }
 

@@ -183,13 +183,13 @@ static void use_objects(struct mutator *m)
 static void refresh_buffer(struct mutator *m, struct buffer *buffer, enum operation operation,
                            void (*refresh)(void *object, unsigned extension))
 {
-    long refreshed = 0;
+    long refreshed = 0, missing = m->options->early;
 
     cost_begin(&m->metrics);
     for (long left = 1; left < buffer->length; left++)
         for (struct node *n = buffer_list(buffer, m->time + left)->first; n != NULL; n = n->next, refreshed++) {
             look_at(m, n->reference);
-            refresh(n->reference->object, (unsigned)left);
+            refresh(n->reference->object, (unsigned)(left - missing));
         }
     cost_end(&m->metrics, operation, refreshed);
 }
@@ -249,11 +249,12 @@ static void end_lives(struct mutator *m)
         cost_end(&m->metrics, RELEASE, ended);
 }
 
+/* What expires at the tick is forgotten before: nothing is to lead to it then. */
 static void advance(struct mutator *m)
 {
+    end_lives(m);
     if (m->options->model == SHORT_TERM)
         refresh_and_tick(m);
-    end_lives(m);
     m->time++;
 }
 

@@ -44,6 +44,7 @@ static const struct row rows[] = {
     { "--extension", FIELD(extension), -1, 65535, -1, NULL, "of shortterm: the largest (-1: the longest lifetime)" },
     { "--page", FIELD(page), -1, 65536, -1, NULL, "of shortterm: bytes of a page of dates (-1: its own)" },
     { "--dated", FIELD(dated), 0, 1, 0, "off|on", "of shortterm: a date from the beginning, ACDC's references are no roots" },
+    { "--early", FIELD(early), 0, 1, 0, "off|on", "a mistake that can be made: each refresh is a unit too short" },
     { "--plain", FIELD(plain), 0, 1, 0, "off|on", "of a collector: objects of the pointer-free kind" },
     { "--cost", FIELD(cost), 0, 1, 0, "off|on", "measure operations by the thread's clock" },
     { "--trace", FIELD(trace), 0, 1, 0, "off|on", "memory by time, on one thread" },

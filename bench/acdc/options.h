@@ -35,6 +35,7 @@ struct options {
     long collect;                       /* LAZY or EAGER */
     long step, extension, page;         /* -1: as it is without a word */
     long dated;                         /* objects have a date from the beginning, and ACDC's references are no roots */
+    long early;                         /* a mistake: each refresh is a unit too short */
     long plain;                         /* objects for pointer-free memory */
 
     /* What is measured. */

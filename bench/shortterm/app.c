@@ -25,7 +25,7 @@ enum {
 static struct {
     const char *name;
     enum memory memory;
-    bool full, spoil;
+    bool full, spoil, early;
     struct SGC_shortterm wanted;
 } app = { .wanted = { SGC_SHORTTERM_FREE, -1, -1, -1, -1 } };
 
@@ -102,7 +102,8 @@ static void own(struct app_parameter *p, int n, const char *name, const char *te
             p[i].chosen = number(name, text, p[i].least, p[i].most);
         return;
     }
-    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, or a parameter of this program");
+    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, --early, or a parameter of this "
+               "program");
 }
 
 static void read_argument(char **argv, int left, struct app_parameter *p, int n)
@@ -118,6 +119,8 @@ static void read_arguments(int argc, char **argv, struct app_parameter *p, int n
     for (int i = 1; i < argc; i += 2)
         if (strcmp(argv[i], "--spoil") == 0)
             app.spoil = true, i--;
+        else if (strcmp(argv[i], "--early") == 0)
+            app.early = true, i--;
         else
             read_argument(argv + i, argc - i, p, n);
 }
@@ -231,10 +234,16 @@ void *app_new_plain(size_t bytes)
     return there(app.memory == BY_MALLOC ? malloc(bytes) : GC_malloc_atomic(bytes), bytes);
 }
 
+/* What is to be over at the next tick is right even with --early. */
+static unsigned given(unsigned extension)
+{
+    return app.early && extension > 0 ? extension - 1 : extension;
+}
+
 void *app_new_dated(size_t bytes, unsigned extension, int flags)
 {
     if (app.memory == BY_DATES)
-        return there(dates.malloc_dated(bytes, extension, flags), bytes);
+        return there(dates.malloc_dated(bytes, given(extension), flags), bytes);
     return flags & SGC_SHORTTERM_ATOMIC ? app_new_plain(bytes) : app_new(bytes);
 }
 
@@ -250,13 +259,13 @@ static void done(int error, const char *what)
 void app_refresh(void *object, unsigned extension)
 {
     if (app.memory == BY_DATES)
-        done(dates.refresh(object, extension), "SGC_refresh");
+        done(dates.refresh(object, given(extension)), "SGC_refresh");
 }
 
 void app_refresh_global(void *object, unsigned extension)
 {
     if (app.memory == BY_DATES)
-        done(dates.refresh_global(object, extension), "SGC_refresh_global");
+        done(dates.refresh_global(object, given(extension)), "SGC_refresh_global");
 }
 
 void app_tick(void)

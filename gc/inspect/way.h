@@ -49,6 +49,13 @@ bool sgc_ways_begin(struct sgc_ways *w);
 /* Looks for all targets, from the beginning. */
 void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by);
 
+/* Has the last search come to the object that begins at that granule?  Of all that can be come to, if it was for something that
+ * is nowhere. */
+static inline bool sgc_ways_came_to(const struct sgc_ways *w, size_t granule)
+{
+    return (w->seen[granule / 64] >> granule % 64 & 1) != 0;
+}
+
 /* What the way to that target begins with; SGC_HELD_BY_NOTHING: there is none.  After a search. */
 SGC_held_t sgc_ways_trace(struct sgc_ways *w, uint32_t target);
 

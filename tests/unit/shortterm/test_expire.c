@@ -28,9 +28,11 @@ static void choose(int mode, int extension, int collect, int step, int page)
         exit(9);
 }
 
+static int mode = SGC_SHORTTERM_FREE;   /* or hybrid, with objects that may be freed */
+
 static void free_mode(int extension, int collect, int step)
 {
-    choose(SGC_SHORTTERM_FREE, extension, collect, step, -1);
+    choose(mode, extension, collect, step, -1);
 }
 
 static uint64_t freed(void)
@@ -48,12 +50,23 @@ static bool is_there(const void *object)
 
 /* ---- in time ---- */
 
+/* NULL: it gets no date. */
+static void *new_dated(unsigned e, int refresh(void *, unsigned))
+{
+    void *object;
+
+    if (mode == SGC_SHORTTERM_HYBRID)
+        return SGC_malloc_dated(40, e, SGC_SHORTTERM_FREEABLE | (refresh == SGC_refresh_global ? SGC_SHORTTERM_GLOBAL : 0));
+    object = GC_MALLOC(40);
+    return refresh(object, e) == 0 ? object : NULL;
+}
+
 /* An object with extension e is freed at the (e + more)-th tick and not before; how often that is wrong. */
 static int freed_exactly(unsigned e, unsigned more, int refresh(void *, unsigned), int tick(void))
 {
-    void *object = GC_MALLOC(40);
+    void *object = new_dated(e, refresh);
     uint64_t before = freed();
-    int wrong = refresh(object, e) != 0;
+    int wrong = object == NULL;
 
     for (unsigned i = 1; i < e + more; i++)
         wrong += tick() != 0 || SGC_dates(object) != 1 || freed() != before;
@@ -77,7 +90,7 @@ static int eager_0(void) { free_mode(0, EAGER, -1); return all_exactly(0); }
 static int eager_10(void) { free_mode(10, EAGER, -1); return all_exactly(10); }
 static int lazy_10(void) { free_mode(10, LAZY, 1); return all_exactly(10); }
 static int lazy_1000(void) { free_mode(10, LAZY, 1000); return all_exactly(10); }
-static int one_date(void) { choose(SGC_SHORTTERM_FREE, 10, EAGER, -1, 24); return all_exactly(10); }
+static int one_date(void) { choose(mode, 10, EAGER, -1, 24); return all_exactly(10); }
 
 static int near_the_end(void)
 {
@@ -114,9 +127,8 @@ static void *ticks_in_turn(void *raw)
                 if (round != 0)
                     *wrong += SGC_tick_global() != 0 || is_there(object) != (round < e + 3);
                 if (round == 0)
-                    object = GC_MALLOC(40);
-                if (round == 0)
-                    *wrong += SGC_refresh_global(object, e) != 0;
+                    object = new_dated(e, SGC_refresh_global);
+                *wrong += object == NULL;
             }
     pthread_barrier_wait(&barrier);
     return NULL;
@@ -373,17 +385,22 @@ static int none_left(void)
 
 int main(void)
 {
-    tap_plan(22);
+    static const char *const names[] = { [SGC_SHORTTERM_FREE] = "free", [SGC_SHORTTERM_HYBRID] = "hybrid" };
+
+    tap_plan(31);
+    for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_HYBRID; mode++) {
+        child_ok(eager_0, "%s: objects go exactly in time, eagerly, largest extension 0", names[mode]);
+        child_ok(eager_10, "%s: objects go exactly in time, eagerly, largest extension 10", names[mode]);
+        child_ok(lazy_10, "%s: objects go exactly in time, lazily", names[mode]);
+        child_ok(lazy_1000, "%s: objects go exactly in time, lazily, up to 1000 at a time", names[mode]);
+        child_ok(one_date, "%s: objects go exactly in time, pages of one date", names[mode]);
+        child_ok(near_the_end, "%s: objects go exactly in time, when global time begins again", names[mode]);
+        child_ok(one_thread, "%s: by global time with one thread", names[mode]);
+        child_ok(two_threads, "%s: with two, in both orders", names[mode]);
+        child_ok(four_threads, "%s: with four, in each place", names[mode]);
+    }
+    mode = SGC_SHORTTERM_FREE;
     child_ok(none_left, "a collection may have taken off what a thread was about to");
-    child_ok(eager_0, "objects are freed exactly in time, eagerly, largest extension 0");
-    child_ok(eager_10, "objects are freed exactly in time, eagerly, largest extension 10");
-    child_ok(lazy_10, "objects are freed exactly in time, lazily");
-    child_ok(lazy_1000, "objects are freed exactly in time, lazily, up to 1000 at a time");
-    child_ok(one_date, "objects are freed exactly in time, pages of one date");
-    child_ok(near_the_end, "objects are freed exactly in time, when global time begins again");
-    child_ok(one_thread, "by global time with one thread");
-    child_ok(two_threads, "with two, in both orders");
-    child_ok(four_threads, "with four, in each place");
     child_ok(another, "another thread's object is freed at its last date");
     child_ok(both_threads, "one that two threads have refreshed at the last date of both");
     child_ok(none_by_itself, "lazily, none at a time: only when the program asks");

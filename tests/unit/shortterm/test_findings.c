@@ -29,6 +29,92 @@ static int many(void)
     return check() == 30 && finds == SGC_WAYS_MOST && with_certainty(SGC_FINDING_CERTAIN) == finds ? 0 : 1;
 }
 
+static char *volatile inside[30];       /* words that lead to them less certainly */
+
+/* The certain ones are told first, though they have expired last. */
+static void make_less_certain(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 30; i++) {
+        struct node *n = make_node(NULL, NULL);
+
+        inside[i] = n->text;
+        SGC_refresh(n, 0);
+    }
+    SGC_tick();
+    for (int i = 0; i < 3; i++)
+        SGC_refresh(table[i] = make_node(NULL, NULL), 0);
+    SGC_tick();
+}
+
+static int surest(void)
+{
+    findings_begin();
+    elsewhere(make_less_certain, NULL);
+    return check() == 33 && finds == SGC_WAYS_MOST && with_certainty(SGC_FINDING_CERTAIN) == 3 &&
+           with_certainty(SGC_FINDING_LIKELY) == SGC_WAYS_MOST - 3 ? 0 : 1;
+}
+
+/* ---- where a date was given ---- */
+
+static SGC_clock_t *rhythm;
+
+/* Each calls one function, and not as its last deed. */
+WHITE_NOINLINE static void by_refresh(void) { SGC_refresh(root, 0); root->left = NULL; }
+WHITE_NOINLINE static void by_refresh_global(void) { SGC_refresh_global(root, 0); root->left = NULL; }
+WHITE_NOINLINE static void by_clock(void) { SGC_refresh_clock(root, 0, rhythm); root->left = NULL; }
+WHITE_NOINLINE static void by_no_clock(void) { SGC_refresh_clock(root, 0, NULL); root->left = NULL; }
+WHITE_NOINLINE static void by_unhold(void) { SGC_hold(root); SGC_unhold(root); root->left = NULL; }
+WHITE_NOINLINE static void by_malloc(void) { root = SGC_malloc_dated(64, 0, 0); root->left = NULL; }
+WHITE_NOINLINE static void by_malloc_global(void) { root = SGC_malloc_dated(64, 0, SGC_SHORTTERM_GLOBAL); root->left = NULL; }
+
+static const struct site {
+    void (*dates)(void);
+    const char *name;
+} sites[] = {
+    { by_malloc, "SGC_malloc_dated" },
+    { by_malloc_global, "SGC_malloc_dated, by global time" },
+    { by_refresh, "SGC_refresh" },
+    { by_refresh_global, "SGC_refresh_global" },
+    { by_clock, "SGC_refresh_clock" },
+    { by_no_clock, "SGC_refresh_clock without a clock" },
+    { by_unhold, "SGC_unhold" },
+};
+static const struct site *site;
+
+#ifdef __OPTIMIZE__
+enum { JUMPS = !TEST_SANITIZED };       /* a call that ends a function is a jump, so that ours is not seen */
+#else
+enum { JUMPS = 0 };
+#endif
+
+/* Of such a short function. */
+static bool is_in(void (*function)(void), const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)function < 512;
+}
+
+/* Once as the first call of all, and once later. */
+static int dated_there(void)
+{
+    findings_begin();
+    if (site->dates != by_malloc && site->dates != by_malloc_global)
+        elsewhere(make_one, &root);
+    for (int round = 0; round < 2; round++) {
+        if (site->dates == by_clock)
+            rhythm = SGC_clock_new();
+        site->dates();
+        for (int i = 0; i < 4; i++)
+            if (SGC_tick() != 0 || SGC_tick_global() != 0 || (rhythm != NULL && SGC_tick_clock(rhythm) != 0))
+                return 1;
+        check();
+        if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ||
+            !is_in(site->dates, found[0].refreshed_at))
+            return 2 + round;
+    }
+    return 0;
+}
+
 /* ---- time that stands still ---- */
 
 static sgc_a32_t ready, done;
@@ -137,7 +223,15 @@ static int says_of_free(void)
 
 int main(void)
 {
-    child_ok(many, "of many, the first are told, and all are counted");
+    child_ok(many, "of many, some are told, and all are counted");
+    child_ok(surest, "those that are certain are told first");
+    for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++) {
+        site = &sites[i];
+        if (!JUMPS && (site->dates == by_refresh || site->dates == by_refresh_global))
+            tap_skip("the program's call of %s: without optimization, it is ours", site->name);
+        else
+            child_ok(dated_there, "the program's call of %s is the place of the date", site->name);
+    }
     child_ok(still_clock, "a clock that stands still is found, once until it goes on");
     child_ok(still_time, "so is global time, and for whom it waits");
     child_says(says, 0, "certainly expired too early: 40 bytes at", "a check at each tick says what was found");

@@ -219,6 +219,32 @@ static int freed_after(void)
     return wrong;
 }
 
+/* With verify it is an ordinary object, of which nothing is done. */
+static int called;
+
+static int count_call(void *object)
+{
+    (void)object;
+    called++;
+    return 0;
+}
+
+static int kept_after(void)
+{
+    struct SGC_shortterm wanted = { SGC_SHORTTERM_VERIFY, -1, -1, -1, -1 };
+    int wrong = SGC_shortterm_init(&wanted, sizeof wanted);
+    void *object = GC_MALLOC(40), *dated = GC_MALLOC(40);
+
+    wrong += SGC_set_expiry_proc(object, count_call) != 0 || SGC_hold(object) != 0 || SGC_unhold(object) != 0;
+    wrong += SGC_refresh(dated, 0) != 0 || SGC_hold(dated) != 0 || SGC_tick() != 0;
+    wrong += SGC_unhold(dated) != 0;
+    GC_gcollect();
+    wrong += !is_object(object) || !is_object(dated) || SGC_dates(object) != 0 || SGC_dates(dated) != 0;
+    GC_reachable_here(object);
+    GC_reachable_here(dated);
+    return wrong + called;
+}
+
 static int not_freed(void)
 {
     void *object = GC_MALLOC(40);
@@ -269,7 +295,8 @@ static int handed_freed(void)
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(9);
+    tap_plan(10);
+    child_ok(kept_after, "verify: an object stays when the last hold is taken back");
     child_ok(freed_after, "with SGC_SHORTTERM=free an object goes after its last hold and its last date");
     child_ok(handed_freed, "with SGC_SHORTTERM=free an object waits for the thread that it is for");
     child_ok(not_freed, "GC_free leaves an object that is held");

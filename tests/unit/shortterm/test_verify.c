@@ -5,9 +5,8 @@
  */
 #include "shortterm/verify.h"
 
-#include <sys/resource.h>
-
 #include "tests/lib/findings.h"
+#include "tests/lib/limit.h"
 
 /* ---- planted: in static data, a list, a tree, a thread-local variable ---- */
 
@@ -43,6 +42,52 @@ static int by_clock(void)
     SGC_clock_release(clock);
     check();
     return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
+}
+
+static void link_one(void *unused)
+{
+    (void)unused;
+    root = make_node(root, NULL);
+}
+
+static int by_hold(void)
+{
+    findings_begin();
+    elsewhere(make_one, &root);
+    SGC_hold(root);
+    SGC_hold(root);
+    SGC_unhold(root);
+    if (check() != 0 || SGC_dates(root) != 1)
+        return 1;
+    SGC_refresh(root, 0);
+    SGC_unhold(root);
+    if (check() != 0 || SGC_dates(root) != 1)
+        return 2;
+    for (int i = 0; i < 600; i++)
+        SGC_hold(root);
+    SGC_tick();
+    for (int i = 0; i < 600; i++)
+        SGC_unhold(root);
+    check();
+    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != sgc_thread_id())
+        return 3;
+    SGC_hold(root);
+    SGC_unhold(root);
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread == 0 ? 0 : 4;
+}
+
+/* More of them than a page has room for. */
+static int by_holds(void)
+{
+    findings_begin();
+    for (int i = 0; i < 600; i++) {
+        elsewhere(link_one, NULL);
+        SGC_hold(root);
+    }
+    for (struct node *n = root; n != NULL; n = n->left)
+        SGC_unhold(n);
+    return check() == 600 && with_certainty(SGC_FINDING_CERTAIN) == SGC_WAYS_MOST && check() == 0 ? 0 : 1;
 }
 
 /* Other refreshes and ticks take nothing off. */
@@ -185,16 +230,6 @@ static int in_register(void)
 
 /* ---- the system has no memory: what has expired waits for the next check ---- */
 
-static bool limit_memory(rlim_t bytes)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_AS, &limit) != 0)
-        return false;
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    return setrlimit(RLIMIT_AS, &limit) == 0;
-}
-
 static int without_memory(void)
 {
     size_t before;
@@ -204,7 +239,7 @@ static int without_memory(void)
     hidden = white_hidden(root);
     expire(&root);
     root = NULL;
-    if (TEST_SANITIZED || !limit_memory(4096))
+    if (TEST_SANITIZED || !limit_memory(LIMIT_NOTHING))
         return CHILD_SKIPS;
     GC_gcollect();
     GC_gcollect();
@@ -427,6 +462,8 @@ int main(void)
     child_ok(in_static, "too early: an object that static data leads to, and that is said once");
     child_ok(goes_on, "it waits for the next collection, whatever the program does until then");
     child_ok(by_clock, "an object has expired when the dates of all clocks are over");
+    child_ok(by_hold, "and the last hold was taken back");
+    child_ok(by_holds, "that is found of many objects");
     child_ok(in_list, "one in a list");
     child_ok(in_tree, "one in a tree");
     child_ok(in_thread_local, "one that a thread-local variable leads to");

@@ -227,6 +227,20 @@ static void test_demand(void)
 
 /* ---- freeing ---- */
 
+/* By a jump, when the run was used up and its end was forgotten. */
+static void test_claim_left(void)
+{
+    const struct sgc_bin *bin = bin_of(64, SGC_KIND_CONSERVATIVE);
+    char *last = heap_small(cache, 64, SGC_KIND_CONSERVATIVE), *next;
+
+    while (bin->cur != bin->end)
+        last = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
+    bin_of(64, SGC_KIND_CONSERVATIVE)->end = NULL;
+    next = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
+    tap_ok(next != NULL && next > last && bin->cur == next + 64, "after a claim that was left half way the next one goes on");
+    sgc_heap_check();
+}
+
 static size_t freed_bytes(void)
 {
     sgc_cache_count_freed(cache);
@@ -373,6 +387,7 @@ int main(void)
     test_pointer_free();
     test_claims();
     test_demand();
+    test_claim_left();
     test_free();
     test_free_after_cycle();
     test_free_many();
