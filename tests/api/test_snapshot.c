@@ -220,9 +220,9 @@ static bool same(const char *path)
 {
     struct sgc_graph_reach reach = { .seen = NULL };
     struct sgc_graph g;
-    bool agrees = sgc_graph_load(&g, path, 0) && sgc_graph_check(&g) == NULL && sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach);
+    bool agrees = sgc_graph_load(&g, path, 0) && sgc_graph_check(&g) == NULL;
 
-    agrees = agrees && !g.superset && !g.subset && g.cycle == last.cycle;
+    agrees = agrees && sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach) && !g.superset && !g.subset && g.cycle == last.cycle;
     if (!agrees || reach.objects != last.marked_objects || reach.bytes != last.marked_bytes ||
         reach.pointer_free != last.pointer_free_bytes || scanned(&g) != last.root_bytes) {
         fprintf(stderr, "# objects %lu, marked %lu; bytes %lu, %lu; pointer-free %lu, %lu; roots %lu, %lu\n",
@@ -264,8 +264,8 @@ static void try_exact(const char *option, const char *value)
 {
     if (option != NULL)
         setenv(option, value, 1);
-    child_ok(exact, "all kinds of objects and roots, %s=%s: the snapshot is what was marked", option != NULL ? option : "nothing",
-             value);
+    child_ok(exact, "all kinds of objects and roots, %s=%s: the snapshot is what was marked",
+             option != NULL ? option : "nothing", value);
     if (option != NULL)
         unsetenv(option);
 }

@@ -5,7 +5,8 @@
 #include "tests/lib/tap.h"
 
 /* 0 -> 1 -> 2, 1 -> 3 twice, 4 -> 0; 3 is large; the root is 1. */
-static const uint32_t sizes[] = { 32, 32, 32, 100000, 16 }, from[] = { 0, 1, 1, 1, 4 }, to[] = { 1, 2, 3, 3, 0 }, root[] = { 1 };
+static const uint32_t sizes[] = { 32, 32, 32, 100000, 16 };
+static const uint32_t from[] = { 0, 1, 1, 1, 4 }, to[] = { 1, 2, 3, 3, 0 }, root[] = { 1 };
 
 static const struct sgc_graph_arrays arrays = {
     .objects = 5, .bytes = sizes, .edges = 5, .from = from, .to = to, .roots = 1, .root = root,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmodel/snapshot/: a snapshot that is cut off, damaged, or made by somebody who does not keep to the format, is refused with
- * a message, or is a graph whose parts fit together.
+ * perfmodel/snapshot/: a snapshot that is cut off, damaged, or made by somebody who does not keep to the format, is refused
+ * with a message, or is a graph whose parts fit together.
  */
 #include "sgc.h"
 
@@ -41,7 +41,8 @@ static bool can_be_read(void)
     struct sgc_graph g;
     bool read = sgc_graph_load_or(&g, path, SGC_GRAPH_AIMS, problem);
 
-    if (read && (sgc_graph_check(&g) != NULL || !sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach) || reach.objects > g.objects)) {
+    if (read && (sgc_graph_check(&g) != NULL || !sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach) ||
+                 reach.objects > g.objects)) {
         tap_diag("%s", sgc_graph_check(&g) != NULL ? sgc_graph_check(&g) : "more is reached than there is");
         problem[0] = '\0';
         read = false;
@@ -188,8 +189,8 @@ static void test_messages(void)
     start.order = UINT32_C(0x01020304);
     refuse((const char *)&start, sizeof start, "order of bytes", "one of another machine");
     refuse("\x28\xb5\x2f\xfd----", 8, "unpack", "a packed one that is damaged, or that this build cannot read");
-    tap_ok(!sgc_graph_load_or(&(struct sgc_graph){ .cycle = 0 }, folder, 0, problem) && strstr(problem, "cannot be read") != NULL,
-           "a folder: %s", problem);
+    tap_ok(!sgc_graph_load_or(&(struct sgc_graph){ .cycle = 0 }, folder, 0, problem) &&
+           strstr(problem, "cannot be read") != NULL, "a folder: %s", problem);
 }
 
 int main(void)

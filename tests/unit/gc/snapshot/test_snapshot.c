@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and what is said when none can be.  Also:
- * gc/snapshot/write.c, gc/snapshot/heap_part.c, gc/snapshot/roots_part.c and gc/snapshot/blocks.c, whose output is compared with
- * what is marked by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
+ * gc/snapshot/write.c, gc/snapshot/heap_part.c, gc/snapshot/roots_part.c and gc/snapshot/blocks.c, whose output is compared
+ * with what is marked by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
  */
 #include "gc/snapshot/snapshot.h"
 
