@@ -48,6 +48,7 @@ documents += \
 	doc/journal/marks-checked.md \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
+	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
 	doc/numa.md \
@@ -55,7 +56,8 @@ documents += \
 	doc/porting.md \
 	doc/shortterm.md \
 	doc/sgc.gdb \
+	doc/snapshot-format.md \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 
-dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-topo.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7

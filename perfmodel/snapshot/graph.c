@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions to a graph: perfmodel/snapshot/graph.h. */
+#include "perfmodel/snapshot/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *sgc_graph_root_name(enum sgc_graph_root root)
+{
+    static const char *const names[] = {
+        [SGC_GRAPH_STATIC] = "static data", [SGC_GRAPH_ADDED] = "added roots", [SGC_GRAPH_STACK] = "stacks",
+        [SGC_GRAPH_THREAD_LOCAL] = "thread-local variables", [SGC_GRAPH_DATE] = "dates",
+        [SGC_GRAPH_UNCOLLECTABLE] = "uncollectable objects", [SGC_GRAPH_FINALIZATION] = "finalization",
+        [SGC_GRAPH_FINALIZER] = "objects with finalizers", [SGC_GRAPH_DISCLAIM] = "objects with disclaim procedures",
+    };
+
+    return (unsigned)root < SGC_GRAPH_ROOTS ? names[root] : "unknown roots";
+}
+
+void sgc_graph_release(struct sgc_graph *g)
+{
+    free(g->object);
+    free(g->edge);
+    free(g->aim);
+    free(g->range);
+    free(g->root);
+    free(g->page);
+    free(g->node);
+    *g = (struct sgc_graph){ .cycle = 0 };
+}
+
+/* ---- objects ---- */
+
+/* Some of a page's slots are free: its objects are searched by halves. */
+uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset)
+{
+    uint64_t number = offset >> g->geometry.page_log;
+    const struct sgc_graph_page *page;
+    uint32_t low, high;
+
+    if (number >= g->pages)
+        return SGC_GRAPH_NONE;
+    page = &g->page[number];
+    if (page->is == SGC_GRAPH_PAGE_TAIL) {
+        sgc_assert(page->pages <= number);
+        page -= page->pages;
+    }
+    low = page->first_object;
+    high = low + page->objects;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        sgc_assert(middle < g->objects);
+        if (offset < g->object[middle].offset)
+            high = middle;
+        else if (offset - g->object[middle].offset < page->object_bytes)
+            return middle;
+        else
+            low = middle + 1;
+    }
+    return SGC_GRAPH_NONE;
+}
+
+/* ---- what can be reached ---- */
+
+/* Objects wait on a stack that has room for each once. */
+struct search {
+    const struct sgc_graph *g;
+    struct sgc_graph_reach *reach;
+    uint32_t *stack;
+    uint32_t used;
+};
+
+static void reach_object(struct search *s, uint32_t object)
+{
+    uint64_t bit = UINT64_C(1) << object % 64, *word = &s->reach->seen[object / 64];
+    uint64_t bytes = sgc_graph_bytes(s->g, object);
+
+    sgc_assert(s->used <= s->g->objects);
+    if ((*word & bit) != 0)
+        return;
+    *word |= bit;
+    s->reach->objects++;
+    s->reach->bytes += bytes;
+    s->reach->pointer_free += sgc_graph_has_words(s->g, object) ? 0 : bytes;
+    s->stack[s->used++] = object;
+}
+
+static void follow(struct search *s)
+{
+    while (s->used != 0) {
+        uint32_t object = s->stack[--s->used];
+        uint64_t e = s->g->object[object].first_edge, end = s->g->object[object + 1].first_edge;
+
+        sgc_assert(e <= end && end <= s->g->edges);
+        s->reach->edges += end - e;
+        for (; e < end; e++)
+            reach_object(s, s->g->edge[e].target);
+    }
+}
+
+/* A dead object that is only asked about, and lets go of what it leads to, is kept by itself. */
+static bool keeps_itself_only(const struct sgc_graph *g, uint32_t root, uint32_t object)
+{
+    return root == SGC_GRAPH_DISCLAIM && !g->kind[sgc_graph_kind_of(g, object)].keeps_contents;
+}
+
+static void reach_range(struct search *s, const struct sgc_graph_range *range, bool last)
+{
+    for (uint64_t r = range->first_root; r < range[1].first_root; r++) {
+        uint32_t object = s->g->root[r].target;
+
+        sgc_assert(r < s->g->roots && object < s->g->objects);
+        if (keeps_itself_only(s->g, range->root, object) != last)
+            continue;
+        reach_object(s, object);
+        if (last)
+            s->used = 0;
+    }
+    follow(s);
+}
+
+/* What keeps itself only comes last: others may lead to the same object. */
+bool sgc_graph_reach(const struct sgc_graph *g, uint32_t roots, struct sgc_graph_reach *reach)
+{
+    struct search s = { g, reach, malloc(((size_t)g->objects + 1) * sizeof *s.stack), 0 };
+
+    *reach = (struct sgc_graph_reach){ .seen = calloc((size_t)g->objects / 64 + 1, sizeof *reach->seen) };
+    for (int last = 0; last < 2 && s.stack != NULL && reach->seen != NULL; last++)
+        for (uint32_t i = 0; i < g->ranges; i++)
+            if ((roots & SGC_GRAPH_BIT(g->range[i].root)) != 0)
+                reach_range(&s, &g->range[i], last != 0);
+    free(s.stack);
+    return s.stack != NULL && reach->seen != NULL;
+}
+
+void sgc_graph_reach_release(struct sgc_graph_reach *reach)
+{
+    free(reach->seen);
+    reach->seen = NULL;
+}

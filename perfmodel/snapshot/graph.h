@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap at the start of a mark, as a graph: from a snapshot (doc/snapshot-format.md), or made from arrays.
+ *
+ * Objects are numbered by their addresses, from 0.  All objects of a page have one size and one kind, so an object's entry is
+ * small, and the rest is its page's.  Edges stand in the order of the words that they are in: those of object i are
+ * edge[object[i].first_edge] to edge[object[i + 1].first_edge - 1].  Each word that leads to an object is an edge, also if
+ * another word of the same object leads to the same one.
+ *
+ * Everything here is memory of malloc.  One thread fills a graph; when it is there it is only read, by any number of threads.
+ */
+#ifndef SGC_PERFMODEL_SNAPSHOT_GRAPH_H
+#define SGC_PERFMODEL_SNAPSHOT_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/report.h"
+
+#define SGC_GRAPH_NONE UINT32_MAX       /* no object */
+
+enum { SGC_GRAPH_KINDS = 16 };          /* of objects, at most */
+
+/* What a root is.  The bits 1 << kind make sets of them. */
+enum sgc_graph_root {
+    SGC_GRAPH_STATIC,                   /* static data of the program or a library */
+    SGC_GRAPH_ADDED,                    /* a range that the program added */
+    SGC_GRAPH_STACK,                    /* a stack, with the registers */
+    SGC_GRAPH_THREAD_LOCAL,
+    SGC_GRAPH_DATE,                     /* a date of short-term memory that is not over */
+    SGC_GRAPH_UNCOLLECTABLE,            /* the object itself is one */
+    SGC_GRAPH_FINALIZATION,             /* it waits for its finalizer, or is a finalizer's data, or a strong toggle reference */
+    SGC_GRAPH_FINALIZER,                /* the object has a finalizer: a cycle keeps it, after the mark, if nothing else does */
+    SGC_GRAPH_DISCLAIM,                 /* likewise, with a disclaim procedure */
+    SGC_GRAPH_ROOTS
+};
+
+#define SGC_GRAPH_BIT(root) (UINT32_C(1) << (root))
+#define SGC_GRAPH_ALL_ROOTS (SGC_GRAPH_BIT(SGC_GRAPH_ROOTS) - 1)
+
+/* Those that the mark begins with; the others are looked at when it has ended. */
+#define SGC_GRAPH_MARK_ROOTS (SGC_GRAPH_BIT(SGC_GRAPH_FINALIZER) - 1)
+
+/* "static data", "stack" ... */
+const char *sgc_graph_root_name(enum sgc_graph_root root);
+
+/* Sizes are 1 << log bytes. */
+struct sgc_graph_geometry {
+    uint64_t base;                      /* address of the heap's first byte: offsets count from there */
+    uint64_t limit;                     /* bytes of the heap that were committed */
+    uint32_t word;                      /* bytes */
+    uint32_t granule_log, page_log, arena_log;
+};
+
+enum sgc_graph_scan { SGC_GRAPH_SCAN_NOTHING, SGC_GRAPH_SCAN_WORDS, SGC_GRAPH_SCAN_DESCRIBED };
+
+struct sgc_graph_kind {
+    uint8_t scan;                       /* enum sgc_graph_scan */
+    bool uncollectable;
+    bool disclaims;                     /* a procedure is asked about dead objects: they are kept for it, */
+    bool keeps_contents;                /* with what they lead to */
+};
+
+enum sgc_graph_page_is { SGC_GRAPH_PAGE_NONE, SGC_GRAPH_PAGE_SMALL, SGC_GRAPH_PAGE_SPAN, SGC_GRAPH_PAGE_TAIL };
+
+struct sgc_graph_page {
+    uint64_t object_bytes;              /* of each of its objects; of a span: of its one */
+    uint64_t reach;                     /* of a span: words that point behind these first bytes do not keep it */
+    uint32_t first_object;              /* number of its first; of a page without: that of the next object */
+    uint32_t objects;
+    uint32_t pages;                     /* of a span; of a tail: pages back to the first */
+    uint16_t owner;                     /* number of the thread that has it; 0: nobody; in a graph without pages 0 */
+    uint16_t home;                      /* of the thread that was the first to use it since it has contents */
+    uint8_t is;                         /* enum sgc_graph_page_is */
+    uint8_t kind;
+    uint8_t cls;                        /* size class */
+    uint8_t superset;                   /* some of its objects are scanned by a procedure: all words count as edges here */
+};
+
+struct sgc_graph_object {
+    uint64_t offset;                    /* of its first byte in the heap */
+    uint64_t first_edge;
+};
+
+struct sgc_graph_edge {
+    uint32_t target;                    /* number of an object */
+    uint32_t word;                      /* where the word is in its object, in words from the first */
+};
+
+/* Root words that lie together: a range of memory, or what has no memory that the program knows (lo is 0 then). */
+struct sgc_graph_range {
+    uint64_t lo;                        /* address; of memory that was copied to be read: of the copy */
+    uint64_t bytes;                     /* that a mark scans */
+    uint64_t first_root;                /* its roots are those up to the next range's first */
+    uint32_t thread;                    /* kernel's number of the thread whose it is; 0: nobody's */
+    uint32_t root;                      /* enum sgc_graph_root */
+};
+
+struct sgc_graph_root_word {
+    uint64_t word;                      /* where in the range, in words; of ranges without memory: the how many-th */
+    uint32_t target;                    /* number of an object */
+    uint32_t range;
+};
+
+struct sgc_graph {
+    struct sgc_graph_geometry geometry;
+
+    uint32_t objects;
+    uint64_t edges;
+    uint64_t bytes;                     /* of all objects */
+    uint64_t words;                     /* in objects, that lie in the heap's range: edges, and what leads to no object */
+    struct sgc_graph_object *object;    /* objects + 1: the last one's first edge is the number of edges */
+    struct sgc_graph_edge *edge;
+    uint64_t *aim;                      /* by edge: the heap's byte that the word points at; NULL unless it was asked for */
+
+    uint32_t ranges;
+    uint64_t roots;
+    uint64_t root_bytes;                /* that a mark scans, in all ranges */
+    struct sgc_graph_range *range;      /* ranges + 1, likewise */
+    struct sgc_graph_root_word *root;   /* in the order in which the cycle comes to them */
+
+    uint32_t pages;                     /* entries: from page 0 up to the last that is committed */
+    struct sgc_graph_page *page;        /* by number: offset >> page_log */
+    uint32_t kinds;
+    struct sgc_graph_kind kind[SGC_GRAPH_KINDS];
+
+    uint32_t nodes;                     /* memory nodes of the machine that the snapshot is of */
+    uint32_t arenas;
+    int16_t *node;                      /* by arena: where it has its home, -1: nowhere in particular; NULL: all of them */
+
+    bool superset;                      /* some edges may be none: all words of objects that a procedure scans count; what such
+                                         * a procedure finds elsewhere is not known */
+    bool subset;                        /* some roots are not known: a hook of the program's pushes them */
+
+    uint64_t cycle;                     /* number of the collection; 0: made from arrays */
+    uint64_t process;
+    uint32_t markers;                   /* that the program would have used at most; 0: unknown */
+};
+
+/* ---- making and releasing ---- */
+
+enum {
+    SGC_GRAPH_AIMS = 1,                 /* fill `aim` */
+};
+
+/* Reads a snapshot; "-" is the standard input.  False, with a line to stderr that says what is wrong, where, what was expected
+ * and how to go on; *g is to be released in any case. */
+bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags);
+
+/* The same, but the line is left in `problem`. */
+enum { SGC_GRAPH_PROBLEM = 400 };
+bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, char problem[SGC_GRAPH_PROBLEM]);
+
+/*
+ * Makes a graph from arrays, for tests and for shapes that no program has.  bytes[i]: of object i, a multiple of 16; edge[e]
+ * leads from object from[e], in ascending order of from, to to[e]; the words that edges are in are the first ones of their
+ * object, so bytes[i] must have room for them.  root[r] are numbers of objects, in one range of static data.  Objects
+ * lie one behind the other in pages of one size each, in the order of their numbers.  False if there is no memory.
+ */
+struct sgc_graph_arrays {
+    uint32_t objects;
+    const uint32_t *bytes;
+    uint64_t edges;
+    const uint32_t *from, *to;
+    uint32_t roots;
+    const uint32_t *root;
+};
+bool sgc_graph_make(struct sgc_graph *g, const struct sgc_graph_arrays *arrays);
+
+void sgc_graph_release(struct sgc_graph *g);
+
+/* ---- asking ---- */
+
+static inline uint32_t sgc_graph_page_of(const struct sgc_graph *g, uint32_t object)
+{
+    sgc_assert(object < g->objects);
+    return (uint32_t)(g->object[object].offset >> g->geometry.page_log);
+}
+
+static inline uint64_t sgc_graph_bytes(const struct sgc_graph *g, uint32_t object)
+{
+    return g->page[sgc_graph_page_of(g, object)].object_bytes;
+}
+
+static inline uint32_t sgc_graph_kind_of(const struct sgc_graph *g, uint32_t object)
+{
+    return g->page[sgc_graph_page_of(g, object)].kind;
+}
+
+/* Has it words that a mark scans? */
+static inline bool sgc_graph_has_words(const struct sgc_graph *g, uint32_t object)
+{
+    return g->kind[sgc_graph_kind_of(g, object)].scan != SGC_GRAPH_SCAN_NOTHING;
+}
+
+static inline uint64_t sgc_graph_address(const struct sgc_graph *g, uint32_t object)
+{
+    sgc_assert(object < g->objects);
+    return g->geometry.base + g->object[object].offset;
+}
+
+static inline uint64_t sgc_graph_edges_of(const struct sgc_graph *g, uint32_t object)
+{
+    sgc_assert(object < g->objects && g->object[object].first_edge <= g->object[object + 1].first_edge);
+    return g->object[object + 1].first_edge - g->object[object].first_edge;
+}
+
+/* The object in which that byte of the heap lies; SGC_GRAPH_NONE: in none. */
+uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset);
+
+/* What can be reached. */
+struct sgc_graph_reach {
+    uint64_t *seen;                     /* a bit an object */
+    uint64_t objects, bytes;
+    uint64_t pointer_free;              /* of the bytes, in objects without words to scan */
+    uint64_t edges;                     /* in the objects that were reached */
+};
+
+static inline bool sgc_graph_seen(const struct sgc_graph_reach *reach, uint32_t object)
+{
+    return (reach->seen[object / 64] >> object % 64 & 1) != 0;
+}
+
+/* From roots of these kinds.  With SGC_GRAPH_ALL_ROOTS that is what the whole cycle keeps, with SGC_GRAPH_MARK_ROOTS what is
+ * marked before finalization.  False if there is no memory; *reach is to be released in any case. */
+bool sgc_graph_reach(const struct sgc_graph *g, uint32_t roots, struct sgc_graph_reach *reach);
+void sgc_graph_reach_release(struct sgc_graph_reach *reach);
+
+/* Do the parts of the graph fit together: numbers in range, order, sums?  NULL, or what does not. */
+const char *sgc_graph_check(const struct sgc_graph *g);
+
+#endif
