@@ -589,3 +589,7 @@ tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
 tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
 tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
 tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)
+
+# The performance model: machines, what is counted, predictions.
+unit_tests += tests/unit/mark/test_contention_rules
+tests_unit_mark_test_contention_rules_LDADD = libsgccore.la -lm
