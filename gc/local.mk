@@ -108,6 +108,7 @@ gc_sources = \
 	gc/inspect/api_dump.c \
 	gc/inspect/api_placement.c \
 	gc/inspect/api_pointer_checks.c \
+	gc/inspect/api_snapshot.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
 	gc/inspect/guards_check.c \
@@ -135,6 +136,16 @@ gc_sources = \
 	gc/roots/roots.h \
 	gc/roots/stack_roots.c \
 	gc/roots/stack_roots.h \
+	gc/snapshot/blocks.c \
+	gc/snapshot/blocks.h \
+	gc/snapshot/format_rules.h \
+	gc/snapshot/heap_part.c \
+	gc/snapshot/heap_part.h \
+	gc/snapshot/roots_part.c \
+	gc/snapshot/snapshot.c \
+	gc/snapshot/snapshot.h \
+	gc/snapshot/write.c \
+	gc/snapshot/write.h \
 	gc/threads/bind_plan.c \
 	gc/threads/bind_plan.h \
 	gc/threads/binding.c \

@@ -170,6 +170,26 @@ GC_API SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *d
  * Returns what SGC_find_way returns. */
 GC_API SGC_held_t SGC_why_live(const void *address);
 
+/* ---- heap snapshots ---------------------------------------------------------------------------------- */
+
+/*
+ * Collects, and writes the heap as it is when the mark is about to begin, to that file: pages and objects, the pointers in them,
+ * roots.  sgc-snapshot reads it; doc/snapshot-format.md describes it.  The file appears when it is complete, and replaces one that
+ * is there.  No memory of the heap is used, and the contents of objects are not written, but for their pointers.  The program
+ * stands still meanwhile, some seconds for each gigabyte.  SGC_SNAPSHOT in the environment asks for snapshots without the
+ * program's doing.
+ *
+ * Returns 0; or an errno, and there is no file then:
+ *   EINVAL    path is NULL or empty
+ *   EPERM     collections are disabled (GC_disable)
+ *   EDEADLK   called by a callback of a collection, or with the allocation lock
+ *   EBUSY     another thread is at it
+ *   EAGAIN    a thread could not be stopped
+ *   ENOMEM    the thread could not be registered
+ * or what the system said of the file: ENOENT, EACCES, ENOSPC, EFBIG (the limit on the size of files) ...
+ */
+GC_API int SGC_write_heap_snapshot(const char *path);
+
 /* Prints every option: name, value, where the value comes from, accepted range and meaning.  [unregistered] */
 GC_API void SGC_print_options(void);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The two libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics.
+# The libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics, libzstd in tools.
 
 # SGC_HWLOC: --with-hwloc=yes|no|auto.
 AC_DEFUN([SGC_HWLOC], [
@@ -31,4 +31,20 @@ AC_DEFUN([SGC_LIBATOMIC_OPS], [
     SGC_CPPFLAGS="$SGC_CPPFLAGS -DSGC_USE_LIBATOMIC_OPS"
     sgc_atomics_text="libatomic_ops"
   ])
+])
+
+# SGC_ZSTD: --with-zstd=yes|no|auto.  For tools only: the library does not use it.
+AC_DEFUN([SGC_ZSTD], [
+  AC_ARG_WITH([zstd],
+    [AS_HELP_STRING([--with-zstd], [let sgc-snapshot pack and unpack snapshots with libzstd (default: if it is there)])],
+    [], [with_zstd=auto])
+  sgc_have_zstd=no
+  SGC_ZSTD_LIBS=
+  AS_IF([test "$with_zstd" != no], [
+    AC_CHECK_HEADER([zstd.h], [AC_CHECK_LIB([zstd], [ZSTD_compressStream2], [sgc_have_zstd=yes SGC_ZSTD_LIBS=-lzstd])])
+    AS_IF([test "$with_zstd" != auto && test "$sgc_have_zstd" = no],
+      [AC_MSG_ERROR([--with-zstd: zstd.h or libzstd not found; install it (Debian: libzstd-dev) or configure --without-zstd])])
+  ])
+  AC_SUBST([SGC_ZSTD_LIBS])
+  AM_CONDITIONAL([SGC_ZSTD], [test "$sgc_have_zstd" = yes])
 ])

@@ -39,8 +39,8 @@ struct sgc_node_load {
 struct sgc_memory_load {
     const struct sgc_node_load *node;
     uint32_t nodes;
-    double occupancy_ns[SGC_MISS_CLASSES];      /* S_O: how long a request keeps its node busy */
-    double abreast;                             /* processors, times the misses that each has under way at once: 1 in [Endo] */
+    double occupancy_ns[SGC_MISS_CLASSES]; /* S_O: how long a request keeps its node busy */
+    double abreast;                        /* processors, times the misses that each has under way at once: 1 in [Endo] */
 };
 
 /* ---- of one node ---- */

@@ -3,40 +3,34 @@
 
 # Heap snapshots and the graphs that are read from them.
 snapshot_sources = \
+	gc/snapshot/format_rules.h \
+	perfmodel/snapshot/check.c \
 	perfmodel/snapshot/graph.c \
 	perfmodel/snapshot/graph.h \
-	perfmodel/snapshot/make.c
+	perfmodel/snapshot/input.c \
+	perfmodel/snapshot/input.h \
+	perfmodel/snapshot/make.c \
+	perfmodel/snapshot/reader.c \
+	perfmodel/snapshot/reader.h \
+	perfmodel/snapshot/reader_pages.c \
+	perfmodel/snapshot/reader_words.c \
+	perfmodel/snapshot/unpack.h
+if SGC_ZSTD
+snapshot_sources += perfmodel/snapshot/unpack_zstd.c
+else
+snapshot_sources += perfmodel/snapshot/unpack_none.c
+endif
 
 noinst_LTLIBRARIES += libsgcgraph.la
 libsgcgraph_la_SOURCES = $(snapshot_sources)
-libsgcgraph_la_LIBADD =
+libsgcgraph_la_LIBADD = $(SGC_ZSTD_LIBS)
 
-# Machines, and predictions of marks on them.
-model_sources = \
-	perfmodel/machine/keys.def \
-	perfmodel/machine/machine.c \
-	perfmodel/machine/machine.h \
-	perfmodel/machine/machine_check.c \
-	perfmodel/machine/machine_check.h \
-	perfmodel/model/access.h \
-	perfmodel/model/cache.c \
-	perfmodel/model/cache.h \
-	perfmodel/model/homes.c \
-	perfmodel/model/homes.h \
-	perfmodel/model/predict.c \
-	perfmodel/model/predict.h \
-	perfmodel/model/serial_mark.c \
-	perfmodel/model/serial_mark.h \
-	perfmodel/model/work.c \
-	perfmodel/model/work.h
+# The tools.
+bin_PROGRAMS += perfmodel/tools/sgc-snapshot
+perfmodel_tools_sgc_snapshot_SOURCES = perfmodel/tools/sgc-snapshot.c perfmodel/tools/snapshot_stats.c \
+	perfmodel/tools/snapshot_stats.h
+perfmodel_tools_sgc_snapshot_LDADD = libsgcgraph.la libsgccore.la
+perfmodel_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'
+EXTRA_DIST += perfmodel/README.md perfmodel/snapshot/unpack_none.c perfmodel/snapshot/unpack_zstd.c
 
-noinst_LTLIBRARIES += libsgcmodel.la
-libsgcmodel_la_SOURCES = $(model_sources)
-libsgcmodel_la_LIBADD = libsgcgraph.la -lm
-
-machinesdir = $(pkgdatadir)/machines
-dist_machines_DATA = \
-	perfmodel/machines/e10k.machine \
-	perfmodel/machines/o2k.machine \
-	perfmodel/machines/rome2.machine
-
+include perfmodel/model/local.mk

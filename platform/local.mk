@@ -15,6 +15,7 @@ platform_sources = \
 	platform/placement.h \
 	platform/number_set.c \
 	platform/number_set.h \
+	platform/out_file.h \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
@@ -42,6 +43,7 @@ platform_sources += \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
 	platform/modules_linux.c \
+	platform/out_file_linux.c \
 	platform/own_file_linux.c \
 	platform/own_file_linux.h \
 	platform/placement_linux.c \

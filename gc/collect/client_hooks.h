@@ -21,6 +21,9 @@ void sgc_client_hooks_start(void);
 /* Begins to look for leaks and for guards that were written to, at each collection.  Once, at start. */
 void sgc_client_checks_start(void);
 
+/* Begins to write heap snapshots, if SGC_SNAPSHOT asks for them.  Once, at start. */
+void sgc_snapshots_start(void);
+
 /* Service threads are started by the C library's own function, whatever stands before it; and who keeps something for threads
  * that the client creates hears of them (sgc_thread_hooks).  Once, at start. */
 void sgc_client_threads_start(void);

@@ -25,7 +25,7 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(
     sgc_assert(sgc_mutator_mine(self));
     if (due == SGC_DUE_NOT || sgc_gc_lock_held())
         return;
-    if (due == SGC_DUE_SOON)
+    if (due == SGC_DUE_SOON && !sgc_next_in_one_stop())
         sgc_concurrent_ask(self);
     else if (due == SGC_DUE_ASSIST)
         sgc_assist(self);
@@ -39,7 +39,7 @@ void sgc_collect_under_torture(struct sgc_mutator *self, uintptr_t from)
     sgc_assert(sgc_mutator_mine(self));
     if (sgc_gc_lock_held())
         return;
-    if (sgc_concurrent_enabled() && sgc_torture_leaves_it(self))
+    if (sgc_concurrent_enabled() && !sgc_next_in_one_stop() && sgc_torture_leaves_it(self))
         sgc_concurrent_ask(self);
     else
         sgc_collect_from(self, SGC_REASON_TORTURE, NULL, from);

@@ -64,7 +64,7 @@ void sgc_retire_caches(void)
         sgc_cache_retire(&m->cache);
 }
 
-static bool phase_retire(struct sgc_cycle *c)
+static bool retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
@@ -77,6 +77,15 @@ static bool phase_retire(struct sgc_cycle *c)
         SGC_UPPER(stopped, ());
     }
     return true;
+}
+
+/* Nothing changes from here to the mark, but by the program's hook that pushes roots. */
+static bool phase_retire(struct sgc_cycle *c)
+{
+    bool retired = retire(c);
+
+    SGC_EVENT(retired, &c->record);
+    return retired;
 }
 
 /* ---- the mark ---- */
@@ -288,7 +297,7 @@ static bool go_on(struct sgc_cycle *c)
 /* ---- the tables ---- */
 
 const struct sgc_phase_row sgc_phases_attempt[] = {
-    { SGC_PHASE_STOP, phase_stop }, { SGC_PHASE_RETIRE, phase_retire }, { SGC_PHASE_ROOTS, attempt_roots },
+    { SGC_PHASE_STOP, phase_stop }, { SGC_PHASE_RETIRE, retire }, { SGC_PHASE_ROOTS, attempt_roots },
     { SGC_PHASE_MARK, attempt_mark }, { .run = NULL },
 };
 
@@ -301,6 +310,7 @@ const struct sgc_phase_row sgc_phases_go_on[] = { { SGC_PHASE_RESUME, go_on }, {
 
 const struct sgc_phase_row sgc_phases_stopped[] = {
 #define SGC_PHASE(constant, name) { SGC_PHASE_##constant, phase_##name },
+#define SGC_PHASE_WITHIN(constant, name)
 #include "gc/events/phases.def"
 #undef SGC_PHASE
     { .run = NULL },

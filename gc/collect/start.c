@@ -126,6 +126,7 @@ static bool start_all(void)
     sgc_client_checks_start();
     sgc_log_start();
     sgc_stats_print_start();
+    sgc_snapshots_start();
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
                  "dlopened modules are not scanned. Keep such pointers reachable otherwise");

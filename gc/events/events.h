@@ -151,6 +151,8 @@ struct sgc_listener {
     void (*stop_requested)(void *context, const struct sgc_cycle_record *record);   /* [running] */
     void (*stop_failed)(void *context, const struct sgc_cycle_record *record);      /* [running], instead of the rest */
     void (*stopped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
+    void (*retired)(void *context, const struct sgc_cycle_record *record);          /* [stopped], of a cycle that is one stop: as
+                                                                                       the mark is about to find the heap */
     void (*roots_done)(void *context, const struct sgc_cycle_record *record);       /* [stopped] */
     void (*marked)(void *context, const struct sgc_cycle_record *record);           /* [stopped] */
     void (*flipped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */

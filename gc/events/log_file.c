@@ -25,7 +25,7 @@ static const struct { int number; const char *text; } known_errors[] = {
 };
 
 /* strerror may allocate and translate. */
-static const char *error_text(int number)
+const char *sgc_error_text(int number)
 {
     for (size_t i = 0; i < sizeof known_errors / sizeof known_errors[0]; i++)
         if (known_errors[i].number == number)
@@ -84,7 +84,7 @@ static void report(const struct sgc_log_file *file, const char *what, int error,
 
     sgc_assert(sgc_log_file_ok(file) && error != 0);
     sgc_warn("%s=%s: cannot be %s (%s, errno %d), %s", file->option,
-             sgc_quote(file->name, strlen(file->name), quoted, sizeof quoted), what, error_text(error), error, advice);
+             sgc_quote(file->name, strlen(file->name), quoted, sizeof quoted), what, sgc_error_text(error), error, advice);
 }
 
 bool sgc_log_file_open(struct sgc_log_file *file)

@@ -44,6 +44,9 @@ void sgc_log_file_write(struct sgc_log_file *file, const char *text, size_t leng
 /* Messages that went to the file go to stderr again. */
 void sgc_log_file_close(struct sgc_log_file *file);
 
+/* "permission denied" ... of an errno. */
+const char *sgc_error_text(int number);
+
 /* Writes `name` with each %p replaced by pid; false if it does not fit. */
 bool sgc_log_file_name(const char *name, long pid, char *buffer, size_t size);
 

@@ -16,6 +16,8 @@
 static void add_parts(struct sgc_line *line, const uint64_t phase_ns[SGC_PHASES])
 {
     for (int i = 0; i < SGC_PHASES; i++) {
+        if (i == SGC_PHASE_SNAPSHOT && phase_ns[i] == 0)
+            continue;
         sgc_line_add(line, "%s%s ", i == 0 ? " = " : " + ", sgc_phase_name((enum sgc_phase)i));
         sgc_line_ms(line, phase_ns[i]);
     }

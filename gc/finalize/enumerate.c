@@ -68,6 +68,25 @@ void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
     sgc_queue_visit(fn, arg);
 }
 
+static void visit_object(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+{
+    const struct sgc_record *r = sgc_record_of(sgc_aw_load_acq(unit));
+    const struct visitor *visitor = arg;
+
+    (void)block, (void)object;
+    sgc_assert(sgc_record_ok(r));
+    visitor->fn(visitor->arg, r->object);
+}
+
+void sgc_finalization_visit_finalizers(void (*fn)(void *arg, uintptr_t address), void *arg)
+{
+    const struct sgc_tree_visit visit = { .tree = &sgc_finalization.finalizers, .unit = visit_object };
+    struct visitor visitor = { fn, arg };
+
+    sgc_assert(sgc_stopped_by_self());
+    sgc_tree_walk(&visit, &visitor);
+}
+
 /* ---- counting ---- */
 
 static void count_unit(void *arg, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)

@@ -259,6 +259,9 @@ bool sgc_finalization_enqueue_all(void);
  * references.  World stopped, for one visitor at a time. */
 void sgc_finalization_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
 
+/* Hands each object that has a finalizer to fn, as the program has it.  World stopped, for one visitor at a time. */
+void sgc_finalization_visit_finalizers(void (*fn)(void *arg, uintptr_t address), void *arg);
+
 /* Says what is registered.  World stopped. */
 void sgc_finalization_dump(void);
 

@@ -18,9 +18,9 @@
 #define NEEDED NAN
 
 struct key {
-    const char *name, *words, *says;    /* words: NULL for numbers */
+    const char *name, *words, *says; /* words: NULL for numbers */
     size_t variable;
-    double least, most, absent;         /* absent: NaN if the key is needed */
+    double least, most, absent; /* absent: NaN if the key is needed */
     bool whole;
 };
 
@@ -46,7 +46,7 @@ struct reading {
     struct sgc_machine *machine;
     const char *path;
     int line;
-    int line_of[KEYS + 1];              /* 0: the key was not there; the last is the name's */
+    int line_of[KEYS + 1]; /* 0: the key was not there; the last is the name's */
     char *message;
 };
 
@@ -83,8 +83,8 @@ static bool take_number(struct reading *r, const struct key *key, const char *te
         return refuse(r, "%s %s: expected %s; write only the number, the unit is in the key's name", key->name, text,
                       key->whole ? "a whole number" : "a number");
     if (number < key->least || number > key->most)
-        return refuse(r, "%s %s: expected from %.10g to %.10g; is the unit that of the key's name?", key->name, text, key->least,
-                      key->most);
+        return refuse(r, "%s %s: expected from %.10g to %.10g; is the unit that of the key's name?", key->name, text,
+                      key->least, key->most);
     *variable_of(r->machine, key) = number;
     return true;
 }
@@ -216,7 +216,8 @@ bool sgc_machine_find(const char *name, const char *folder, char *path, size_t s
     cut = (size_t)snprintf(path, size, "%s/%s.machine", folder, name) >= size;
     if (!cut && access(path, F_OK) == 0)
         return true;
-    snprintf(message, SGC_MACHINE_MESSAGE, "%.60s: unknown machine; expected a machine file, or the name of one in %.300s", name, folder);
+    snprintf(message, SGC_MACHINE_MESSAGE, "%.60s: unknown machine; expected a machine file, or the name of one in %.300s",
+             name, folder);
     return false;
 }
 

@@ -16,10 +16,10 @@
 #include "mark/contention_rules.h"
 
 enum {
-    SGC_MACHINE_PROCESSORS = 4096,      /* at most, also in predictions */
+    SGC_MACHINE_PROCESSORS = 4096, /* at most, also in predictions */
     SGC_MACHINE_NODES = 1024,
     SGC_MACHINE_CACHES = 3,
-    SGC_MACHINE_MESSAGE = 512,          /* bytes of a message at most */
+    SGC_MACHINE_MESSAGE = 512, /* bytes of a message at most */
 };
 
 enum { SGC_NEAR, SGC_FAR };
@@ -32,20 +32,22 @@ struct sgc_machine_cache {
     double bytes, ways, line_bytes, hit_ns, shared_by;
 };
 
-struct sgc_machine_costs {              /* of computing, without misses */
+struct sgc_machine_costs { /* of computing, without misses */
     double object_ns, word_ns, edge_ns, mark_ns, mark_rmw_ns, push_ns, pop_ns, steal_ns, lock_ns;
 };
 
 struct sgc_machine {
     char name[64];
     double processors, nodes, placement, network, nodes_a_router, hop_ns;
-    double latency_ns[SGC_MISS_CLASSES][2];         /* M_1: near and far */
-    double occupancy_ns[SGC_MISS_CLASSES];          /* S_O */
-    double occupancy;                               /* enum sgc_known */
+    double latency_ns[SGC_MISS_CLASSES][2]; /* M_1: near and far */
+    double occupancy_ns[SGC_MISS_CLASSES];  /* S_O */
+    double occupancy;                       /* enum sgc_known */
     struct sgc_machine_cache cache[SGC_MACHINE_CACHES];
     int caches;
     double misses_in_flight, stream_mb_s;
-    struct { double entries, ways, page_bytes, walk_ns; } tlb;
+    struct {
+        double entries, ways, page_bytes, walk_ns;
+    } tlb;
     double handover_ns[2];
     struct sgc_machine_costs cost;
 };
@@ -70,8 +72,8 @@ void sgc_machine_write(const struct sgc_machine *m, FILE *file, const char *(*so
 /* The last cache: what it misses goes to memory, in its lines. */
 const struct sgc_machine_cache *sgc_machine_last(const struct sgc_machine *m);
 
-/* The node of a processor: processors fill one node after the other, and begin again where the machine ends, so that more of them
- * than there are can be thought of with the same memory. */
+/* The node of a processor: processors fill one node after the other, and begin again where the machine ends, so that more of
+ * them than there are can be thought of with the same memory. */
 uint32_t sgc_machine_node_of(const struct sgc_machine *m, uint32_t processor);
 
 /* M_1 of an access from a node to a node's memory. */

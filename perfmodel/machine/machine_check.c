@@ -36,17 +36,22 @@ static bool is_power_of_two(double value)
 
 static bool nodes_are_right(const struct sgc_machine *m, struct finding *f)
 {
-
     if (fmod(m->processors, m->nodes) != 0)
-        return blame(f, "processors", "processors %g: expected a multiple of nodes %g, since all nodes have equally many; "
-                     "count those without memory nowhere", m->processors, m->nodes);
+        return blame(f, "processors",
+                     "processors %g: expected a multiple of nodes %g, since all nodes have equally many; "
+                     "count those without memory nowhere",
+                     m->processors, m->nodes);
     if (m->network == SGC_NETWORK_HYPERCUBE && fmod(m->nodes, m->nodes_a_router) != 0)
-        return blame(f, "nodes_a_router", "nodes_a_router %g: expected a divisor of nodes %g, all corners being alike; "
-                     "or take network flat", m->nodes_a_router, m->nodes);
+        return blame(f, "nodes_a_router",
+                     "nodes_a_router %g: expected a divisor of nodes %g, all corners being alike; "
+                     "or take network flat",
+                     m->nodes_a_router, m->nodes);
     return true;
 }
 
-struct memory_keys { const char *local, *remote, *occupancy; };
+struct memory_keys {
+    const char *local, *remote, *occupancy;
+};
 static const struct memory_keys memory_keys[SGC_MISS_CLASSES] = {
     [SGC_MISS_READ] = { "read_local_ns", "read_remote_ns", "read_occupancy_ns" },
     [SGC_MISS_RMW] = { "rmw_local_ns", "rmw_remote_ns", "rmw_occupancy_ns" },
@@ -58,12 +63,15 @@ static bool latencies_are_right(const struct sgc_machine *m, enum sgc_miss_class
     const double *latency = m->latency_ns[class];
 
     if (latency[SGC_FAR] < latency[SGC_NEAR])
-        return blame(f, k->remote, "%s %g: expected at least %s %g, what is remote being farther; on a machine with one kind "
-                     "of memory give both the same", k->remote, latency[SGC_FAR], k->local, latency[SGC_NEAR]);
+        return blame(f, k->remote,
+                     "%s %g: expected at least %s %g, what is remote being farther; on a machine with one kind "
+                     "of memory give both the same",
+                     k->remote, latency[SGC_FAR], k->local, latency[SGC_NEAR]);
     if (m->occupancy_ns[class] > latency[SGC_NEAR])
-        return blame(f, k->occupancy, "%s %g: expected at most %s %g, since a request keeps its node busy for a part of its "
-                     "own time; measure both without contention", k->occupancy, m->occupancy_ns[class], k->local,
-                     latency[SGC_NEAR]);
+        return blame(f, k->occupancy,
+                     "%s %g: expected at most %s %g, since a request keeps its node busy for a part of its "
+                     "own time; measure both without contention",
+                     k->occupancy, m->occupancy_ns[class], k->local, latency[SGC_NEAR]);
     return true;
 }
 
@@ -94,8 +102,10 @@ static bool cache_is_whole(const struct sgc_machine_cache *c, int level, struct 
         return blame(f, names[level], "cache%d: expected %s beside its other keys; add it, or leave them all out", level + 1,
                      names[level]);
     if (c->bytes != 0 && (c->ways == 0 || c->line_bytes == 0 || c->shared_by == 0))
-        return blame(f, names[level], "%s %g: expected cache%d_ways, cache%d_line_bytes, cache%d_hit_ns and cache%d_shared_by "
-                     "beside it; add what is missing", names[level], c->bytes, level + 1, level + 1, level + 1, level + 1);
+        return blame(f, names[level],
+                     "%s %g: expected cache%d_ways, cache%d_line_bytes, cache%d_hit_ns and cache%d_shared_by "
+                     "beside it; add what is missing",
+                     names[level], c->bytes, level + 1, level + 1, level + 1, level + 1);
     return true;
 }
 
@@ -116,11 +126,14 @@ static bool cache_is_right(const struct sgc_machine *m, int level, struct findin
         return blame(f, shared[level], "%s %g: expected at most the %g processors that there are; correct one of the two",
                      shared[level], c->shared_by, m->processors);
     if (level > 0 && c->bytes < before->bytes)
-        return blame(f, bytes[level], "%s %.15g: expected at least the %.15g bytes of the cache before it; number them from the "
-                     "processor on", bytes[level], c->bytes, before->bytes);
+        return blame(f, bytes[level],
+                     "%s %.15g: expected at least the %.15g bytes of the cache before it; number them from the "
+                     "processor on",
+                     bytes[level], c->bytes, before->bytes);
     if (c->hit_ns < before->hit_ns || c->hit_ns > m->latency_ns[SGC_MISS_READ][SGC_NEAR])
-        return blame(f, hits[level], "%s %g: expected from that of the cache before it to read_local_ns %g; correct one of them",
-                     hits[level], c->hit_ns, m->latency_ns[SGC_MISS_READ][SGC_NEAR]);
+        return blame(f, hits[level],
+                     "%s %g: expected from that of the cache before it to read_local_ns %g; correct one of them", hits[level],
+                     c->hit_ns, m->latency_ns[SGC_MISS_READ][SGC_NEAR]);
     return true;
 }
 
@@ -133,7 +146,8 @@ static bool caches_are_right(struct sgc_machine *m, struct finding *f)
         if (m->cache[level].bytes == 0)
             continue;
         if (level > m->caches)
-            return blame(f, "cache3_bytes", "cache3_bytes %.15g: expected a second cache, too; number them from the processor on",
+            return blame(f, "cache3_bytes",
+                         "cache3_bytes %.15g: expected a second cache, too; number them from the processor on",
                          m->cache[level].bytes);
         if (!cache_is_right(m, level, f))
             return false;

@@ -46,7 +46,7 @@ bool sgc_cache_model_make(struct sgc_cache_model *model, const struct sgc_machin
 {
     memset(model, 0, sizeof *model);
     model->machine = machine;
-    model->missed_last[SGC_MISS_READ] = model->missed_last[SGC_MISS_RMW] = UINT64_MAX - 1;       /* no line is the next */
+    model->missed_last[SGC_MISS_READ] = model->missed_last[SGC_MISS_RMW] = UINT64_MAX - 1; /* no line is the next */
     model->counted.nodes = (uint32_t)machine->nodes;
     model->counted.node = calloc(model->counted.nodes, sizeof *model->counted.node);
     if (model->counted.node == NULL)
@@ -57,9 +57,8 @@ bool sgc_cache_model_make(struct sgc_cache_model *model, const struct sgc_machin
         if (!sgc_cache_make(&model->level[i], (uint64_t)c->bytes, (uint32_t)c->ways, (uint32_t)c->line_bytes))
             return false;
     }
-    return machine->tlb.entries == 0 ||
-           sgc_cache_make(&model->tlb, (uint64_t)(machine->tlb.entries * machine->tlb.page_bytes),
-                          (uint32_t)machine->tlb.ways, (uint32_t)machine->tlb.page_bytes);
+    return machine->tlb.entries == 0 || sgc_cache_make(&model->tlb, (uint64_t)(machine->tlb.entries * machine->tlb.page_bytes),
+                                                       (uint32_t)machine->tlb.ways, (uint32_t)machine->tlb.page_bytes);
 }
 
 void sgc_cache_model_release(struct sgc_cache_model *model)

@@ -26,7 +26,9 @@
 #define SGC_CACHE_MISS UINT64_MAX
 
 struct sgc_cache {
-    struct sgc_cache_way { uint64_t line, last; } *way; /* `ways` a set, the one used last first; line + 1, 0: empty */
+    struct sgc_cache_way {
+        uint64_t line, last;
+    } * way; /* `ways` a set, the one used last first; line + 1, 0: empty */
     uint64_t sets;
     uint32_t ways;
     unsigned line_log;
@@ -43,25 +45,25 @@ uint64_t sgc_cache_use(struct sgc_cache *c, uint64_t address, uint64_t now);
 
 struct sgc_node_misses {
     uint64_t misses[SGC_MISS_CLASSES];
-    uint64_t in_sequence[SGC_MISS_CLASSES];     /* of these: the line after the one that its class missed last */
+    uint64_t in_sequence[SGC_MISS_CLASSES]; /* of these: the line after the one that its class missed last */
 };
 
 struct sgc_misses {
     uint64_t accesses[SGC_MISS_CLASSES];
-    uint64_t misses[SGC_MISS_CLASSES];          /* Q_1 */
+    uint64_t misses[SGC_MISS_CLASSES]; /* Q_1 */
     uint64_t in_sequence[SGC_MISS_CLASSES];
-    uint64_t answered[SGC_MACHINE_CACHES];      /* by each level, which no level before it could */
-    uint64_t walks;                             /* pages that the TLB did not know */
-    double live_lines;                          /* L, when all has been counted */
+    uint64_t answered[SGC_MACHINE_CACHES]; /* by each level, which no level before it could */
+    uint64_t walks;                        /* pages that the TLB did not know */
+    double live_lines;                     /* L, when all has been counted */
     uint32_t nodes;
-    struct sgc_node_misses *node;               /* V_j of class c is node[j].misses[c] / misses[c] */
+    struct sgc_node_misses *node; /* V_j of class c is node[j].misses[c] / misses[c] */
 };
 
 struct sgc_cache_model {
     const struct sgc_machine *machine;
     struct sgc_cache level[SGC_MACHINE_CACHES], tlb;
     uint64_t now, live_time;
-    uint64_t missed_last[SGC_MISS_CLASSES];     /* line */
+    uint64_t missed_last[SGC_MISS_CLASSES]; /* line */
     struct sgc_misses counted;
 };
 

@@ -2,7 +2,7 @@
 /* On which memory node objects and their mark bits would be. */
 #include "perfmodel/model/homes.h"
 
-#define SGC_MARK_BITS UINT64_C(0x7000000000000000)      /* no heap lies there */
+#define SGC_MARK_BITS UINT64_C(0x7000000000000000) /* no heap lies there */
 
 static bool is_interleaved(const struct sgc_homes *h)
 {

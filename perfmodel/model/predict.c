@@ -23,7 +23,7 @@ static double computing(const struct sgc_prediction_of *of, double work_ns, uint
 /* N_S, 4.3.4.  A single processor has nobody to steal from. */
 static double count_steals(const struct sgc_prediction_of *of, uint32_t processors)
 {
-    double units = of->unit == SGC_STEALS_BY_PIECES ? (double)of->work->pieces
+    double units = of->unit == SGC_STEALS_BY_PIECES  ? (double)of->work->pieces
                    : of->unit == SGC_STEALS_BY_WORDS ? (double)of->work->words
                                                      : of->work->work_ns;
 
@@ -90,7 +90,7 @@ static void predict_thesis(struct predicting *g, struct sgc_prediction *p)
 
 /* ---- the fast form, 4.4.2: all that lives is read once, and each line of mark bits written once ---- */
 
-enum { BITS_FOR = 16 * 8 };         /* bytes of the heap, a bit a granule, have a byte of mark bits */
+enum { BITS_FOR = 16 * 8 }; /* bytes of the heap, a bit a granule, have a byte of mark bits */
 
 static double predict_fast(struct predicting *g, uint32_t processors)
 {
@@ -152,7 +152,8 @@ bool sgc_predict(const struct sgc_prediction_of *of, uint32_t processors, struct
     sgc_assert(processors >= 1 && processors <= SGC_MACHINE_PROCESSORS && of->misses->nodes == of->machine->nodes);
     if (!begin(&g, of))
         return false;
-    *p = (struct sgc_prediction){ .processors = processors, .computing_ns = computing(of, of->work->work_ns, processors),
+    *p = (struct sgc_prediction){ .processors = processors,
+                                  .computing_ns = computing(of, of->work->work_ns, processors),
                                   .steals = count_steals(of, processors) };
     fill_latencies(&g, processors);
     predict_thesis(&g, p);

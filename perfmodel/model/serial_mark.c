@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-struct piece { uint32_t object, from, to; };        /* words */
+struct piece {
+    uint32_t object, from, to;
+}; /* words */
 
 struct mark {
     const struct sgc_homes *homes;
@@ -12,10 +14,10 @@ struct mark {
     uint32_t split_words;
     sgc_access_fn *access;
     void *arg;
-    uint64_t *marked;           /* a bit an object */
+    uint64_t *marked; /* a bit an object */
     struct piece *stack;
     uint64_t depth, room;
-    bool failed;                /* no memory for the stack */
+    bool failed; /* no memory for the stack */
 };
 
 static void push(struct mark *m, struct piece piece)

@@ -33,17 +33,22 @@ struct sgc_object_cost sgc_object_cost(const struct sgc_machine_costs *c, uint64
     if (!has_words)
         return cost;
     cost.pieces = UINT64_C(1) << halvings;
-    cost.all_ns += (double)(2 * cost.pieces - 1) * stack + (double)(bytes / word_bytes) * c->word_ns + (double)edges * c->edge_ns;
-    cost.way_ns += (halvings + 1) * stack + part(bytes / word_bytes, halvings) * c->word_ns + part(edges, halvings) * c->edge_ns;
+    cost.all_ns += (double)(2 * cost.pieces - 1) * stack + (double)(bytes / word_bytes) * c->word_ns +
+                   (double)edges * c->edge_ns;
+    cost.way_ns += (halvings + 1) * stack + part(bytes / word_bytes, halvings) * c->word_ns +
+                   part(edges, halvings) * c->edge_ns;
     return cost;
 }
 
 /* ---- a queue of objects, the one that is ready first in front ---- */
 
-struct ready { double at; uint32_t object; };
+struct ready {
+    double at;
+    uint32_t object;
+};
 
 struct queue {
-    struct ready *entry;        /* room for all objects: each is put here once */
+    struct ready *entry; /* room for all objects: each is put here once */
     uint64_t count;
 };
 
@@ -114,8 +119,8 @@ static struct sgc_object_cost count_object(const struct measure *m, uint32_t obj
     return cost;
 }
 
-/* An edge to the object is found at that time.  Objects are come from in the order of their times, so the first that leads here is
- * the quickest. */
+/* An edge to the object is found at that time.  Objects are come from in the order of their times, so the first that leads
+ * here is the quickest. */
 static void reach(struct measure *m, uint32_t object, double at)
 {
     uint64_t bit = UINT64_C(1) << object % 64;
@@ -145,8 +150,9 @@ static void follow(struct measure *m)
 
 bool sgc_work_measure(struct sgc_work *work, const struct sgc_homes *homes, uint32_t split_bytes, double *node_bytes)
 {
-    struct measure m = { .work = work, .homes = homes, .graph = homes->graph, .split_bytes = split_bytes,
-                         .node_bytes = node_bytes };
+    struct measure m = {
+        .work = work, .homes = homes, .graph = homes->graph, .split_bytes = split_bytes, .node_bytes = node_bytes
+    };
     bool made;
 
     memset(work, 0, sizeof *work);

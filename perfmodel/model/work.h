@@ -14,11 +14,11 @@
 #include "perfmodel/model/homes.h"
 
 struct sgc_work {
-    uint64_t objects, bytes;            /* that are reached */
-    uint64_t words, edges;              /* of these, that are scanned, and lead to objects */
-    uint64_t pieces;                    /* that are scanned one by one */
-    uint64_t largest;                   /* bytes of the largest object that is scanned */
-    double work_ns, depth_ns;           /* T_1 and T_inf */
+    uint64_t objects, bytes;  /* that are reached */
+    uint64_t words, edges;    /* of these, that are scanned, and lead to objects */
+    uint64_t pieces;          /* that are scanned one by one */
+    uint64_t largest;         /* bytes of the largest object that is scanned */
+    double work_ns, depth_ns; /* T_1 and T_inf */
 };
 
 /* False: no memory.  split_bytes: the size above which objects are halved; 0: none is.  node_bytes, if not NULL, has an entry a

@@ -27,8 +27,9 @@ struct problem {
 
 static void make_problem(struct problem *p)
 {
-    p->memory = (struct sgc_memory_load){ p->node, 1 + (uint32_t)any(1, NODES - 1), { any(1, 1000), any(1, 1000) },
-                                          floor(any(1, 4096)) };
+    p->memory = (struct sgc_memory_load){
+        p->node, 1 + (uint32_t)any(1, NODES - 1), { any(1, 1000), any(1, 1000) }, floor(any(1, 4096))
+    };
     for (uint32_t j = 0; j < p->memory.nodes; j++)
         for (int c = 0; c < SGC_MISS_CLASSES; c++) {
             p->node[j].requests[c] = any(1, 10) < 2 ? 0 : any(1, 1e8);
@@ -97,9 +98,13 @@ static void test_root(void)
 
 static double *parameter(struct problem *p, int which)
 {
-    double *const all[] = { &p->node[0].requests[SGC_MISS_READ], &p->node[0].requests[SGC_MISS_RMW],
-                            &p->node[0].latency_ns[SGC_MISS_READ], &p->node[0].latency_ns[SGC_MISS_RMW],
-                            &p->memory.occupancy_ns[SGC_MISS_READ], &p->memory.occupancy_ns[SGC_MISS_RMW], &p->computing_ns,
+    double *const all[] = { &p->node[0].requests[SGC_MISS_READ],
+                            &p->node[0].requests[SGC_MISS_RMW],
+                            &p->node[0].latency_ns[SGC_MISS_READ],
+                            &p->node[0].latency_ns[SGC_MISS_RMW],
+                            &p->memory.occupancy_ns[SGC_MISS_READ],
+                            &p->memory.occupancy_ns[SGC_MISS_RMW],
+                            &p->computing_ns,
                             &p->memory.abreast };
 
     return all[which];
@@ -107,8 +112,10 @@ static double *parameter(struct problem *p, int which)
 
 static void test_monotone(void)
 {
-    static const char *const names[] = { "reads", "read-modify-writes", "M_1 of reads", "M_1 of read-modify-writes", "S_O of reads",
-                                         "S_O of read-modify-writes", "computing", "processors" };
+    static const char *const names[] = { "reads",        "read-modify-writes",
+                                         "M_1 of reads", "M_1 of read-modify-writes",
+                                         "S_O of reads", "S_O of read-modify-writes",
+                                         "computing",    "processors" };
     struct problem p;
 
     for (int which = 0; which < 8; which++) {
@@ -160,19 +167,45 @@ static void test_thesis(void)
 
 struct curve {
     const char *name;
-    double computing, serial, latency, occupancy, share;        /* nanoseconds a miss; serial: M_1 with one processor */
-    uint32_t nodes;                                             /* that have such a share */
-    struct { double processors, speedup; } point[6];
+    double computing, serial, latency, occupancy, share; /* nanoseconds a miss; serial: M_1 with one processor */
+    uint32_t nodes;                                      /* that have such a share */
+    struct {
+        double processors, speedup;
+    } point[6];
 };
 
 static const struct curve curves[] = {
-    { "E10K, t = 200", 200, 560, 560, 250, 1.0 / 16, 16,
+    { "E10K, t = 200",
+      200,
+      560,
+      560,
+      250,
+      1.0 / 16,
+      16,
       { { 8, 7.5 }, { 16, 14.1 }, { 32, 24.2 }, { 48, 30.7 }, { 60, 34.0 }, { 128, 41.9 } } },
-    { "E10K, t = 384", 384, 560, 560, 250, 1.0 / 16, 16,
+    { "E10K, t = 384",
+      384,
+      560,
+      560,
+      250,
+      1.0 / 16,
+      16,
       { { 8, 7.7 }, { 16, 14.7 }, { 32, 26.5 }, { 48, 35.1 }, { 60, 39.8 }, { 128, 51.3 } } },
-    { "E10K, t = 600", 600, 560, 560, 250, 1.0 / 16, 16,
+    { "E10K, t = 600",
+      600,
+      560,
+      560,
+      250,
+      1.0 / 16,
+      16,
       { { 8, 7.8 }, { 16, 15.2 }, { 32, 28.3 }, { 48, 38.8 }, { 60, 45.0 }, { 128, 61.8 } } },
-    { "O2K, t = 940, 80 percent at one node", 940, 270, 650, 230, 0.8, 1,
+    { "O2K, t = 940, 80 percent at one node",
+      940,
+      270,
+      650,
+      230,
+      0.8,
+      1,
       { { 8, 4.7 }, { 16, 5.9 }, { 32, 6.3 }, { 48, 6.4 }, { 64, 6.5 }, { 64, 6.5 } } },
 };
 
@@ -197,7 +230,8 @@ static void test_curves(void)
             double speedup = curve_speedup(&curves[i], curves[i].point[k].processors);
 
             if (fabs(speedup - curves[i].point[k].speedup) > 0.0501) {
-                tap_diag("%g processors: %.2f instead of %.1f", curves[i].point[k].processors, speedup, curves[i].point[k].speedup);
+                tap_diag("%g processors: %.2f instead of %.1f", curves[i].point[k].processors, speedup,
+                         curves[i].point[k].speedup);
                 right = false;
             }
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine with plain numbers and graphs of known shapes, for tests of the performance model.  Objects are of 64 bytes: with the
- * costs below, one with e edges costs 10 + 1 + 2 + 8 + 4 e nanoseconds, and one that is split more.
+ * A machine with plain numbers and graphs of known shapes, for tests of the performance model.  Objects are of 64 bytes: with
+ * the costs below, one with e edges costs 10 + 1 + 2 + 8 + 4 e nanoseconds, and one that is split more.
  */
 #ifndef TESTS_UNIT_PERFMODEL_MODEL_H
 #define TESTS_UNIT_PERFMODEL_MODEL_H
@@ -14,12 +14,18 @@
 
 /* Four nodes of two processors; one cache of eight lines in two sets. */
 static const struct sgc_machine plain_machine = {
-    .name = "plain", .processors = 8, .nodes = 4, .placement = SGC_PLACED_FIRST_TOUCH, .network = SGC_NETWORK_FLAT,
+    .name = "plain",
+    .processors = 8,
+    .nodes = 4,
+    .placement = SGC_PLACED_FIRST_TOUCH,
+    .network = SGC_NETWORK_FLAT,
     .nodes_a_router = 1,
     .latency_ns = { [SGC_MISS_READ] = { 100, 200 }, [SGC_MISS_RMW] = { 150, 300 } },
     .occupancy_ns = { 20, 40 },
-    .cache = { { 512, 4, 64, 1, 1 } }, .caches = 1,
-    .misses_in_flight = 1, .tlb = { .ways = 1, .page_bytes = 4096 },
+    .cache = { { 512, 4, 64, 1, 1 } },
+    .caches = 1,
+    .misses_in_flight = 1,
+    .tlb = { .ways = 1, .page_bytes = 4096 },
     .cost = { .object_ns = 10, .word_ns = 1, .edge_ns = 4, .mark_rmw_ns = 1, .push_ns = 1, .pop_ns = 1 },
 };
 
@@ -37,7 +43,9 @@ __attribute__((unused)) static void draw_begin(struct drawing *d, uint32_t objec
     d->bytes = calloc(objects, sizeof *d->bytes);
     d->from = calloc(edges + 1, sizeof *d->from);
     d->to = calloc(edges + 1, sizeof *d->to);
-    d->arrays = (struct sgc_graph_arrays){ .objects = objects, .bytes = d->bytes, .from = d->from, .to = d->to, .root = d->root };
+    d->arrays = (struct sgc_graph_arrays){
+        .objects = objects, .bytes = d->bytes, .from = d->from, .to = d->to, .root = d->root
+    };
     for (uint32_t i = 0; i < objects; i++)
         d->bytes[i] = OBJECT_BYTES;
 }

@@ -9,7 +9,7 @@
 #include "tests/lib/tap.h"
 
 static struct sgc_machine machine;
-static struct sgc_node_misses far;         /* of node 1, in the last run */
+static struct sgc_node_misses far; /* of node 1, in the last run */
 
 /* Two nodes, one or two caches. */
 static void set_machine(double bytes, double ways, double line, double bytes2, double ways2)
@@ -57,7 +57,7 @@ struct example {
     const char *lines;
     double bytes, ways;
     uint64_t misses;
-    double live_time;           /* L times the number of accesses */
+    double live_time; /* L times the number of accesses */
     const char *what;
 };
 
@@ -84,7 +84,8 @@ static void test_by_hand(void)
 
         set_machine(e->bytes, e->ways, 64, 0, 0);
         m = run(access, 0, n);
-        if (!tap_ok(misses_of(&m) == e->misses && m.live_lines * n > e->live_time - 1e-9 && m.live_lines * n < e->live_time + 1e-9,
+        if (!tap_ok(misses_of(&m) == e->misses && m.live_lines * n > e->live_time - 1e-9 &&
+                        m.live_lines * n < e->live_time + 1e-9,
                     "%s: %s", e->lines, e->what))
             tap_diag("%d misses, live for %g", (int)misses_of(&m), m.live_lines * n);
     }
@@ -93,8 +94,8 @@ static void test_by_hand(void)
 static void test_classes(void)
 {
     struct sgc_access access[] = {
-        { 0, 0, SGC_MISS_READ }, { 64, 1, SGC_MISS_READ }, { 128, 1, SGC_MISS_RMW }, { 192, 1, SGC_MISS_RMW },
-        { 512, 1, SGC_MISS_READ }, { 0, 0, SGC_MISS_RMW }, { 128, 1, SGC_MISS_READ },
+        { 0, 0, SGC_MISS_READ },   { 64, 1, SGC_MISS_READ }, { 128, 1, SGC_MISS_RMW },  { 192, 1, SGC_MISS_RMW },
+        { 512, 1, SGC_MISS_READ }, { 0, 0, SGC_MISS_RMW },   { 128, 1, SGC_MISS_READ },
     };
     struct sgc_misses m;
 
@@ -209,8 +210,8 @@ static void test_figure(void)
 
     set_machine(64 * 8, 8, 64, 0, 0);
     all = run(access, 0, n);
-    group[0] = run(access, 0, 3);           /* aab acbcd: a and b are used on both sides */
-    group[1] = run(access, 3, 8);           /* acbcd cdee: c and d are */
+    group[0] = run(access, 0, 3); /* aab acbcd: a and b are used on both sides */
+    group[1] = run(access, 3, 8); /* acbcd cdee: c and d are */
     group[2] = run(access, 8, n);
     tap_ok(misses_of(&all) == 5, "five misses in a row");
     tap_ok(misses_of(&group[0]) + misses_of(&group[1]) + misses_of(&group[2]) == 5 + 2 + 2,

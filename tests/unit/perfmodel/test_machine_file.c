@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmodel/machine/machine.c and machine_check.c: what is read from a machine file, each mistake that is refused with its message,
- * writing and reading again, distances, and the files that SGC has.
+ * perfmodel/machine/machine.c and machine_check.c: what is read from a machine file, each mistake that is refused with its
+ * message, writing and reading again, distances, and the files that SGC has.
  */
 #include <dirent.h>
 #include <math.h>
@@ -62,12 +62,15 @@ static void test_values(void)
     tap_ok(strcmp(machine.name, "small") == 0 && machine.processors == 8 && machine.nodes == 4 && machine.caches == 2,
            "its name, processors, nodes and caches");
     tap_ok(machine.placement == SGC_PLACED_FIRST_TOUCH && machine.network == SGC_NETWORK_HYPERCUBE &&
-           machine.occupancy == SGC_KNOWN_MEASURED, "words");
+               machine.occupancy == SGC_KNOWN_MEASURED,
+           "words");
     tap_ok(machine.latency_ns[SGC_MISS_READ][SGC_FAR] == 200.5 && machine.latency_ns[SGC_MISS_RMW][SGC_NEAR] == 110 &&
-           machine.occupancy_ns[SGC_MISS_RMW] == 20, "memory");
+               machine.occupancy_ns[SGC_MISS_RMW] == 20,
+           "memory");
     tap_ok(sgc_machine_last(&machine)->bytes == 12288 && machine.cache[1].ways == 3 && machine.cost.lock_ns == 9,
            "caches and costs");
-    tap_ok(machine.misses_in_flight == 1 && machine.tlb.entries == 0 && machine.stream_mb_s == 0, "what is not there has its default");
+    tap_ok(machine.misses_in_flight == 1 && machine.tlb.entries == 0 && machine.stream_mb_s == 0,
+           "what is not there has its default");
 }
 
 static void test_lines(void)
@@ -121,16 +124,20 @@ static void test_values_together(void)
 static void test_distances(void)
 {
     read_text(right);
-    tap_ok(sgc_machine_node_of(&machine, 0) == 0 && sgc_machine_node_of(&machine, 1) == 0 && sgc_machine_node_of(&machine, 7) == 3,
+    tap_ok(sgc_machine_node_of(&machine, 0) == 0 && sgc_machine_node_of(&machine, 1) == 0 &&
+               sgc_machine_node_of(&machine, 7) == 3,
            "processors fill one node after the other");
     tap_ok(sgc_machine_node_of(&machine, 9) == 0, "more than there are begin again");
-    tap_ok(sgc_machine_latency(&machine, SGC_MISS_READ, 2, 2) == 100 && sgc_machine_latency(&machine, SGC_MISS_READ, 0, 1) == 250.5 &&
-           sgc_machine_latency(&machine, SGC_MISS_RMW, 0, 3) == 320, "a hop more for each digit in which corners differ");
+    tap_ok(sgc_machine_latency(&machine, SGC_MISS_READ, 2, 2) == 100 &&
+               sgc_machine_latency(&machine, SGC_MISS_READ, 0, 1) == 250.5 &&
+               sgc_machine_latency(&machine, SGC_MISS_RMW, 0, 3) == 320,
+           "a hop more for each digit in which corners differ");
     tap_ok(fabs(sgc_machine_mean_latency(&machine, SGC_MISS_READ, 8, 0) - (100 + 250.5 + 250.5 + 300.5) / 4) < 1e-9,
            "the mean over all processors");
     tap_ok(sgc_machine_mean_latency(&machine, SGC_MISS_READ, 1, 0) == 100, "one processor is near its own node");
     read_text(changed("nodes_a_router 1", "nodes_a_router 2"));
-    tap_ok(sgc_machine_latency(&machine, SGC_MISS_READ, 0, 1) == 200.5 && sgc_machine_latency(&machine, SGC_MISS_READ, 0, 2) == 250.5,
+    tap_ok(sgc_machine_latency(&machine, SGC_MISS_READ, 0, 1) == 200.5 &&
+               sgc_machine_latency(&machine, SGC_MISS_READ, 0, 2) == 250.5,
            "nodes of a corner are as near as the nearest");
     read_text(changed("network hypercube", "network flat"));
     tap_ok(sgc_machine_latency(&machine, SGC_MISS_READ, 0, 3) == 200.5, "a flat network has no hops");
@@ -164,7 +171,8 @@ static void test_find(void)
 {
     char path[4096];
 
-    tap_ok(!sgc_machine_find("nowhere", "/nonexistent", path, sizeof path, message) && strstr(message, "nowhere: unknown machine"),
+    tap_ok(!sgc_machine_find("nowhere", "/nonexistent", path, sizeof path, message) &&
+               strstr(message, "nowhere: unknown machine"),
            "a name that no file has is unknown");
     tap_ok(sgc_machine_find("/some/file", "/nonexistent", path, sizeof path, message) && strcmp(path, "/some/file") == 0,
            "with a slash it is a file");
@@ -213,13 +221,15 @@ static void test_table(void)
 
     snprintf(path, sizeof path, "%s/perfmodel/machines/o2k.machine", top != NULL ? top : ".");
     tap_ok(sgc_machine_read(&machine, path, message) && machine.latency_ns[SGC_MISS_READ][SGC_NEAR] == 270 &&
-           machine.latency_ns[SGC_MISS_READ][SGC_FAR] == 590 && machine.latency_ns[SGC_MISS_RMW][SGC_NEAR] == 850 &&
-           machine.latency_ns[SGC_MISS_RMW][SGC_FAR] == 1400 && machine.occupancy_ns[SGC_MISS_READ] == 230 &&
-           machine.occupancy_ns[SGC_MISS_RMW] == 490, "o2k has table 4.1");
+               machine.latency_ns[SGC_MISS_READ][SGC_FAR] == 590 && machine.latency_ns[SGC_MISS_RMW][SGC_NEAR] == 850 &&
+               machine.latency_ns[SGC_MISS_RMW][SGC_FAR] == 1400 && machine.occupancy_ns[SGC_MISS_READ] == 230 &&
+               machine.occupancy_ns[SGC_MISS_RMW] == 490,
+           "o2k has table 4.1");
     snprintf(path, sizeof path, "%s/perfmodel/machines/e10k.machine", top != NULL ? top : ".");
     tap_ok(sgc_machine_read(&machine, path, message) && machine.latency_ns[SGC_MISS_READ][SGC_NEAR] == 560 &&
-           machine.latency_ns[SGC_MISS_READ][SGC_FAR] == 560 && machine.latency_ns[SGC_MISS_RMW][SGC_NEAR] == 610 &&
-           machine.occupancy_ns[SGC_MISS_READ] == 250 && machine.occupancy_ns[SGC_MISS_RMW] == 420, "so has e10k");
+               machine.latency_ns[SGC_MISS_READ][SGC_FAR] == 560 && machine.latency_ns[SGC_MISS_RMW][SGC_NEAR] == 610 &&
+               machine.occupancy_ns[SGC_MISS_READ] == 250 && machine.occupancy_ns[SGC_MISS_RMW] == 420,
+           "so has e10k");
 }
 
 int main(void)

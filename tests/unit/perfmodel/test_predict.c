@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmodel/model/predict.c: each form of the prediction from numbers that were made up, against the thesis' equations by hand; what
- * grows with what; and shapes whose speed-up is known.
+ * perfmodel/model/predict.c: each form of the prediction from numbers that were made up, against the thesis' equations by
+ * hand; what grows with what; and shapes whose speed-up is known.
  */
 #include <math.h>
 
@@ -20,8 +20,14 @@ static struct sgc_prediction p;
 static void set_up(void)
 {
     machine = plain_machine;
-    work = (struct sgc_work){ .objects = 1000, .bytes = 64000, .words = 8000, .edges = 2000, .pieces = 1000, .largest = 64,
-                              .work_ns = 1e6, .depth_ns = 1e3 };
+    work = (struct sgc_work){ .objects = 1000,
+                              .bytes = 64000,
+                              .words = 8000,
+                              .edges = 2000,
+                              .pieces = 1000,
+                              .largest = 64,
+                              .work_ns = 1e6,
+                              .depth_ns = 1e3 };
     memset(node, 0, sizeof node);
     node[0].misses[SGC_MISS_READ] = 2000;
     misses = (struct sgc_misses){ .misses = { 2000, 0 }, .live_lines = 10, .nodes = 4, .node = node };
@@ -58,7 +64,8 @@ static void test_thesis(void)
     tap_ok(near(p.computing_ns, 1e6 / 8), "T_P = T_1 / P");
     rho = 20 * p.misses / p.time_ns;
     miss = (100 * 2 + 200 * 6) / 8.0 + 20 * rho / (1 - rho);
-    tap_ok(near(p.busiest, rho) && near(p.miss_ns, miss), "M_P = M_1 + S_O rho / (1 - rho), M_1 being the mean over the processors");
+    tap_ok(near(p.busiest, rho) && near(p.miss_ns, miss),
+           "M_P = M_1 + S_O rho / (1 - rho), M_1 being the mean over the processors");
     tap_ok(near(p.time_ns, 1e6 / 8 + p.misses * miss / 8), "T = T_P + Q_P M_P / P");
     tap_ok(near(p.no_contention_ns, 1e6 / 8 + p.misses * 175 / 8), "without contention");
     of.steals = 0;
@@ -79,7 +86,8 @@ static void test_rules(void)
 {
     set_up();
     work.depth_ns = 3e5;
-    tap_ok(near(predict(2)->computing_ns, 5e5) && near(predict(8)->computing_ns, 3e5), "T_P is the larger of T_1 / P and T_inf");
+    tap_ok(near(predict(2)->computing_ns, 5e5) && near(predict(8)->computing_ns, 3e5),
+           "T_P is the larger of T_1 / P and T_inf");
     of.depth = SGC_DEPTH_SMALLER;
     tap_ok(near(predict(2)->computing_ns, 3e5) && near(predict(8)->computing_ns, 1.25e5), "the smaller, as it is printed");
     of.depth = SGC_DEPTH_SUM;
@@ -145,7 +153,8 @@ static void test_fast(void)
 
     set_up();
     machine.occupancy_ns[SGC_MISS_READ] = machine.occupancy_ns[SGC_MISS_RMW] = 0;
-    tap_ok(near(predict(1)->fast_ns, computing + 1000 * 100 + bits_ns), "it reads each line that lives, and writes each of the marks");
+    tap_ok(near(predict(1)->fast_ns, computing + 1000 * 100 + bits_ns),
+           "it reads each line that lives, and writes each of the marks");
     set_up();
     predict(8);
     misses.live_lines = 1e6;
@@ -153,7 +162,8 @@ static void test_fast(void)
     tap_ok(p.fast_ns == predict(8)->fast_ns && p.fast_ns >= 1000 * 20,
            "and sees neither steals nor other work, but the busiest node");
     machine.occupancy_ns[SGC_MISS_READ] = machine.occupancy_ns[SGC_MISS_RMW] = 100;
-    tap_ok(sgc_predict_enough(&of, 8, 5, &enough) && enough >= 2 && enough < 8, "with one busy node fewer processors are enough");
+    tap_ok(sgc_predict_enough(&of, 8, 5, &enough) && enough >= 2 && enough < 8,
+           "with one busy node fewer processors are enough");
     tap_ok(sgc_predict_enough(&of, 8, 0, &enough) && predict(enough)->fast_ns <= predict(8)->fast_ns, "the best is the best");
     for (int j = 0; j < 4; j++)
         node_bytes[j] = 16000;

@@ -10,7 +10,8 @@ static struct sgc_graph graph;
 static struct sgc_machine machine;
 static struct sgc_homes homes = { &graph, &machine, true };
 
-/* ---- the order, as text: "M3" marks object 3, "s3" sees its mark, "r3" reads one of its words, which is said once in a row ---- */
+/* ---- the order, as text: "M3" marks object 3, "s3" sees its mark, "r3" reads one of its words, which is said once in a row
+ * ---- */
 
 static char order[4096];
 static uint32_t last_read;
@@ -62,7 +63,9 @@ static void test_order(void)
 
 /* ---- how much ---- */
 
-struct counts { uint64_t words, marks, seen, on_node[4], marks_on_node[4]; };
+struct counts {
+    uint64_t words, marks, seen, on_node[4], marks_on_node[4];
+};
 
 static void count(void *arg, const struct sgc_access *access)
 {
@@ -109,7 +112,7 @@ static void test_first_touch(void)
 
     make_tree(&graph, 12);
     for (uint32_t page = 0; page < graph.pages; page++)
-        graph.page[page].home = (uint16_t)(page % 2 == 0 ? 3 : 8);        /* the third thread and the eighth */
+        graph.page[page].home = (uint16_t)(page % 2 == 0 ? 3 : 8); /* the third thread and the eighth */
     homes.balanced = false;
     c = counted(0);
     tap_ok(c.on_node[0] == 0 && c.on_node[2] == 0 && c.on_node[1] > 0 && c.on_node[3] > 0,
@@ -144,7 +147,7 @@ static void test_nodes(void)
     int16_t node[16];
     struct counts c;
 
-    make_star(&graph, 100000);          /* 7 MB: two arenas */
+    make_star(&graph, 100000); /* 7 MB: two arenas */
     for (int i = 0; i < 16; i++)
         node[i] = (int16_t)(i == 0 ? 2 : -1);
     graph.nodes = 3;

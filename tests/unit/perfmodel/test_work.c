@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmodel/model/work.c: work and depth of shapes for which they can be written down; that a way around does not count; what is
- * not reached; and objects in pieces.
+ * perfmodel/model/work.c: work and depth of shapes for which they can be written down; that a way around does not count; what
+ * is not reached; and objects in pieces.
  */
 #include "tests/unit/perfmodel/model.h"
 
@@ -54,7 +54,8 @@ static void test_star(void)
     tap_ok(is(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + OBJECT_NS), "star: the array as a whole, then a point");
     make_star(&graph, 4096);
     measure(256);
-    tap_ok(is(work.depth_ns, 10 + 1 + 8 * 2 + 32 * (1 + EDGE_NS) + OBJECT_NS), "in pieces: seven halvings, then one piece and a point");
+    tap_ok(is(work.depth_ns, 10 + 1 + 8 * 2 + 32 * (1 + EDGE_NS) + OBJECT_NS),
+           "in pieces: seven halvings, then one piece and a point");
     tap_ok(is(work.work_ns, 10 + 1 + 255 * 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "splitting costs work");
     tap_ok(work.pieces == 128 + 4096 && work.largest == 32768, "128 pieces, and the points");
 }
@@ -102,8 +103,9 @@ static void test_pointer_free(void)
     tap_ok(work.objects == 1 || work.words == 0, "objects without words to scan have none");
     tap_ok(is(sgc_object_cost(&machine.cost, 1024, 8, 0, false, 256).all_ns, 11), "such an object is marked only");
     tap_ok(sgc_object_cost(&machine.cost, 256, 8, 0, true, 256).pieces == 1 &&
-           sgc_object_cost(&machine.cost, 257, 8, 0, true, 256).pieces == 2 &&
-           sgc_object_cost(&machine.cost, 1 << 20, 8, 0, true, 0).pieces == 1, "what is above the size is halved");
+               sgc_object_cost(&machine.cost, 257, 8, 0, true, 256).pieces == 2 &&
+               sgc_object_cost(&machine.cost, 1 << 20, 8, 0, true, 0).pieces == 1,
+           "what is above the size is halved");
 }
 
 int main(void)

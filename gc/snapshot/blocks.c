@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/snapshot/blocks.h. */
+#include "gc/snapshot/blocks.h"
+
+#include "platform/report.h"
+
+struct sgc_blocks sgc_blocks;
+SGC_STATE_LARGE(sgc_blocks);
+
+static struct sgc_snapshot_crc_table crc_table;
+SGC_STATE_LARGE(crc_table);
+
+bool sgc_blocks_begin(const char *path)
+{
+    const struct sgc_snapshot_start start = {
+        .magic = { 'S', 'G', 'C', 's', 'n', 'a', 'p', '\n' }, .version = SGC_SNAPSHOT_VERSION, .order = SGC_SNAPSHOT_ORDER,
+    };
+
+    if (crc_table.of[0][1] == 0)
+        sgc_snapshot_crc_prepare(&crc_table);
+    sgc_blocks.section = SGC_SECTION_HEADER;
+    sgc_blocks.used = 0;
+    sgc_blocks.blocks = 0;
+    return sgc_out_open(&sgc_blocks.file, path) && sgc_out_write(&sgc_blocks.file, &start, sizeof start);
+}
+
+void sgc_blocks_flush(void)
+{
+    struct sgc_snapshot_head *head = &sgc_blocks.buffer.head;
+
+    sgc_assert(sgc_blocks_ok());
+    head->section = sgc_blocks.section;
+    head->bytes = (uint32_t)sgc_blocks.used;
+    head->crc = sgc_snapshot_crc(&crc_table, 0, head, offsetof(struct sgc_snapshot_head, crc));
+    head->crc = sgc_snapshot_crc(&crc_table, head->crc, sgc_blocks.buffer.bytes, sgc_blocks.used);
+    sgc_out_write(&sgc_blocks.file, &sgc_blocks.buffer, sizeof *head + sgc_blocks.used);
+    sgc_blocks.blocks++;
+    sgc_blocks.used = 0;
+}
+
+void sgc_blocks_section(enum sgc_snapshot_section section)
+{
+    sgc_assert(sgc_blocks_ok() && section > sgc_blocks.section);
+    if (sgc_blocks.used != 0)
+        sgc_blocks_flush();
+    sgc_blocks.section = section;
+}
+
+void sgc_blocks_put_bytes(const void *bytes, size_t count)
+{
+    sgc_blocks_room(count);
+    memcpy(sgc_blocks.buffer.bytes + sgc_blocks.used, bytes, count);
+    sgc_blocks.used += count;
+    sgc_assert(sgc_blocks_ok());
+}
+
+int sgc_blocks_end(void)
+{
+    sgc_assert(sgc_blocks_ok());
+    if (sgc_blocks.file.error == 0 && sgc_blocks.used != 0)
+        sgc_blocks_flush();
+    return sgc_out_close(&sgc_blocks.file);
+}

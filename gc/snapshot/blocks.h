@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of a heap snapshot (gc/snapshot/format_rules.h): what is put is collected in one buffer and written when that is full, or
+ * the section ends.  After an error nothing more is written, and nobody who puts has to look.
+ *
+ * By who has stopped the world, for one snapshot at a time; the memory is our own.
+ */
+#ifndef SGC_GC_SNAPSHOT_BLOCKS_H
+#define SGC_GC_SNAPSHOT_BLOCKS_H
+
+#include <stdbool.h>
+
+#include "gc/snapshot/format_rules.h"
+#include "platform/out_file.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+#include "platform/visibility.h"
+
+/* A number takes up to ten bytes. */
+enum { SGC_BLOCKS_NUMBER = 10, SGC_BLOCKS_ROOM = 4 * SGC_BLOCKS_NUMBER };
+
+struct sgc_blocks {
+    struct sgc_out_file file;
+    enum sgc_snapshot_section section;
+    uint64_t blocks;                    /* written */
+    size_t used;                        /* bytes of the buffer */
+    struct { struct sgc_snapshot_head head; unsigned char bytes[SGC_SNAPSHOT_BLOCK]; } buffer;
+};
+SGC_INNER struct sgc_blocks sgc_blocks;
+
+static inline bool sgc_blocks_ok(void)
+{
+    return sgc_blocks.used <= SGC_SNAPSHOT_BLOCK && sgc_blocks.section < SGC_SECTIONS;
+}
+
+/* Begins a file.  sgc_blocks_end must follow in any case. */
+bool sgc_blocks_begin(const char *path);
+
+/* What follows is that section's, which comes after the one before. */
+void sgc_blocks_section(enum sgc_snapshot_section section);
+
+/* Writes what the buffer has. */
+void sgc_blocks_flush(void);
+
+/* 0, or the error, an errno; then there is no file. */
+int sgc_blocks_end(void);
+
+/* Room for so many bytes, SGC_SNAPSHOT_BLOCK at most. */
+static inline void sgc_blocks_room(size_t bytes)
+{
+    sgc_assert(sgc_blocks_ok() && bytes <= SGC_SNAPSHOT_BLOCK);
+    if (SGC_SNAPSHOT_BLOCK - sgc_blocks.used < bytes)
+        sgc_blocks_flush();
+}
+
+/* There is room. */
+static inline void sgc_blocks_put_inside(uint64_t number)
+{
+    unsigned char *p = sgc_blocks.buffer.bytes + sgc_blocks.used;
+
+    for (; number >= 128; number >>= 7)
+        *p++ = (unsigned char)(number | 128);
+    *p++ = (unsigned char)number;
+    sgc_blocks.used = (size_t)(p - sgc_blocks.buffer.bytes);
+    sgc_assert(sgc_blocks.used <= SGC_SNAPSHOT_BLOCK);
+}
+
+static inline void sgc_blocks_put(uint64_t number)
+{
+    sgc_blocks_room(SGC_BLOCKS_NUMBER);
+    sgc_blocks_put_inside(number);
+}
+
+void sgc_blocks_put_bytes(const void *bytes, size_t count);
+
+#endif

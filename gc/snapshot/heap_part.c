@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages and the words of their objects: gc/snapshot/heap_part.h. */
+#include "gc/snapshot/heap_part.h"
+
+#include "alloc/large/span.h"
+#include "alloc/pages/page.h"
+#include "alloc/pages/pool.h"
+#include "mark/descriptor.h"
+
+/* Fills `live` with a page's bits of allocated objects, at their first granules; how many there are. */
+static uint32_t find_live(uint32_t page, uint64_t live[SGC_PAGE_WORDS])
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    size_t first = (size_t)page * SGC_PAGE_WORDS;
+    bool remote = sgc_a8_load_acq(&d->remote) != 0;
+    uint32_t count = 0;
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && d->granules != 0);
+    for (size_t w = 0; w < SGC_PAGE_WORDS; w++) {
+        live[w] = sgc_aw_load(sgc_bits_word(first + w, sgc_heap.alloc_role));
+        if (remote)
+            live[w] &= ~sgc_aw_load(&sgc_heap.remote_bits[first + w]);
+        count += (uint32_t)__builtin_popcountll(live[w]);
+    }
+    return count;
+}
+
+/* ---- pages ---- */
+
+/* A record begins: after the page's distance from the one before. */
+struct pages {
+    struct sgc_snapshot_counts *counts;
+    uint32_t last;
+};
+
+static void begin_page(struct pages *p, uint32_t page, uint32_t what)
+{
+    sgc_assert(page > p->last && (what == SGC_SNAPSHOT_SMALL || what == SGC_SNAPSHOT_SPAN));
+    sgc_blocks_put(page - p->last);
+    sgc_blocks_put(what);
+    sgc_blocks_put(sgc_page_kind_now(&sgc_heap.pages[page]));
+    sgc_blocks_put(sgc_page_owner(page));
+    sgc_blocks_put(sgc_heap.records[page].home);
+    p->last = page;
+    p->counts->of[SGC_TRAILER_PAGES]++;
+}
+
+static void count_objects(struct pages *p, uint64_t count, uint64_t bytes)
+{
+    p->counts->of[SGC_TRAILER_OBJECTS] += count;
+    p->counts->of[SGC_TRAILER_BYTES] += count * bytes;
+}
+
+/* A bit a slot. */
+static void put_slots(const struct sgc_page *d, const uint64_t live[SGC_PAGE_WORDS])
+{
+    unsigned char slots[SGC_PAGE_GRANULES / 8] = { 0 };
+    uint32_t count = SGC_PAGE_GRANULES / d->granules;
+
+    for (uint32_t w = 0; w < SGC_PAGE_WORDS; w++)
+        for (uint64_t bits = live[w]; bits != 0; bits &= bits - 1) {
+            uint32_t slot = sgc_slot_of(w * 64 + (uint32_t)__builtin_ctzll(bits), d->reciprocal);
+
+            sgc_assert(slot < count);
+            slots[slot / 8] |= (unsigned char)(1u << slot % 8);
+        }
+    sgc_blocks_put_bytes(slots, (count + 7) / 8);
+}
+
+static void put_small(struct pages *p, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uint64_t live[SGC_PAGE_WORDS];
+
+    begin_page(p, page, SGC_SNAPSHOT_SMALL);
+    sgc_blocks_put(d->cls);
+    sgc_blocks_put(d->granules);
+    count_objects(p, find_live(page, live), (uint64_t)d->granules * SGC_GRANULE);
+    put_slots(d, live);
+}
+
+static void put_span(struct pages *p, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    bool live = sgc_span_bit(page);
+
+    begin_page(p, page, SGC_SNAPSHOT_SPAN);
+    sgc_blocks_put(sgc_heap.records[page].span_pages);
+    sgc_blocks_put(sgc_span_bytes(page));
+    sgc_blocks_put(sgc_span_limited(d) ? sgc_aw_load(&d->span_reach) + 1 : 0);
+    sgc_blocks_put(live);
+    count_objects(p, live, sgc_span_bytes(page));
+}
+
+static bool goes_on(uint32_t page)
+{
+    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks.file.error == 0;
+}
+
+void sgc_snapshot_put_pages(struct sgc_snapshot_counts *counts)
+{
+    struct pages p = { counts, 0 };
+
+    sgc_blocks_section(SGC_SECTION_PAGES);
+    for (uint32_t page = 1; goes_on(page); page++) {
+        uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
+
+        if (state == SGC_PAGE_SMALL)
+            put_small(&p, page);
+        else if (state == SGC_PAGE_SPAN)
+            put_span(&p, page);
+    }
+    sgc_blocks_put(0);
+}
+
+/* ---- words ---- */
+
+/* Reads memory as the marker does. */
+__attribute__((no_sanitize("address", "thread", "undefined")))
+void sgc_snapshot_put_range(struct sgc_snapshot_words *w, uintptr_t lo, uintptr_t hi, uint64_t limit)
+{
+    sgc_assert(lo % sizeof(uintptr_t) == 0);
+    for (; lo + sizeof(uintptr_t) <= hi; lo += sizeof(uintptr_t)) {
+        uintptr_t offset = *(const volatile uintptr_t *)lo - sgc_heap.base;
+
+        if (offset < limit)
+            sgc_snapshot_put_word(w, lo, offset);
+    }
+}
+
+struct objects {
+    struct sgc_snapshot_counts *counts;
+    uint64_t limit;
+    uint32_t last;              /* page */
+    struct sgc_snapshot_words words;
+};
+
+static void put_visited(void *arg, uintptr_t at)
+{
+    struct objects *o = arg;
+
+    sgc_snapshot_put_range(&o->words, at, at + sizeof at, o->limit);
+}
+
+/* The words end with 0; of an object with a descriptor it follows whether more may be among them than a mark looks at. */
+static void put_object(struct objects *o, const struct sgc_page *d, uintptr_t start, size_t bytes)
+{
+    uint32_t kind = sgc_page_kind_now(d);
+    bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, certain = true;
+
+    o->words = (struct sgc_snapshot_words){ .start = start, .last = start - sgc_heap.base };
+    if (described)
+        certain = sgc_visit_words(kind, start, bytes, put_visited, o);
+    else
+        sgc_snapshot_put_range(&o->words, start, start + bytes, o->limit);
+    sgc_blocks_room(SGC_BLOCKS_ROOM);
+    sgc_blocks_put_inside(0);
+    if (described)
+        sgc_blocks_put_inside(!certain);
+    o->counts->of[SGC_TRAILER_WORDS] += o->words.count;
+}
+
+static void begin_words(struct objects *o, uint32_t page)
+{
+    sgc_assert(page > o->last);
+    sgc_blocks_put(page - o->last);
+    o->last = page;
+}
+
+static void put_small_words(struct objects *o, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uint64_t live[SGC_PAGE_WORDS];
+
+    if (find_live(page, live) == 0)
+        return;
+    begin_words(o, page);
+    for (uint32_t w = 0; w < SGC_PAGE_WORDS; w++)
+        for (uint64_t bits = live[w]; bits != 0; bits &= bits - 1) {
+            uint32_t granule = w * 64 + (uint32_t)__builtin_ctzll(bits);
+
+            put_object(o, d, sgc_page_start(page) + (size_t)granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE);
+        }
+}
+
+static void put_span_words(struct objects *o, uint32_t page)
+{
+    if (!sgc_span_bit(page))
+        return;
+    begin_words(o, page);
+    put_object(o, &sgc_heap.pages[page], sgc_page_start(page), sgc_span_bytes(page));
+}
+
+static bool has_words(const struct sgc_page *d)
+{
+    return sgc_kinds.of[sgc_page_kind_now(d)].scan != SGC_SCAN_NOTHING;
+}
+
+void sgc_snapshot_put_words(struct sgc_snapshot_counts *counts)
+{
+    struct objects o = { .counts = counts, .limit = sgc_aw_load(&sgc_heap.limit) };
+
+    sgc_blocks_section(SGC_SECTION_WORDS);
+    for (uint32_t page = 1; goes_on(page); page++) {
+        const struct sgc_page *d = &sgc_heap.pages[page];
+        uint8_t state = sgc_page_state(d);
+
+        if (state == SGC_PAGE_SMALL && has_words(d))
+            put_small_words(&o, page);
+        else if (state == SGC_PAGE_SPAN && has_words(d))
+            put_span_words(&o, page);
+    }
+    sgc_blocks_put(0);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/snapshot/snapshot.h. */
+#include "gc/snapshot/snapshot.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gc/collect/client_hooks.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/phases.h"
+#include "gc/config/options.h"
+#include "gc/events/log_file.h"
+#include "gc/snapshot/write.h"
+#include "gc/threads/gc_lock.h"
+#include "gc/threads/world.h"
+#include "platform/out_file.h"
+#include "platform/text_line.h"
+
+struct snapshots {
+    struct sgc_snapshot_option option;
+    sgc_aw_t wanted;                    /* a struct sgc_snapshot_request */
+    sgc_a32_t listens;
+    int error;                          /* that is to be told when the world runs */
+};
+
+SGC_STATE static struct snapshots snapshots;
+
+_Static_assert(sizeof ((struct sgc_snapshot_option *)0)->pattern >= SGC_OPTION_TEXT_BYTES, "any option fits");
+
+/* ---- names ---- */
+
+static const char every_is[] = ",every=";
+
+/* 0: it is no number, or too large a one. */
+static uint32_t number_of(const char *text)
+{
+    uint64_t number = 0;
+
+    for (; *text >= '0' && *text <= '9' && number <= UINT32_MAX; text++)
+        number = number * 10 + (uint64_t)(*text - '0');
+    return *text == '\0' && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option)
+{
+    const char *comma = strstr(text, every_is);
+    size_t length = comma != NULL ? (size_t)(comma - text) : strlen(text);
+
+    option->every = comma != NULL ? number_of(comma + sizeof every_is - 1) : 1;
+    if (length >= sizeof option->pattern || length == 0 || option->every == 0)
+        return false;
+    memcpy(option->pattern, text, length);
+    option->pattern[length] = '\0';
+    sgc_assert(strlen(option->pattern) == length);
+    return true;
+}
+
+bool sgc_snapshot_name(const char *pattern, long process, uint64_t cycle, char *name, size_t size)
+{
+    size_t used = 0;
+
+    sgc_assert(size != 0 && process > 0);
+    while (*pattern != '\0' && used < size) {
+        if (pattern[0] == '%' && (pattern[1] == 'p' || pattern[1] == 'n')) {
+            used += sgc_format(name + used, size - used, "%ld", pattern[1] == 'p' ? process : (long)cycle);
+            pattern += 2;
+        } else {
+            name[used++] = *pattern++;
+        }
+    }
+    if (used >= size)
+        return false;
+    name[used] = '\0';
+    return true;
+}
+
+/* ---- writing ---- */
+
+static bool is_due(uint64_t cycle)
+{
+    sgc_assert(sgc_gc_lock_held());
+    return snapshots.option.every != 0 && cycle % snapshots.option.every == 0;
+}
+
+static int write_named(uint64_t cycle)
+{
+    char name[SGC_OUT_PATH];
+
+    if (!sgc_snapshot_name(snapshots.option.pattern, getpid(), cycle, name, sizeof name))
+        return ENAMETOOLONG;
+    return sgc_snapshot_write(name, cycle);
+}
+
+/* Who has asked is told by the request, and everybody else by a message. */
+static void on_retired(void *context, const struct sgc_cycle_record *record)
+{
+    struct sgc_snapshot_request *request = (struct sgc_snapshot_request *)sgc_aw_load_acq(&snapshots.wanted);
+    bool due = is_due(record->cycle);
+
+    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record && snapshots.error == 0);
+    (void)context;
+    if (request == NULL && !due)
+        return;
+    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_RETIRE);
+    if (due)
+        snapshots.error = write_named(record->cycle);
+    if (request != NULL) {
+        request->error = sgc_snapshot_write(request->path, record->cycle);
+        request->done = true;
+        sgc_aw_store_rel(&snapshots.wanted, 0);
+    }
+    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
+}
+
+/* The next ones would fail in the same way. */
+static void on_resumed(void *context, const struct sgc_cycle_record *record)
+{
+    char quoted[200];
+
+    (void)context, (void)record;
+    sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
+    if (snapshots.error == 0)
+        return;
+    sgc_warn("SGC_SNAPSHOT=%s: a heap snapshot cannot be written (%s, errno %d), and no more of them are. Name a file in a folder "
+             "that can be written to, where there is room, and start the program again",
+             sgc_quote(sgc_options.snapshot, strlen(sgc_options.snapshot), quoted, sizeof quoted),
+             sgc_error_text(snapshots.error), snapshots.error);
+    snapshots.error = 0;
+    snapshots.option.every = 0;
+    sgc_a32_store(&sgc_stop_each, 0);
+}
+
+static bool listen_to_cycles(void)
+{
+    static const struct sgc_listener listener = { .retired = on_retired, .resumed = on_resumed };
+
+    if (!sgc_a32_cas(&snapshots.listens, 0, 1))
+        return true;
+    if (sgc_listener_add(&listener))
+        return true;
+    sgc_a32_store(&snapshots.listens, 0);
+    return false;
+}
+
+/* ---- start ---- */
+
+void sgc_snapshots_start(void)
+{
+    char quoted[200];
+
+    sgc_assert(snapshots.option.every == 0);
+    if (sgc_options.snapshot[0] == '\0')
+        return;
+    if (!sgc_snapshot_parse(sgc_options.snapshot, &snapshots.option)) {
+        snapshots.option.every = 0;
+        sgc_warn("SGC_SNAPSHOT=%s: expected PATTERN or PATTERN,every=N with a number from 1 on; no heap snapshots are written",
+                 sgc_quote(sgc_options.snapshot, strlen(sgc_options.snapshot), quoted, sizeof quoted));
+        return;
+    }
+    if (listen_to_cycles())
+        sgc_a32_store(&sgc_stop_each, snapshots.option.every);
+    else
+        sgc_warn("SGC_SNAPSHOT: %d listeners are registered already, so no heap snapshots are written", SGC_LISTENERS_MAX);
+}
+
+/* ---- on request ---- */
+
+bool sgc_snapshot_ask(struct sgc_snapshot_request *request)
+{
+    request->error = 0;
+    request->done = false;
+    return listen_to_cycles() && sgc_aw_cas(&snapshots.wanted, 0, (uintptr_t)request);
+}
+
+/* The other thread's request stays. */
+void sgc_snapshot_forget(struct sgc_mutator *self, struct sgc_snapshot_request *request)
+{
+    bool closed = sgc_gc_lock_enter(self);
+
+    sgc_assert(sgc_gc_lock_held());
+    sgc_aw_cas(&snapshots.wanted, (uintptr_t)request, 0);
+    sgc_gc_lock_leave(closed);
+}

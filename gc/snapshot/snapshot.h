@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heap snapshots: when one is written, and under which name.
+ *
+ * A snapshot is written by a cycle in one pause, when its caches are given up and nothing is marked.  SGC_SNAPSHOT asks for one in
+ * each n-th collection; these are made in one pause also where collections are concurrent.  A thread asks for one in the
+ * next such collection.
+ *
+ *   what         written by                                        read by                 ordering
+ *   wanted       who asks: its request, by CAS from 0; who has     the collecting thread   release / acquire
+ *                the GC lock: 0
+ *   a request    who asks, before that; then who has the GC lock   who asks, with the GC   the GC lock
+ *                                                                  lock
+ *   the rest     the thread that starts the collector; then the    same                    the GC lock
+ *                collecting thread
+ */
+#ifndef SGC_GC_SNAPSHOT_SNAPSHOT_H
+#define SGC_GC_SNAPSHOT_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sgc_mutator;
+
+/* What SGC_SNAPSHOT says. */
+struct sgc_snapshot_option {
+    char pattern[1024];                 /* "": no snapshots */
+    uint32_t every;                     /* in each collection whose number is a multiple of this */
+};
+
+/* False if the text is no PATTERN[,every=N]. */
+bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option);
+
+/* The pattern with %p and %n replaced; false if it does not fit. */
+bool sgc_snapshot_name(const char *pattern, long process, uint64_t cycle, char *name, size_t size);
+
+/* ---- on request ---- */
+
+struct sgc_snapshot_request {
+    const char *path;
+    int error;                          /* an errno, when it is done */
+    bool done;
+};
+
+/* The next collection in one pause writes it.  False if another thread has asked already.  Any thread, outside sections; the
+ * request's memory stays until sgc_snapshot_forget.  Begins to listen to the collector's events; false, too, if there are too
+ * many listeners. */
+bool sgc_snapshot_ask(struct sgc_snapshot_request *request);
+
+/* From here on nobody looks at the request.  Takes the GC lock, if it is not the caller's. */
+void sgc_snapshot_forget(struct sgc_mutator *self, struct sgc_snapshot_request *request);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A snapshot's bytes: block by block, each checked before anything of it is handed out.
+ *
+ * The first problem is kept, with where it is.  From then on numbers are 0, which end every list, so that who reads need not
+ * look each time.  By one thread.
+ */
+#ifndef SGC_PERFMODEL_SNAPSHOT_INPUT_H
+#define SGC_PERFMODEL_SNAPSHOT_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gc/snapshot/format_rules.h"
+#include "perfmodel/snapshot/unpack.h"
+#include "platform/report.h"
+
+struct sgc_input {
+    FILE *file;
+    struct sgc_unpack *unpack;          /* NULL: the bytes are as they are in the file */
+    unsigned char ahead[4];             /* read to see whether they are packed, and not handed out yet: */
+    size_t ahead_bytes;
+    uint64_t at;                        /* bytes that were read */
+    uint64_t blocks;
+    uint32_t section;                   /* of the present block */
+    size_t used, bytes;                 /* of the present block */
+    struct sgc_snapshot_head next;      /* the block after it, if has_next */
+    bool has_next, opened, failed;
+    char problem[400];
+    struct sgc_snapshot_crc_table table;
+    unsigned char block[SGC_SNAPSHOT_BLOCK];
+};
+
+/* "-": the standard input.  sgc_input_close must follow in any case. */
+bool sgc_input_open(struct sgc_input *in, const char *path);
+void sgc_input_close(struct sgc_input *in);
+
+/* Something is wrong, as the text says: what, what was expected, and how to go on. */
+void sgc_input_fail(struct sgc_input *in, const char *format, ...) SGC_PRINTF(2, 3);
+
+/* The next section, which has to be that one; all of the one before has to be read. */
+bool sgc_input_section(struct sgc_input *in, uint32_t section);
+
+/* Nothing may follow. */
+bool sgc_input_end(struct sgc_input *in);
+
+/* More of the present section.  False: it has ended. */
+bool sgc_input_more(struct sgc_input *in);
+
+uint64_t sgc_input_number_slowly(struct sgc_input *in);
+
+static inline uint64_t sgc_input_number(struct sgc_input *in)
+{
+    sgc_assert(in->used <= in->bytes);
+    if (in->used < in->bytes && in->block[in->used] < 128)
+        return in->block[in->used++];
+    return sgc_input_number_slowly(in);
+}
+
+/* One that may be `least` to `most`; `what` it is. */
+uint64_t sgc_input_within(struct sgc_input *in, const char *what, uint64_t least, uint64_t most);
+
+bool sgc_input_bytes(struct sgc_input *in, void *to, size_t count);
+
+#endif

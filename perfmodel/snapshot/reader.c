@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a snapshot: the order of its sections, and its end.  See perfmodel/snapshot/reader.h. */
+#include "perfmodel/snapshot/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *sgc_reader_add(struct sgc_reader *r, struct sgc_grown *array)
+{
+    sgc_assert(array->each != 0 && array->count <= array->capacity);
+    if (array->count == array->capacity) {
+        size_t capacity = array->capacity == 0 ? 1024 : array->capacity + array->capacity / 2;
+        void *of = realloc(array->of, capacity * array->each);
+
+        if (of == NULL) {
+            sgc_input_fail(&r->in, "there is no memory for %zu entries of %zu bytes; free some, or raise the limit (ulimit -v)",
+                           capacity, array->each);
+            return NULL;
+        }
+        array->of = of;
+        array->capacity = capacity;
+    }
+    return (char *)array->of + array->each * array->count++;
+}
+
+static bool trailer(struct sgc_reader *r)
+{
+    static const char *const names[SGC_TRAILER_COUNTS] = { "blocks", "pages", "objects", "bytes", "words", "ranges of roots",
+                                                           "words of roots", "addresses of finalization" };
+    const uint64_t found[SGC_TRAILER_COUNTS] = {
+        r->in.blocks, r->records, r->g->objects, r->g->bytes, r->words, r->read_ranges, r->root_words, r->kept,
+    };
+
+    if (!sgc_input_section(&r->in, SGC_SECTION_TRAILER))
+        return false;
+    sgc_input_within(&r->in, "the number of counts", SGC_TRAILER_COUNTS, SGC_TRAILER_COUNTS);
+    for (int i = 0; i < SGC_TRAILER_COUNTS; i++)
+        sgc_input_within(&r->in, names[i], found[i], found[i]);
+    return sgc_input_end(&r->in);
+}
+
+/* What the graph has no array for yet, and entries behind the last. */
+static bool finish(struct sgc_reader *r)
+{
+    struct sgc_graph_object *object = sgc_reader_add(r, &r->objects);
+    struct sgc_graph_range *range = sgc_reader_add(r, &r->ranges);
+    struct sgc_graph *g = r->g;
+
+    if (object == NULL || range == NULL)
+        return false;
+    *object = (struct sgc_graph_object){ .offset = g->geometry.limit, .first_edge = r->edges.count };
+    *range = (struct sgc_graph_range){ .first_root = r->roots.count };
+    g->object = r->objects.of;
+    g->edge = r->edges.of;
+    g->aim = r->aim.of;
+    g->range = r->ranges.of;
+    g->root = r->roots.of;
+    g->edges = r->edges.count;
+    g->ranges = (uint32_t)r->ranges.count - 1;
+    g->roots = r->roots.count;
+    g->words = r->words;
+    r->objects.of = r->edges.of = r->aim.of = r->ranges.of = r->roots.of = NULL;
+    return true;
+}
+
+static bool read_all(struct sgc_reader *r)
+{
+    return sgc_reader_header(r) && sgc_reader_kinds(r) && sgc_reader_distances(r) && sgc_reader_nodes(r) &&
+           sgc_reader_pages(r) && sgc_reader_words(r) && sgc_reader_roots(r) && trailer(r) && finish(r);
+}
+
+static void release(struct sgc_reader *r)
+{
+    struct sgc_grown *const arrays[] = { &r->objects, &r->edges, &r->aim, &r->ranges, &r->roots, &r->bits, &r->before };
+
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]->of);
+    free(r->bits_at);
+    free(r->distances);
+    sgc_input_close(&r->in);
+    free(r);
+}
+
+static struct sgc_reader *make(struct sgc_graph *g, unsigned flags)
+{
+    struct sgc_reader *r = calloc(1, sizeof *r);
+
+    if (r == NULL)
+        return NULL;
+    r->g = g;
+    r->aims = (flags & SGC_GRAPH_AIMS) != 0;
+    r->objects.each = sizeof(struct sgc_graph_object);
+    r->edges.each = sizeof(struct sgc_graph_edge);
+    r->aim.each = r->bits.each = sizeof(uint64_t);
+    r->ranges.each = sizeof(struct sgc_graph_range);
+    r->roots.each = sizeof(struct sgc_graph_root_word);
+    r->before.each = sizeof(uint16_t);
+    return r;
+}
+
+bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags)
+{
+    struct sgc_reader *r = make(g, flags);
+    bool done;
+
+    *g = (struct sgc_graph){ .cycle = 0 };
+    if (r == NULL) {
+        fprintf(stderr, "%s: there is no memory to read it; free some, or raise the limit (ulimit -v)\n", path);
+        return false;
+    }
+    done = sgc_input_open(&r->in, path) && read_all(r) && !r->in.failed;
+    if (!done)
+        fprintf(stderr, "%s: %s\n", path, r->in.problem);
+    release(r);
+    return done;
+}

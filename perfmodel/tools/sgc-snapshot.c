@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* sgc-snapshot: what a heap snapshot has, whether it is whole, and smaller or drawn.  See doc/man/sgc-snapshot.1. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmodel/snapshot/graph.h"
+#include "perfmodel/snapshot/unpack.h"
+#include "perfmodel/tools/snapshot_stats.h"
+
+enum { MISUSED = 2, BAD = 1 };
+enum { DRAWN = 2000 };                  /* objects at most */
+
+static const char help[] =
+    "usage: sgc-snapshot info|stats|check|dot FILE\n"
+    "       sgc-snapshot pack FILE [PACKED]\n"
+    "\n"
+    "Reads a heap snapshot that SGC has written (SGC_SNAPSHOT=PATTERN, SGC_write_heap_snapshot); `-' is the standard input.\n"
+    "\n"
+    "  info       where it is from, and how much there is\n"
+    "  stats      what can be reached, sizes, roots, pages\n"
+    "  check      whether it is whole, and its parts fit together\n"
+    "  dot        the objects and their pointers as a graph for dot(1), if they are few\n"
+    "  pack       writes it packed, to FILE.zst; what is packed can be read like any other\n"
+    "  --help     this\n"
+    "  --version  the version\n"
+    "\n"
+    "Exit status: 0; 1 if the file cannot be read or is not as it should be; 2 if sgc-snapshot was used wrongly.\n";
+
+static int misused(const char *what)
+{
+    fprintf(stderr, "sgc-snapshot: %s; see sgc-snapshot --help\n", what);
+    return MISUSED;
+}
+
+static int no_memory(void)
+{
+    fprintf(stderr, "sgc-snapshot: there is no memory for this; free some, or raise the limit (ulimit -v)\n");
+    return BAD;
+}
+
+/* ---- info ---- */
+
+static int print_info(const struct sgc_graph *g, const char *path)
+{
+    printf("file %s\nprocess %" PRIu64 "\ncycle %" PRIu64 "\nmarkers %u\nnodes %u\n", path, g->process, g->cycle, g->markers,
+           g->nodes);
+    printf("heap %" PRIu64 " bytes from %#" PRIx64 "\npage %u bytes\n", g->geometry.limit, g->geometry.base,
+           1u << g->geometry.page_log);
+    printf("objects %u\nbytes %" PRIu64 "\nedges %" PRIu64 "\nroots %" PRIu64 "\nkinds %u\n", g->objects, g->bytes, g->edges,
+           g->roots, g->kinds);
+    if (g->superset)
+        printf("superset: procedures of the program say which words of some objects are pointers; here all of them are\n");
+    if (g->subset)
+        printf("subset: a hook of the program pushes roots that are not in the file\n");
+    return 0;
+}
+
+/* ---- stats, check ---- */
+
+static int print_stats(const struct sgc_graph *g, const char *path)
+{
+    (void)path;
+    return sgc_snapshot_print_stats(g) ? 0 : no_memory();
+}
+
+static int check(const struct sgc_graph *g, const char *path)
+{
+    const char *problem = sgc_graph_check(g);
+
+    if (problem != NULL) {
+        fprintf(stderr, "%s: %s; write another snapshot\n", path, problem);
+        return BAD;
+    }
+    printf("%s: whole, with %u objects and %" PRIu64 " pointers between them\n", path, g->objects, g->edges);
+    return 0;
+}
+
+/* ---- dot ---- */
+
+static void draw_roots(const struct sgc_graph *g)
+{
+    for (uint32_t i = 0; i < g->ranges; i++) {
+        if (g->range[i].first_root == g->range[i + 1].first_root)
+            continue;
+        printf("  r%u [shape=box, label=\"%s\"];\n", i, sgc_graph_root_name((enum sgc_graph_root)g->range[i].root));
+        for (uint64_t r = g->range[i].first_root; r < g->range[i + 1].first_root; r++)
+            printf("  r%u -> o%u;\n", i, g->root[r].target);
+    }
+}
+
+static int draw(const struct sgc_graph *g, const char *path)
+{
+    if (g->objects > DRAWN) {
+        fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most\n", path, g->objects, DRAWN);
+        return BAD;
+    }
+    printf("digraph heap {\n");
+    for (uint32_t i = 0; i < g->objects; i++) {
+        printf("  o%u [label=\"%#" PRIx64 "\\n%" PRIu64 "\"];\n", i, sgc_graph_address(g, i), sgc_graph_bytes(g, i));
+        for (uint64_t e = g->object[i].first_edge; e < g->object[i + 1].first_edge; e++)
+            printf("  o%u -> o%u;\n", i, g->edge[e].target);
+    }
+    draw_roots(g);
+    printf("}\n");
+    return 0;
+}
+
+/* ---- pack ---- */
+
+static int say_pack(const char *path, const char *problem)
+{
+    if (problem == NULL)
+        return 0;
+    fprintf(stderr, "%s: it cannot be packed: %s. Without libzstd use zstd(1)\n", path, problem);
+    return BAD;
+}
+
+/* What cannot be completed is removed. */
+static int pack_into(FILE *from, const char *path, const char *packed)
+{
+    FILE *to = sgc_unpack_can() ? fopen(packed, "wb") : NULL;
+    const char *problem;
+
+    if (to == NULL)
+        return say_pack(path, sgc_unpack_can() ? strerror(errno) : "this build has no libzstd");
+    problem = sgc_pack(from, to);
+    if (fclose(to) != 0 && problem == NULL)
+        problem = strerror(errno);
+    if (problem != NULL)
+        remove(packed);
+    return say_pack(path, problem);
+}
+
+static int pack(const char *path, const char *packed)
+{
+    char name[4096];
+    FILE *from = fopen(path, "rb");
+    int status;
+
+    if (from == NULL)
+        return say_pack(path, strerror(errno));
+    if (packed == NULL) {
+        snprintf(name, sizeof name, "%s.zst", path);
+        packed = name;
+    }
+    status = pack_into(from, path, packed);
+    fclose(from);
+    return status;
+}
+
+/* ---- */
+
+static const struct command {
+    const char *name;
+    int (*run)(const struct sgc_graph *g, const char *path);
+} commands[] = { { "info", print_info }, { "stats", print_stats }, { "check", check }, { "dot", draw } };
+
+static int run(const struct command *command, const char *path)
+{
+    struct sgc_graph g;
+    int status = BAD;
+
+    sgc_assert(command->run != NULL);
+    if (sgc_graph_load(&g, path, 0))
+        status = command->run(&g, path);
+    sgc_graph_release(&g);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "sgc-snapshot: the standard output cannot be written to (%s)\n", strerror(errno));
+        return BAD;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+
+    if (strcmp(name, "--help") == 0)
+        return fputs(help, stdout) < 0;
+    if (strcmp(name, "--version") == 0)
+        return puts("sgc-snapshot " SGC_SNAPSHOT_TOOL_VERSION) < 0;
+    if (argc < 3)
+        return misused("expected what to do, and a file");
+    if (strcmp(name, "pack") == 0)
+        return argc > 4 ? misused("too many arguments") : pack(argv[2], argv[3]);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return argc > 3 ? misused("too many arguments") : run(&commands[i], argv[2]);
+    return misused("expected info, stats, check, dot or pack");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that is written once, from its beginning to its end, and appears under its name when it is complete.  By raw system
+ * calls: with the world stopped, and where a thread must not be cancelled.
+ *
+ * It is written beside the place it is meant for, under a name of its own; what is there already stays until it is replaced.
+ * Where there is something that is no file, such as a pipe, that is written to directly.
+ *
+ * One thread at a time.  [any]
+ */
+#ifndef SGC_PLATFORM_OUT_FILE_H
+#define SGC_PLATFORM_OUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SGC_OUT_PATH = 4096 };           /* bytes of a path, its end included */
+
+struct sgc_out_file {
+    int fd;                             /* -1: none */
+    int error;                          /* the first that there was, an errno; then nothing more is written */
+    bool beside;                        /* it is written under the other name */
+    uint64_t bytes;                     /* written so far */
+    uint64_t most;                      /* that the limit on the size of files allows: beyond it a signal would end the process */
+    char path[SGC_OUT_PATH], other[SGC_OUT_PATH + 32];
+};
+
+static inline bool sgc_out_ok(const struct sgc_out_file *file)
+{
+    return file->error >= 0 && (file->fd >= 0 || file->error != 0) && file->bytes <= file->most;
+}
+
+/* False, with the error, if it cannot be created.  sgc_out_close must follow in any case. */
+bool sgc_out_open(struct sgc_out_file *file, const char *path);
+
+/* False after an error, this one or one before. */
+bool sgc_out_write(struct sgc_out_file *file, const void *data, size_t bytes);
+
+/* Gives it its name; after an error, removes it.  0, or the error. */
+int sgc_out_close(struct sgc_out_file *file);
+
+#endif
