@@ -589,5 +589,3 @@ tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
 tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
 tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
 tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)
-
-include tests/unit/perfmodel/local.mk

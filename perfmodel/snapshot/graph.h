@@ -129,7 +129,8 @@ struct sgc_graph {
     uint32_t arenas;
     int16_t *node;                      /* by arena: where it has its home, -1: nowhere in particular; NULL: all of them */
 
-    bool superset;                      /* some edges may be none: words of objects that a procedure scans */
+    bool superset;                      /* some edges may be none: all words of objects that a procedure scans count; what such
+                                         * a procedure finds elsewhere is not known */
     bool subset;                        /* some roots are not known: a hook of the program's pushes them */
 
     uint64_t cycle;                     /* number of the collection; 0: made from arrays */
@@ -146,6 +147,10 @@ enum {
 /* Reads a snapshot; "-" is the standard input.  False, with a line to stderr that says what is wrong, where, what was expected
  * and how to go on; *g is to be released in any case. */
 bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags);
+
+/* The same, but the line is left in `problem`. */
+enum { SGC_GRAPH_PROBLEM = 400 };
+bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, char problem[SGC_GRAPH_PROBLEM]);
 
 /*
  * Makes a graph from arrays, for tests and for shapes that no program has.  bytes[i]: of object i, a multiple of 16; edge[e]

@@ -17,6 +17,8 @@
 #include "perfmodel/snapshot/unpack.h"
 #include "platform/report.h"
 
+enum { SGC_INPUT_PROBLEM = 400 };       /* bytes of the text */
+
 struct sgc_input {
     FILE *file;
     struct sgc_unpack *unpack;          /* NULL: the bytes are as they are in the file */
@@ -28,7 +30,7 @@ struct sgc_input {
     size_t used, bytes;                 /* of the present block */
     struct sgc_snapshot_head next;      /* the block after it, if has_next */
     bool has_next, opened, failed;
-    char problem[400];
+    char problem[SGC_INPUT_PROBLEM];
     struct sgc_snapshot_crc_table table;
     unsigned char block[SGC_SNAPSHOT_BLOCK];
 };

@@ -98,19 +98,30 @@ static struct sgc_reader *make(struct sgc_graph *g, unsigned flags)
     return r;
 }
 
-bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags)
+bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, char problem[SGC_GRAPH_PROBLEM])
 {
     struct sgc_reader *r = make(g, flags);
     bool done;
 
+    _Static_assert((int)SGC_GRAPH_PROBLEM == (int)SGC_INPUT_PROBLEM, "it fits");
     *g = (struct sgc_graph){ .cycle = 0 };
     if (r == NULL) {
-        fprintf(stderr, "%s: there is no memory to read it; free some, or raise the limit (ulimit -v)\n", path);
+        snprintf(problem, SGC_GRAPH_PROBLEM, "there is no memory to read it; free some, or raise the limit (ulimit -v)");
         return false;
     }
     done = sgc_input_open(&r->in, path) && read_all(r) && !r->in.failed;
-    if (!done)
-        fprintf(stderr, "%s: %s\n", path, r->in.problem);
+    memcpy(problem, r->in.problem, SGC_GRAPH_PROBLEM);
+    sgc_assert(done == (problem[0] == '\0'));
     release(r);
+    return done;
+}
+
+bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags)
+{
+    char problem[SGC_GRAPH_PROBLEM];
+    bool done = sgc_graph_load_or(g, path, flags, problem);
+
+    if (!done)
+        fprintf(stderr, "%s: %s\n", path, problem);
     return done;
 }

@@ -15,8 +15,8 @@ static void *memory(struct sgc_reader *r, size_t count, size_t each)
     void *of = calloc(count + 1, each);
 
     if (of == NULL)
-        sgc_input_fail(&r->in, "there is no memory for %zu entries of %zu bytes; free some, or raise the limit (ulimit -v)", count,
-                       each);
+        sgc_input_fail(&r->in, "there is no memory for %zu entries of %zu bytes; free some, or raise the limit (ulimit -v)",
+                       count, each);
     return of;
 }
 
@@ -39,6 +39,17 @@ static const struct number {
     [SGC_HEADER_SPLIT_BYTES] = { "the size of pieces", 0, UINT64_MAX },
 };
 
+/* Counts of a page's objects have 16 bits; and what memory is needed has to be in proportion to the file. */
+static void check_geometry(struct sgc_reader *r)
+{
+    const struct sgc_graph_geometry *geometry = &r->g->geometry;
+
+    if (geometry->page_log - geometry->granule_log > 16 || geometry->arena_log < geometry->page_log ||
+        geometry->arena_log - geometry->page_log > 10)
+        sgc_input_fail(&r->in, "granules, pages and arenas of 2 to the %u, %u and %u bytes do not go together; write another "
+                       "snapshot", geometry->granule_log, geometry->page_log, geometry->arena_log);
+}
+
 bool sgc_reader_header(struct sgc_reader *r)
 {
     uint64_t value[SGC_HEADER_NUMBERS], count;
@@ -54,6 +65,7 @@ bool sgc_reader_header(struct sgc_reader *r)
         value[SGC_HEADER_BASE], value[SGC_HEADER_LIMIT], (uint32_t)value[SGC_HEADER_WORD],
         (uint32_t)value[SGC_HEADER_GRANULE_LOG], (uint32_t)value[SGC_HEADER_PAGE_LOG], (uint32_t)value[SGC_HEADER_ARENA_LOG],
     };
+    check_geometry(r);
     r->flags = value[SGC_HEADER_FLAGS];
     r->g->subset = (r->flags & SGC_SNAPSHOT_HOOK) != 0;
     r->g->cycle = value[SGC_HEADER_CYCLE];
@@ -192,14 +204,16 @@ static void read_small(struct sgc_reader *r, uint32_t number)
     }
 }
 
+#define WORDS_MOST (UINT64_C(1) << 35)  /* bytes of an object: the numbers of its words have 32 bits */
+
 static void read_span(struct sgc_reader *r, uint32_t number)
 {
     struct sgc_graph_page *page = &r->g->page[number];
-    uint64_t reach;
+    uint64_t reach, most;
 
     page->pages = (uint32_t)sgc_input_within(&r->in, "pages of a large object", 1, r->g->pages - number);
-    page->object_bytes = sgc_input_within(&r->in, "bytes of a large object", 1,
-                                          (uint64_t)page->pages << r->g->geometry.page_log);
+    most = (uint64_t)page->pages << r->g->geometry.page_log;
+    page->object_bytes = sgc_input_within(&r->in, "bytes of a large object", 1, most < WORDS_MOST ? most : WORDS_MOST);
     reach = sgc_input_number(&r->in);
     page->reach = reach != 0 ? reach - 1 : UINT64_MAX;
     page->is = SGC_GRAPH_PAGE_SPAN;
@@ -243,7 +257,8 @@ static bool number_objects(struct sgc_reader *r)
         r->g->bytes += r->g->page[i].objects * r->g->page[i].object_bytes;
     }
     r->g->objects = next;
-    return got(r) && next == r->objects.count;
+    sgc_assert(r->in.failed || next == r->objects.count);
+    return got(r);
 }
 
 /* Distances count from the page that was recorded before: one within its span is wrong. */
