@@ -48,11 +48,13 @@ documents += \
 	doc/journal/marks-checked.md \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
+	doc/journal/perfmodel.md \
 	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
 	doc/numa.md \
 	doc/pauses.md \
+	doc/perfmodel.md \
 	doc/porting.md \
 	doc/shortterm.md \
 	doc/sgc.gdb \
@@ -60,4 +62,4 @@ documents += \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 
-dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-machine.1 doc/man/sgc-pauses.1 doc/man/sgc-predict.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7

@@ -417,7 +417,7 @@ test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/threads/test_spin_wait
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/pacing/test_marker_choice tests/unit/gc/threads/test_spin_wait
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
 # (tests/traces/, written by tests/unit/alloc/record_pages).
