@@ -2,6 +2,7 @@
 # Marking.
 
 mark_sources = \
+	mark/contention_rules.h \
 	mark/descriptor.c \
 	mark/descriptor.h \
 	mark/descriptor_find.c \

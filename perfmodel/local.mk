@@ -32,3 +32,5 @@ perfmodel_tools_sgc_snapshot_SOURCES = perfmodel/tools/sgc-snapshot.c perfmodel/
 perfmodel_tools_sgc_snapshot_LDADD = libsgcgraph.la libsgccore.la
 perfmodel_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'
 EXTRA_DIST += perfmodel/README.md perfmodel/snapshot/unpack_none.c perfmodel/snapshot/unpack_zstd.c
+
+include perfmodel/model/local.mk

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a mark of a graph computes: T_1 and T_inf of [Endo], 4.3.4, in nanoseconds and without misses.
+ *
+ * T_1, the work, is the sum over what is reached, by the unit costs of a machine file.  T_inf, the depth, is how long it takes
+ * with processors without number.  An object is then marked by whoever comes to it first, so it is ready when the quickest
+ * way to it is: T_inf is the longest of these shortest ways, along which a processor takes each object from the stack, halves
+ * it until it is small enough, and scans one piece.  An object above the size is such a tree of halves, all of whose leaves
+ * are equally deep.
+ */
+#ifndef SGC_PERFMODEL_MODEL_WORK_H
+#define SGC_PERFMODEL_MODEL_WORK_H
+
+#include "perfmodel/model/homes.h"
+
+struct sgc_work {
+    uint64_t objects, bytes;  /* that are reached */
+    uint64_t words, edges;    /* of these, that are scanned, and lead to objects */
+    uint64_t pieces;          /* that are scanned one by one */
+    uint64_t largest;         /* bytes of the largest object that is scanned */
+    double work_ns, depth_ns; /* T_1 and T_inf */
+};
+
+/* False: no memory.  split_bytes: the size above which objects are halved; 0: none is.  node_bytes, if not NULL, has an entry a
+ * node of the machine, and gets the bytes that are reached by home. */
+bool sgc_work_measure(struct sgc_work *work, const struct sgc_homes *homes, uint32_t split_bytes, double *node_bytes);
+
+/* What an object of so many bytes costs: all of it, and along a way through it.  Without words to scan it is marked only. */
+struct sgc_object_cost {
+    double all_ns, way_ns;
+    uint64_t pieces;
+};
+struct sgc_object_cost sgc_object_cost(const struct sgc_machine_costs *c, uint64_t bytes, uint32_t word_bytes, uint64_t edges,
+                                       bool has_words, uint32_t split_bytes);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfmodel/model/work.c: work and depth of shapes for which they can be written down; that a way around does not count; what
+ * is not reached; and objects in pieces.
+ */
+#include "tests/unit/perfmodel/model.h"
+
+static struct sgc_graph graph;
+static struct sgc_work work;
+static struct sgc_machine machine;
+static double node_bytes[4];
+
+static void measure(uint32_t split_bytes)
+{
+    struct sgc_homes homes = { &graph, &machine, true };
+
+    if (!sgc_work_measure(&work, &homes, split_bytes, node_bytes))
+        tap_bail("no memory");
+    sgc_graph_release(&graph);
+}
+
+static bool is(double value, double wanted)
+{
+    if (value > wanted - 1e-6 && value < wanted + 1e-6)
+        return true;
+    tap_diag("%g instead of %g", value, wanted);
+    return false;
+}
+
+static void test_chain(void)
+{
+    make_chain(&graph, 1000);
+    measure(256);
+    tap_ok(is(work.work_ns, 1000 * OBJECT_NS + 999 * EDGE_NS), "chain: the work is that of all objects and edges");
+    tap_ok(is(work.depth_ns, work.work_ns), "and so is the depth");
+    tap_ok(work.objects == 1000 && work.bytes == 64000 && work.words == 8000 && work.edges == 999 && work.pieces == 1000,
+           "what is counted");
+}
+
+static void test_tree(void)
+{
+    make_tree(&graph, 12);
+    measure(256);
+    tap_ok(is(work.work_ns, 4095 * OBJECT_NS + 4094 * EDGE_NS), "tree: the work is that of all objects and edges");
+    tap_ok(is(work.depth_ns, 11 * (OBJECT_NS + 2 * EDGE_NS) + OBJECT_NS), "the depth is a way from the root to a leaf");
+    tap_ok(is(node_bytes[0], 4095 * 64) && is(node_bytes[1], 0), "a graph that nobody's threads made is on the first node");
+}
+
+/* 2^k pieces of 32 words: 2^(k+1) - 1 turns at the stack in all, and k + 1 on the way to each. */
+static void test_star(void)
+{
+    make_star(&graph, 4096);
+    measure(0);
+    tap_ok(is(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + OBJECT_NS), "star: the array as a whole, then a point");
+    make_star(&graph, 4096);
+    measure(256);
+    tap_ok(is(work.depth_ns, 10 + 1 + 8 * 2 + 32 * (1 + EDGE_NS) + OBJECT_NS),
+           "in pieces: seven halvings, then one piece and a point");
+    tap_ok(is(work.work_ns, 10 + 1 + 255 * 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "splitting costs work");
+    tap_ok(work.pieces == 128 + 4096 && work.largest == 32768, "128 pieces, and the points");
+}
+
+/* 0 leads to a chain of ten and, beside it, straight to its end. */
+static void test_shortest(void)
+{
+    struct drawing d;
+
+    draw_begin(&d, 12, 12);
+    draw_edge(&d, 0, 1);
+    draw_edge(&d, 0, 10);
+    for (uint32_t i = 1; i < 10; i++)
+        draw_edge(&d, i, i + 1);
+    draw_edge(&d, 10, 11);
+    draw_root(&d, 0);
+    draw_end(&d, &graph);
+    measure(256);
+    tap_ok(is(work.depth_ns, (OBJECT_NS + 2 * EDGE_NS) + 9 * (OBJECT_NS + EDGE_NS)),
+           "the end of a chain is reached by the straight way: what is deepest is its last but one");
+}
+
+static void test_unreached(void)
+{
+    struct drawing d;
+
+    draw_begin(&d, 4, 4);
+    draw_edge(&d, 0, 1);
+    draw_edge(&d, 1, 0);
+    draw_edge(&d, 2, 0);
+    draw_edge(&d, 2, 3);
+    draw_root(&d, 0);
+    draw_root(&d, 0);
+    draw_end(&d, &graph);
+    measure(256);
+    tap_ok(work.objects == 2 && work.edges == 2 && is(work.work_ns, 2 * OBJECT_NS + 2 * EDGE_NS),
+           "what no root leads to is no work, and nothing is marked twice");
+}
+
+static void test_pointer_free(void)
+{
+    make_star(&graph, 100);
+    graph.kind[1].scan = SGC_GRAPH_SCAN_NOTHING;
+    measure(256);
+    tap_ok(work.objects == 1 || work.words == 0, "objects without words to scan have none");
+    tap_ok(is(sgc_object_cost(&machine.cost, 1024, 8, 0, false, 256).all_ns, 11), "such an object is marked only");
+    tap_ok(sgc_object_cost(&machine.cost, 256, 8, 0, true, 256).pieces == 1 &&
+               sgc_object_cost(&machine.cost, 257, 8, 0, true, 256).pieces == 2 &&
+               sgc_object_cost(&machine.cost, 1 << 20, 8, 0, true, 0).pieces == 1,
+           "what is above the size is halved");
+}
+
+int main(void)
+{
+    machine = plain_machine;
+    test_chain();
+    test_tree();
+    test_star();
+    test_shortest();
+    test_unreached();
+    test_pointer_free();
+    return tap_done();
+}
