@@ -33,6 +33,7 @@ documents += \
 	doc/design/regions.md \
 	doc/design/roots.md \
 	doc/design/shortterm.md \
+	doc/design/simulator.md \
 	doc/design/testing.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
@@ -58,4 +59,4 @@ documents += \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 
-dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-topo.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-topo.1 doc/man/sgc-simulate.1 doc/man/sgc.7

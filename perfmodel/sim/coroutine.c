@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See perfmodel/sim/coroutine.h.  What the callee has to preserve lies on the stack that is left; the rest the compiler saves. */
+/* See perfmodel/sim/coroutine.h.  What a callee has to preserve lies on the stack that is left; the compiler saves the rest. */
 #include "perfmodel/sim/coroutine.h"
 
 #include <stdint.h>

@@ -50,8 +50,8 @@ struct sgc_sim_machine {
 /* NULL, or what cannot be. */
 const char *sgc_sim_machine_check(const struct sgc_sim_machine *machine);
 
-/* From a machine file, which stays where it is.  by_owner: a line that another cache has written comes from there; otherwise, as
- * in [Endo], by way of its home. */
+/* From a machine file, which stays where it is.  by_owner: a line that another cache has written comes from there; otherwise,
+ * as in [Endo], by way of its home. */
 void sgc_sim_machine_of(const struct sgc_machine *file, bool by_owner, struct sgc_sim_machine *machine);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "perfmodel/sim/occupied.h"
 #include "platform/report.h"
 
 enum { CHUNK_LOG = 20, NO_NODE = UINT16_MAX };
@@ -47,6 +48,7 @@ static struct {
     size_t chunks;
     struct cache *cache;
     struct sgc_sim_server server[SGC_SIM_NODES_MAX];
+    struct sgc_sim_occupied times[SGC_SIM_NODES_MAX];   /* when they are busy */
 } memory;
 
 /* ---- beginning and ending ---- */
@@ -132,8 +134,10 @@ void sgc_sim_memory_end(void)
     memory.chunk = NULL;
     memory.cache = NULL;
     memory.chunks = memory.markers = 0;
-    for (int i = 0; i < SGC_SIM_NODES_MAX; i++)
+    for (int i = 0; i < SGC_SIM_NODES_MAX; i++) {
         memory.server[i] = (struct sgc_sim_server){ 0 };
+        memory.times[i].count = 0;
+    }
 }
 
 /* ---- lines and homes ---- */
@@ -292,16 +296,15 @@ static uint64_t by_home(uint32_t marker, uint32_t node, enum sgc_sim_request req
     struct sgc_sim_marker_figures *figures = &memory.cache[marker].figures;
     uint64_t way = memory.way[request][sgc_sim_node_of(marker) * memory.machine.nodes + node], at = now + way, start = at;
 
-    if (memory.contention && server->free_at > at)
-        start = server->free_at;
+    if (memory.contention)
+        start = sgc_sim_occupy(&memory.times[node], now, at, memory.occupied[request]);
     server->requests[request]++;
     server->busy += memory.occupied[request];
     server->waited += start - at;
     if (start - at > server->longest_wait)
         server->longest_wait = start - at;
-    server->free_at = start + memory.occupied[request];
     figures->waited += start - at;
-    return server->free_at + way;
+    return start + memory.occupied[request] + way;
 }
 
 /* A line that somebody has written and nobody read since comes from there, where a machine does it so. */

@@ -4,7 +4,7 @@
  *
  * A line has a version, which a write changes, and may have an owner, who wrote it last and since whom nobody has read it.  A
  * cache's copy is good if its version is the line's; a write needs to be the owner's.  Everything else is a request to the
- * line's home, which serves one after the other.  Telling other caches of a write costs nothing, and neither does writing back,
+ * line's home, which serves one at a time.  Telling other caches of a write costs nothing, and neither does writing back,
  * as in [Endo] chapter 4.
  *
  * Addresses count from the first byte of the simulator's memory, so that results do not depend on where that is.  Times are
@@ -47,7 +47,7 @@ struct sgc_sim_placement {
 };
 
 struct sgc_sim_server {
-    uint64_t free_at, busy, waited, longest_wait;
+    uint64_t busy, waited, longest_wait;
     uint64_t requests[SGC_SIM_REQUESTS];
 };
 
@@ -64,7 +64,7 @@ void sgc_sim_memory_end(void);
 /* Is there a good copy, from what time on?  The time is not before `now`. */
 bool sgc_sim_memory_hit(uint32_t marker, size_t offset, bool write, uint64_t now, uint64_t *ready);
 
-/* Requests the line: when it is there. */
+/* Requests the line: when it is there.  Nobody will request anything at an earlier time than `now`. */
 uint64_t sgc_sim_memory_request(uint32_t marker, size_t offset, bool write, enum sgc_sim_request request, uint64_t now);
 
 /* The same without waiting; when the marker goes on, which is later only if it has too many under way. */

@@ -204,7 +204,8 @@ const char *sgc_sim_restore(const struct sgc_graph *graph, uint32_t markers, str
         return "it is of a heap with other pages than this version has";
     heap->range = calloc((size_t)graph->ranges + 1, sizeof *heap->range);
     heap->home = calloc(((size_t)graph->arenas + 1) * SGC_ARENA_PAGES, sizeof *heap->home);
-    if (heap->range == NULL || heap->home == NULL || !sgc_sim_platform_begin(memory_wanted(graph, markers)) || !make_heap(graph))
+    if (heap->range == NULL || heap->home == NULL || !sgc_sim_platform_begin(memory_wanted(graph, markers)) ||
+        !make_heap(graph))
         return "there is no memory for it";
     problem = restore_pages(graph, heap);
     if (problem == NULL)

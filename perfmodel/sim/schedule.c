@@ -66,7 +66,7 @@ static void give_way(void)
     uint32_t next;
 
     if (state.queue.count == 0)
-        sgc_fatal("all simulated markers sleep, and nobody is to wake them; report this with the snapshot");
+        sgc_fatal("all simulated markers sleep, and nobody is there to wake them: report this, with the snapshot");
     next = state.queue.number[0];
     sgc_sim_queue_remove(&state.queue, next);
     state.task[next].timed_out = state.task[next].word != NULL;
@@ -134,8 +134,10 @@ static void set_costs(const struct sgc_sim_costs *c)
 
 static bool get_stacks(uint32_t count)
 {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
     state.task = calloc(count, sizeof *state.task);
-    state.stacks = mmap(NULL, (size_t)count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    state.stacks = mmap(NULL, (size_t)count * STACK, PROT_READ | PROT_WRITE, flags, -1, 0);
     return state.task != NULL && state.stacks != MAP_FAILED;
 }
 
@@ -146,37 +148,43 @@ static void release_stacks(uint32_t count)
         munmap(state.stacks, (size_t)count * STACK);
 }
 
-bool sgc_sim_run(const struct sgc_sim_tasks *tasks, uint64_t *time)
+static void begin(const struct sgc_sim_tasks *tasks)
 {
-    uint32_t count = tasks->count;
-    struct task before = { NULL, 0, NULL, 0, false, false };
-
-    sgc_assert(count != 0 && count <= SGC_SIM_MARKERS_MAX && state.now == NULL);
     state.tasks = *tasks;
     state.queue = (struct sgc_sim_queue){ .count = 0 };
     state.sleeps = state.ended = 0;
-    state.left = count;
+    state.left = tasks->count;
     set_costs(&tasks->machine->costs);
-    if (!get_stacks(count)) {
-        release_stacks(count);
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < tasks->count; i++) {
         state.task[i].kept = sgc_coroutine_make(state.stacks + (size_t)i * STACK, STACK, enter);
         sgc_sim_queue_add(&state.queue, i, i == 0 || !tasks->first_ends ? LEAD_BEGINS : 0);
     }
-    state.now = &before;
-    {
-        uint32_t first = state.queue.number[0];
+}
 
-        sgc_sim_queue_remove(&state.queue, first);
-        state.now = &state.task[first];
-        state.now->clock = state.queue.time[first];
-        sgc_coroutine_switch(&state.outside, state.now->kept);
+/* Comes back when all is over. */
+static void go(void)
+{
+    uint32_t first = state.queue.number[0];
+
+    sgc_sim_queue_remove(&state.queue, first);
+    state.now = &state.task[first];
+    state.now->clock = state.queue.time[first];
+    sgc_coroutine_switch(&state.outside, state.now->kept);
+}
+
+bool sgc_sim_run(const struct sgc_sim_tasks *tasks, uint64_t *time)
+{
+    bool there;
+
+    sgc_assert(tasks->count != 0 && tasks->count <= SGC_SIM_MARKERS_MAX && state.now == NULL);
+    there = get_stacks(tasks->count);
+    if (there) {
+        begin(tasks);
+        go();
+        *time = state.ended - LEAD_BEGINS;
     }
-    release_stacks(count);
-    *time = state.ended - LEAD_BEGINS;
-    return true;
+    release_stacks(tasks->count);
+    return there;
 }
 
 /* ---- time ---- */
