@@ -14,6 +14,7 @@ static const size_t STACK_BYTES = (size_t)64 << 20;
 struct endo_marker {
     struct sgc_deque stack;
     struct sgc_sim_work work;
+    uint64_t random;            /* state of a generator: whom it looks at first */
 };
 
 /* How many are busy, counted under a lock ([Endo] 3.4.3: what flags were put in the place of). */
@@ -171,10 +172,18 @@ static bool steal_from(uint32_t i, uint32_t victim)
     return got != 0;
 }
 
+static uint32_t any_below(struct endo_marker *m, uint32_t n)
+{
+    m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((m->random >> 32) * n >> 32);
+}
+
 static bool steal(uint32_t i)
 {
-    for (uint32_t n = 1; n < endo.markers; n++)
-        if (steal_from(i, (i + n) % endo.markers))
+    uint32_t from = any_below(&endo.marker[i], endo.markers);
+
+    for (uint32_t n = 0; n < endo.markers; n++)
+        if ((from + n) % endo.markers != i && steal_from(i, (from + n) % endo.markers))
             return true;
     return false;
 }
@@ -214,7 +223,13 @@ static void deal_roots(const struct sgc_sim_heap *heap)
     }
 }
 
-bool sgc_endo_begin(const struct sgc_sim_preset *preset, uint32_t markers, const struct sgc_sim_heap *heap)
+static bool make_marker(struct endo_marker *m, uint64_t seed)
+{
+    m->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    return sgc_deque_init(&m->stack, STACK_BYTES, endo.preset->form);
+}
+
+bool sgc_endo_begin(const struct sgc_sim_preset *preset, uint32_t markers, uint32_t seed, const struct sgc_sim_heap *heap)
 {
     endo.preset = preset;
     endo.markers = markers;
@@ -223,7 +238,7 @@ bool sgc_endo_begin(const struct sgc_sim_preset *preset, uint32_t markers, const
     if (endo.marker == NULL || endo.counter == NULL || !sgc_termination_init(&endo.termination, markers))
         return false;
     for (uint32_t i = 0; i < markers; i++)
-        if (!sgc_deque_init(&endo.marker[i].stack, STACK_BYTES, preset->form))
+        if (!make_marker(&endo.marker[i], (uint64_t)seed << 32 | i))
             return false;
     sgc_termination_begin(&endo.termination, SGC_TERMINATION_FLAGS, markers);
     for (uint32_t i = 1; i < markers; i++)

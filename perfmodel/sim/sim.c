@@ -145,7 +145,7 @@ static bool begin(const struct sgc_sim_heap *heap, const struct sgc_sim_options 
     sgc_sim_platform_reset(heap->used);
     sgc_sim_unmark();
     marking.heap = heap;
-    return (preset->endo ? sgc_endo_begin(preset, options->markers, heap) : make_team(preset, options)) &&
+    return (preset->endo ? sgc_endo_begin(preset, options->markers, options->seed, heap) : make_team(preset, options)) &&
            sgc_sim_memory_begin(options->machine, &heap->layout, &placement, options->markers, !options->no_contention);
 }
 
