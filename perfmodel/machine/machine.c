@@ -230,7 +230,7 @@ static void write_value(const struct sgc_machine *m, const struct key *key, FILE
     const char *word = key->words;
 
     if (word == NULL) {
-        fprintf(file, "%s %.*g", key->name, key->whole ? 15 : 4, value);
+        fprintf(file, "%s %.*g", key->name, key->whole ? 15 : 6, value);
         return;
     }
     for (; value > 0; value--)

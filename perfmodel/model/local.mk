@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Machines, and predictions of marks on them.
 model_sources = \
+	perfmodel/machine/bench.c \
+	perfmodel/machine/bench.h \
+	perfmodel/machine/bench_costs.c \
+	perfmodel/machine/bench_memory.c \
+	perfmodel/machine/bench_system.c \
 	perfmodel/machine/keys.def \
 	perfmodel/machine/machine.c \
 	perfmodel/machine/machine.h \
@@ -28,7 +33,10 @@ dist_machines_DATA = \
 	perfmodel/machines/o2k.machine \
 	perfmodel/machines/rome2.machine
 
-bin_PROGRAMS += perfmodel/tools/sgc-predict
+bin_PROGRAMS += perfmodel/tools/sgc-machine perfmodel/tools/sgc-predict
+perfmodel_tools_sgc_machine_SOURCES = perfmodel/tools/sgc-machine.c
+perfmodel_tools_sgc_machine_LDADD = libsgcmodel.la libsgccore.la
+perfmodel_tools_sgc_machine_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_MACHINE_VERSION='"$(PACKAGE_VERSION)"'
 perfmodel_tools_sgc_predict_SOURCES = perfmodel/tools/sgc-predict.c
 perfmodel_tools_sgc_predict_LDADD = libsgcmodel.la libsgccore.la
 perfmodel_tools_sgc_predict_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_PREDICT_VERSION='"$(PACKAGE_VERSION)"' \

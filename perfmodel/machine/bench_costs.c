@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of marking compute, all in the nearest cache: the collector's own stack, lock and search for pointers; and for
+ * what is tied to its heap (from a word to its object, an object's page, marks) loops that do the same steps.
+ */
+#include "perfmodel/machine/bench.h"
+
+#include <string.h>
+
+#include "mark/work/deque.h"
+#include "mark/work/futex_lock.h"
+#include "platform/find_pointers.h"
+
+enum { ROUNDS = 5, REPEATS = 200, WORDS = 512, PIECES = 64, PAGES = 64 };
+
+static uintptr_t volatile sink;
+
+/* A page of the made-up heap, and what an object's page tells the marker. */
+struct page {
+    uint64_t bytes, reciprocal, kind;
+    sgc_aw_t bits[64];
+};
+
+struct bench {
+    uintptr_t words[WORDS], found[WORDS + SGC_WORDS_BEYOND];
+    struct page page[PAGES];
+    struct sgc_deque own, other;
+    struct sgc_futex_lock lock;
+    sgc_words_form *find;
+};
+
+static struct bench bench;
+static const uintptr_t heap = UINT64_C(1) << 40, heap_bytes = (uintptr_t)PAGES << 16;
+
+/* The least time of one of so many steps. */
+static double time_of(uintptr_t (*step)(void), double steps)
+{
+    double least = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        double begun = sgc_bench_own_ns(), time;
+        uintptr_t sum = 0;
+
+        for (int k = 0; k < REPEATS; k++)
+            sum += step();
+        sink = sum;
+        time = (sgc_bench_own_ns() - begun) / REPEATS / steps;
+        least = i == 0 || time < least ? time : least;
+    }
+    return least;
+}
+
+/* ---- words ---- */
+
+static uintptr_t find_words(void)
+{
+    struct sgc_words range = { (uintptr_t)bench.words, sizeof bench.words };
+
+    return bench.find(bench.found, &range, 1, heap, heap_bytes);
+}
+
+/* In words that all point into the heap: the page, the object by its reciprocal, its bit, which is set. */
+static uintptr_t find_edges(void)
+{
+    uintptr_t sum = find_words();
+
+    for (size_t i = 0; i < WORDS; i++) {
+        struct page *page = &bench.page[bench.found[i] >> 16];
+        uint64_t object = (bench.found[i] & 0xffff) * page->reciprocal >> 32, granule = object * page->bytes >> 4;
+
+        sum += sgc_aw_load(&page->bits[granule / 64]) >> granule % 64 & 1;
+    }
+    return sum;
+}
+
+static void fill_words(bool inside)
+{
+    uint64_t state = 1;
+
+    for (size_t i = 0; i < WORDS; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        bench.words[i] = inside ? heap + (state >> 20) % heap_bytes : i;
+    }
+    for (size_t i = 0; i < PAGES; i++)
+        bench.page[i] = (struct page){ .bytes = 64, .reciprocal = (UINT64_C(1) << 32) / 64 + 1, .kind = i % 4 };
+}
+
+/* ---- objects and marks ---- */
+
+static uintptr_t look_at_objects(void)
+{
+    uintptr_t sum = 0;
+
+    for (size_t i = 0; i < WORDS; i++) {
+        const struct page *page = &bench.page[(bench.words[i] - heap) >> 16];
+
+        sum += page->kind == 3 ? page->bytes : sum ^ page->bytes;
+    }
+    return sum;
+}
+
+static uintptr_t mark_plainly(void)
+{
+    for (size_t i = 0; i < WORDS; i++) {
+        sgc_aw_t *word = &bench.page[i % PAGES].bits[i / PAGES];
+
+        sgc_aw_store(word, sgc_aw_load(word) | (uintptr_t)1 << i % 64);
+    }
+    return sgc_aw_load(&bench.page[0].bits[0]);
+}
+
+static uintptr_t mark_atomically(void)
+{
+    uintptr_t sum = 0;
+
+    for (size_t i = 0; i < WORDS; i++)
+        sum += sgc_aw_or(&bench.page[i % PAGES].bits[i / PAGES], (uintptr_t)1 << i % 64);
+    return sum;
+}
+
+/* ---- the stack ---- */
+
+static uintptr_t push_and_pop(void)
+{
+    struct sgc_work work = { 0, 0 };
+    uintptr_t sum = 0;
+
+    for (uintptr_t i = 0; i < PIECES; i++)
+        sgc_deque_push(&bench.own, heap + i, 64);
+    for (int i = 0; i < PIECES; i++)
+        sum += sgc_deque_pop(&bench.own, &work) ? work.start : 0;
+    return sum;
+}
+
+/* Pushed, shown to others, stolen half by half and taken from the thief's stack. */
+static uintptr_t steal(void)
+{
+    struct sgc_work work;
+    uintptr_t sum = 0;
+
+    for (uintptr_t i = 0; i < PIECES; i++)
+        sgc_deque_push(&bench.own, heap + i, 64);
+    sgc_deque_share(&bench.own);
+    sum += sgc_deque_steal(&bench.own, &bench.other, SGC_STEAL_HALF);
+    while (sgc_deque_pop(&bench.other, &work))
+        sum += work.start;
+    while (sgc_deque_pop(&bench.own, &work))
+        sum += work.start;
+    sgc_deque_take_back(&bench.own);
+    while (sgc_deque_pop(&bench.own, &work))
+        sum += work.start;
+    return sum;
+}
+
+static uintptr_t lock_and_unlock(void)
+{
+    for (int i = 0; i < PIECES; i++) {
+        sgc_futex_lock(&bench.lock);
+        sgc_futex_unlock(&bench.lock);
+    }
+    return 0;
+}
+
+/* ---- all ---- */
+
+/* a - b, but not less than nothing. */
+static double less(double a, double b)
+{
+    return a > b ? a - b : 0;
+}
+
+static void measure(struct sgc_machine_costs *costs)
+{
+    double turn;
+
+    fill_words(false);
+    costs->word_ns = time_of(find_words, WORDS);
+    fill_words(true);
+    costs->edge_ns = less(time_of(find_edges, WORDS), costs->word_ns);
+    costs->object_ns = time_of(look_at_objects, WORDS);
+    costs->mark_ns = time_of(mark_plainly, WORDS);
+    costs->mark_rmw_ns = time_of(mark_atomically, WORDS);
+    turn = time_of(push_and_pop, PIECES);
+    costs->push_ns = costs->pop_ns = turn / 2;
+    costs->steal_ns = less(time_of(steal, 1), PIECES * turn);
+    costs->lock_ns = time_of(lock_and_unlock, PIECES);
+}
+
+bool sgc_bench_costs(struct sgc_machine_costs *costs, int cpu)
+{
+    bool have;
+
+    sgc_bench_pin(cpu);
+    bench.find = sgc_words_inside(0);
+    sgc_assert(bench.find != NULL);
+    have = sgc_deque_init(&bench.own, 1 << 20, SGC_STACK_SPLIT);
+    if (have && !sgc_deque_init(&bench.other, 1 << 20, SGC_STACK_SPLIT)) {
+        sgc_deque_release(&bench.own);
+        have = false;
+    }
+    if (!have)
+        return false;
+    measure(costs);
+    sgc_deque_release(&bench.own);
+    sgc_deque_release(&bench.other);
+    return true;
+}
