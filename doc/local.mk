@@ -56,7 +56,8 @@ documents += \
 	doc/porting.md \
 	doc/shortterm.md \
 	doc/sgc.gdb \
+	doc/snapshot-format.md \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 
-dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-topo.1 doc/man/sgc-simulate.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7

@@ -22,7 +22,7 @@ struct sgc_out_file {
     int error;                          /* the first that there was, an errno; then nothing more is written */
     bool beside;                        /* it is written under the other name */
     uint64_t bytes;                     /* written so far */
-    uint64_t most;                      /* that the limit on the size of files allows: beyond it a signal would end the process */
+    uint64_t most;                      /* that the limit on sizes of files allows: beyond, a signal would end the process */
     char path[SGC_OUT_PATH], other[SGC_OUT_PATH + 32];
 };
 

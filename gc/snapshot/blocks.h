@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of a heap snapshot (gc/snapshot/format_rules.h): what is put is collected in one buffer and written when that is full, or
- * the section ends.  After an error nothing more is written, and nobody who puts has to look.
+ * Blocks of a heap snapshot (gc/snapshot/format_rules.h): what is put is collected in one buffer and written when that is
+ * full, or the section ends.  After an error nothing more is written, and nobody who puts has to look.
  *
  * By who has stopped the world, for one snapshot at a time; the memory is our own.
  */

@@ -143,7 +143,8 @@ static inline uint32_t sgc_snapshot_crc_four(const uint32_t of[4][256], uint32_t
 }
 
 /* `crc`: that of the bytes before; of none 0. */
-static inline uint32_t sgc_snapshot_crc(const struct sgc_snapshot_crc_table *table, uint32_t crc, const void *data, size_t bytes)
+static inline uint32_t sgc_snapshot_crc(const struct sgc_snapshot_crc_table *table, uint32_t crc, const void *data,
+                                        size_t bytes)
 {
     const unsigned char *p = data;
 

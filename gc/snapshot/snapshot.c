@@ -122,8 +122,8 @@ static void on_resumed(void *context, const struct sgc_cycle_record *record)
     sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     if (snapshots.error == 0)
         return;
-    sgc_warn("SGC_SNAPSHOT=%s: a heap snapshot cannot be written (%s, errno %d), and no more of them are. Name a file in a folder "
-             "that can be written to, where there is room, and start the program again",
+    sgc_warn("SGC_SNAPSHOT=%s: a heap snapshot cannot be written (%s, errno %d), and no more of them are. Name a file in a "
+             "folder that can be written to, where there is room, and start the program again",
              sgc_quote(sgc_options.snapshot, strlen(sgc_options.snapshot), quoted, sizeof quoted),
              sgc_error_text(snapshots.error), snapshots.error);
     snapshots.error = 0;

@@ -2,8 +2,8 @@
 /*
  * Heap snapshots: when one is written, and under which name.
  *
- * A snapshot is written by a cycle in one pause, when its caches are given up and nothing is marked.  SGC_SNAPSHOT asks for one in
- * each n-th collection; these are made in one pause also where collections are concurrent.  A thread asks for one in the
+ * A snapshot is written by a cycle in one pause, when its caches are given up and nothing is marked.  SGC_SNAPSHOT asks for one
+ * in each n-th collection; these are made in one pause also where collections are concurrent.  A thread asks for one in the
  * next such collection.
  *
  *   what         written by                                        read by                 ordering

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* The heap as it is now, in the collection of that number.  0, or an errno; then there is no file.  By who has stopped the world,
- * the caches retired, nothing marked. */
+/* The heap as it is now, in the collection of that number.  0, or an errno; then there is no file.  By who has stopped the
+ * world, the caches retired, nothing marked. */
 int sgc_snapshot_write(const char *path, uint64_t cycle);
 
 #endif

@@ -46,3 +46,5 @@ script_tests += tests/check/check_sim
 tests_unit_perfmodel_test_sim_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_rules_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_rules_CPPFLAGS = $(libsgcsim_la_CPPFLAGS)
+
+dist_man_MANS += doc/man/sgc-simulate.1

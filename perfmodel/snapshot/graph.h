@@ -129,8 +129,8 @@ struct sgc_graph {
     uint32_t arenas;
     int16_t *node;                      /* by arena: where it has its home, -1: nowhere in particular; NULL: all of them */
 
-    bool superset;                      /* some edges may be none: all words of objects that a procedure scans count; what such a
-                                         * procedure finds elsewhere is not known */
+    bool superset;                      /* some edges may be none: all words of objects that a procedure scans count; what such
+                                         * a procedure finds elsewhere is not known */
     bool subset;                        /* some roots are not known: a hook of the program's pushes them */
 
     uint64_t cycle;                     /* number of the collection; 0: made from arrays */

@@ -2,8 +2,8 @@
 /*
  * Reading a snapshot into a graph: what the parts of the reader share.  By one thread.
  *
- * Pages come first, and with them all objects get their numbers; so a word becomes an edge as soon as it is read.  A word leads to
- * an object by the rules of a mark: reader_words.c.
+ * Pages come first, and with them all objects get their numbers; so a word becomes an edge as soon as it is read.  A word leads
+ * to an object by the rules of a mark: reader_words.c.
  */
 #ifndef SGC_PERFMODEL_SNAPSHOT_READER_H
 #define SGC_PERFMODEL_SNAPSHOT_READER_H

@@ -15,8 +15,8 @@ static void *memory(struct sgc_reader *r, size_t count, size_t each)
     void *of = calloc(count + 1, each);
 
     if (of == NULL)
-        sgc_input_fail(&r->in, "there is no memory for %zu entries of %zu bytes; free some, or raise the limit (ulimit -v)", count,
-                       each);
+        sgc_input_fail(&r->in, "there is no memory for %zu entries of %zu bytes; free some, or raise the limit (ulimit -v)",
+                       count, each);
     return of;
 }
 

@@ -79,8 +79,8 @@ static void read_object(struct sgc_reader *r, uint32_t number, uint32_t object)
         place += more;
         offset += sgc_snapshot_unzigzag(sgc_input_number(&r->in));
         if (offset >= r->g->geometry.limit)
-            sgc_input_fail(&r->in, "a word of object %u leads behind the heap, before byte %llu; write another snapshot", object,
-                           (unsigned long long)r->in.at);
+            sgc_input_fail(&r->in, "a word of object %u leads behind the heap, before byte %llu; write another snapshot",
+                           object, (unsigned long long)r->in.at);
         else
             add_edge(r, offset, place - 1);
     }

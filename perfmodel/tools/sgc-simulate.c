@@ -28,7 +28,9 @@ static const char help[] =
     "  --seed N             thieves look at others first than they do by themselves\n"
     "  --nodes              what each memory node had to do\n"
     "  --tsv                columns separated by tabs\n"
-    "  --presets, --help, --version\n"
+    "  --presets            lists the presets\n"
+    "  --help               this\n"
+    "  --version            the version\n"
     "\n"
     "Exit status: 0; 1 if a file cannot be read or simulated; 2 if sgc-simulate was used wrongly.\n";
 

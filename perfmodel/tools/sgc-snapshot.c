@@ -94,7 +94,8 @@ static void draw_roots(const struct sgc_graph *g)
 static int draw(const struct sgc_graph *g, const char *path)
 {
     if (g->objects > DRAWN) {
-        fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most\n", path, g->objects, DRAWN);
+        fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most\n", path, g->objects,
+                DRAWN);
         return BAD;
     }
     printf("digraph heap {\n");

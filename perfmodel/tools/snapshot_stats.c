@@ -51,7 +51,8 @@ static void print_sizes(const struct sgc_graph *g, const struct sgc_graph_reach 
     print("largest_object", largest);
     for (int log = 0; log < SIZES; log++)
         if (objects[log] != 0)
-            printf("size_from_%" PRIu64 " %" PRIu64 " objects, %" PRIu64 " bytes\n", UINT64_C(1) << log, objects[log], bytes[log]);
+            printf("size_from_%" PRIu64 " %" PRIu64 " objects, %" PRIu64 " bytes\n", UINT64_C(1) << log, objects[log],
+                   bytes[log]);
 }
 
 /* ---- roots ---- */

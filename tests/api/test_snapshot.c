@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SGC_write_heap_snapshot: what is reachable in the file is what the very same collection has marked, with every kind of object
+ * and of root; and what it returns when it cannot be written.
+ */
+#define GC_THREADS
+#include "sgc_shortterm.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "gc/gc_disclaim.h"
+#include "gc/gc_gcj.h"
+#include "gc/gc_mark.h"
+#include "gc/gc_typed.h"
+#include "gc/events/events.h"
+#include "perfmodel/snapshot/graph.h"
+#include "tests/lib/child.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/tap.h"
+
+enum { MANY = 200, THREADS = 3, LARGE = 300000 };
+
+/* ---- what the collection has marked ---- */
+
+static struct sgc_cycle_record last;
+
+static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    last = *record;
+}
+
+static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
+
+/* ---- objects of all kinds ---- */
+
+struct cell {
+    struct cell *next;
+    void *other;
+};
+
+static void *volatile roots[64];
+static int used;
+
+static void *keep(void *object)
+{
+    roots[used++] = object;
+    return object;
+}
+
+static struct cell *chain(int length, void *last_other)
+{
+    struct cell *first = NULL;
+
+    for (int i = 0; i < length; i++) {
+        struct cell *cell = GC_MALLOC(sizeof *cell);
+
+        cell->next = first;
+        cell->other = last_other;
+        first = cell;
+    }
+    return first;
+}
+
+static void make_plain(void)
+{
+    struct cell *cell = keep(chain(MANY, GC_MALLOC_ATOMIC(1000)));
+
+    cell->other = (char *)GC_MALLOC_ATOMIC(LARGE) + LARGE / 2;              /* an interior pointer */
+    keep((char *)GC_MALLOC(40) + 40);                                       /* just behind an object */
+    keep((char *)chain(1, NULL) + 9);
+    keep((char *)GC_MALLOC(LARGE) + LARGE - 8);
+    cell = keep(GC_malloc_ignore_off_page(LARGE));
+    cell->other = chain(5, NULL);
+    roots[used++] = (char *)GC_malloc_ignore_off_page(LARGE) + LARGE - 100; /* that keeps it not */
+    cell = GC_MALLOC_UNCOLLECTABLE(sizeof *cell);
+    cell->other = chain(7, NULL);
+    GC_malloc_atomic_uncollectable(500);
+    chain(MANY, NULL);                                                      /* nobody's */
+    for (int i = 0; i < MANY; i += 3)
+        GC_FREE(GC_MALLOC(48));
+}
+
+static void make_typed(void)
+{
+    GC_word bits[4] = { 6, 0, 0, 1 };
+    GC_descr few = GC_make_descriptor(bits, 4), many = GC_make_descriptor(bits, 200);
+    void **object = keep(GC_MALLOC_EXPLICITLY_TYPED(32, few));
+
+    object[0] = chain(3, NULL);                                             /* that word is no pointer */
+    object[1] = chain(4, NULL);
+    object = keep(GC_MALLOC_EXPLICITLY_TYPED(1600, many));
+    object[192] = chain(5, NULL);
+    object[191] = chain(6, NULL);
+    object = keep(GC_CALLOC_EXPLICITLY_TYPED(100, 32, few));
+    object[4 * 7 + 2] = chain(8, NULL);
+    object[4 * 7 + 3] = chain(9, NULL);
+}
+
+static void make_gcj(void)
+{
+    static GC_word type[2] = { 0, 2 * sizeof(void *) };
+    void **object;
+
+    GC_init_gcj_malloc(GC_GCJ_RESERVED_MARK_PROC_INDEX, NULL);
+    object = keep(GC_GCJ_MALLOC(4 * sizeof(void *), type));
+    object[1] = chain(10, NULL);
+    object[2] = chain(11, NULL);                                            /* behind what the type says */
+}
+
+static void finalize(void *object, void *data)
+{
+    (void)object, (void)data;
+}
+
+static void make_finalized(void)
+{
+    struct cell *cycle = chain(2, NULL);
+
+    GC_REGISTER_FINALIZER(chain(MANY, NULL), finalize, chain(3, NULL), NULL, NULL);
+    GC_REGISTER_FINALIZER_NO_ORDER(chain(5, NULL), finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_UNREACHABLE(chain(5, NULL), finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(keep(chain(6, NULL)), finalize, chain(7, NULL), NULL, NULL);
+    cycle->next->other = cycle;
+    GC_REGISTER_FINALIZER(cycle, finalize, NULL, NULL, NULL);
+    cycle = chain(2, NULL);
+    cycle->other = cycle;
+    GC_REGISTER_FINALIZER_IGNORE_SELF(cycle, finalize, NULL, NULL, NULL);
+    cycle = keep(chain(2, NULL));
+    cycle->other = (void *)GC_HIDE_POINTER(chain(4, NULL));
+    GC_GENERAL_REGISTER_DISAPPEARING_LINK(&cycle->other, GC_REVEAL_POINTER(cycle->other));
+    GC_toggleref_add(chain(12, NULL), 1);
+    GC_toggleref_add(chain(13, NULL), 0);
+}
+
+static int GC_CALLBACK disclaim(void *object)
+{
+    (void)object;
+    return 0;
+}
+
+static void make_disclaimed(void)
+{
+    for (int from_all = 0; from_all < 2; from_all++) {
+        unsigned kind = GC_new_kind(GC_new_free_list(), GC_DS_LENGTH, 1, 1);
+
+        GC_register_disclaim_proc((int)kind, disclaim, from_all);
+        for (int i = 0; i < 10; i++)
+            *(void **)GC_generic_malloc(32, (int)kind) = chain(3, NULL);
+    }
+}
+
+static void make_dated(void)
+{
+    *(void **)SGC_malloc_dated(32, 5, 0) = chain(14, NULL);
+    SGC_malloc_dated(2000, 0, 0);
+    SGC_tick();
+    SGC_tick();
+}
+
+/* ---- threads: their stacks and variables ---- */
+
+static pthread_barrier_t made;
+static pthread_mutex_t waits = PTHREAD_MUTEX_INITIALIZER;
+static __thread void *own;
+
+static void *wait_for_end(void *arg)
+{
+    pthread_mutex_lock(&waits);
+    pthread_mutex_unlock(&waits);
+    return arg;
+}
+
+static void *live(void *arg)
+{
+    struct cell *volatile local = chain(20, NULL);
+
+    own = chain(30, NULL);
+    pthread_barrier_wait(&made);
+    if (arg != NULL)
+        GC_do_blocking(wait_for_end, NULL);
+    else
+        wait_for_end(NULL);
+    return local;
+}
+
+static void start_threads(pthread_t thread[THREADS])
+{
+    pthread_barrier_init(&made, NULL, THREADS + 1);
+    pthread_mutex_lock(&waits);
+    for (int i = 0; i < THREADS; i++)
+        GC_pthread_create(&thread[i], NULL, live, i == 0 ? &made : NULL);
+    pthread_barrier_wait(&made);
+}
+
+static void end_threads(pthread_t thread[THREADS])
+{
+    pthread_mutex_unlock(&waits);
+    for (int i = 0; i < THREADS; i++)
+        GC_pthread_join(thread[i], NULL);
+}
+
+/* ---- is it the same? ---- */
+
+/* A layer that marks by itself does not have its dates counted among the roots. */
+static uint64_t scanned(const struct sgc_graph *g)
+{
+    uint64_t bytes = g->root_bytes;
+
+    for (uint32_t i = 0; i < g->ranges; i++)
+        if (g->range[i].root == SGC_GRAPH_DATE && SGC_shortterm_mode() == SGC_SHORTTERM_VERIFY)
+            bytes -= g->range[i].bytes;
+    return bytes;
+}
+
+static bool same(const char *path)
+{
+    struct sgc_graph_reach reach = { .seen = NULL };
+    struct sgc_graph g;
+    bool agrees = sgc_graph_load(&g, path, 0) && sgc_graph_check(&g) == NULL;
+
+    agrees = agrees && sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach) && !g.superset && !g.subset && g.cycle == last.cycle;
+    if (!agrees || reach.objects != last.marked_objects || reach.bytes != last.marked_bytes ||
+        reach.pointer_free != last.pointer_free_bytes || scanned(&g) != last.root_bytes) {
+        fprintf(stderr, "# objects %lu, marked %lu; bytes %lu, %lu; pointer-free %lu, %lu; roots %lu, %lu\n",
+                (unsigned long)reach.objects, (unsigned long)last.marked_objects, (unsigned long)reach.bytes,
+                (unsigned long)last.marked_bytes, (unsigned long)reach.pointer_free, (unsigned long)last.pointer_free_bytes,
+                (unsigned long)scanned(&g), (unsigned long)last.root_bytes);
+        agrees = false;
+    }
+    sgc_graph_reach_release(&reach);
+    sgc_graph_release(&g);
+    return agrees;
+}
+
+static int exact(void)
+{
+    pthread_t thread[THREADS];
+    bool agrees = true;
+
+    GC_INIT();
+    sgc_listener_add(&listener);
+    if (!GC_get_all_interior_pointers())
+        GC_register_displacement(9);
+    make_plain();
+    make_typed();
+    make_gcj();
+    start_threads(thread);
+    make_dated();
+    for (int i = 0; i < 3 && agrees; i++) {
+        make_finalized();
+        agrees = SGC_write_heap_snapshot(folder_path("exact")) == 0 && same(folder_path("exact"));
+    }
+    make_disclaimed();
+    agrees = agrees && SGC_write_heap_snapshot(folder_path("exact")) == 0 && same(folder_path("exact"));
+    end_threads(thread);
+    return agrees && last.marked_objects > 2 * MANY ? 0 : 1;
+}
+
+static void try_exact(const char *option, const char *value)
+{
+    if (option != NULL)
+        setenv(option, value, 1);
+    child_ok(exact, "all kinds of objects and roots, %s=%s: the snapshot is what was marked",
+             option != NULL ? option : "nothing", value);
+    if (option != NULL)
+        unsetenv(option);
+}
+
+/* ---- what it returns ---- */
+
+static int no_growth(void)
+{
+    struct SGC_stats before, after;
+
+    GC_INIT();
+    keep(chain(10000, NULL));
+    GC_gcollect();
+    SGC_get_stats(&before, sizeof before);
+    if (SGC_write_heap_snapshot(folder_path("growth")) != 0)
+        return 1;
+    SGC_get_stats(&after, sizeof after);
+    return after.heap_bytes <= before.heap_bytes && after.allocated_bytes == before.allocated_bytes ? 0 : 2;
+}
+
+static int errors(void)
+{
+    char path[600];
+    int wrong = 0;
+
+    GC_INIT();
+    snprintf(path, sizeof path, "%s/none/file", folder);
+    wrong |= (SGC_write_heap_snapshot(path) != ENOENT) << 0;
+    wrong |= (SGC_write_heap_snapshot(folder) != EISDIR) << 1;
+    wrong |= (SGC_write_heap_snapshot(NULL) != EINVAL || SGC_write_heap_snapshot("") != EINVAL) << 2;
+    wrong |= (SGC_write_heap_snapshot("/dev/full") != ENOSPC) << 3;
+    GC_disable();
+    wrong |= (SGC_write_heap_snapshot(folder_path("x")) != EPERM) << 4;
+    GC_enable();
+    wrong |= (SGC_write_heap_snapshot(folder_path("x")) != 0 || access(folder_path("x"), R_OK) != 0) << 5;
+    return wrong;
+}
+
+/* Without the collector's care the signal would end the process. */
+static int small_limit(void)
+{
+    struct rlimit limit = { 1000, 1000 };
+
+    GC_INIT();
+    keep(chain(10000, NULL));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (SGC_write_heap_snapshot(folder_path("limit")) != EFBIG)
+        return 1;
+    return access(folder_path("limit"), F_OK) != 0 ? 0 : 2;
+}
+
+static void *GC_CALLBACK from_callback(void *result)
+{
+    *(int *)result = SGC_write_heap_snapshot(folder_path("inside"));
+    return NULL;
+}
+
+static int locked(void)
+{
+    int result = -1;
+
+    GC_INIT();
+    GC_call_with_alloc_lock(from_callback, &result);
+    return result == EDEADLK ? 0 : 1;
+}
+
+int main(void)
+{
+    tap_plan(0);
+    folder_make();
+    try_exact(NULL, "");
+    try_exact("GC_ALL_INTERIOR_POINTERS", "0");
+    try_exact("SGC_END_BYTE", "roots");
+    try_exact("GC_MARKERS", "1");
+    try_exact("SGC_MODE", "concurrent");
+    try_exact("SGC_SHORTTERM", "verify");
+    try_exact("SGC_MARK_STACK_LIMIT", "64k");
+    child_ok(no_growth, "writing takes no memory of the heap");
+    child_ok(errors, "what cannot be written is answered with an error");
+    child_ok(small_limit, "so is the limit on the size of files, and nothing is left behind");
+    child_says(locked, 0, "a collection was asked for by a callback", "with the allocation lock none is written");
+    folder_remove();
+    return tap_done();
+}

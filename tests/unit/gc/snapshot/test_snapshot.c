@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and what is said when none can be.  Also:
+ * gc/snapshot/write.c, gc/snapshot/heap_part.c, gc/snapshot/roots_part.c and gc/snapshot/blocks.c, whose output is compared
+ * with what is marked by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
+ */
+#include "gc/snapshot/snapshot.h"
+
+#include <string.h>
+
+#include "gc/events/events.h"
+#include "gc/snapshot/blocks.h"
+#include "sgc.h"
+#include "tests/lib/child.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/tap.h"
+
+static struct sgc_snapshot_option option;
+
+static void test_option(void)
+{
+    tap_ok(sgc_snapshot_parse("a%p.b", &option) && option.every == 1 && strcmp(option.pattern, "a%p.b") == 0,
+           "a pattern alone means each collection");
+    tap_ok(sgc_snapshot_parse("a,every=12", &option) && option.every == 12 && strcmp(option.pattern, "a") == 0,
+           "each n-th if it says so");
+    tap_ok(sgc_snapshot_parse("a,b", &option) && strcmp(option.pattern, "a,b") == 0, "a comma may be part of a name");
+    tap_ok(!sgc_snapshot_parse("a,every=0", &option) && !sgc_snapshot_parse("a,every=", &option) &&
+           !sgc_snapshot_parse("a,every=2x", &option) && !sgc_snapshot_parse("a,every=99999999999", &option) &&
+           !sgc_snapshot_parse(",every=2", &option) && !sgc_snapshot_parse("a,every=-1", &option), "other texts are refused");
+}
+
+static void test_names(void)
+{
+    char name[16];
+
+    tap_ok(sgc_snapshot_name("%p-%n.x", 12, 345, name, sizeof name) && strcmp(name, "12-345.x") == 0,
+           "a name has the process and the number");
+    tap_ok(sgc_snapshot_name("%q%", 1, 2, name, sizeof name) && strcmp(name, "%q%") == 0, "other signs stay");
+    tap_ok(!sgc_snapshot_name("abcdefghijklmnop", 1, 2, name, sizeof name) &&
+           !sgc_snapshot_name("abcdefghijkl%n", 1, 1234567, name, sizeof name) &&
+           sgc_snapshot_name("abcdefghijklmno", 1, 2, name, sizeof name), "one that does not fit is refused");
+}
+
+/* ---- numbers in blocks ---- */
+
+static void test_numbers(void)
+{
+    static const uint64_t some[] = { 0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_MAX };
+    bool right = true;
+
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        right &= sgc_snapshot_unzigzag(sgc_snapshot_zigzag(some[i])) == some[i];
+        right &= sgc_snapshot_unzigzag(sgc_snapshot_zigzag(0 - some[i])) == 0 - some[i];
+    }
+    tap_ok(right && sgc_snapshot_zigzag((uint64_t)-1) == 1 && sgc_snapshot_zigzag(1) == 2,
+           "distances to either side become numbers, and small ones small ones");
+}
+
+static void test_crc(void)
+{
+    static struct sgc_snapshot_crc_table table;
+    char text[100];
+    bool right = true;
+
+    memset(text, 'q', sizeof text);
+    sgc_snapshot_crc_prepare(&table);
+    for (size_t first = 0; first <= sizeof text; first++)
+        right &= sgc_snapshot_crc(&table, sgc_snapshot_crc(&table, 0, text, first), text + first, sizeof text - first) ==
+                 sgc_snapshot_crc(&table, 0, text, sizeof text);
+    tap_ok(sgc_snapshot_crc(&table, 0, "123456789", 9) == UINT32_C(0xcbf43926), "the checksum is the one of IEEE 802.3");
+    tap_ok(right, "and the same in any parts");
+}
+
+/* ---- in which collections ---- */
+
+static struct sgc_cycle_record last;
+
+static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    last = *record;
+}
+
+static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
+
+static bool is_there(int number)
+{
+    char name[20];
+
+    snprintf(name, sizeof name, "n%d", number);
+    return access(folder_path(name), F_OK) == 0;
+}
+
+static void set_option(const char *name, const char *end)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "%s/%s%s", folder, name, end);
+    setenv("SGC_SNAPSHOT", text, 1);
+}
+
+/* 0 if it is the third, and no other, that has one, and its time is a part of the pause. */
+static int collect_three(void)
+{
+    int wrong = 0;
+
+    set_option("n%n", ",every=3");
+    GC_INIT();
+    sgc_listener_add(&listener);
+    for (int i = 0; i < 2; i++) {
+        GC_gcollect();
+        wrong |= last.phase_ns[SGC_PHASE_SNAPSHOT] != 0;
+    }
+    GC_gcollect();
+    return wrong | (is_there(1) || is_there(2)) << 1 | !is_there(3) << 2 | (last.phase_ns[SGC_PHASE_SNAPSHOT] == 0) << 3;
+}
+
+static void *volatile kept;
+
+/* Those that have a snapshot stop the program once, though others do not. */
+static int collect_beside(void)
+{
+    int beside = 0, written = 0, wrong = 0;
+
+    setenv("SGC_MODE", "concurrent", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    set_option("n%n", ",every=4");
+    GC_INIT();
+    sgc_listener_add(&listener);
+    for (int i = 0; i < 4000000 && (beside == 0 || written < 2); i++) {
+        uint64_t before = last.cycle;
+
+        kept = GC_MALLOC(1000);
+        if (last.cycle == before)
+            continue;
+        beside += last.earlier_stops != 0;
+        if (last.cycle % 4 == 0) {
+            written++;
+            wrong |= !is_there((int)last.cycle) || last.earlier_stops != 0;
+        }
+    }
+    return beside != 0 && written >= 2 ? wrong : 2;
+}
+
+static int fail_once(void)
+{
+    set_option("none/n%n", "");
+    GC_INIT();
+    GC_gcollect();
+    GC_gcollect();
+    return 0;
+}
+
+static int bad_text(void)
+{
+    set_option("n%n", ",every=often");
+    GC_INIT();
+    GC_gcollect();
+    return is_there(1);
+}
+
+static int full(void)
+{
+    setenv("SGC_SNAPSHOT", "/dev/full", 1);
+    GC_INIT();
+    GC_gcollect();
+    GC_gcollect();
+    return 0;
+}
+
+static int none(void)
+{
+    set_option("n%n", ",every=1000");
+    GC_INIT();
+    GC_gcollect();
+    return is_there(1);
+}
+
+int main(void)
+{
+    tap_plan(0);
+    folder_make();
+    test_option();
+    test_names();
+    test_numbers();
+    test_crc();
+    child_ok(collect_three, "every third collection writes one, and its time is a part of the pause");
+    child_ok(collect_beside, "where collections run beside the program those stop it");
+    child_says(fail_once, 0, "a heap snapshot cannot be written (no such directory", "one that cannot be written is told once");
+    child_says(full, 0, "a heap snapshot cannot be written (no space left", "so is a full device");
+    child_says(bad_text, 0, "expected PATTERN or PATTERN,every=N", "another text is told");
+    child_says(none, 0, NULL, "a program that ends before says nothing");
+    folder_remove();
+    return tap_done();
+}

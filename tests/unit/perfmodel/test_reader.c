@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfmodel/snapshot/: a snapshot that is cut off, damaged, or made by somebody who does not keep to the format, is refused
+ * with a message, or is a graph whose parts fit together.
+ */
+#include "sgc.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gc/snapshot/format_rules.h"
+#include "gc/gc_typed.h"
+#include "perfmodel/snapshot/graph.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/random.h"
+#include "tests/lib/tap.h"
+
+enum { FLIPS = 1000, MOST = 1 << 18, ALL_CUTS = 8192 };
+
+static unsigned char whole[MOST], changed[MOST];
+static size_t bytes;
+static struct sgc_snapshot_crc_table crc_table;
+static char problem[SGC_GRAPH_PROBLEM];
+
+/* What is read, in memory: thousands of files are slow. */
+static int file;
+static char path[40];
+
+static void write_file(const unsigned char *contents, size_t count)
+{
+    if (ftruncate(file, 0) != 0 || pwrite(file, contents, count, 0) != (ssize_t)count)
+        tap_bail("%s cannot be written", path);
+}
+
+/* Can it be read?  If so, do its parts fit, and can what is reachable be found? */
+static bool can_be_read(void)
+{
+    struct sgc_graph_reach reach = { .seen = NULL };
+    struct sgc_graph g;
+    bool read = sgc_graph_load_or(&g, path, SGC_GRAPH_AIMS, problem);
+
+    if (read && (sgc_graph_check(&g) != NULL || !sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach) ||
+                 reach.objects > g.objects)) {
+        tap_diag("%s", sgc_graph_check(&g) != NULL ? sgc_graph_check(&g) : "more is reached than there is");
+        problem[0] = '\0';
+        read = false;
+    }
+    sgc_graph_reach_release(&reach);
+    sgc_graph_release(&g);
+    return read;
+}
+
+static bool is_refused(void)
+{
+    return !can_be_read() && problem[0] != '\0';
+}
+
+/* Small, of a program with as few roots as can be; with large objects, types and finalizers. */
+static void make_snapshot(void)
+{
+    static void *volatile kept[4];
+    GC_word bits[1] = { 5 };
+    int fd;
+
+    GC_INIT();
+    kept[0] = GC_MALLOC(100000);
+    kept[1] = GC_MALLOC_EXPLICITLY_TYPED(32, GC_make_descriptor(bits, 4));
+    *(void **)kept[1] = GC_MALLOC(64);
+    kept[2] = GC_MALLOC_ATOMIC(5000);
+    kept[3] = GC_MALLOC_UNCOLLECTABLE(16);
+    ((void **)kept[0])[7] = kept[1];
+    if (SGC_write_heap_snapshot(folder_path("whole")) != 0)
+        tap_bail("no snapshot");
+    fd = open(folder_path("whole"), O_RDONLY);
+    bytes = (size_t)read(fd, whole, sizeof whole);
+    close(fd);
+    sgc_snapshot_crc_prepare(&crc_table);
+    tap_diag("%zu bytes", bytes);
+}
+
+/* ---- cut off, and flipped ---- */
+
+static void test_cut(void)
+{
+    size_t wrong = 0, step = bytes > ALL_CUTS ? bytes / ALL_CUTS + 1 : 1;
+
+    write_file(whole, bytes);
+    tap_ok(can_be_read(), "the whole file is read");
+    for (size_t length = bytes - 1; length < bytes; length -= step) {
+        if (ftruncate(file, (off_t)length) != 0 || !is_refused())
+            wrong++;
+        if (length < step)
+            break;
+    }
+    tap_ok(wrong == 0, "cut off anywhere it is refused with a message");
+}
+
+static void flip(unsigned char *contents, size_t bit)
+{
+    contents[bit / 8] ^= (unsigned char)(1u << bit % 8);
+}
+
+static void test_flipped(void)
+{
+    uint64_t seed = 7;
+    int wrong = 0;
+
+    memcpy(changed, whole, bytes);
+    for (int i = 0; i < FLIPS; i++) {
+        size_t bit = random_below(&seed, (uint32_t)(bytes * 8));
+
+        flip(changed, bit);
+        write_file(changed, bytes);
+        wrong += !is_refused();
+        flip(changed, bit);
+    }
+    tap_ok(wrong == 0, "with any of %d bits flipped, likewise", FLIPS);
+}
+
+/* ---- changed by somebody who knows the checksums ---- */
+
+/* Gives the block in which the byte lies its checksum, as the writer would have. */
+static bool seal(size_t byte)
+{
+    for (size_t at = sizeof(struct sgc_snapshot_start); at + sizeof(struct sgc_snapshot_head) <= bytes;) {
+        struct sgc_snapshot_head head;
+        size_t next;
+
+        memcpy(&head, changed + at, sizeof head);
+        next = at + sizeof head + head.bytes;
+        if (byte >= at + sizeof head && byte < next) {
+            head.crc = sgc_snapshot_crc(&crc_table, 0, &head, offsetof(struct sgc_snapshot_head, crc));
+            head.crc = sgc_snapshot_crc(&crc_table, head.crc, changed + at + sizeof head, head.bytes);
+            memcpy(changed + at, &head, sizeof head);
+            return true;
+        }
+        at = next;
+    }
+    return false;
+}
+
+/* What is read then is another heap, which must be one. */
+static void test_forged(void)
+{
+    uint64_t seed = 9;
+    int wrong = 0, read = 0, forged = 0;
+
+    for (int i = 0; i < 4 * FLIPS; i++) {
+        size_t byte = random_below(&seed, (uint32_t)bytes);
+        int more = (int)(random_below(&seed, 3));
+
+        memcpy(changed, whole, bytes);
+        changed[byte] = (unsigned char)random_below(&seed, 256);
+        for (; more > 0 && byte + 1 < bytes; more--)
+            changed[byte + 1] ^= (unsigned char)(1u << random_below(&seed, 8));
+        if (!seal(byte))
+            continue;
+        forged++;
+        write_file(changed, bytes);
+        if (can_be_read())
+            read++;
+        else
+            wrong += problem[0] == '\0';
+    }
+    tap_ok(wrong == 0 && forged > FLIPS, "with sound checksums it is refused with a message, or is a sound graph");
+    tap_ok(read != 0 && read < forged, "both happens");
+    tap_diag("%d of %d were read", read, forged);
+}
+
+/* ---- messages ---- */
+
+static void refuse(const char *contents, size_t count, const char *part, const char *name)
+{
+    write_file((const unsigned char *)contents, count);
+    tap_ok(is_refused() && strstr(problem, part) != NULL, "%s: %s", name, problem);
+}
+
+static void test_messages(void)
+{
+    struct sgc_snapshot_start start = { { 'S', 'G', 'C', 's', 'n', 'a', 'p', '\n' }, SGC_SNAPSHOT_VERSION, SGC_SNAPSHOT_ORDER };
+
+    refuse("", 0, "cut off after 0 bytes", "an empty file");
+    refuse("#!/bin/sh\n", 10, "no heap snapshot", "a foreign file");
+    start.version++;
+    refuse((const char *)&start, sizeof start, "version 2, expected 1", "a newer one");
+    start.version--;
+    start.order = UINT32_C(0x01020304);
+    refuse((const char *)&start, sizeof start, "order of bytes", "one of another machine");
+    refuse("\x28\xb5\x2f\xfd----", 8, "unpack", "a packed one that is damaged, or that this build cannot read");
+    tap_ok(!sgc_graph_load_or(&(struct sgc_graph){ .cycle = 0 }, folder, 0, problem) &&
+           strstr(problem, "cannot be read") != NULL, "a folder: %s", problem);
+}
+
+int main(void)
+{
+    tap_plan(0);
+    folder_make();
+    file = memfd_create("snapshot", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    make_snapshot();
+    test_cut();
+    test_flipped();
+    test_forged();
+    test_messages();
+    folder_remove();
+    return tap_done();
+}
