@@ -40,10 +40,11 @@ perfmodel_tools_sgc_simulate_LDADD = libsgcsim.la
 perfmodel_tools_sgc_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SIMULATE_VERSION='"$(PACKAGE_VERSION)"' \
 	-DSGC_MACHINES='"$(machinesdir)"'
 
-unit_tests += tests/unit/perfmodel/test_sim tests/unit/perfmodel/test_sim_rules
+unit_tests += tests/unit/perfmodel/test_sim tests/unit/perfmodel/test_sim_memory tests/unit/perfmodel/test_sim_rules
 test_headers += tests/lib/shapes.h
 script_tests += tests/check/check_sim
 tests_unit_perfmodel_test_sim_LDADD = libsgcsim.la
+tests_unit_perfmodel_test_sim_memory_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_rules_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_rules_CPPFLAGS = $(libsgcsim_la_CPPFLAGS)
 

@@ -228,7 +228,7 @@ static uint32_t first_home(uint32_t marker, size_t offset)
     }
 }
 
-static uint32_t home_of(uint32_t marker, size_t offset)
+uint32_t sgc_sim_home_of(uint32_t marker, size_t offset)
 {
     uint16_t *home;
 
@@ -290,54 +290,65 @@ bool sgc_sim_memory_hit(uint32_t marker, size_t offset, bool write, uint64_t now
 
 /* ---- memory nodes ---- */
 
-static uint64_t by_home(uint32_t marker, uint32_t node, enum sgc_sim_request request, uint64_t now)
+static uint64_t way_to(uint32_t marker, uint32_t node, enum sgc_sim_request request)
 {
-    struct sgc_sim_server *server = &memory.server[node];
-    struct sgc_sim_marker_figures *figures = &memory.cache[marker].figures;
-    uint64_t way = memory.way[request][sgc_sim_node_of(marker) * memory.machine.nodes + node], at = now + way, start = at;
-
-    if (memory.contention)
-        start = sgc_sim_occupy(&memory.times[node], now, at, memory.occupied[request]);
-    server->requests[request]++;
-    server->busy += memory.occupied[request];
-    server->waited += start - at;
-    if (start - at > server->longest_wait)
-        server->longest_wait = start - at;
-    figures->waited += start - at;
-    return start + memory.occupied[request] + way;
+    return memory.way[request][sgc_sim_node_of(marker) * memory.machine.nodes + node];
 }
 
-/* A line that somebody has written and nobody read since comes from there, where a machine does it so. */
-static uint64_t fetch(uint32_t marker, size_t offset, bool write, enum sgc_sim_request request, uint64_t now)
+/* A request that is known at `now` arrives then.  When its answer is back. */
+static uint64_t serve(uint32_t marker, uint32_t node, enum sgc_sim_request request, uint64_t now, uint64_t arrival)
 {
-    struct cache *cache = &memory.cache[marker];
-    struct line *line = line_at(offset);
+    struct sgc_sim_server *server = &memory.server[node];
+    uint64_t start = arrival;
+
+    if (memory.contention)
+        start = sgc_sim_occupy(&memory.times[node], now, arrival, memory.occupied[request]);
+    server->requests[request]++;
+    server->busy += memory.occupied[request];
+    server->waited += start - arrival;
+    if (start - arrival > server->longest_wait)
+        server->longest_wait = start - arrival;
+    memory.cache[marker].figures.waited += start - arrival;
+    return start + memory.occupied[request] + way_to(marker, node, request);
+}
+
+/* The time for which a line comes from the cache that has written it, where a machine does it so; 0: it comes from its home. */
+static uint64_t handed_over(uint32_t marker, const struct line *line)
+{
     bool elsewhere = line->owner != 0 && line->owner != marker + 1;
-    uint64_t handed = elsewhere ? memory.handover[(line->owner - 1) / memory.machine.near != marker / memory.machine.near] : 0;
-    uint64_t done = handed != 0 ? now + handed : by_home(marker, home_of(marker, offset), request, now);
+
+    return elsewhere ? memory.handover[(line->owner - 1) / memory.machine.near != marker / memory.machine.near] : 0;
+}
+
+/* The marker has a copy from then on. */
+static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
+{
+    struct line *line = line_at(offset);
     uint64_t number = offset >> memory.line_log;
-    struct copy *copy = place_for(cache, number);
+    struct copy *copy = place_for(&memory.cache[marker], number);
 
     if (write) {
         line->version++;
         line->owner = marker + 1;
-    } else if (elsewhere) {
+    } else if (line->owner != marker + 1) {
         line->owner = 0;
     }
-    copy->number = number + 1;
-    copy->version = line->version;
-    copy->ready = done;
-    return done;
+    *copy = (struct copy){ .number = number + 1, .ready = done, .version = line->version, .used = copy->used };
+}
+
+uint64_t sgc_sim_memory_way(uint32_t marker, size_t offset, enum sgc_sim_request request)
+{
+    return handed_over(marker, line_at(offset)) != 0 ? 0 : way_to(marker, sgc_sim_home_of(marker, offset), request);
 }
 
 uint64_t sgc_sim_memory_request(uint32_t marker, size_t offset, bool write, enum sgc_sim_request request, uint64_t now)
 {
     struct sgc_sim_marker_figures *figures = &memory.cache[marker].figures;
-    uint64_t done = fetch(marker, offset, write, request, now);
+    uint64_t handed = handed_over(marker, line_at(offset));
+    uint64_t done = handed != 0 ? now + handed : serve(marker, sgc_sim_home_of(marker, offset), request, now, now);
 
-    sgc_assert(done >= now);
+    keep(marker, offset, write, done);
     figures->misses[request]++;
-    figures->missing += done - now;
     return done;
 }
 
@@ -352,6 +363,15 @@ static uint64_t *free_flight(struct cache *cache, uint64_t now)
     return first;
 }
 
+static uint64_t ask_node(uint32_t marker, size_t offset, uint64_t now)
+{
+    uint64_t handed = handed_over(marker, line_at(offset));
+    uint32_t node = sgc_sim_home_of(marker, offset);
+
+    return handed != 0 ? now + handed
+                       : serve(marker, node, SGC_SIM_REQUEST_READ, now, now + way_to(marker, node, SGC_SIM_REQUEST_READ));
+}
+
 uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t now)
 {
     struct cache *cache = &memory.cache[marker];
@@ -361,7 +381,8 @@ uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t
         return now;
     flight = free_flight(cache, now);
     wait = *flight > now ? *flight - now : 0;
-    *flight = fetch(marker, offset, write, SGC_SIM_REQUEST_READ, now + wait);
+    *flight = ask_node(marker, offset, now + wait);
+    keep(marker, offset, write, *flight);
     cache->figures.asked++;
     cache->figures.misses[SGC_SIM_REQUEST_READ]++;
     cache->figures.missing += wait;

@@ -64,7 +64,11 @@ void sgc_sim_memory_end(void);
 /* Is there a good copy, from what time on?  The time is not before `now`. */
 bool sgc_sim_memory_hit(uint32_t marker, size_t offset, bool write, uint64_t now, uint64_t *ready);
 
-/* Requests the line: when it is there.  Nobody will request anything at an earlier time than `now`. */
+/* How long a request for the line is on its way to the memory node; 0: it does not go there. */
+uint64_t sgc_sim_memory_way(uint32_t marker, size_t offset, enum sgc_sim_request request);
+
+/* The request has arrived: when the marker has the line.  Nothing will arrive at an earlier time than `now`, but for what was
+ * asked for ahead. */
 uint64_t sgc_sim_memory_request(uint32_t marker, size_t offset, bool write, enum sgc_sim_request request, uint64_t now);
 
 /* The same without waiting; when the marker goes on, which is later only if it has too many under way. */
@@ -75,6 +79,10 @@ bool sgc_sim_memory_has(size_t offset);
 
 enum sgc_sim_region sgc_sim_region_of(size_t offset);
 uint32_t sgc_sim_node_of(uint32_t marker);
+
+/* The memory node of a byte.  If nobody has touched its OS page before, the marker does so now. */
+uint32_t sgc_sim_home_of(uint32_t marker, size_t offset);
+
 struct sgc_sim_marker_figures *sgc_sim_figures_of(uint32_t marker);
 const struct sgc_sim_server *sgc_sim_server_of(uint32_t node);
 

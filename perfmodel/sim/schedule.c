@@ -284,15 +284,6 @@ void sgc_sim_wake(const void *word, int count)
 
 /* ---- accesses ---- */
 
-static void stall_until(uint64_t time)
-{
-    if (time <= state.now->clock)
-        return;
-    sgc_sim_figures_of(sgc_sim_self())->missing += time - state.now->clock;
-    state.now->clock = time;
-    wait_for_turn();
-}
-
 static void ask(size_t offset, bool write)
 {
     uint64_t ready;
@@ -303,23 +294,39 @@ static void ask(size_t offset, bool write)
     state.now->clock = sgc_sim_memory_ask(sgc_sim_self(), offset, write, state.now->clock);
 }
 
+static void pass(uint64_t time)
+{
+    sgc_sim_figures_of(sgc_sim_self())->missing += time;
+    state.now->clock += time;
+    wait_for_turn();
+}
+
+/* The request travels, and is served in the order in which requests arrive. */
+static void request(size_t offset, bool write, enum sgc_sim_request what)
+{
+    uint64_t now;
+
+    pass(sgc_sim_memory_way(sgc_sim_self(), offset, what));
+    now = state.now->clock;
+    pass(sgc_sim_memory_request(sgc_sim_self(), offset, write, what, now) - now);
+}
+
 /* While others come first, the line may change. */
 static void demand(size_t offset, enum sgc_sim_op op)
 {
     bool write = op == SGC_SIM_WRITE || op == SGC_SIM_UPDATE;
-    enum sgc_sim_request request = op == SGC_SIM_UPDATE ? SGC_SIM_REQUEST_UPDATE : SGC_SIM_REQUEST_READ;
     uint32_t self = sgc_sim_self();
     uint64_t ready;
 
     if (!sgc_sim_memory_hit(self, offset, write, state.now->clock, &ready)) {
         wait_for_turn();
         if (!sgc_sim_memory_hit(self, offset, write, state.now->clock, &ready)) {
-            state.now->clock = sgc_sim_memory_request(self, offset, write, request, state.now->clock);
-            wait_for_turn();
+            request(offset, write, op == SGC_SIM_UPDATE ? SGC_SIM_REQUEST_UPDATE : SGC_SIM_REQUEST_READ);
             return;
         }
     }
-    stall_until(ready);
+    if (ready > state.now->clock)
+        pass(ready - state.now->clock);
 }
 
 void sgc_sim_access(const volatile void *address, enum sgc_sim_op op)
