@@ -53,6 +53,7 @@ documents += \
 	doc/libscm.md \
 	doc/numa.md \
 	doc/pauses.md \
+	doc/perfmodel.md \
 	doc/porting.md \
 	doc/shortterm.md \
 	doc/sgc.gdb \
@@ -60,4 +61,4 @@ documents += \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 
-dist_man_MANS = doc/man/sgc-pauses.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-machine.1 doc/man/sgc-pauses.1 doc/man/sgc-predict.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7

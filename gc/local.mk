@@ -127,6 +127,9 @@ gc_sources = \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
 	gc/pacing/endo_rules.h \
+	gc/pacing/marker_choice.c \
+	gc/pacing/marker_choice.h \
+	gc/pacing/marker_rules.h \
 	gc/pacing/pacing_rules.h \
 	gc/pacing/pause_rules.h \
 	gc/roots/modules.c \

@@ -175,9 +175,9 @@ GC_API SGC_held_t SGC_why_live(const void *address);
 /*
  * Collects, and writes the heap as it is when the mark is about to begin, to that file: pages and objects, the pointers in
  * them, roots.  sgc-snapshot reads it; doc/snapshot-format.md describes it.  The file appears when it is complete, and replaces
- * one that is there.  No memory of the heap is used, and the contents of objects are not written, but for their pointers.  The program
- * stands still meanwhile, some seconds for each gigabyte.  SGC_SNAPSHOT in the environment asks for snapshots without the
- * program's doing.
+ * one that is there.  No memory of the heap is used, and the contents of objects are not written, but for their pointers.  The
+ * program stands still meanwhile, some seconds for each gigabyte.  SGC_SNAPSHOT in the environment asks for snapshots without
+ * the program's doing.
  *
  * Returns 0; or an errno, and there is no file then:
  *   EINVAL    path is NULL or empty

@@ -201,4 +201,23 @@ static inline double sgc_memory_shared_ns(const struct sgc_memory_load *m, doubl
     return sgc_memory_time_ns(&load, work_ns / processors);
 }
 
+/* The smallest number of processors up to `most` whose time is at most so many percent above that of all: by halving, as each
+ * one more takes no longer. [Endo] has no rule for which number suffices (4.4.4). */
+static inline uint32_t sgc_memory_enough(const struct sgc_memory_load *m, double work_ns, uint32_t most, double percent)
+{
+    double bound = sgc_memory_shared_ns(m, work_ns, most) * (1 + percent / 100);
+    uint32_t too_few = 0, enough = most;
+
+    sgc_assert(most > 0 && percent >= 0);
+    while (enough - too_few > 1) {
+        uint32_t middle = too_few + (enough - too_few) / 2;
+
+        if (sgc_memory_shared_ns(m, work_ns, middle) <= bound)
+            enough = middle;
+        else
+            too_few = middle;
+    }
+    return enough;
+}
+
 #endif

@@ -413,7 +413,7 @@ test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/threads/test_spin_wait
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/pacing/test_marker_choice tests/unit/gc/threads/test_spin_wait
 thread_tests += tests/unit/gc/pacing/test_pacing
 
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
@@ -589,20 +589,3 @@ tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
 tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
 tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
 tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)
-
-# The performance model: machines, what is counted, predictions.
-model_tests = \
-	tests/unit/perfmodel/test_cache_model \
-	tests/unit/perfmodel/test_machine_file \
-	tests/unit/perfmodel/test_predict \
-	tests/unit/perfmodel/test_serial_mark \
-	tests/unit/perfmodel/test_work
-unit_tests += tests/unit/mark/test_contention_rules $(model_tests)
-test_headers += tests/unit/perfmodel/model.h
-model_ldadd = libsgcmodel.la libsgccore.la
-tests_unit_mark_test_contention_rules_LDADD = libsgccore.la -lm
-tests_unit_perfmodel_test_cache_model_LDADD = $(model_ldadd)
-tests_unit_perfmodel_test_machine_file_LDADD = $(model_ldadd)
-tests_unit_perfmodel_test_predict_LDADD = $(model_ldadd)
-tests_unit_perfmodel_test_serial_mark_LDADD = $(model_ldadd)
-tests_unit_perfmodel_test_work_LDADD = $(model_ldadd)

@@ -15,7 +15,7 @@
 static const char not_a_number[] = "not a number";
 static const char too_many_digits[] = "a number with too many digits";
 static const char out_of_range[] = "out of range";
-static const char ratio_word[] = "auto";
+static const char special_word[] = "auto";
 
 /* Decimal digits with an optional minus sign; *end is what follows them. */
 static const char *parse_decimal(const char *text, const char **end, int64_t *value)
@@ -150,7 +150,7 @@ static const char *parse_ratio(const struct sgc_option_row *row, const char *tex
     int64_t parts = 0;
 
     sgc_assert(row->min > 0);
-    if (row->special != SGC_NONE && strcmp(text, ratio_word) == 0) {
+    if (row->special != SGC_NONE && strcmp(text, special_word) == 0) {
         *value = row->special;
         return NULL;
     }
@@ -166,11 +166,22 @@ static const char *parse_ratio(const struct sgc_option_row *row, const char *tex
     return row->min <= *value && *value <= row->max ? NULL : out_of_range;
 }
 
+/* What is found out where the number is special has the word for that, too. */
+static const char *parse_special_int(const struct sgc_option_row *row, const char *text, int64_t *value)
+{
+    sgc_assert(row->type == SGC_OPTION_INT);
+    if (row->special != 0 || strcmp(text, special_word) != 0)
+        return parse_int(text, value);
+    *value = row->special;
+    return NULL;
+}
+
 static const char *parse_number(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
     sgc_assert(row->type != SGC_OPTION_TEXT);
     switch (row->type) {
     case SGC_OPTION_BOOL:   return parse_bool(text, value);
+    case SGC_OPTION_INT:    return parse_special_int(row, text, value);
     case SGC_OPTION_SIZE:   return parse_size(text, value);
     case SGC_OPTION_ENUM:   return parse_enum(row, text, value);
     case SGC_OPTION_SIGNAL: return parse_signal(text, value);
@@ -268,7 +279,7 @@ char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buf
     else if (row->type == SGC_OPTION_SIGNAL)
         show_signal((int)value, buffer, size);
     else if (row->type == SGC_OPTION_RATIO && value == row->special)
-        sgc_format(buffer, size, "%s", ratio_word);
+        sgc_format(buffer, size, "%s", special_word);
     else if (row->type == SGC_OPTION_RATIO)
         show_ratio(value, buffer, size);
     else

@@ -41,6 +41,7 @@ enum sgc_end_byte {
 };
 
 enum sgc_service_mode { SGC_SERVICE_OFF, SGC_SERVICE_ON, SGC_SERVICE_EAGER };
+enum sgc_marker_choice { SGC_MARKERS_ALL, SGC_MARKERS_COST, SGC_MARKERS_MODEL };
 enum sgc_pacing_mode { SGC_PACING_COST, SGC_PACING_LIMIT, SGC_PACING_ENDO };
 enum sgc_bind { SGC_BIND_OFF, SGC_BIND_NODE, SGC_BIND_CORE, SGC_BIND_AUTO };
 enum sgc_preset { SGC_PRESET_OPT, SGC_PRESET_NO_SLO, SGC_PRESET_NO_NSB, SGC_PRESET_NO_OPT, SGC_PRESET_SIMPLE };
@@ -67,6 +68,8 @@ struct sgc_options {
     /* marking */
     int markers;                    /* 0 until the start has asked for the number of processors */
     int concurrent_markers;         /* of them, beside the program; 0 until the start */
+    int marker_choice;              /* enum sgc_marker_choice */
+    int node_mb_s;
     int bind;                       /* enum sgc_bind: where helper threads may run */
     int processors;                 /* 0: as many as sgc_limit_cpus() says */
     int mode;                       /* enum sgc_mode */

@@ -13,6 +13,7 @@
 #include "gc/pacing/counts.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/endo_rules.h"
+#include "gc/pacing/marker_choice.h"
 
 struct pacing {
     _Alignas(128)
@@ -79,15 +80,6 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
-/* What takes less than 9 ms is done by one marker: waking others, and what the processors' caches lose, costs more than it
- * saves.  Beyond that each is to have a millisecond's work. */
-static int markers_for(uint64_t ns, int most)
-{
-    enum { ALONE_NS = 9000000, EACH_NS = 1000000 };
-
-    return ns < ALONE_NS ? 1 : ns / EACH_NS < (uint64_t)most ? (int)(ns / EACH_NS) + 1 : most;
-}
-
 /* [Endo]'s heap has a fixed size; here that is what lives and the budget. */
 static bool use_endo(void)
 {
@@ -104,8 +96,9 @@ static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
 {
     uint64_t pause_ns = sgc_aw_load(&pacing.pause_ns);
     uint64_t marking_ns = sgc_pacing_marking_ns(sgc_aw_load(&pacing.live), budget);
+    size_t bytes = sgc_pacing_to_mark(sgc_aw_load(&pacing.live), budget);
 
-    if (pause_ns == 0 || marking_ns / (uint64_t)markers_for(marking_ns, sgc_options.markers) + 1 < pause_ns)
+    if (pause_ns == 0 || marking_ns / (uint64_t)sgc_marker_choice(marking_ns, bytes, sgc_options.markers) + 1 < pause_ns)
         return SGC_PACE_NEVER;
     return use_endo() ? endo_trigger(budget) : sgc_pace_trigger(budget, c, marking_ns, SGC_PACE_MARGIN);
 }
@@ -363,6 +356,8 @@ size_t sgc_pacing_live(void)
 
 int sgc_pacing_markers(int most)
 {
+    size_t live = sgc_pacing_live(), since = sgc_counts_allocated_since();
+
     sgc_assert(most >= 1);
-    return markers_for(sgc_pacing_marking_ns(sgc_pacing_live(), sgc_counts_allocated_since()), most);
+    return sgc_marker_choice(sgc_pacing_marking_ns(live, since), sgc_pacing_to_mark(live, since), most);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sections of a heap snapshot: each of these puts one into the blocks (gc/snapshot/blocks.h) and counts what it has put.  By
- * who has stopped the world, the caches retired, nothing marked.
+ * The sections of a heap snapshot: each of these puts one into the blocks (gc/snapshot/blocks.h) and counts what it has put.
+ * By who has stopped the world, the caches retired, nothing marked.
  */
 #ifndef SGC_GC_SNAPSHOT_HEAP_PART_H
 #define SGC_GC_SNAPSHOT_HEAP_PART_H

@@ -22,6 +22,7 @@ int sgc_bench_cpus(int *cpu, int room)
     cpu_set_t set;
     int n = 0;
 
+    sgc_assert(cpu != NULL && room > 0);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return 0;
     for (int i = 0; i < CPU_SETSIZE && n < room; i++)
@@ -34,6 +35,7 @@ void sgc_bench_pin(int cpu)
 {
     cpu_set_t set;
 
+    sgc_assert(cpu >= 0 && cpu < CPU_SETSIZE);
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
     sched_setaffinity(0, sizeof set, &set); /* a hint: where it is refused the scheduler decides */
@@ -104,6 +106,7 @@ static bool run_round(const struct runner *like, const int *cpu, double *ns)
         begun = runner[i].begun < begun ? runner[i].begun : begun;
         ended = runner[i].ended > ended ? runner[i].ended : ended;
     }
+    sgc_assert(ended >= begun);
     *ns = ended - begun;
     return true;
 }
@@ -128,6 +131,7 @@ void *sgc_bench_memory(size_t bytes, bool huge)
 {
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+    sgc_assert(bytes > 0 && bytes % 4096 == 0);
     if (memory == MAP_FAILED)
         return NULL;
     madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); /* a hint */
@@ -138,5 +142,6 @@ void *sgc_bench_memory(size_t bytes, bool huge)
 
 void sgc_bench_release(void *memory, size_t bytes)
 {
+    sgc_assert(memory != NULL && bytes > 0);
     munmap(memory, bytes);
 }

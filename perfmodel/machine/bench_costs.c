@@ -37,6 +37,7 @@ static double time_of(uintptr_t (*step)(void), double steps)
 {
     double least = 0;
 
+    sgc_assert(steps > 0);
     for (int i = 0; i < ROUNDS; i++) {
         double begun = sgc_bench_own_ns(), time;
         uintptr_t sum = 0;
@@ -180,6 +181,7 @@ static void measure(struct sgc_machine_costs *costs)
     costs->object_ns = time_of(look_at_objects, WORDS);
     costs->mark_ns = time_of(mark_plainly, WORDS);
     costs->mark_rmw_ns = time_of(mark_atomically, WORDS);
+    sgc_assert(sgc_deque_empty(&bench.own) && sgc_deque_empty(&bench.other));
     turn = time_of(push_and_pop, PIECES);
     costs->push_ns = costs->pop_ns = turn / 2;
     costs->steal_ns = less(time_of(steal, 1), PIECES * turn);
@@ -190,6 +192,7 @@ bool sgc_bench_costs(struct sgc_machine_costs *costs, int cpu)
 {
     bool have;
 
+    sgc_assert(costs != NULL);
     sgc_bench_pin(cpu);
     bench.find = sgc_words_inside(0);
     sgc_assert(bench.find != NULL);

@@ -30,6 +30,7 @@ static uint64_t random_next(uint64_t *state)
 
 static uint64_t random_below(uint64_t *state, uint64_t bound)
 {
+    sgc_assert(bound > 0 && bound <= UINT32_MAX);
     return ((random_next(state) >> 32) * bound) >> 32;
 }
 
@@ -45,11 +46,13 @@ struct ring {
 /* With strides of pages the lines are spread over the sets of a cache. */
 static uint64_t offset_of(const struct ring *r, uint64_t i)
 {
+    sgc_assert(i < r->places);
     return i * r->stride + i * LINE % r->stride;
 }
 
 static sgc_aw_t *word_at(const struct ring *r, uint64_t offset)
 {
+    sgc_assert(offset % LINE == 0 && offset + LINE <= r->bytes);
     return (sgc_aw_t *)(void *)(r->memory + offset);
 }
 
@@ -113,6 +116,7 @@ double sgc_bench_chase(const struct sgc_bench_chase *c)
     struct ring r;
     double least = 0;
 
+    sgc_assert(c->stride % LINE == 0 && c->bytes >= 2 * c->stride);
     sgc_bench_pin(c->home);
     if (make_ring(&r, c)) {
         sgc_bench_pin(c->cpu);
@@ -160,6 +164,7 @@ double sgc_bench_independent(size_t bytes, bool rmw, const int *cpu, int n)
     double ns = 0;
     bool have = true;
 
+    sgc_assert(n >= 1 && n <= SGC_BENCH_CPUS && bytes >= LINE);
     in.bytes = bytes;
     in.rmw = rmw;
     have = sgc_bench_together(touch_own, &in, cpu, n, 1, &ns);
@@ -179,6 +184,7 @@ double sgc_bench_stream(size_t bytes, int cpu)
     const uint64_t *memory;
     double least = 0;
 
+    sgc_assert(bytes % sizeof *memory == 0);
     sgc_bench_pin(cpu);
     memory = sgc_bench_memory(bytes, true);
     for (int i = 0; memory != NULL && i < ROUNDS; i++) {
@@ -216,6 +222,7 @@ double sgc_bench_handover(int one, int other)
     int cpu[2] = { one, other };
     double ns = 0;
 
+    sgc_assert(one != other);
     sgc_aw_store(&word, 0);
     return sgc_bench_together(hand_over, &word, cpu, 2, SHORT_ROUNDS, &ns) ? ns / TIMES / 2 : 0;
 }

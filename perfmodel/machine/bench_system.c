@@ -14,6 +14,7 @@ static void read_attribute(const char *root, int index, const char *name, char *
     char path[512];
     FILE *file;
 
+    sgc_assert(index >= 0 && size > 1);
     snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
     file = fopen(path, "re");
     if (file == NULL || fgets(text, size, file) == NULL)

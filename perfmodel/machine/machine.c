@@ -1,254 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a machine file says: reading, finding and writing it.  What its values must be among each other is in machine_check.c.
- */
+/* What follows from what a machine file says: nodes of processors, and distances. */
 #include "perfmodel/machine/machine.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "perfmodel/machine/machine_check.h"
-
-/* ---- the keys ---- */
-
-#define NEEDED NAN
-
-struct key {
-    const char *name, *words, *says; /* words: NULL for numbers */
-    size_t variable;
-    double least, most, absent; /* absent: NaN if the key is needed */
-    bool whole;
-};
-
-#define SGC_KEY(key, variable, least, most, whole, need, says) \
-    { #key, NULL, says, offsetof(struct sgc_machine, variable), least, most, need, whole },
-#define SGC_WORD(key, variable, words, says) { #key, words, says, offsetof(struct sgc_machine, variable), 0, 0, NEEDED, true },
-static const struct key keys[] = {
-#include "perfmodel/machine/keys.def"
-};
-#undef SGC_KEY
-#undef SGC_WORD
-
-enum { KEYS = sizeof keys / sizeof keys[0], NAME = KEYS };
-
-static double *variable_of(struct sgc_machine *m, const struct key *key)
+const struct sgc_machine_cache *sgc_machine_last(const struct sgc_machine *m)
 {
-    return (double *)(void *)((char *)m + key->variable);
+    sgc_assert(m->caches >= 1 && m->caches <= SGC_MACHINE_CACHES);
+    return &m->cache[m->caches - 1];
 }
 
-/* ---- reading ---- */
-
-struct reading {
-    struct sgc_machine *machine;
-    const char *path;
-    int line;
-    int line_of[KEYS + 1]; /* 0: the key was not there; the last is the name's */
-    char *message;
-};
-
-static bool refuse(const struct reading *r, const char *format, ...) SGC_PRINTF(2, 3);
-
-static bool refuse(const struct reading *r, const char *format, ...)
+uint32_t sgc_machine_node_of(const struct sgc_machine *m, uint32_t processor)
 {
-    size_t used = (size_t)snprintf(r->message, SGC_MACHINE_MESSAGE, "%s:%d: ", r->path, r->line);
-    va_list args;
+    uint32_t a_node = (uint32_t)(m->processors / m->nodes);
 
-    va_start(args, format);
-    if (used < SGC_MACHINE_MESSAGE)
-        vsnprintf(r->message + used, SGC_MACHINE_MESSAGE - used, format, args);
-    va_end(args);
-    return false;
+    sgc_assert(a_node >= 1 && m->nodes >= 1);
+    return processor / a_node % (uint32_t)m->nodes;
 }
 
-/* Numbers as people write them: strtod also takes "nan", "inf" and hexadecimal ones. */
-static bool parse_number(const char *text, double *number)
+/* Corners of the hypercube are numbered so that neighbours differ in one digit. */
+static uint32_t count_hops(const struct sgc_machine *m, uint32_t from, uint32_t to)
 {
-    char *end;
+    uint32_t a_router = (uint32_t)m->nodes_a_router;
 
-    if (strspn(text, "0123456789.eE+-") != strlen(text))
-        return false;
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*number);
+    sgc_assert(a_router >= 1);
+    if (m->network == SGC_NETWORK_FLAT)
+        return 0;
+    return (uint32_t)__builtin_popcount(from / a_router ^ to / a_router);
 }
 
-static bool take_number(struct reading *r, const struct key *key, const char *text)
+double sgc_machine_latency(const struct sgc_machine *m, enum sgc_miss_class class, uint32_t from, uint32_t to)
 {
-    double number;
-
-    if (!parse_number(text, &number) || (key->whole && number != floor(number)))
-        return refuse(r, "%s %s: expected %s; write only the number, the unit is in the key's name", key->name, text,
-                      key->whole ? "a whole number" : "a number");
-    if (number < key->least || number > key->most)
-        return refuse(r, "%s %s: expected from %.10g to %.10g; is the unit that of the key's name?", key->name, text,
-                      key->least, key->most);
-    *variable_of(r->machine, key) = number;
-    return true;
+    sgc_assert(from < m->nodes && to < m->nodes && class < SGC_MISS_CLASSES);
+    if (from == to)
+        return m->latency_ns[class][SGC_NEAR];
+    return m->latency_ns[class][SGC_FAR] + m->hop_ns * count_hops(m, from, to);
 }
 
-static bool take_word(struct reading *r, const struct key *key, const char *text)
+double sgc_machine_mean_latency(const struct sgc_machine *m, enum sgc_miss_class class, uint32_t processors, uint32_t to)
 {
-    size_t length = strlen(text);
-    int which = 0;
+    double sum = 0;
 
-    for (const char *at = key->words; at != NULL; which++) {
-        if (strncmp(at, text, length) == 0 && (at[length] == '|' || at[length] == '\0') && length > 0) {
-            *variable_of(r->machine, key) = which;
-            return true;
-        }
-        at = strchr(at, '|');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return refuse(r, "%s %s: expected one of %s; see doc/perfmodel.md for what they mean", key->name, text, key->words);
-}
-
-static bool take_name(struct reading *r, const char *text)
-{
-    if (strlen(text) >= sizeof r->machine->name)
-        return refuse(r, "name %.40s...: expected at most %zu characters; shorten it", text, sizeof r->machine->name - 1);
-    strcpy(r->machine->name, text);
-    return true;
-}
-
-static int find_key(const char *name)
-{
-    for (int k = 0; k < KEYS; k++)
-        if (strcmp(keys[k].name, name) == 0)
-            return k;
-    return strcmp(name, "name") == 0 ? NAME : -1;
-}
-
-static bool take_line(struct reading *r, char *text)
-{
-    char *rest, *name = strtok_r(text, " \t\r\n", &rest), *value, *more;
-    int k;
-
-    if (name == NULL)
-        return true;
-    value = strtok_r(NULL, " \t\r\n", &rest);
-    more = strtok_r(NULL, " \t\r\n", &rest);
-    k = find_key(name);
-    if (k < 0)
-        return refuse(r, "%.60s: unknown key; expected one of those in doc/perfmodel.md, with the unit at its end", name);
-    if (value == NULL || more != NULL)
-        return refuse(r, "%s: expected one value; write \"%s VALUE # where it is from\"", name, name);
-    if (r->line_of[k] != 0)
-        return refuse(r, "%s %.60s: the key stands in line %d already; leave one of the two out", name, value, r->line_of[k]);
-    r->line_of[k] = r->line;
-    if (k == NAME)
-        return take_name(r, value);
-    return keys[k].words != NULL ? take_word(r, &keys[k], value) : take_number(r, &keys[k], value);
-}
-
-static bool take_lines(struct reading *r, FILE *file)
-{
-    char text[1024];
-
-    while (fgets(text, sizeof text, file) != NULL) {
-        r->line++;
-        if (strchr(text, '\n') == NULL && !feof(file))
-            return refuse(r, "a line of more than %zu characters; is this a machine file?", sizeof text - 2);
-        text[strcspn(text, "#")] = '\0';
-        if (!take_line(r, text))
-            return false;
-    }
-    return !ferror(file) || refuse(r, "cannot be read: %s; look at the file", strerror(errno));
-}
-
-/* What is not there has its default, or is missing. */
-static bool fill(struct reading *r)
-{
-    for (int k = 0; k < KEYS; k++) {
-        if (r->line_of[k] != 0)
-            continue;
-        if (isnan(keys[k].absent))
-            return refuse(r, "the file ends without %s (%s); add \"%s VALUE\", with \"# assumed\" if you do not know it",
-                          keys[k].name, keys[k].says, keys[k].name);
-        *variable_of(r->machine, &keys[k]) = keys[k].absent;
-    }
-    if (r->line_of[NAME] == 0)
-        return refuse(r, "the file ends without a name; add \"name NAME\", which stands above predictions");
-    return true;
-}
-
-bool sgc_machine_read_text(struct sgc_machine *m, FILE *file, const char *path, char *message)
-{
-    struct reading r = { .machine = m, .path = path, .message = message };
-    const char *key;
-    char wrong[SGC_MACHINE_MESSAGE / 2];
-
-    sgc_assert(file != NULL && message != NULL);
-    memset(m, 0, sizeof *m);
-    message[0] = '\0';
-    if (!take_lines(&r, file) || !fill(&r))
-        return false;
-    key = sgc_machine_wrong(m, wrong, sizeof wrong);
-    if (key == NULL)
-        return true;
-    if (find_key(key) >= 0 && r.line_of[find_key(key)] != 0)
-        r.line = r.line_of[find_key(key)];
-    return refuse(&r, "%s", wrong);
-}
-
-bool sgc_machine_read(struct sgc_machine *m, const char *path, char *message)
-{
-    FILE *file = fopen(path, "re");
-    bool read;
-
-    if (file == NULL) {
-        snprintf(message, SGC_MACHINE_MESSAGE, "%s: %s; expected a machine file: see sgc-machine(1)", path, strerror(errno));
-        return false;
-    }
-    read = sgc_machine_read_text(m, file, path, message);
-    fclose(file);
-    return read;
-}
-
-bool sgc_machine_find(const char *name, const char *folder, char *path, size_t size, char *message)
-{
-    bool cut = (size_t)snprintf(path, size, "%s", name) >= size;
-
-    if (!cut && (strchr(name, '/') != NULL || access(path, F_OK) == 0))
-        return true;
-    cut = (size_t)snprintf(path, size, "%s/%s.machine", folder, name) >= size;
-    if (!cut && access(path, F_OK) == 0)
-        return true;
-    snprintf(message, SGC_MACHINE_MESSAGE, "%.60s: unknown machine; expected a machine file, or the name of one in %.300s",
-             name, folder);
-    return false;
-}
-
-/* ---- writing ---- */
-
-static void write_value(const struct sgc_machine *m, const struct key *key, FILE *file)
-{
-    struct sgc_machine copy = *m;
-    double value = *variable_of(&copy, key);
-    const char *word = key->words;
-
-    if (word == NULL) {
-        fprintf(file, "%s %.*g", key->name, key->whole ? 15 : 6, value);
-        return;
-    }
-    for (; value > 0; value--)
-        word = strchr(word, '|') + 1;
-    fprintf(file, "%s %.*s", key->name, (int)strcspn(word, "|"), word);
-}
-
-void sgc_machine_write(const struct sgc_machine *m, FILE *file, const char *(*source)(void *arg, const char *key), void *arg)
-{
-    struct sgc_machine copy = *m;
-
-    fprintf(file, "name %s\n", m->name);
-    for (int k = 0; k < KEYS; k++) {
-        const char *from = source != NULL ? source(arg, keys[k].name) : NULL;
-
-        if (keys[k].words == NULL && *variable_of(&copy, &keys[k]) == keys[k].absent)
-            continue;
-        write_value(m, &keys[k], file);
-        fprintf(file, from != NULL && from[0] != '\0' ? "    # %s\n" : "\n", from);
-    }
+    sgc_assert(processors > 0);
+    for (uint32_t p = 0; p < processors; p++)
+        sum += sgc_machine_latency(m, class, sgc_machine_node_of(m, p), to);
+    return sum / processors;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine as the performance model sees it, and the files that describe machines: lines "key value # source", in any order.
- * doc/perfmodel.md describes the keys for users, perfmodel/machine/keys.def lists them.
+ * A machine as the performance model sees it: what a machine file says (perfmodel/machine/machine_file.h), and distances.
  *
  * Whoever reads a machine owns it; nobody changes one afterwards.
  */
@@ -11,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "mark/contention_rules.h"
 
@@ -19,7 +17,6 @@ enum {
     SGC_MACHINE_PROCESSORS = 4096, /* at most, also in predictions */
     SGC_MACHINE_NODES = 1024,
     SGC_MACHINE_CACHES = 3,
-    SGC_MACHINE_MESSAGE = 512, /* bytes of a message at most */
 };
 
 enum { SGC_NEAR, SGC_FAR };
@@ -51,21 +48,6 @@ struct sgc_machine {
     double handover_ns[2];
     struct sgc_machine_costs cost;
 };
-
-/* Reads a file.  False, with what is wrong, where, what was expected and how to go on in `message`, which has
- * SGC_MACHINE_MESSAGE bytes. */
-bool sgc_machine_read(struct sgc_machine *m, const char *path, char *message);
-
-/* The same for text that is open as `file`; `path` is what messages call it. */
-bool sgc_machine_read_text(struct sgc_machine *m, FILE *file, const char *path, char *message);
-
-/* The file of a machine that is named: `name` itself if it has a slash or there is such a file, else NAME.machine in the
- * folder.  False, with a message, if there is none. */
-bool sgc_machine_find(const char *name, const char *folder, char *path, size_t size, char *message);
-
-/* Writes the machine as a file.  source(arg, key) is what stands behind the "#" of a key's line; NULL, or an empty text:
- * nothing. */
-void sgc_machine_write(const struct sgc_machine *m, FILE *file, const char *(*source)(void *arg, const char *key), void *arg);
 
 /* ---- asking ---- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the values of a machine go together; and what follows from them: nodes of processors, and distances. */
+/* Whether the values of a machine go together. */
 #include "perfmodel/machine/machine_check.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
+#include <stdio.h>
 
 struct finding {
     const char *key;
@@ -28,6 +28,8 @@ static bool blame(struct finding *f, const char *key, const char *format, ...)
 static bool is_power_of_two(double value)
 {
     uint64_t n = (uint64_t)value;
+
+    sgc_assert(value >= 0);
 
     return n != 0 && (n & (n - 1)) == 0;
 }
@@ -170,53 +172,10 @@ const char *sgc_machine_wrong(struct sgc_machine *m, char *text, size_t size)
 {
     struct finding f = { NULL, text, size };
 
+    sgc_assert(m->nodes >= 1 && m->nodes_a_router >= 1 && m->tlb.ways >= 1);
+
     if (nodes_are_right(m, &f) && latencies_are_right(m, SGC_MISS_READ, &f) && latencies_are_right(m, SGC_MISS_RMW, &f) &&
         classes_are_right(m, &f) && caches_are_right(m, &f))
         tlb_is_right(m, &f);
     return f.key;
-}
-
-/* ---- asking ---- */
-
-const struct sgc_machine_cache *sgc_machine_last(const struct sgc_machine *m)
-{
-    sgc_assert(m->caches >= 1 && m->caches <= SGC_MACHINE_CACHES);
-    return &m->cache[m->caches - 1];
-}
-
-uint32_t sgc_machine_node_of(const struct sgc_machine *m, uint32_t processor)
-{
-    uint32_t a_node = (uint32_t)(m->processors / m->nodes);
-
-    sgc_assert(a_node >= 1 && m->nodes >= 1);
-    return processor / a_node % (uint32_t)m->nodes;
-}
-
-/* Corners of the hypercube are numbered so that neighbours differ in one digit. */
-static uint32_t count_hops(const struct sgc_machine *m, uint32_t from, uint32_t to)
-{
-    uint32_t a_router = (uint32_t)m->nodes_a_router;
-
-    sgc_assert(a_router >= 1);
-    if (m->network == SGC_NETWORK_FLAT)
-        return 0;
-    return (uint32_t)__builtin_popcount(from / a_router ^ to / a_router);
-}
-
-double sgc_machine_latency(const struct sgc_machine *m, enum sgc_miss_class class, uint32_t from, uint32_t to)
-{
-    sgc_assert(from < m->nodes && to < m->nodes && class < SGC_MISS_CLASSES);
-    if (from == to)
-        return m->latency_ns[class][SGC_NEAR];
-    return m->latency_ns[class][SGC_FAR] + m->hop_ns * count_hops(m, from, to);
-}
-
-double sgc_machine_mean_latency(const struct sgc_machine *m, enum sgc_miss_class class, uint32_t processors, uint32_t to)
-{
-    double sum = 0;
-
-    sgc_assert(processors > 0);
-    for (uint32_t p = 0; p < processors; p++)
-        sum += sgc_machine_latency(m, class, sgc_machine_node_of(m, p), to);
-    return sum / processors;
 }

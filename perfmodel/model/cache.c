@@ -44,6 +44,7 @@ uint64_t sgc_cache_use(struct sgc_cache *c, uint64_t address, uint64_t now)
 
 bool sgc_cache_model_make(struct sgc_cache_model *model, const struct sgc_machine *machine)
 {
+    sgc_assert(machine->caches >= 1 && machine->nodes >= 1);
     memset(model, 0, sizeof *model);
     model->machine = machine;
     model->missed_last[SGC_MISS_READ] = model->missed_last[SGC_MISS_RMW] = UINT64_MAX - 1; /* no line is the next */
@@ -106,6 +107,7 @@ void sgc_cache_model_access(void *arg, const struct sgc_access *access)
 
 const struct sgc_misses *sgc_cache_model_end(struct sgc_cache_model *model)
 {
+    sgc_assert(model->now == model->counted.accesses[SGC_MISS_READ] + model->counted.accesses[SGC_MISS_RMW]);
     model->counted.live_lines = model->now > 0 ? (double)model->live_time / (double)model->now : 0;
     return &model->counted;
 }

@@ -11,6 +11,7 @@ static bool is_interleaved(const struct sgc_homes *h)
 
 static uint32_t in_turn(const struct sgc_homes *h, uint64_t address, double unit)
 {
+    sgc_assert(unit >= 1);
     return (uint32_t)(address / (uint64_t)unit % (uint64_t)h->machine->nodes);
 }
 
@@ -18,6 +19,7 @@ static uint32_t node_of_arena(const struct sgc_homes *h, uint64_t offset)
 {
     int node = h->graph->node[offset >> h->graph->geometry.arena_log];
 
+    sgc_assert(offset >> h->graph->geometry.arena_log < h->graph->arenas);
     return node < 0 ? 0 : (uint32_t)node % (uint32_t)h->machine->nodes;
 }
 
@@ -26,6 +28,7 @@ static uint32_t node_of_page(const struct sgc_homes *h, uint32_t page)
 {
     uint32_t thread = h->graph->page[page].home;
 
+    sgc_assert(page < h->graph->pages);
     return sgc_machine_node_of(h->machine, thread > 0 ? thread - 1 : 0);
 }
 

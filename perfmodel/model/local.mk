@@ -11,6 +11,8 @@ model_sources = \
 	perfmodel/machine/machine.h \
 	perfmodel/machine/machine_check.c \
 	perfmodel/machine/machine_check.h \
+	perfmodel/machine/machine_file.c \
+	perfmodel/machine/machine_file.h \
 	perfmodel/model/access.h \
 	perfmodel/model/cache.c \
 	perfmodel/model/cache.h \

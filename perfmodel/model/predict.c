@@ -27,6 +27,7 @@ static double count_steals(const struct sgc_prediction_of *of, uint32_t processo
                    : of->unit == SGC_STEALS_BY_WORDS ? (double)of->work->words
                                                      : of->work->work_ns;
 
+    sgc_assert(units >= 0);
     if (processors == 1)
         return 0;
     return of->steals >= 0 ? of->steals : processors * log(larger(units, 1));
@@ -66,6 +67,7 @@ static void fill_latencies(struct predicting *g, uint32_t processors)
 /* The misses of the serial mark times `factor`: those that steals add have the same shares by node and class. */
 static void fill_requests(struct predicting *g, double factor)
 {
+    sgc_assert(factor >= 0);
     for (uint32_t j = 0; j < g->load.nodes; j++)
         for (int c = 0; c < SGC_MISS_CLASSES; c++)
             g->node[j].requests[c] = (double)g->of->misses->node[j].misses[c] * factor;
@@ -84,6 +86,7 @@ static void predict_thesis(struct predicting *g, struct sgc_prediction *p)
     fill_requests(g, once > 0 ? p->misses / once : 0);
     p->no_contention_ns = sgc_memory_free_ns(&g->load, p->computing_ns);
     p->time_ns = sgc_memory_time_ns(&g->load, p->computing_ns);
+    sgc_assert(p->time_ns >= p->computing_ns && p->misses >= once);
     p->miss_ns = sgc_memory_miss_ns(&g->load, p->time_ns);
     p->busiest = p->time_ns > 0 ? sgc_memory_least_ns(&g->load) / p->time_ns : 0;
 }
@@ -138,6 +141,7 @@ static double predict_overlap(struct predicting *g, uint32_t processors)
     for (int i = 1; i < m->caches; i++)
         waits += (double)g->of->misses->answered[i] * m->cache[i].hit_ns;
     g->load.abreast = processors * m->misses_in_flight;
+    sgc_assert(m->misses_in_flight >= 1);
     if (m->stream_mb_s > 0)
         fill_streams(g);
     return sgc_memory_time_ns(&g->load, computing(g->of, g->of->work->work_ns + waits / m->misses_in_flight, processors));

@@ -49,6 +49,7 @@ static void visit(struct mark *m, uint32_t object)
     struct sgc_access access = { sgc_mark_bit_address(m->homes, object), sgc_home_of_mark_bit(m->homes, object),
                                  is_new ? SGC_MISS_RMW : SGC_MISS_READ };
 
+    sgc_assert(object < m->graph->objects);
     m->access(m->arg, &access);
     m->marked[object / 64] |= bit;
     if (is_new && sgc_graph_has_words(m->graph, object))

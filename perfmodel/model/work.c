@@ -19,6 +19,7 @@ static unsigned count_halvings(uint64_t bytes, uint32_t split_bytes)
 
 static double part(uint64_t all, unsigned halvings)
 {
+    sgc_assert(halvings < 64);
     return (double)((all + (UINT64_C(1) << halvings) - 1) >> halvings);
 }
 
@@ -128,6 +129,7 @@ static void reach(struct measure *m, uint32_t object, double at)
     if ((m->seen[object / 64] & bit) != 0)
         return;
     m->seen[object / 64] |= bit;
+    sgc_assert(m->queue.count < m->graph->objects);
     put(&m->queue, (struct ready){ at + count_object(m, object).way_ns, object });
 }
 
@@ -155,6 +157,7 @@ bool sgc_work_measure(struct sgc_work *work, const struct sgc_homes *homes, uint
     };
     bool made;
 
+    sgc_assert(homes->graph != NULL && homes->machine != NULL);
     memset(work, 0, sizeof *work);
     if (node_bytes != NULL)
         memset(node_bytes, 0, (size_t)homes->machine->nodes * sizeof *node_bytes);

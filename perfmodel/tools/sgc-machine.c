@@ -10,20 +10,23 @@
 #include <time.h>
 
 #include "perfmodel/machine/bench.h"
+#include "perfmodel/machine/machine_file.h"
 #include "platform/topology.h"
 
 enum { FAILED = 1, MISUSED = 2, ENOUGH_PROCESSORS = 8 };
 
-static const char help[] = "usage: sgc-machine [--quick] [--name NAME] [--output FILE]\n"
-                           "\n"
-                           "Measures this machine and writes a machine file, see sgc-predict(1).\n"
-                           "\n"
-                           "  --quick        a second instead of some ten, and less exact\n"
-                           "  --name NAME    what the machine is called in it; default: this-machine\n"
-                           "  --output FILE  default: the standard output\n"
-                           "  --help, --version\n"
-                           "\n"
-                           "Exit status: 0; 1 if it cannot be measured or written; 2 if sgc-machine was used wrongly.\n";
+static const char help[] =
+    "usage: sgc-machine [--quick] [--name NAME] [--output FILE]\n"
+    "\n"
+    "Measures this machine and writes a machine file, see sgc-predict(1).\n"
+    "\n"
+    "  --quick        some seconds instead of ten, and less exact\n"
+    "  --name NAME    what the machine is called in it; default: this-machine\n"
+    "  --output FILE  default: the standard output\n"
+    "  --help         this\n"
+    "  --version      the version\n"
+    "\n"
+    "Exit status: 0; 1 if it cannot be measured or written; 2 if sgc-machine was used wrongly.\n";
 
 static struct sgc_machine machine;
 static struct sgc_topology topology;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmodel/machine/machine_file.h"
 #include "perfmodel/model/predict.h"
 #include "perfmodel/model/serial_mark.h"
 
@@ -22,11 +23,12 @@ static const char help[] =
     "  --processors LIST    numbers and ranges, as in 1,2,4-8; default: powers of two, and all of the machine's\n"
     "  --depth RULE         larger (default) or smaller of T_1/P and T_inf, or their sum\n"
     "  --split BYTES        objects above are marked in halves; 0: as a whole; default 256\n"
-    "  --bits balanced|home where mark bits are: on all nodes in turn (default), or with their objects\n"
+    "  --bits WHERE         where mark bits are: balanced (default) on all nodes in turn, or home, with their objects\n"
     "  --steals N           steals with several processors, if known\n"
     "  --steals-by UNIT     else P ln T_1, with T_1 in pieces of work (default), words or ns\n"
     "  --tsv                columns separated by tabs\n"
-    "  --help, --version    this, or the version\n"
+    "  --help               this\n"
+    "  --version            the version\n"
     "\n"
     "Exit status: 0; 1 if a file cannot be read; 2 if sgc-predict was used wrongly.\n";
 

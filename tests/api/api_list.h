@@ -348,6 +348,7 @@
     F(int, SGC_check, (void)) \
     F(SGC_held_t, SGC_find_way, (const void *, SGC_step_proc, void *)) \
     F(SGC_held_t, SGC_why_live, (const void *)) \
+    F(int, SGC_write_heap_snapshot, (const char *)) \
     F(void, SGC_print_options, (void)) \
     F(void, SGC_print_placement, (void))
 

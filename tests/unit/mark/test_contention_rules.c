@@ -250,6 +250,33 @@ static void test_shared(void)
     tap_ok(many > 230e6 && one / many < 3, "a node that has all requests bounds the speed-up, however many they are");
 }
 
+/* As found by asking for each number; and the thesis' table 4.4, where some 22 of 48 processors suffice for BH-st on O2K. */
+static void test_enough(void)
+{
+    struct problem p;
+    int wrong = 0;
+    struct sgc_node_load bh[2] = { { .requests = { 0.8e6, 0 }, .latency_ns = { 650, 0 } },
+                                   { .requests = { 0.2e6, 0 }, .latency_ns = { 650, 0 } } };
+    struct sgc_memory_load o2k = { bh, 2, { 230, 0 }, 1 };
+
+    for (int i = 0; i < 500; i++) {
+        uint32_t most = 1 + (uint32_t)any(1, 200), few = 1;
+        double percent = any(0.1, 100);
+
+        make_problem(&p);
+        while (sgc_memory_shared_ns(&p.memory, p.computing_ns, few) >
+               sgc_memory_shared_ns(&p.memory, p.computing_ns, most) * (1 + percent / 100))
+            few++;
+        wrong += sgc_memory_enough(&p.memory, p.computing_ns, most, percent) != few;
+    }
+    tap_ok(wrong == 0, "the smallest number that is enough is found");
+    tap_ok(sgc_memory_enough(&o2k, 940e6, 48, 5) >= 16 && sgc_memory_enough(&o2k, 940e6, 48, 5) <= 28,
+           "for [Endo]'s BH-st on O2K %u of 48 processors are within 5 percent", sgc_memory_enough(&o2k, 940e6, 48, 5));
+    o2k.occupancy_ns[SGC_MISS_READ] = 0;
+    tap_ok(sgc_memory_enough(&o2k, 940e6, 48, 5) == 46, "without queues all are of use, within 5 percent of it");
+    tap_ok(sgc_memory_enough(&o2k, 940e6, 1, 5) == 1, "one is enough of one");
+}
+
 int main(void)
 {
     test_root();
@@ -257,5 +284,6 @@ int main(void)
     test_thesis();
     test_curves();
     test_shared();
+    test_enough();
     return tap_done();
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmodel/machine/machine.c and machine_check.c: what is read from a machine file, each mistake that is refused with its
- * message, writing and reading again, distances, and the files that SGC has.
+ * perfmodel/machine/machine_file.c, machine_check.c and machine.c: what is read from a machine file, each mistake that is
+ * refused with its message, writing and reading again, distances, and the files that SGC has.
  */
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmodel/machine/machine.h"
+#include "perfmodel/machine/machine_file.h"
 #include "tests/lib/tap.h"
 
 static const char right[] =

@@ -154,6 +154,16 @@ static bool shows(const struct sgc_option_row *row, int64_t value, const char *w
     return strcmp(sgc_option_show(row, value, text, sizeof text), wanted) == 0;
 }
 
+/* Ints that may be 0 for what is found out have the word for it. */
+static void check_automatic(void)
+{
+    const struct sgc_option_row *markers = &sgc_option_table[SGC_OPT_GC_MARKERS];
+    const struct sgc_option_row *divisor = &sgc_option_table[SGC_OPT_GC_FREE_SPACE_DIVISOR];
+
+    tap_ok(accepts(markers, "auto", 0) && accepts(markers, "0", 0), "GC_MARKERS=auto is 0");
+    tap_ok(refuses(markers, "AUTO") && refuses(markers, "auto0") && refuses(divisor, "auto"), "but not where 0 is none");
+}
+
 static void check_ratio(const struct sgc_option_row *row)
 {
     static const char *const beyond[] = { "0", "0.999999999", "-1", "-1.5", "-0.5", "65536.5", "65537", "1000000000" };
@@ -540,6 +550,7 @@ int main(int argc, char **argv)
     check_fields();
     for (int i = 0; i < SGC_OPTIONS; i++)
         check_row(&sgc_option_table[i]);
+    check_automatic();
     check_sizes();
     check_signals();
     check_unknown_names();

@@ -355,6 +355,12 @@ static void test_markers(void)
     white_collect();
     tap_ok(sgc_pacing_markers(64) >= 4, "100 MB need more: %d", sgc_pacing_markers(64));
     tap_ok(sgc_pacing_markers(2) == 2 && sgc_pacing_markers(1) == 1, "but no more than there are");
+    sgc_options.marker_choice = SGC_MARKERS_MODEL;
+    sgc_options.node_mb_s = 1;
+    tap_ok(sgc_pacing_markers(1000) <= 20, "a node that serves 1 MB/s keeps few markers busy, by the model");
+    sgc_options.marker_choice = SGC_MARKERS_ALL;
+    tap_ok(sgc_pacing_markers(1000) == 1000, "all are all");
+    sgc_options.marker_choice = SGC_MARKERS_COST;
     drop_live();
 }
 

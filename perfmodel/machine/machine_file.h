@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Machine files: lines "key value # source", in any order.  doc/perfmodel.md describes the keys for users,
+ * perfmodel/machine/keys.def lists them.
+ */
+#ifndef SGC_PERFMODEL_MACHINE_MACHINE_FILE_H
+#define SGC_PERFMODEL_MACHINE_MACHINE_FILE_H
+
+#include <stdio.h>
+
+#include "perfmodel/machine/machine.h"
+
+enum { SGC_MACHINE_MESSAGE = 512 }; /* bytes of a message at most */
+
+/* Reads a file.  False, with what is wrong, where, what was expected and how to go on in `message`, which has
+ * SGC_MACHINE_MESSAGE bytes. */
+bool sgc_machine_read(struct sgc_machine *m, const char *path, char *message);
+
+/* The same for text that is open as `file`; `path` is what messages call it. */
+bool sgc_machine_read_text(struct sgc_machine *m, FILE *file, const char *path, char *message);
+
+/* The file of a machine that is named: `name` itself if it has a slash or there is such a file, else NAME.machine in the
+ * folder.  False, with a message, if there is none. */
+bool sgc_machine_find(const char *name, const char *folder, char *path, size_t size, char *message);
+
+/* Writes the machine as a file.  source(arg, key) is what stands behind the "#" of a key's line; NULL, or an empty text:
+ * nothing. */
+void sgc_machine_write(const struct sgc_machine *m, FILE *file, const char *(*source)(void *arg, const char *key), void *arg);
+
+#endif
