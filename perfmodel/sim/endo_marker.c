@@ -42,6 +42,7 @@ static void count(uint32_t change)
 
 static void become_busy(uint32_t i)
 {
+    sgc_assert(i < endo.markers && endo.preset->balance);
     if (endo.preset->flags)
         sgc_termination_busy(&endo.termination, i);
     else
@@ -50,6 +51,7 @@ static void become_busy(uint32_t i)
 
 static void become_idle(uint32_t i)
 {
+    sgc_assert(i < endo.markers && sgc_deque_empty(&endo.marker[i].stack));
     if (endo.preset->flags)
         sgc_termination_idle(&endo.termination, i);
     else
@@ -75,6 +77,7 @@ static void push(struct endo_marker *m, uintptr_t start, size_t bytes)
 /* Test and compare-and-swap.  Is it this marker that marked the object? */
 static bool set_mark(sgc_aw_t *marks, const sgc_aw_t *allocated, uintptr_t bit)
 {
+    sgc_assert(marks != allocated && (bit & (bit - 1)) == 0);
     return (sgc_aw_load(marks) & bit) == 0 && (sgc_aw_load(allocated) & bit) != 0 && sgc_mark_by_cas(marks, bit) != 0;
 }
 
@@ -122,6 +125,7 @@ static void scan(struct endo_marker *m, uintptr_t start, size_t bytes)
     uintptr_t edge[PIECE / sizeof(uintptr_t) + SGC_WORDS_BEYOND];
     uintptr_t limit = sgc_aw_load(&sgc_heap.limit);
 
+    sgc_assert(start % sizeof(uintptr_t) == 0 && bytes % sizeof(uintptr_t) == 0);
     for (; words.bytes != 0; bytes -= words.bytes, words.start += words.bytes, words.bytes = bytes < PIECE ? bytes : PIECE) {
         size_t n = sgc_words_inside(0)(edge, &words, 1, sgc_heap.base, limit);
 
@@ -161,6 +165,7 @@ static bool steal_from(uint32_t i, uint32_t victim)
     struct endo_marker *m = &endo.marker[i];
     size_t got;
 
+    sgc_assert(victim < endo.markers && victim != i);
     if (sgc_deque_looks_empty(&endo.marker[victim].stack))
         return false;
     become_busy(i);
@@ -231,6 +236,7 @@ static bool make_marker(struct endo_marker *m, uint64_t seed)
 
 bool sgc_endo_begin(const struct sgc_sim_preset *preset, uint32_t markers, uint32_t seed, const struct sgc_sim_heap *heap)
 {
+    sgc_assert(preset->endo && markers != 0);
     endo.preset = preset;
     endo.markers = markers;
     endo.marker = sgc_mem_obtain(markers * sizeof *endo.marker);

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "platform/report.h"
+
 /* What machine files do not say, and what decides little: markers that have nothing to do.  Assumed. */
 enum { PAUSE = 40, YIELD = 500, SLEEP = 1000, WAKE = 1000, WOKEN = 5000 };
 
@@ -60,6 +62,7 @@ void sgc_sim_machine_of(const struct sgc_machine *file, bool by_owner, struct sg
 {
     const struct sgc_machine_cache *cache = sgc_machine_last(file);
 
+    sgc_assert(file->nodes >= 1 && file->processors >= file->nodes && cache->shared_by >= 1);
     *machine = (struct sgc_sim_machine){
         .nodes = (uint32_t)file->nodes, .per_node = (uint32_t)(file->processors / file->nodes),
         .in_turn = file->placement == SGC_PLACED_INTERLEAVED, .line_bytes = (uint32_t)cache->line_bytes,

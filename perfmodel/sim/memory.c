@@ -189,11 +189,13 @@ enum sgc_sim_region sgc_sim_region_of(size_t offset)
 
 uint32_t sgc_sim_node_of(uint32_t marker)
 {
+    sgc_assert(memory.machine.per_node != 0);
     return marker / memory.machine.per_node % memory.machine.nodes;
 }
 
 static uint32_t home_of_page(size_t page, size_t offset)
 {
+    sgc_assert(offset / memory.layout.page == page);
     switch (memory.placement.objects) {
     case SGC_SIM_ONE_NODE:
         return 0;
@@ -301,6 +303,7 @@ static uint64_t serve(uint32_t marker, uint32_t node, enum sgc_sim_request reque
     struct sgc_sim_server *server = &memory.server[node];
     uint64_t start = arrival;
 
+    sgc_assert(node < memory.machine.nodes && now <= arrival);
     if (memory.contention)
         start = sgc_sim_occupy(&memory.times[node], now, arrival, memory.occupied[request]);
     server->requests[request]++;
@@ -317,6 +320,7 @@ static uint64_t handed_over(uint32_t marker, const struct line *line)
 {
     bool elsewhere = line->owner != 0 && line->owner != marker + 1;
 
+    sgc_assert(line->owner <= memory.markers);
     return elsewhere ? memory.handover[(line->owner - 1) / memory.machine.near != marker / memory.machine.near] : 0;
 }
 
@@ -327,6 +331,7 @@ static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
     uint64_t number = offset >> memory.line_log;
     struct copy *copy = place_for(&memory.cache[marker], number);
 
+    sgc_assert(copy->number == number + 1 || find(&memory.cache[marker], number) == NULL);
     if (write) {
         line->version++;
         line->owner = marker + 1;
@@ -357,6 +362,7 @@ static uint64_t *free_flight(struct cache *cache, uint64_t now)
 {
     uint64_t *first = cache->flight;
 
+    sgc_assert(memory.machine.in_flight > 1);
     for (uint32_t i = 0; i < memory.machine.in_flight && *first > now; i++)
         if (cache->flight[i] < *first)
             first = &cache->flight[i];

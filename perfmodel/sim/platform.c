@@ -26,6 +26,7 @@ bool sgc_sim_platform_begin(size_t bytes)
     size_t align = (size_t)4 << 20;
     char *start;
 
+    sgc_assert(bytes % OS_PAGE == 0);
     sgc_sim_platform_end();
     start = mmap(NULL, bytes + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
@@ -82,6 +83,7 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
 {
     size_t start = sgc_round_up(range.used, align > OS_PAGE ? align : OS_PAGE);
 
+    sgc_assert(range.base != NULL && (align & (align - 1)) == 0);
     bytes = sgc_round_up(bytes, OS_PAGE);
     if (start > range.bytes || bytes > range.bytes - start)
         return NULL;
@@ -195,6 +197,7 @@ static size_t scan(uintptr_t *inside, struct sgc_words words, uintptr_t base, ui
     uintptr_t at = words.start, end = at + words.bytes;
     size_t n = 0, looks = 0;
 
+    sgc_assert(at % sizeof at == 0 && words.bytes % sizeof at == 0);
     for (; at < end; looks++) {
         uintptr_t stop = next_line(at) < end ? next_line(at) : end;
 

@@ -108,6 +108,7 @@ static void allocate(const struct sgc_graph *graph, uint32_t object)
     uint32_t page = sgc_graph_page_of(graph, object);
     sgc_aw_t *word = sgc_span_word(page, sgc_heap.alloc_role);
 
+    sgc_assert(sgc_page_ok(page));
     if (graph->page[page].is == SGC_GRAPH_PAGE_SPAN)
         sgc_aw_store(word, sgc_aw_load(word) | sgc_arena_bit(page));
     else
@@ -130,6 +131,7 @@ static void write_edges(const struct sgc_graph *graph, uint32_t object)
     uintptr_t *words = (uintptr_t *)(sgc_heap.base + graph->object[object].offset);
     const struct sgc_graph_edge *edge = graph->edge;
 
+    sgc_assert(sgc_heap_contains((uintptr_t)words));
     for (uint64_t e = graph->object[object].first_edge; e < graph->object[object + 1].first_edge; e++)
         words[edge[e].word] = sgc_heap.base + (graph->aim != NULL ? graph->aim[e] : graph->object[edge[e].target].offset);
 }
@@ -185,6 +187,7 @@ static size_t distance(const void *table)
 
 static void set_layout(struct sgc_sim_heap *heap)
 {
+    sgc_assert(distance((void *)sgc_heap.base) == 0);
     heap->layout = (struct sgc_sim_layout){
         .bytes = sgc_sim_platform_bytes(),
         .objects = sgc_aw_load(&sgc_heap.limit),
@@ -251,6 +254,7 @@ bool sgc_sim_is_marked(const struct sgc_graph *graph, uint32_t object)
 {
     uint32_t page = sgc_graph_page_of(graph, object);
 
+    sgc_assert(sgc_page_ok(page));
     if (graph->page[page].is == SGC_GRAPH_PAGE_SPAN)
         return (sgc_aw_load(sgc_span_word(page, sgc_mark_role())) & sgc_arena_bit(page)) != 0;
     return sgc_mark_bit(graph->object[object].offset / SGC_GRANULE);

@@ -65,6 +65,7 @@ static void give_way(void)
 {
     uint32_t next;
 
+    sgc_assert(state.now != NULL);
     if (state.queue.count == 0)
         sgc_fatal("all simulated markers sleep, and nobody is there to wake them: report this, with the snapshot");
     next = state.queue.number[0];
@@ -91,6 +92,7 @@ static void wait_for_turn(void)
 
 static void leave(void)
 {
+    sgc_assert(state.left != 0 && !state.now->done);
     state.left--;
     state.now->done = true;
     if (state.now->clock > state.ended)
@@ -166,6 +168,7 @@ static void go(void)
 {
     uint32_t first = state.queue.number[0];
 
+    sgc_assert(state.queue.count == state.tasks.count);
     sgc_sim_queue_remove(&state.queue, first);
     state.now = &state.task[first];
     state.now->clock = state.queue.time[first];
@@ -264,6 +267,7 @@ static void wake_one(struct task *task)
     uint32_t number = (uint32_t)(task - state.task);
     uint64_t now = state.now->clock + picoseconds(costs->woken);
 
+    sgc_assert(task != state.now && task->word != NULL && !task->done);
     if (state.queue.place[number] != 0)
         sgc_sim_queue_remove(&state.queue, number);
     task->word = NULL;
@@ -306,6 +310,7 @@ static void request(size_t offset, bool write, enum sgc_sim_request what)
 {
     uint64_t now;
 
+    sgc_assert(write || what == SGC_SIM_REQUEST_READ);
     pass(sgc_sim_memory_way(sgc_sim_self(), offset, what));
     now = state.now->clock;
     pass(sgc_sim_memory_request(sgc_sim_self(), offset, write, what, now) - now);

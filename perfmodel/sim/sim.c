@@ -57,6 +57,7 @@ static struct {
 
 static struct sgc_team_config config_of(const struct sgc_sim_preset *preset, uint32_t markers)
 {
+    sgc_assert(!preset->endo && markers != 0);
     return (struct sgc_team_config){
         .mark = { .interior_pointers = true, .split_bytes = preset->split ? SPLIT : 0, .edges = EDGES,
                   .stack_bytes = STACK_BYTES, .stack_form = preset->form },
@@ -91,6 +92,7 @@ static void lead(void)
 {
     struct sgc_marker *first = sgc_team_first(marking.team);
 
+    sgc_assert(marking.team->made == marking.team->config.most);
     sgc_team_begin(marking.team, marking.team->made);
     for (uint32_t i = 0; i < marking.heap->ranges; i++)
         sgc_mark_roots(first, (const void *)marking.heap->range[i].lo, (const void *)marking.heap->range[i].hi);
@@ -110,6 +112,7 @@ static void end_team(struct sgc_sim_work *work)
 {
     struct sgc_team_totals totals;
 
+    sgc_assert(sgc_termination_complete(&marking.team->termination));
     sgc_team_check(marking.team);
     sgc_team_totals(marking.team, &totals);
     *work = (struct sgc_sim_work){ totals.objects, totals.bytes, totals.steals, totals.stolen };
@@ -142,6 +145,7 @@ static bool begin(const struct sgc_sim_heap *heap, const struct sgc_sim_options 
 {
     struct sgc_sim_placement placement = { options->homes, heap->home, preset->balance_bits };
 
+    sgc_assert(options->homes <= SGC_SIM_BY_PAGE && heap->layout.bytes == sgc_sim_platform_bytes());
     sgc_sim_platform_reset(heap->used);
     sgc_sim_unmark();
     marking.heap = heap;
@@ -159,6 +163,8 @@ bool sgc_simulate(const struct sgc_sim_heap *heap, const struct sgc_sim_options 
     struct sgc_sim_work work;
     bool done;
 
+    sgc_assert(preset != NULL && options->markers != 0 && options->markers <= SGC_SIM_MARKERS_MAX);
+    sgc_assert(sgc_sim_machine_check(options->machine) == NULL);
     *result = (struct sgc_sim_result){ .markers = options->markers, .nodes = options->machine->nodes };
     done = begin(heap, options, preset) && sgc_sim_run(&tasks, &result->ps);
     if (done) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmodel/machine/machine_file.h"
 #include "perfmodel/sim/sim.h"
 
 enum { BAD_INPUT = 1, MISUSED = 2 };

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "perfmodel/machine/machine_file.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/shapes.h"
 
