@@ -66,7 +66,7 @@ __attribute__((unused)) static struct sgc_graph shape_array(uint32_t leaves, uin
 {
     struct shape s = shape_make(leaves + 1, leaves, 1);
 
-    s.bytes[0] = (leaves * 8 + 4095) / 4096 * 4096 + 65536;
+    s.bytes[0] = leaves * 8 < 65536 ? 65536 : (leaves * 8 + 4095) / 4096 * 4096;
     for (s.objects = 1; s.objects <= leaves; s.objects++) {
         s.bytes[s.objects] = leaf_bytes;
         shape_edge(&s, 0, s.objects);

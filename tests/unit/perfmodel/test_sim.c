@@ -87,7 +87,7 @@ static void marks_each_object_once(void)
 {
     static const uint32_t markers[] = { 1, 2, 7, 64, 128 };
 
-    restore(shape_random(6000, 5), 128);
+    restore(shape_random(3000, 5), 128);
     for (unsigned p = 0; sgc_sim_preset_name(p) != NULL; p++) {
         uint64_t wrong = 0;
 
@@ -137,20 +137,21 @@ static double gain(const char *preset, uint32_t markers, const struct sgc_sim_ma
 
 static void gains_where_there_is_something_to_gain(void)
 {
-    double array, list;
+    double array, list, alone;
 
-    restore(shape_array(2000000, 16), 64);
+    restore(shape_array(1 << 20, 16), 64);
+    alone = (double)run("sgc", 1, &ideal).ps;
     for (uint32_t markers = 16; markers <= 64; markers *= 4) {
-        array = gain("sgc", markers, &ideal);
+        array = alone / (double)run("sgc", markers, &ideal).ps;
         tap_ok(array >= 0.9 * markers && array <= 1.02 * markers, "an array: %u markers are %.1f times as fast", markers,
                array);
     }
-    restore(shape_array(400000, 16), 64);
-    array = gain("endo-opt", 32, &ideal);
-    tap_ok(array >= 0.9 * 32 && array < 33, "an array, the marker of the thesis: 32 are %.1f times as fast", array);
+    restore(shape_array(200000, 16), 64);
+    array = gain("endo-opt", 16, &ideal);
+    tap_ok(array >= 0.9 * 16 && array < 16.5, "an array, the marker of the thesis: 16 are %.1f times as fast", array);
     array = gain("endo-simple", 64, &ideal);
     tap_ok(array <= 1.1, "who does not share gains nothing: %.2f", array);
-    restore(shape_list(50000), 64);
+    restore(shape_list(20000), 64);
     list = gain("sgc", 64, &ideal);
     tap_ok(list <= 1.05, "a list: 64 markers are %.2f times as fast", list);
     list = gain("endo-opt", 16, &ideal);
@@ -163,7 +164,7 @@ static void contention_costs(void)
     struct sgc_sim_result with, without;
     int slower = 0;
 
-    restore(shape_tree(60000, 3), 64);
+    restore(shape_tree(30000, 3), 64);
     for (unsigned p = 0; p < 2; p++) {
         options.preset = p == 0 ? "endo-opt" : "sgc";
         options.no_contention = false;
