@@ -3,8 +3,8 @@
  * When a memory node is busy: stretches of time, in order, with room between them.
  *
  * Requests that somebody waits for are known when they arrive, and served in that order.  Those that are asked for ahead are
- * known when they are made, and arrive later.  Each is served at the first time from its arrival on at which the node is free for
- * long enough.
+ * known when they are made, and arrive later.  Each is served at the first time from its arrival on at which the node is free
+ * for long enough.
  */
 #ifndef SGC_PERFMODEL_SIM_OCCUPIED_H
 #define SGC_PERFMODEL_SIM_OCCUPIED_H

@@ -17,8 +17,8 @@ static const struct sgc_sim_layout layout = {
 static struct sgc_sim_machine machine_of(double handover)
 {
     return (struct sgc_sim_machine){
-        .nodes = 2, .per_node = 2, .line_bytes = LINE, .os_page_bytes = 4096, .cache_bytes = 4 * LINE, .ways = 2, .in_flight = 2,
-        .near = 2, .handover = { handover, 2 * handover }, .memory = { { 100, 160, 40 }, { 200, 300, 60 } },
+        .nodes = 2, .per_node = 2, .line_bytes = LINE, .os_page_bytes = 4096, .cache_bytes = 4 * LINE, .ways = 2,
+        .in_flight = 2, .near = 2, .handover = { handover, 2 * handover }, .memory = { { 100, 160, 40 }, { 200, 300, 60 } },
     };
 }
 
@@ -76,7 +76,8 @@ static void loses_copies_to_writers(void)
     fetch_update(1, 0, 0);
     tap_ok(!hit(0, 0, false) && hit(1, 0, true), "who writes has the only copy");
     fetch_read(0, 0, 0);
-    tap_ok(hit(0, 0, false) && hit(1, 0, false) && !hit(1, 0, true), "when it is read, both have copies, and nobody may write");
+    tap_ok(hit(0, 0, false) && hit(1, 0, false) && !hit(1, 0, true),
+           "when it is read, both have copies, and nobody may write");
     fetch_update(0, 0, 0);
     tap_ok(!hit(1, 0, false) && hit(0, 0, true), "who writes next has it again");
 }
