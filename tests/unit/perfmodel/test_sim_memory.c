@@ -66,7 +66,8 @@ static void keeps_copies(void)
     tap_ok(!hit(0, 0, true), "it is not the marker's to write");
     fetch_read(0, 2 * LINE, 0);
     fetch_read(0, 4 * LINE, 0);
-    tap_ok(!hit(0, 0, false) && hit(0, 2 * LINE, false) && hit(0, 4 * LINE, false), "of a set the line goes that was used first");
+    tap_ok(!hit(0, 0, false) && hit(0, 2 * LINE, false) && hit(0, 4 * LINE, false),
+           "of a set the line goes that was used first");
 }
 
 static void loses_copies_to_writers(void)
