@@ -9,10 +9,14 @@
 
 enum { CHUNK_LOG = 20, NO_NODE = UINT16_MAX };
 
-/* Of a line: how often it was written, and who did so last, plus 1; 0: there are copies elsewhere, or none. */
+enum { NOBODY = 0, SEVERAL = UINT16_MAX };
+
+/* Of a line: how often it was written; the only marker that has had it since, plus 1, or NOBODY, or SEVERAL; has it been
+ * written by its owner? */
 struct line {
     uint32_t version;
-    uint32_t owner;
+    uint16_t owner;
+    bool written;
 };
 
 /* The lines of a megabyte, and where its OS pages are. */
@@ -280,12 +284,13 @@ static struct copy *place_for(struct cache *cache, uint64_t line)
 
 bool sgc_sim_memory_hit(uint32_t marker, size_t offset, bool write, uint64_t now, uint64_t *ready)
 {
-    const struct line *line = line_at(offset);
+    struct line *line = line_at(offset);
     const struct copy *copy = find(&memory.cache[marker], offset >> memory.line_log);
 
     sgc_assert(marker < memory.markers);
     if (copy == NULL || copy->version != line->version || (write && line->owner != marker + 1))
         return false;
+    line->written |= write;
     *ready = copy->ready > now ? copy->ready : now;
     return true;
 }
@@ -318,9 +323,9 @@ static uint64_t serve(uint32_t marker, uint32_t node, enum sgc_sim_request reque
 /* The time for which a line comes from the cache that has written it, where a machine does it so; 0: it comes from its home. */
 static uint64_t handed_over(uint32_t marker, const struct line *line)
 {
-    bool elsewhere = line->owner != 0 && line->owner != marker + 1;
+    bool elsewhere = line->written && line->owner != marker + 1;
 
-    sgc_assert(line->owner <= memory.markers);
+    sgc_assert(line->owner <= memory.markers || (line->owner == SEVERAL && !line->written));
     return elsewhere ? memory.handover[(line->owner - 1) / memory.machine.near != marker / memory.machine.near] : 0;
 }
 
@@ -332,12 +337,10 @@ static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
     struct copy *copy = place_for(&memory.cache[marker], number);
 
     sgc_assert(copy->number == number + 1 || find(&memory.cache[marker], number) == NULL);
-    if (write) {
+    if (write)
         line->version++;
-        line->owner = marker + 1;
-    } else if (line->owner != marker + 1) {
-        line->owner = 0;
-    }
+    line->written = write || (line->written && line->owner == marker + 1);
+    line->owner = write || line->owner == NOBODY || line->owner == marker + 1 ? (uint16_t)(marker + 1) : SEVERAL;
     *copy = (struct copy){ .number = number + 1, .ready = done, .version = line->version, .used = copy->used };
 }
 

@@ -63,7 +63,7 @@ static void keeps_copies(void)
     tap_ok(!hit(0, 0, false), "nothing is in a cache at first");
     fetch_read(0, 0, 0);
     tap_ok(hit(0, LINE - 1, false) && !hit(0, LINE, false) && !hit(1, 0, false), "a line that was read is, for its marker");
-    tap_ok(!hit(0, 0, true), "it is not the marker's to write");
+    tap_ok(hit(0, 0, true), "if nobody else has read it, it is the marker's to write");
     fetch_read(0, 2 * LINE, 0);
     fetch_read(0, 4 * LINE, 0);
     tap_ok(!hit(0, 0, false) && hit(0, 2 * LINE, false) && hit(0, 4 * LINE, false),
@@ -74,6 +74,8 @@ static void loses_copies_to_writers(void)
 {
     begin(0, true, SGC_SIM_ONE_NODE, NULL, true);
     fetch_read(0, 0, 0);
+    fetch_read(1, 0, 0);
+    tap_ok(!hit(0, 0, true) && !hit(1, 0, true) && hit(0, 0, false), "what two have read is nobody's to write");
     fetch_update(1, 0, 0);
     tap_ok(!hit(0, 0, false) && hit(1, 0, true), "who writes has the only copy");
     fetch_read(0, 0, 0);
