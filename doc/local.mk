@@ -33,6 +33,7 @@ documents += \
 	doc/design/regions.md \
 	doc/design/roots.md \
 	doc/design/shortterm.md \
+	doc/design/simulator.md \
 	doc/design/testing.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
@@ -49,6 +50,7 @@ documents += \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/perfmodel.md \
+	doc/journal/simulator.md \
 	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \

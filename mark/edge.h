@@ -14,7 +14,7 @@
 #include "alloc/pages/kind.h"
 #include "alloc/pages/pool.h"
 #include "mark/marker.h"
-#include "platform/sanitizers.h"
+#include "mark/read_once.h"
 
 #define SGC_NOWHERE UINTPTR_MAX
 
@@ -93,24 +93,6 @@ SGC_INLINE size_t sgc_slot_granule(const struct sgc_page *d, size_t offset)
 }
 
 /* ---- words ---- */
-
-/* These loops read memory that was never meant for them (other functions' stack frames, the gaps between
- * variables), so sanitizers are told to look away, here and in the functions that they are inlined into.  What
- * synchronises with other markers is called, not inlined. */
-#define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
-
-/* ThreadSanitizer does look at what it is inlined into, if that synchronises. */
-#if SGC_TSAN
-#define SGC_INLINE_BLIND SGC_BLIND __attribute__((noinline, unused)) static
-#else
-#define SGC_INLINE_BLIND SGC_BLIND SGC_INLINE
-#endif
-
-/* A word of the program's memory, loaded once: it may change between two loads, and be in the heap for one of them only. */
-SGC_INLINE_BLIND uintptr_t sgc_read_once(uintptr_t address)
-{
-    return *(const volatile uintptr_t *)address;
-}
 
 /* Each word is written to the next place of the marker's edges, and the place is kept if it is one: no branch. */
 SGC_BLIND SGC_INLINE size_t sgc_edge_append(uintptr_t *edge, size_t n, uintptr_t word, uintptr_t base, uintptr_t limit)

@@ -28,6 +28,7 @@ mark_sources = \
 	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
+	mark/read_once.h \
 	mark/scan.c \
 	mark/scan.h \
 	mark/team.c \
