@@ -29,6 +29,12 @@ static bool clear(const struct sgc_object *o)
     return o->span ? sgc_span_clear(o->page) : sgc_remote_free(o->page, o->granule);
 }
 
+/* Would the thread have done so by itself, at one of its next operations? */
+static bool takes_off(void)
+{
+    return sgc_shortterm.eager || sgc_shortterm.step != 0;
+}
+
 static void free_object(struct sgc_dates *d, uintptr_t object)
 {
     struct sgc_object o;
@@ -41,7 +47,8 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
         return;
     d->freed++;
     d->freed_bytes += o.bytes;
-    sgc_pacing_freed_early(o.bytes);
+    if (takes_off())
+        sgc_pacing_freed_early(o.bytes);
     if (sgc_kind_uncollectable(o.kind))
         sgc_api_count_uncollectable(-(intptr_t)o.bytes);
 }

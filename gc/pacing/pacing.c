@@ -313,12 +313,14 @@ static void learn_own(size_t allocated, size_t live, size_t early)
         sgc_aw_store(&pacing.own, sgc_pace_own(allocated, freed, sgc_pace_less(there, live)));
 }
 
+/* What the program would have freed, we say, is no more than what it did free: else a heap would grow that only cycles free. */
 size_t sgc_pacing_cycle_done(size_t live)
 {
     size_t early = sgc_aw_swap(&pacing.early_now, 0), allocated = sgc_counts_at_stop();
 
     sgc_assert(ok());
     learn_own(allocated, live, early);
+    early = sgc_pace_smaller(early, sgc_counts_freed_at_stop());
     sgc_counts_cycle_done();
     sgc_aw_store(&pacing.live, live);
     sgc_aw_store(&pacing.early, early);

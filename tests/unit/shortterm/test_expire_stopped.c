@@ -23,9 +23,9 @@ enum { OBJECTS = 3000, LARGE = 3 };
 static void *object[OBJECTS];           /* a root: nothing dies by itself */
 static sgc_a32_t waits, goes_on;        /* flags of a thread and of who waits for it */
 
-static void lazily(int mode)
+static void lazily_by(int mode, int step)
 {
-    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_LAZY, 0, 256 };
+    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_LAZY, step, 256 };
 
     if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
         exit(9);
@@ -46,6 +46,12 @@ static int there(void)
     for (int i = 0; i < OBJECTS; i++)
         count += SGC_dates(object[i]) >= 0;
     return count;
+}
+
+/* Nothing but a collection takes dates off. */
+static void lazily(int mode)
+{
+    lazily_by(mode, 0);
 }
 
 /* Small ones of several sizes, and a few large ones. */
@@ -281,11 +287,11 @@ static int forked(void)
 }
 
 /* Each period makes 200 KB that have dates and loses 50 KB that never had one; 64 MB in all. */
-static int lost(void)
+static int lose(int step)
 {
     unsigned long before;
 
-    lazily(SGC_SHORTTERM_FREE);
+    lazily_by(SGC_SHORTTERM_FREE, step);
     before = (unsigned long)GC_get_gc_no();
     for (int period = 0; period < 256; period++) {
         for (int i = 0; i < 250; i++) {
@@ -299,9 +305,12 @@ static int lost(void)
     return GC_get_heap_size() > (size_t)8 << 20 || (unsigned long)GC_get_gc_no() - before < 4;
 }
 
+static int lost(void) { return lose(1); }
+static int all_left(void) { return lose(0); }
+
 int main(void)
 {
-    tap_plan(11);
+    tap_plan(12);
     child_ok(own_thread, "a collection frees what its thread has not taken off");
     child_ok(idle_thread, "of a thread that does nothing");
     child_ok(blocked_thread, "of one that blocks");
@@ -310,6 +319,7 @@ int main(void)
     child_ok(registered, "or has a finalizer, or a link to it");
     child_ok(others, "uncollectable objects, and those with guards");
     child_ok(lost, "what never had a date and is lost is collected");
+    child_ok(all_left, "likewise if only collections take dates off");
     child_ok(ended_thread, "of a thread that has ended, when time has gone on");
     child_ok(own_clock_ends, "a thread's own dates are over when it ends");
     child_ok(forked, "in a fork's child the other threads' dates do not count");

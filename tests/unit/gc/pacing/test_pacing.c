@@ -234,12 +234,18 @@ static void test_freed_early(void)
     size_t sum;
 
     white_collect();
+    for (int i = 0; i < 250; i++)
+        sgc_object_free(sgc_self, sgc_allocate(100000, WHITE_KIND));
     sgc_pacing_freed_early((size_t)20 << 20);
     white_collect();
     sum = until_collection(1000, false);
     tap_ok(mb(sum) >= 27, "a cycle that has freed 20 MB in the program's place: the next after these and more (%zu)", mb(sum));
     sum = until_collection(1000, false);
     white_exact_ok(mb(sum) <= 17, "but the one after that as before (%zu)", mb(sum));
+    sgc_pacing_freed_early((size_t)20 << 20);
+    white_collect();
+    sum = until_collection(1000, false);
+    white_exact_ok(mb(sum) <= 17, "and so where the program frees nothing (%zu)", mb(sum));
 }
 
 /* Allocates 2 MB again and again, and frees what was there, but for so many tenths; then, until the next collection. */
