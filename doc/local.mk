@@ -50,6 +50,7 @@ documents += \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/simulator.md \
+	doc/journal/perfmodel.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
 	doc/numa.md \

@@ -79,6 +79,7 @@ int sgc_bench_caches(struct sgc_machine_cache *cache, const char *root)
             cache[levels].ways = 8;
         if (cache[levels].bytes == 0 || cache[levels].line_bytes == 0 || cache[levels].shared_by == 0)
             break;
+        sgc_assert(levels < SGC_MACHINE_CACHES);
         levels++;
     }
     return levels;

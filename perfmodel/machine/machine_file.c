@@ -129,6 +129,7 @@ static bool take_line(struct reading *r, char *text)
 
     if (name == NULL)
         return true;
+    sgc_assert(strpbrk(name, " \t#") == NULL);
     value = strtok_r(NULL, " \t\r\n", &rest);
     more = strtok_r(NULL, " \t\r\n", &rest);
     k = find_key(name);
@@ -138,6 +139,7 @@ static bool take_line(struct reading *r, char *text)
         return refuse(r, "%s: expected one value; write \"%s VALUE # where it is from\"", name, name);
     if (r->line_of[k] != 0)
         return refuse(r, "%s %.60s: the key stands in line %d already; leave one of the two out", name, value, r->line_of[k]);
+    sgc_assert(r->line >= 1);
     r->line_of[k] = r->line;
     if (k == NAME)
         return take_name(r, value);
@@ -199,6 +201,7 @@ bool sgc_machine_read(struct sgc_machine *m, const char *path, char *message)
     FILE *file = fopen(path, "re");
     bool read;
 
+    sgc_assert(message != NULL);
     if (file == NULL) {
         snprintf(message, SGC_MACHINE_MESSAGE, "%s: %s; expected a machine file: see sgc-machine(1)", path, strerror(errno));
         return false;

@@ -79,6 +79,7 @@ static void predict_thesis(struct predicting *g, struct sgc_prediction *p)
 {
     double once = all_misses(g->of->misses);
 
+    sgc_assert(p->processors >= 1 && p->computing_ns >= 0 && p->steals >= 0);
     g->load.abreast = p->processors;
     fill_requests(g, 1);
     p->no_extra_ns = sgc_memory_time_ns(&g->load, p->computing_ns);
@@ -106,6 +107,7 @@ static double predict_fast(struct predicting *g, uint32_t processors)
     for (uint32_t j = 0; j < g->load.nodes; j++) {
         double share = bytes > 0 ? g->of->node_bytes[j] / bytes : 0;
 
+        sgc_assert(share >= 0 && share <= 1 + 1e-9);
         g->node[j].requests[SGC_MISS_READ] = g->of->node_bytes[j] / line;
         g->node[j].requests[SGC_MISS_RMW] = g->of->balanced ? marks / g->load.nodes : marks * share;
     }
@@ -126,6 +128,7 @@ static void fill_streams(struct predicting *g)
             const struct sgc_node_misses *n = &g->of->misses->node[j];
             double share = n->misses[c] > 0 ? (double)n->in_sequence[c] / (double)n->misses[c] : 0;
 
+            sgc_assert(share >= 0 && share <= 1);
             if (streamed < g->node[j].latency_ns[c])
                 g->node[j].latency_ns[c] -= share * (g->node[j].latency_ns[c] - streamed);
         }
@@ -176,6 +179,7 @@ bool sgc_predict_enough(const struct sgc_prediction_of *of, uint32_t most, doubl
     sgc_assert(most >= 1 && most <= SGC_MACHINE_PROCESSORS && percent >= 0);
     for (uint32_t p = 1; made && p <= most; p++) {
         time[p] = predict_fast(&g, p);
+        sgc_assert(time[p] >= 0);
         best = fmin(best, time[p]);
     }
     for (*enough = 1; made && time[*enough] > best * (1 + percent / 100);)

@@ -22,6 +22,7 @@ struct mark {
 
 static void push(struct mark *m, struct piece piece)
 {
+    sgc_assert(m->depth <= m->room && piece.from <= piece.to);
     if (m->depth == m->room) {
         uint64_t room = m->room != 0 ? 2 * m->room : 1024;
         struct piece *larger = realloc(m->stack, room * sizeof *larger);
@@ -82,6 +83,7 @@ static void scan(struct mark *m, struct piece piece)
         struct sgc_access access = { sgc_graph_address(g, piece.object) + byte, sgc_home_of_byte(m->homes, piece.object, byte),
                                      SGC_MISS_READ };
 
+        sgc_assert(edge == end || g->edge[edge].word >= word);
         m->access(m->arg, &access);
         for (; edge < end && g->edge[edge].word == word; edge++)
             visit(m, g->edge[edge].target);
@@ -109,6 +111,7 @@ bool sgc_serial_mark(const struct sgc_homes *homes, uint32_t split_bytes, sgc_ac
     const struct sgc_graph *g = homes->graph;
     struct mark m = { .homes = homes, .graph = g, .split_words = split_bytes / g->geometry.word, .access = access, .arg = arg };
 
+    sgc_assert(access != NULL && g->geometry.word > 0);
     m.marked = calloc(g->objects / 64 + 1, sizeof *m.marked);
     if (m.marked == NULL)
         return false;

@@ -95,6 +95,7 @@ static void count_homes(const struct measure *m, uint32_t object, uint64_t bytes
 {
     uint64_t line = (uint64_t)sgc_machine_last(m->homes->machine)->line_bytes;
 
+    sgc_assert(line > 0);
     for (uint64_t at = 0; at < bytes; at += line)
         m->node_bytes[sgc_home_of_byte(m->homes, object, at)] += (double)(bytes - at < line ? bytes - at : line);
 }
@@ -108,6 +109,7 @@ static struct sgc_object_cost count_object(const struct measure *m, uint32_t obj
                                                   m->split_bytes);
     struct sgc_work *w = m->work;
 
+    sgc_assert(has_words || edges == 0);
     w->objects++;
     w->bytes += bytes;
     w->words += has_words ? bytes / g->geometry.word : 0;
