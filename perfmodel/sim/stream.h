@@ -11,7 +11,8 @@
 #include "perfmodel/model/access.h"
 #include "perfmodel/sim/sim.h"
 
-/* As sgc_simulate with one marker; of the options machine, preset and homes count.  Addresses begin with the heap's first byte. */
+/* As sgc_simulate with one marker; of the options machine, preset and homes count.  Addresses begin with the heap's first
+ * byte. */
 bool sgc_sim_stream(const struct sgc_sim_heap *heap, const struct sgc_sim_options *options, sgc_access_fn *access, void *arg,
                     struct sgc_sim_result *result);
 
