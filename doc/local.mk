@@ -51,6 +51,7 @@ documents += \
 	doc/journal/parallel-marking.md \
 	doc/journal/simulator.md \
 	doc/journal/perfmodel.md \
+	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
 	doc/numa.md \

@@ -47,6 +47,21 @@ static mode_t type_of(const char *path)
     return sgc_syscall(SYS_newfstatat, HERE, (long)path, (long)&status, 0) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
+/* Without O_NONBLOCK the opening of a pipe would wait for a reader; writing waits. */
+static long open_special(const char *path)
+{
+    long fd = sgc_syscall(SYS_openat, HERE, (long)path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+
+    if (fd >= 0)
+        sgc_syscall(SYS_fcntl, fd, F_SETFL, 0, 0);
+    return fd;
+}
+
+static long open_new(const char *path)
+{
+    return sgc_syscall(SYS_openat, HERE, (long)path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+}
+
 bool sgc_out_open(struct sgc_out_file *file, const char *path)
 {
     mode_t type;
@@ -64,8 +79,7 @@ bool sgc_out_open(struct sgc_out_file *file, const char *path)
         return fail(file, EISDIR);
     file->beside = type == 0 || type == S_IFREG;
     sgc_format(file->other, sizeof file->other, "%s.%ld.part", path, sgc_syscall(SYS_getpid, 0, 0, 0, 0));
-    fd = sgc_syscall(SYS_openat, HERE, (long)(file->beside ? file->other : file->path),
-                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    fd = file->beside ? open_new(file->other) : open_special(file->path);
     if (fd < 0) {
         file->beside = false;           /* there is nothing to be removed */
         return refused(file, fd);

@@ -250,7 +250,7 @@ static bool begin(struct sgc_mutator *self, uint32_t epoch)
     bool begun = false;
 
     sgc_gc_lock_acquire(self);
-    if (sgc_heap.epoch == epoch && !collecting_is_disabled() && !sgc_upper_marks()) {
+    if (sgc_heap.epoch == epoch && !collecting_is_disabled() && !sgc_upper_marks() && !sgc_next_in_one_stop()) {
         sgc_cycle_start_helpers((uint32_t)sgc_options.concurrent_markers);
         sgc_team_make_spares(&sgc_cycle.team);
         sgc_a32_store_rel(&concurrent.state, MARKING);

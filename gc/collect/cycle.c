@@ -16,8 +16,6 @@
 #include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
-SGC_STATE sgc_a32_t sgc_stop_each;
-
 /* ---- in one pause ---- */
 
 /* Under torture small heaps are marked by all, too. */

@@ -11,17 +11,6 @@
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/mutator.h"
 
-/* Each cycle whose number is a multiple of this is made in one stop, also where cycles are concurrent; 0: none in particular.
- * Relaxed: the thread that starts the collector, then the collecting one; a concurrent cycle more does no harm. */
-extern sgc_a32_t sgc_stop_each;
-
-static inline bool sgc_next_in_one_stop(void)
-{
-    uint32_t each = sgc_a32_load(&sgc_stop_each);
-
-    return each != 0 && (sgc_cycles_finished() + 1) % each == 0;
-}
-
 enum sgc_collect_result {
     SGC_COLLECTED,              /* by us, or by another thread while we waited for it */
     SGC_COLLECT_GIVEN_UP,       /* the stop function said so, or a thread could not be stopped */

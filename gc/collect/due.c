@@ -5,6 +5,7 @@
 #include "gc/collect/assists.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
+#include "gc/collect/phases.h"
 #include "gc/collect/torture.h"
 #include "gc/threads/gc_lock.h"
 

@@ -28,6 +28,7 @@
 #include "platform/faults.h"
 
 SGC_STATE struct sgc_cycle sgc_cycle;
+SGC_STATE sgc_a32_t sgc_stop_each;
 
 /* ---- stopping and resuming ---- */
 

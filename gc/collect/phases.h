@@ -44,6 +44,17 @@ extern const struct sgc_phase_row sgc_phases_stopped[];
 /* Of a concurrent cycle's stops: what begins each, and what follows if all is marked; and if not. */
 extern const struct sgc_phase_row sgc_phases_attempt[], sgc_phases_commit[], sgc_phases_go_on[];
 
+/* Each cycle whose number is a multiple of this is made in one stop, also where cycles are concurrent; 0: none in particular.
+ * Relaxed: the thread that starts the collector, then the collecting one; a concurrent cycle more does no harm. */
+extern sgc_a32_t sgc_stop_each;
+
+static inline bool sgc_next_in_one_stop(void)
+{
+    uint32_t each = sgc_a32_load(&sgc_stop_each);
+
+    return each != 0 && (sgc_cycles_finished() + 1) % each == 0;
+}
+
 /* There is one cycle at a time. */
 extern struct sgc_cycle sgc_cycle;
 

@@ -19,7 +19,8 @@
 
 struct snapshots {
     struct sgc_snapshot_option option;
-    sgc_aw_t wanted;                    /* a struct sgc_snapshot_request */
+    sgc_aw_t wanted;                    /* a struct sgc_snapshot_request, */
+    sgc_a32_t process;                  /* of a thread of this process */
     sgc_a32_t listens;
     int error;                          /* that is to be told when the world runs */
 };
@@ -92,10 +93,28 @@ static int write_named(uint64_t cycle)
     return sgc_snapshot_write(name, cycle);
 }
 
+/* In the child of a fork the thread that had asked is gone, and so is its request. */
+static void forget_copied(void)
+{
+    uint32_t mine = (uint32_t)getpid(), seen = sgc_a32_load_acq(&snapshots.process);
+    uintptr_t copied = sgc_aw_load_acq(&snapshots.wanted);
+
+    if (seen != mine && sgc_a32_cas(&snapshots.process, seen, mine))
+        sgc_aw_cas(&snapshots.wanted, copied, 0);
+}
+
+/* NULL: nobody has asked. */
+static struct sgc_snapshot_request *wanted(void)
+{
+    if (sgc_aw_load(&snapshots.wanted) != 0)
+        forget_copied();
+    return (struct sgc_snapshot_request *)sgc_aw_load_acq(&snapshots.wanted);
+}
+
 /* Who has asked is told by the request, and everybody else by a message. */
 static void on_retired(void *context, const struct sgc_cycle_record *record)
 {
-    struct sgc_snapshot_request *request = (struct sgc_snapshot_request *)sgc_aw_load_acq(&snapshots.wanted);
+    struct sgc_snapshot_request *request = wanted();
     bool due = is_due(record->cycle);
 
     sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record && snapshots.error == 0);
@@ -170,6 +189,7 @@ bool sgc_snapshot_ask(struct sgc_snapshot_request *request)
 {
     request->error = 0;
     request->done = false;
+    forget_copied();
     return listen_to_cycles() && sgc_aw_cas(&snapshots.wanted, 0, (uintptr_t)request);
 }
 

@@ -11,6 +11,8 @@
  *                the GC lock: 0
  *   a request    who asks, before that; then who has the GC lock   who asks, with the GC   the GC lock
  *                                                                  lock
+ *   process      who asks: its own, by CAS                         same, the collecting    acquire-release; then the request is
+ *                                                                  thread                  none that was copied by a fork
  *   the rest     the thread that starts the collector; then the    same                    the GC lock
  *                collecting thread
  */

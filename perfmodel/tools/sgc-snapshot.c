@@ -115,7 +115,8 @@ static int say_pack(const char *path, const char *problem)
 {
     if (problem == NULL)
         return 0;
-    fprintf(stderr, "%s: it cannot be packed: %s. Without libzstd use zstd(1)\n", path, problem);
+    fprintf(stderr, "%s: it cannot be packed: %s. %s\n", path, problem,
+            sgc_unpack_can() ? "Name a file that can be read, and where a new one can be written" : "Use zstd(1)");
     return BAD;
 }
 

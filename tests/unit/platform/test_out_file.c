@@ -96,6 +96,8 @@ static void test_pipe(void)
     sgc_out_open(&file, path);
     sgc_out_write(&file, "abc", 3);
     tap_ok(sgc_out_close(&file) == 0 && read(ends[0], text, 3) == 3 && strcmp(text, "abc") == 0, "a pipe is written to");
+    tap_ok(mkfifo(folder_path("pipe"), 0600) == 0 && fails(folder_path("pipe")) == ENXIO,
+           "one that nobody reads is an error, and is not waited for");
 }
 
 int main(void)

@@ -142,6 +142,28 @@ static int collect_beside(void)
     return beside != 0 && written >= 2 ? wrong : 2;
 }
 
+/* A thread had asked when the process was copied; its request, which is on a stack that is nobody's by now, is left alone. */
+static int fork_asked(void)
+{
+    struct sgc_snapshot_request before = { .path = folder_path("before") }, after = { .path = folder_path("after") };
+    int status = 0;
+    pid_t child;
+
+    GC_INIT();
+    if (!sgc_snapshot_ask(&before) || sgc_snapshot_ask(&after))
+        return 1;
+    child = fork();
+    if (child != 0)
+        return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+    GC_gcollect();
+    if (before.done || access(before.path, F_OK) == 0)
+        return 3;
+    if (!sgc_snapshot_ask(&after))
+        return 4;
+    GC_gcollect();
+    return after.done && after.error == 0 && access(after.path, F_OK) == 0 ? 0 : 5;
+}
+
 static int fail_once(void)
 {
     set_option("none/n%n", "");
@@ -186,6 +208,7 @@ int main(void)
     test_crc();
     child_ok(collect_three, "every third collection writes one, and its time is a part of the pause");
     child_ok(collect_beside, "where collections run beside the program those stop it");
+    child_ok(fork_asked, "what was asked for before a fork is not written by the child, which asks anew");
     child_says(fail_once, 0, "a heap snapshot cannot be written (no such directory", "one that cannot be written is told once");
     child_says(full, 0, "a heap snapshot cannot be written (no space left", "so is a full device");
     child_says(bad_text, 0, "expected PATTERN or PATTERN,every=N", "another text is told");
