@@ -21,7 +21,9 @@ sim_sources = \
 	perfmodel/sim/schedule.c \
 	perfmodel/sim/schedule.h \
 	perfmodel/sim/sim.c \
-	perfmodel/sim/sim.h
+	perfmodel/sim/sim.h \
+	perfmodel/sim/stream.c \
+	perfmodel/sim/stream.h
 
 noinst_LTLIBRARIES += libsgcsim.la
 libsgcsim_la_SOURCES = $(sim_sources) $(mark_sources) \
@@ -40,11 +42,13 @@ perfmodel_tools_sgc_simulate_LDADD = libsgcsim.la
 perfmodel_tools_sgc_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SIMULATE_VERSION='"$(PACKAGE_VERSION)"' \
 	-DSGC_MACHINES='"$(machinesdir)"'
 
-unit_tests += tests/unit/perfmodel/test_sim tests/unit/perfmodel/test_sim_memory tests/unit/perfmodel/test_sim_rules
+unit_tests += tests/unit/perfmodel/test_sim tests/unit/perfmodel/test_sim_memory tests/unit/perfmodel/test_sim_rules \
+	tests/unit/perfmodel/test_sim_stream
 test_headers += tests/lib/shapes.h
 script_tests += tests/check/check_sim
 tests_unit_perfmodel_test_sim_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_memory_LDADD = libsgcsim.la
+tests_unit_perfmodel_test_sim_stream_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_rules_LDADD = libsgcsim.la
 tests_unit_perfmodel_test_sim_rules_CPPFLAGS = $(libsgcsim_la_CPPFLAGS)
 

@@ -150,32 +150,34 @@ static const char *restore_objects(const struct sgc_graph *graph)
 /* ---- roots ---- */
 
 /* Those that a cycle looks at after the mark are left out. */
-static bool restore_range(const struct sgc_graph *graph, const struct sgc_graph_range *range, struct sgc_sim_heap *heap)
+static const char *restore_range(const struct sgc_graph *graph, const struct sgc_graph_range *range, struct sgc_sim_heap *heap)
 {
     size_t bytes = root_bytes(range);
     uintptr_t *words;
 
     if ((SGC_GRAPH_BIT(range->root) & SGC_GRAPH_MARK_ROOTS) == 0 || bytes == 0)
-        return true;
+        return NULL;
     words = sgc_mem_obtain(bytes);
     if (words == NULL)
-        return false;
+        return "there is no memory for the roots";
     for (uint64_t r = range->first_root; r < range[1].first_root; r++) {
         size_t at = range->lo != 0 ? graph->root[r].word : r - range->first_root;
 
-        sgc_assert(at < bytes / sizeof *words);
+        if (at >= bytes / sizeof *words)
+            return "a root lies behind its range";
         words[at] = sgc_heap.base + graph->object[graph->root[r].target].offset;
     }
     heap->range[heap->ranges++] = (struct sgc_sim_range){ (uintptr_t)words, (uintptr_t)words + bytes, range->thread };
-    return true;
+    return NULL;
 }
 
 static const char *restore_roots(const struct sgc_graph *graph, struct sgc_sim_heap *heap)
 {
-    for (uint32_t i = 0; i < graph->ranges; i++)
-        if (!restore_range(graph, &graph->range[i], heap))
-            return "there is no memory for the roots";
-    return NULL;
+    const char *problem = NULL;
+
+    for (uint32_t i = 0; i < graph->ranges && problem == NULL; i++)
+        problem = restore_range(graph, &graph->range[i], heap);
+    return problem;
 }
 
 /* ---- all ---- */
@@ -203,6 +205,9 @@ const char *sgc_sim_restore(const struct sgc_graph *graph, uint32_t markers, str
 
     sgc_assert(markers != 0 && markers <= SGC_SIM_MARKERS_MAX);
     *heap = (struct sgc_sim_heap){ .used = 0 };
+    if (graph->pages > (uint64_t)graph->arenas * SGC_ARENA_PAGES ||
+        (graph->pages != 0 && graph->page[0].is != SGC_GRAPH_PAGE_NONE))
+        return "its pages are not those of its arenas";
     if (graph->geometry.word != 8 || graph->geometry.granule_log != SGC_GRANULE_LOG || graph->geometry.page_log != SGC_PAGE_LOG)
         return "it is of a heap with other pages than this version has";
     heap->range = calloc((size_t)graph->ranges + 1, sizeof *heap->range);

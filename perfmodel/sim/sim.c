@@ -55,13 +55,15 @@ static struct {
     const struct sgc_sim_heap *heap;
 } marking;
 
-static struct sgc_team_config config_of(const struct sgc_sim_preset *preset, uint32_t markers)
+static struct sgc_team_config config_of(const struct sgc_sim_preset *preset, const struct sgc_sim_options *options)
 {
-    sgc_assert(!preset->endo && markers != 0);
+    size_t split = options->split_bytes != 0 ? options->split_bytes : SPLIT;
+
+    sgc_assert(!preset->endo && options->markers != 0);
     return (struct sgc_team_config){
-        .mark = { .interior_pointers = true, .split_bytes = preset->split ? SPLIT : 0, .edges = EDGES,
+        .mark = { .interior_pointers = true, .split_bytes = preset->split ? split : 0, .edges = EDGES,
                   .stack_bytes = STACK_BYTES, .stack_form = preset->form },
-        .most = markers, .balance = preset->balance, .steal = preset->steal, .markbit = SGC_MARKBIT_OR,
+        .most = options->markers, .balance = preset->balance, .steal = preset->steal, .markbit = SGC_MARKBIT_OR,
         .termination = preset->flags ? SGC_TERMINATION_FLAGS : SGC_TERMINATION_COUNTER,
     };
 }
@@ -75,7 +77,7 @@ static void sow(struct sgc_team *team, uint32_t seed)
 
 static bool make_team(const struct sgc_sim_preset *preset, const struct sgc_sim_options *options)
 {
-    struct sgc_team_config config = config_of(preset, options->markers);
+    struct sgc_team_config config = config_of(preset, options);
 
     marking.team = sgc_mem_obtain(sizeof *marking.team);
     if (marking.team == NULL || !sgc_team_init(marking.team, &config))

@@ -26,6 +26,7 @@ static const char help[] =
     "  --objects WHERE      on machines with several memory nodes: threads (default), turn or one\n"
     "  --dirty FROM         a line that another marker has written comes from its home (default), or its owner\n"
     "  --no-contention      nobody waits at a memory node\n"
+    "  --split BYTES        SGC's markers split larger objects; default 131072\n"
     "  --seed N             thieves look at others first than they do by themselves\n"
     "  --nodes              what each memory node had to do\n"
     "  --tsv                columns separated by tabs\n"
@@ -116,13 +117,14 @@ static void take_preset(struct settings *s, const char *name)
     s->options.preset = name;
 }
 
-static void take_seed(struct settings *s, const char *text)
+static uint32_t one_number(const char *option, const char *text, uint32_t least, uint32_t most)
 {
     char *end;
+    uint32_t value = number(option, text, text, least, most, &end);
 
-    s->options.seed = number("--seed", text, text, 0, UINT32_MAX, &end);
     if (*end != '\0')
-        fail(MISUSED, "--seed %s: expected one number, with nothing behind it", text);
+        fail(MISUSED, "%s %s: expected one number, with nothing behind it", option, text);
+    return value;
 }
 
 /* Those with a value. */
@@ -141,7 +143,9 @@ static bool take_value(struct settings *s, const char *option, const char *value
     else if (strcmp(option, "--dirty") == 0)
         s->by_owner = choose(option, value, owners) == 1;
     else if (strcmp(option, "--seed") == 0)
-        take_seed(s, value);
+        s->options.seed = one_number(option, value, 0, UINT32_MAX);
+    else if (strcmp(option, "--split") == 0)
+        s->options.split_bytes = one_number(option, value, 512, 1 << 30);
     else
         return false;
     return true;
@@ -149,7 +153,7 @@ static bool take_value(struct settings *s, const char *option, const char *value
 
 static bool has_value(const char *option)
 {
-    static const char *const options[] = { "--machine", "--markers", "--preset", "--objects", "--dirty", "--seed" };
+    static const char *const options[] = { "--machine", "--markers", "--preset", "--objects", "--dirty", "--seed", "--split" };
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(option, options[i]) == 0)
