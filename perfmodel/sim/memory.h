@@ -2,10 +2,10 @@
 /*
  * Simulated memory: a cache for each marker, lines that have a home, and the memory nodes.
  *
- * A line has a version, which a write changes, and may have an owner: the only one who has had it since it was written last, or
- * at all.  A cache's copy is good if its version is the line's; a write needs to be the owner's.  Everything else is a request
- * to the line's home, which serves one at a time.  Telling other caches of a write costs nothing, and neither does writing back,
- * as in [Endo] chapter 4.
+ * A line has a version, which a write changes, and may have an owner: the only one who has had it since it was written last,
+ * or at all.  A cache's copy is good if its version is the line's; a write needs to be the owner's.  Everything else is a
+ * request to the line's home, which serves one at a time.  Telling other caches of a write costs nothing, and neither does
+ * writing back, as in [Endo] chapter 4.
  *
  * Addresses count from the first byte of the simulator's memory, so that results do not depend on where that is.  Times are
  * picoseconds.
