@@ -7,6 +7,7 @@ snapshot_tests = \
 	tests/unit/perfmodel/test_graph \
 	tests/unit/perfmodel/test_reader
 unit_tests += tests/unit/gc/snapshot/test_snapshot tests/unit/platform/test_out_file $(snapshot_tests)
+thread_tests += tests/unit/gc/snapshot/test_snapshot
 tests_api_test_snapshot_LDADD = libsgcgraph.la libsgccore.la
 tests_unit_perfmodel_test_graph_LDADD = libsgcgraph.la libsgccore.la
 tests_unit_perfmodel_test_reader_LDADD = libsgcgraph.la libsgccore.la

@@ -116,30 +116,35 @@ static int collect_three(void)
 }
 
 static void *volatile kept;
+static sgc_a32_t beside, written, wrong;    /* counted by whichever thread collects */
+
+static void count_cycle(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    if (record->earlier_stops != 0)
+        sgc_a32_add(&beside, 1);
+    if (record->cycle % 4 != 0)
+        return;
+    sgc_a32_add(&written, 1);
+    if (!is_there((int)record->cycle) || record->earlier_stops != 0)
+        sgc_a32_add(&wrong, 1);
+}
 
 /* Those that have a snapshot stop the program once, though others do not. */
 static int collect_beside(void)
 {
-    int beside = 0, written = 0, wrong = 0;
+    static const struct sgc_listener counter = { .cycle_end = count_cycle };
 
     setenv("SGC_MODE", "concurrent", 1);
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
     set_option("n%n", ",every=4");
     GC_INIT();
-    sgc_listener_add(&listener);
-    for (int i = 0; i < 4000000 && (beside == 0 || written < 2); i++) {
-        uint64_t before = last.cycle;
-
+    sgc_listener_add(&counter);
+    for (int i = 0; i < 4000000 && (sgc_a32_load(&beside) == 0 || sgc_a32_load(&written) < 2); i++)
         kept = GC_MALLOC(1000);
-        if (last.cycle == before)
-            continue;
-        beside += last.earlier_stops != 0;
-        if (last.cycle % 4 == 0) {
-            written++;
-            wrong |= !is_there((int)last.cycle) || last.earlier_stops != 0;
-        }
-    }
-    return beside != 0 && written >= 2 ? wrong : 2;
+    if (sgc_a32_load(&beside) == 0 || sgc_a32_load(&written) < 2)
+        return 2;
+    return sgc_a32_load(&wrong) != 0;
 }
 
 /* A thread had asked when the process was copied; its request, which is on a stack that is nobody's by now, is left alone. */
