@@ -56,7 +56,7 @@ static bool phase_resume(struct sgc_cycle *c)
 
 /* ---- before the mark ---- */
 
-static size_t retire_caches(void)
+void sgc_retire_caches(void)
 {
     size_t unused = 0;
 
@@ -64,19 +64,14 @@ static size_t retire_caches(void)
     sgc_counts_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         unused += sgc_cache_retire(&m->cache);
-    return unused;
-}
-
-void sgc_retire_caches(void)
-{
-    sgc_counts_given_back(retire_caches());
+    sgc_counts_unused(unused);
 }
 
 static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
-    sgc_counts_unused(retire_caches());
+    sgc_retire_caches();
     c->record.live_bytes_before = sgc_pacing_live() + sgc_counts_allocated_since();
     sgc_torture_check();
     if (c->stops == 0) {

@@ -82,11 +82,6 @@ void sgc_counts_unused(size_t bytes)
     counts.unused_at_stop = bytes;
 }
 
-void sgc_counts_given_back(size_t bytes)
-{
-    sgc_aw_add_relaxed(&counts.freed, bytes);
-}
-
 size_t sgc_counts_unused_at_stop(void)
 {
     return counts.unused_at_stop;

@@ -37,9 +37,6 @@ void sgc_counts_take_all(void);
 /* So much of what was allocated, then, no thread had handed out yet.  World stopped. */
 void sgc_counts_unused(size_t bytes);
 
-/* The same, where no cycle follows: it will be claimed again, and is as good as freed.  World stopped. */
-void sgc_counts_given_back(size_t bytes);
-
 /* What was allocated since the last cycle when the world stopped last, freed, and claimed only.  On the collecting thread. */
 size_t sgc_counts_at_stop(void);
 size_t sgc_counts_freed_at_stop(void);

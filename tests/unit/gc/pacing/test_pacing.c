@@ -3,7 +3,6 @@
  * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.
  */
 #include "alloc/free.h"
-#include "gc/collect/external_stop.h"
 #include "gc/events/stats.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/heap_growth.h"
@@ -374,26 +373,6 @@ static void test_counts(void)
            "and taken over by the next cycle");
 }
 
-static void look_away(WHITE_UNUSED void *arg)
-{
-}
-
-/* Each stop takes from the caches what they have claimed. */
-static void test_looks(void)
-{
-    size_t before, net;
-
-    white_collect();
-    before = sgc_counts_allocated_since() - sgc_counts_freed_since();
-    for (int i = 0; i < 100; i++) {
-        sgc_object_free(sgc_self, sgc_allocate(1000, WHITE_KIND));
-        if (!sgc_external_look(sgc_mutator_self(), look_away, NULL))
-            break;
-    }
-    net = sgc_counts_allocated_since() - sgc_counts_freed_since() - before;
-    tap_ok(net < 64 << 10 || net > SIZE_MAX / 2, "looks at the heap do not count as allocation (%zu)", net);
-}
-
 /* ---- what is learnt ---- */
 
 static void test_costs(void)
@@ -459,7 +438,6 @@ int main(void)
     test_unseen();
     test_settings();
     test_counts();
-    test_looks();
     test_costs();
     test_markers();
     test_limit_pays();
