@@ -45,36 +45,33 @@ static void leave_page(struct sgc_dates *d, struct batch *b)
     b->last = page;
 }
 
-/* The next date, 0: there is none for this call.  It is in the queue no more before it is taken off. */
-static uintptr_t next_date(struct sgc_dates *d, struct batch *b)
+/* Dates of the queue's first page, up to its end.  Each is in the queue no more before it is taken off. */
+static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
+    const uintptr_t *word = queue->first->word;
+    uint32_t begin = queue->begin, step = sgc_shortterm.words;
 
-    while (queue->first != NULL && d->expire_to != NULL) {
-        uintptr_t date = queue->first->word[queue->begin];
+    for (; b->taken < most && word[begin] != SGC_DATES_END; b->taken++) {
+        uintptr_t date = word[begin], object = sgc_date_object(date);
 
-        sgc_assert(queue->begin <= sgc_date_words);
-        if (date != SGC_DATES_END) {
-            queue->begin += sgc_shortterm.words;
-            return date;
-        }
-        leave_page(d, b);
+        sgc_assert(begin < sgc_date_words);
+        begin += step;
+        queue->begin = begin;
+        if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
+            b->object[b->objects++] = object;
     }
-    return 0;
+    if (word[begin] == SGC_DATES_END)
+        leave_page(d, b);
 }
 
 static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 {
-    uintptr_t date;
+    uint32_t limit = most < SGC_DROP_MAX ? (uint32_t)most : SGC_DROP_MAX;
 
     sgc_assert(sgc_dates_ok(d));
-    while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(d, b)) != 0) {
-        uintptr_t object = sgc_date_object(date);
-
-        b->taken++;
-        if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
-            b->object[b->objects++] = object;
-    }
+    while (b->taken < limit && d->expired.first != NULL && d->expire_to != NULL)
+        take_page(d, limit, b);
 }
 
 /* ---- objects that have expired ---- */
@@ -114,7 +111,8 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
 }
 
 /* Is there anything that might be registered about any object, or be left to the tracer? */
-static bool must_look(void)
+__attribute__((always_inline))
+static inline bool must_look(void)
 {
     return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_registered() || sgc_disclaim_used() || sgc_debug_used();
 }
