@@ -72,8 +72,8 @@ static bool freed_remotely(const struct sgc_page *d, size_t granule)
     return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
 }
 
-/* Takes the object's bit, and nothing else: so the bin that its page names for the common way of freeing does not matter.  False:
- * there is no such object. */
+/* Takes the object's bit, and nothing else: so the bin that its page names for the common way of freeing does not matter.
+ * False: there is no such object. */
 __attribute__((always_inline))
 static inline bool drop_own(struct run *r, uintptr_t object, size_t granule)
 {
