@@ -33,29 +33,6 @@ struct batch {
 
 /* ---- the bits ---- */
 
-static void note_page(struct batch *b, uint32_t page, bool maybe_empty)
-{
-    if (b->pages == 0 || b->page[b->pages - 1] != page) {
-        b->page[b->pages++] = page;
-        b->unoffered |= !sgc_heap.records[page].offered;
-    }
-    sgc_assert(b->pages <= SGC_DROP_MAX);
-    b->maybe_empty[b->pages - 1] = maybe_empty;
-}
-
-/* Takes the object's bit; what is left of the word.  Nothing is registered about it, so the bin that its page names, for the
- * common way of freeing, does not matter. */
-static uintptr_t take_bit(size_t granule, size_t bytes)
-{
-    sgc_aw_t *word = sgc_alloc_word(granule);
-    uintptr_t left = sgc_aw_load(word) & ~sgc_bit_mask(granule);
-
-    if (sgc_heap.config.poison)
-        memset(sgc_granule_address(granule), POISON, bytes);
-    sgc_aw_store_rel(word, left);
-    return left;
-}
-
 /* Is any other word of the page's bits not zero?  Of large objects each word has one or none, so nothing can be told from one.
  * The next ones come first: mostly objects are dropped in the order of their addresses. */
 static bool has_others(size_t granule)
@@ -68,41 +45,106 @@ static bool has_others(size_t granule)
     return false;
 }
 
-/* In a section.  Acquire: the service thread may have swept the page just now. */
-static bool drop_own(struct sgc_cache *cache, struct batch *b, uintptr_t object)
-{
-    size_t granule = sgc_exact_granule((const void *)object);
-    uint32_t page = (uint32_t)(granule / SGC_PAGE_GRANULES);
-    const struct sgc_page *d = &sgc_heap.pages[page];
+/* Objects of one page, which follow each other in the batch. */
+struct run {
+    const struct sgc_page *d;
     const struct sgc_bin *bin;
-    bool remote, active;
-    uintptr_t freed, left;              /* by other threads, of the same word; allocated in it then */
+    size_t page, granule;               /* of the last one */
+    uint32_t objects;
+};
+
+/* Begins one on the object's page, if that is a swept one of ours.  Acquire: the service thread may have swept it, and written
+ * its bits, just now. */
+static bool begin_run(const struct sgc_cache *cache, size_t granule, struct run *r)
+{
+    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
 
     if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag)
         return false;
-    bin = &cache->bin[d->kind][d->cls];
-    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && bin->size != 0);
-    active = page == bin->page && bin->active_epoch == sgc_heap.epoch;
-    remote = sgc_a8_load_acq(&d->remote) != 0;
-    freed = remote ? sgc_aw_load(sgc_remote_word(granule)) : 0;
-    if (!sgc_alloc_bit(granule) || !sgc_bin_handed_out(bin, (const char *)object) || (freed & sgc_bit_mask(granule)) != 0)
-        return false;
-    left = take_bit(granule, bin->size) & ~freed;
-    note_page(b, page, left == 0 && !active && (remote || !has_others(granule)));
-    b->done.objects++;
-    b->done.bytes += bin->size;
-    if (sgc_kind_uncollectable(d->kind))
-        b->done.uncollectable += bin->size;
+    *r = (struct run){ d, &cache->bin[d->kind][d->cls], granule / SGC_PAGE_GRANULES, granule, 0 };
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && r->bin->size != 0);
     return true;
+}
+
+/* Has another thread freed the object, so that its bit is set still? */
+static bool freed_remotely(const struct sgc_page *d, size_t granule)
+{
+    return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
+}
+
+/* Takes the object's bit, and nothing else: so the bin that its page names for the common way of freeing does not matter.
+ * False: there is no such object. */
+__attribute__((always_inline))
+static inline bool drop_own(struct run *r, uintptr_t object, size_t granule)
+{
+    if (!sgc_bin_handed_out(r->bin, (const char *)object) || freed_remotely(r->d, granule))
+        return false;
+    if (__builtin_expect(sgc_heap.config.poison, 0) && sgc_alloc_bit(granule))
+        memset((void *)object, POISON, r->bin->size);
+    if (!sgc_own_bit_take(sgc_alloc_words, sgc_bit_index(granule)))
+        return false;
+    r->granule = granule;
+    r->objects++;
+    return true;
+}
+
+/* Does nothing seem to be left in the page, which is not the active one?  Whether the other words have to be looked at is told
+ * by the one that the last object was in. */
+static bool maybe_empty(const struct run *r)
+{
+    bool active = r->page == r->bin->page && r->bin->active_epoch == sgc_heap.epoch;
+    bool remote = sgc_a8_load_acq(&r->d->remote) != 0;
+    uintptr_t left = sgc_aw_load(sgc_alloc_word(r->granule));
+
+    if (remote)
+        left &= ~sgc_aw_load(sgc_remote_word(r->granule));
+    return left == 0 && !active && (remote || !has_others(r->granule));
+}
+
+static void end_run(struct batch *b, const struct run *r)
+{
+    size_t bytes = (size_t)r->objects * r->bin->size;
+
+    sgc_assert(b->pages < SGC_DROP_MAX);
+    if (r->objects == 0)
+        return;
+    b->page[b->pages] = (uint32_t)r->page;
+    b->maybe_empty[b->pages++] = maybe_empty(r);
+    b->unoffered |= !sgc_heap.records[r->page].offered;
+    b->done.objects += r->objects;
+    b->done.bytes += bytes;
+    if (sgc_kind_uncollectable(r->d->kind))
+        b->done.uncollectable += bytes;
+}
+
+/* Those from there on that are on one page; how many. */
+static size_t drop_run(const struct sgc_cache *cache, struct batch *b, const uintptr_t *objects, size_t count)
+{
+    size_t granule = sgc_exact_granule((const void *)objects[0]), i = 0;
+    struct run r;
+
+    sgc_assert(count != 0);
+    if (!begin_run(cache, granule, &r)) {
+        b->other[b->others++] = objects[0];
+        return 1;
+    }
+    do {
+        if (!drop_own(&r, objects[i], granule))
+            b->other[b->others++] = objects[i];
+        if (++i == count)
+            break;
+        granule = sgc_exact_granule((const void *)objects[i]);
+    } while (granule / SGC_PAGE_GRANULES == r.page);
+    end_run(b, &r);
+    return i;
 }
 
 static void drop_section(struct sgc_cache *cache, struct batch *b, const uintptr_t *objects, size_t count)
 {
     sgc_assert(count <= SGC_DROP_MAX);
     sgc_section_enter(&cache->section);
-    for (size_t i = 0; i < count; i++)
-        if (!drop_own(cache, b, objects[i]))
-            b->other[b->others++] = objects[i];
+    for (size_t from = 0; from < count;)
+        from += drop_run(cache, b, objects + from, count - from);
     sgc_count_add(&cache->freed_bytes, b->done.bytes);
     sgc_section_leave(&cache->section);
 }

@@ -49,6 +49,7 @@ documents += \
 	doc/journal/marks-checked.md \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
+	doc/journal/shortterm.md \
 	doc/journal/perfmodel.md \
 	doc/journal/simulator.md \
 	doc/journal/snapshots.md \

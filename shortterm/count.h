@@ -52,6 +52,21 @@ bool sgc_count_take_other(struct sgc_count *count);
 /* The owner's last date is over.  True: nobody else has one; otherwise these know. */
 bool sgc_count_leave_alone(struct sgc_count *count);
 
+/* Does the owner need no exchange to take a date off: because it has more, or nobody else has one?  By the owner. */
+static inline bool sgc_count_easy(const struct sgc_count *count)
+{
+    return sgc_count_number(sgc_a8_load(&count->own)) != 1 || sgc_a8_load_acq(&count->others) == 0;
+}
+
+/* Then one of its dates is over; true: it was the object's last. */
+static inline bool sgc_count_take_easily(struct sgc_count *count)
+{
+    uint8_t own = sgc_a8_load(&count->own);
+
+    sgc_a8_store(&count->own, sgc_count_down(own));
+    return sgc_count_number(own) == 1;
+}
+
 /* One of the owner's dates is over; true: it was the object's last. */
 static inline bool sgc_count_take_own(struct sgc_count *count)
 {

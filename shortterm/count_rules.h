@@ -47,7 +47,7 @@ static inline uint8_t sgc_count_number(uint8_t count)
 
 static inline bool sgc_count_is_stuck(uint8_t count)
 {
-    return sgc_count_number(count) == SGC_COUNT_STUCK;
+    return sgc_count_number((uint8_t)(count + 1)) == 0;
 }
 
 /* One date more.  The bit stays. */
@@ -60,7 +60,7 @@ static inline uint8_t sgc_count_up(uint8_t count)
  * place may be in a page of another owner now. */
 static inline uint8_t sgc_count_down(uint8_t count)
 {
-    return (uint8_t)(count - (sgc_count_number(count) % SGC_COUNT_STUCK != 0));
+    return (uint8_t)(count - ((uint8_t)(sgc_count_number(count) - 1) < SGC_COUNT_STUCK - 1));
 }
 
 /* ---- `others` ---- */

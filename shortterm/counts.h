@@ -98,6 +98,19 @@ static inline bool sgc_counts_take(size_t granule, bool other)
     return other ? sgc_count_take_other(count) : sgc_count_take_own(count);
 }
 
+/* For a date of the owner's, by it: will taking it off need no exchange?  Then: the same.  In one section. */
+static inline bool sgc_counts_easy(size_t granule)
+{
+    sgc_assert(sgc_counts_ready(granule));
+    return sgc_count_easy(&sgc_counts.of[granule]);
+}
+
+static inline bool sgc_counts_take_easily(size_t granule)
+{
+    sgc_compiler_barrier();
+    return sgc_count_take_easily(&sgc_counts.of[granule]);
+}
+
 /* The program has said that the object may be freed.  By who has just allocated it. */
 static inline void sgc_counts_set_freeable(size_t granule)
 {

@@ -8,6 +8,7 @@
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
+#include "platform/brief.h"
 #include "shortterm/counts.h"
 #include "shortterm/expiry_procs.h"
 #include "shortterm/verify.h"
@@ -45,36 +46,33 @@ static void leave_page(struct sgc_dates *d, struct batch *b)
     b->last = page;
 }
 
-/* The next date, 0: there is none for this call.  It is in the queue no more before it is taken off. */
-static uintptr_t next_date(struct sgc_dates *d, struct batch *b)
+/* Dates of the queue's first page, up to its end.  Each is in the queue no more before it is taken off. */
+static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
+    const uintptr_t *word = queue->first->word;
+    uint32_t begin = queue->begin, step = sgc_shortterm.words;
 
-    while (queue->first != NULL && d->expire_to != NULL) {
-        uintptr_t date = queue->first->word[queue->begin];
+    for (; b->taken < most && word[begin] != SGC_DATES_END; b->taken++) {
+        uintptr_t date = word[begin], object = sgc_date_object(date);
 
-        sgc_assert(queue->begin <= sgc_date_words);
-        if (date != SGC_DATES_END) {
-            queue->begin += sgc_shortterm.words;
-            return date;
-        }
-        leave_page(d, b);
+        sgc_assert(begin < sgc_date_words);
+        begin += step;
+        queue->begin = begin;
+        if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
+            b->object[b->objects++] = object;
     }
-    return 0;
+    if (word[begin] == SGC_DATES_END)
+        leave_page(d, b);
 }
 
 static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 {
-    uintptr_t date;
+    uint32_t limit = most < SGC_DROP_MAX ? (uint32_t)most : SGC_DROP_MAX;
 
     sgc_assert(sgc_dates_ok(d));
-    while (b->taken < most && b->taken < SGC_DROP_MAX && (date = next_date(d, b)) != 0) {
-        uintptr_t object = sgc_date_object(date);
-
-        b->taken++;
-        if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
-            b->object[b->objects++] = object;
-    }
+    while (b->taken < limit && d->expired.first != NULL && d->expire_to != NULL)
+        take_page(d, limit, b);
 }
 
 /* ---- objects that have expired ---- */
@@ -114,7 +112,8 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
 }
 
 /* Is there anything that might be registered about any object, or be left to the tracer? */
-static bool must_look(void)
+__attribute__((always_inline))
+static inline bool must_look(void)
 {
     return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_registered() || sgc_disclaim_used() || sgc_debug_used();
 }
@@ -163,37 +162,29 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most)
     return b.taken;
 }
 
-/* What lazy programs do most: takes off the first date, and frees the object where it is hot.  False: nothing is done, or
- * the object, which has no date any more, is left in *object.  A collection may have emptied the queue since the caller
- * looked. */
-static inline bool expire_first(struct sgc_dates *d, uintptr_t *object)
+/* What lazy programs do most: takes off the first date, if that is easy, and frees the object where it is hot if that was its
+ * last one.  False: nothing is done, or the object, which has no date any more, is left in *object.  A collection may have
+ * emptied the queue since the caller looked.  In a brief section. */
+__attribute__((always_inline))
+static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uintptr_t *object)
 {
     struct sgc_date_queue *queue = &d->expired;
-    struct sgc_cache *cache = &d->owner->cache;
-    const struct sgc_date_page *first;
-    uintptr_t date;
-    bool done;
-    size_t granule;
+    uintptr_t date = __builtin_expect(queue->first != NULL, 1) ? queue->first->word[queue->begin] : SGC_DATES_END;
+    size_t granule = sgc_granule_number(date), bytes;
 
-    sgc_section_enter(&cache->section);
-    first = queue->first;
-    date = __builtin_expect(first != NULL, 1) ? first->word[queue->begin] : SGC_DATES_END;
+    _Static_assert((SGC_DATES_END & SGC_DATE_OTHER) != 0, "the end of a page is not easy to take");
     *object = 0;
-    done = date != SGC_DATES_END;
-    if (done) {
-        queue->begin += sgc_shortterm.words;
-        granule = sgc_granule_number(date);
-        if (sgc_counts_take(granule, (date & SGC_DATE_OTHER) != 0)) {
-            size_t bytes = must_look() ? 0 : sgc_drop_hot(cache, sgc_date_object(date), granule);
-
-            if (bytes == 0)
-                *object = sgc_date_object(date);
-            d->freed += bytes != 0;
-            d->freed_bytes += bytes;
-        }
-    }
-    sgc_section_leave(&cache->section);
-    return done && *object == 0;
+    if ((date & SGC_DATE_OTHER) != 0 || !sgc_counts_easy(granule))
+        return false;
+    queue->begin += sgc_shortterm.words;
+    if (!sgc_counts_take_easily(granule))
+        return true;
+    bytes = sgc_drop_hot(cache, date, granule);
+    d->freed += bytes != 0;
+    d->freed_bytes += bytes;
+    if (bytes == 0)
+        *object = date;
+    return bytes != 0;
 }
 
 static void expire_slowly(struct sgc_dates *d, uintptr_t object)
@@ -206,12 +197,18 @@ static void expire_slowly(struct sgc_dates *d, uintptr_t object)
 
 void sgc_expire_one(struct sgc_dates *d)
 {
-    uintptr_t object;
+    struct sgc_cache *cache = &d->owner->cache;
+    uintptr_t object = 0;
+    bool done = false;
 
     sgc_assert(sgc_dates_ok(d));
-    if (__builtin_expect(d->calling != 0, 0))
-        sgc_expire(d, 1);
-    else if (!expire_first(d, &object))
+    if (__builtin_expect(d->calling == 0 && !must_look(), 1)) {
+        sgc_brief_enter(&cache->section);
+        done = take_first(d, cache, &object);
+        if (sgc_brief_leave(&cache->section))
+            sgc_brief_look(&cache->section, NULL);
+    }
+    if (__builtin_expect(!done, 0))
         expire_slowly(d, object);
 }
 

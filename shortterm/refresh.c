@@ -212,21 +212,37 @@ static inline bool is_common(const struct place *w)
     return w->granule < sgc_aw_load(&sgc_heap.granules) && is_object(w->page, w->granule);
 }
 
+/* A refresh that takes the common way so far: the list of its date is found once the object is known to be one. */
+struct common {
+    struct sgc_dates *d;
+    struct sgc_cache *cache;            /* of the thread */
+    const struct sgc_date_buffer *buffer;
+    uint32_t later;
+    bool global;
+};
+
+__attribute__((always_inline))
+static inline struct sgc_date_list *list_of(const struct common *c)
+{
+    return sgc_date_buffer_list(c->buffer, c->later);
+}
+
 /* Where dates are not counted. */
 __attribute__((always_inline))
-static inline int refresh_pinned(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+static inline int refresh_pinned(const struct common *c, void *object, unsigned extension)
 {
     struct place w = find_place(object);
-    struct sgc_cache *cache = &d->owner->cache;
+    struct sgc_date_list *list;
 
     if (__builtin_expect(!is_common(&w), 0))
-        return refresh_slowly(object, extension, global);
-    sgc_brief_enter(&cache->section);
+        return refresh_slowly(object, extension, c->global);
+    sgc_brief_enter(&c->cache->section);
+    list = list_of(c);
     if (__builtin_expect(*list->next == SGC_DATES_END, 0))
-        return refresh_missed(object, extension, global, cache);
+        return refresh_missed(object, extension, c->global, c->cache);
     append(list, (uintptr_t)object);
-    if (sgc_brief_leave(&cache->section))
-        return refresh_looks(d);
+    if (sgc_brief_leave(&c->cache->section))
+        return refresh_looks(c->d);
     return 0;
 }
 
@@ -251,49 +267,47 @@ static int refresh_others(struct sgc_dates *d, struct sgc_date_list *list, void 
 
 /* Where they are. */
 __attribute__((always_inline))
-static inline int refresh_counted(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension,
-                                  bool global)
+static inline int refresh_counted(const struct common *c, void *object, unsigned extension)
 {
     struct place w = find_place(object);
-    struct sgc_cache *cache = &d->owner->cache;
+    struct sgc_date_list *list;
 
     if (__builtin_expect(!is_common(&w) || !is_countable(w.page, w.granule), 0))
-        return refresh_slowly(object, extension, global);
-    if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != cache->id)
-        return refresh_others(d, list, object, extension, global);
-    sgc_brief_enter(&cache->section);
+        return refresh_slowly(object, extension, c->global);
+    if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != c->cache->id)
+        return refresh_others(c->d, list_of(c), object, extension, c->global);
+    sgc_brief_enter(&c->cache->section);
+    list = list_of(c);
     if (__builtin_expect(*list->next == SGC_DATES_END || !count_own(w.granule), 0))
-        return refresh_missed(object, extension, global, cache);
+        return refresh_missed(object, extension, c->global, c->cache);
     append(list, (uintptr_t)object);
-    if (sgc_brief_leave(&cache->section))
-        return refresh_looks(d);
-    return __builtin_expect(d->expired.first != NULL, 0) ? refresh_expires(d) : 0;
+    if (sgc_brief_leave(&c->cache->section))
+        return refresh_looks(c->d);
+    return __builtin_expect(c->d->expired.first != NULL, 0) ? refresh_expires(c->d) : 0;
 }
 
 int SGC_refresh(void *object, unsigned extension)
 {
     struct sgc_mutator *self = sgc_mutator_self();
     struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
-    struct sgc_date_list *list;
+    struct common c;
 
     if (__builtin_expect(d == NULL || extension >= d->room, 0))
         return refresh_slowly(object, extension, false);
-    list = sgc_date_buffer_list(&d->local, extension);
-    return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, false) :
-                                  refresh_pinned(d, list, object, extension, false);
+    c = (struct common){ d, &self->cache, &d->local, extension, false };
+    return sgc_shortterm.counts ? refresh_counted(&c, object, extension) : refresh_pinned(&c, object, extension);
 }
 
 int SGC_refresh_global(void *object, unsigned extension)
 {
     struct sgc_mutator *self = sgc_mutator_self();
     struct sgc_dates *d = self != NULL ? sgc_dates_of(self) : NULL;
-    struct sgc_date_list *list;
+    struct common c;
 
     if (__builtin_expect(d == NULL || extension >= d->room || !d->in_time, 0))
         return refresh_slowly(object, extension, true);
-    list = sgc_date_buffer_list(&d->global, extension + SGC_TIME_LATER);
-    return sgc_shortterm.counts ? refresh_counted(d, list, object, extension, true) :
-                                  refresh_pinned(d, list, object, extension, true);
+    c = (struct common){ d, &self->cache, &d->global, extension + SGC_TIME_LATER, true };
+    return sgc_shortterm.counts ? refresh_counted(&c, object, extension) : refresh_pinned(&c, object, extension);
 }
 
 int SGC_refresh_clock(void *object, unsigned extension, SGC_clock_t *clock)

@@ -40,6 +40,20 @@ static void check_one_side(void)
     tap_ok(sgc_count_dates(&c) == 2 && !take(&c, true) && take(&c, true) && is_zero(&c), "the others' alone");
 }
 
+static void check_easy(void)
+{
+    struct sgc_count c = { 0 }, full = { .own = SGC_ATOMIC_INIT(SGC_COUNT_STUCK) };
+
+    add(&c, false);
+    add(&c, false);
+    add(&c, true);
+    tap_ok(sgc_count_easy(&c) && !sgc_count_take_easily(&c) && sgc_count_dates(&c) == 2, "the owner has more: easily taken");
+    tap_ok(!sgc_count_easy(&c) && !take(&c, true) && sgc_count_easy(&c) && sgc_count_take_easily(&c) && is_zero(&c),
+           "its last one, when nobody else has any");
+    tap_ok(sgc_count_easy(&full) && !sgc_count_take_easily(&full) && sgc_count_dates(&full) == SGC_COUNT_STUCK,
+           "a number that has no room stays");
+}
+
 static void check_both_sides(void)
 {
     struct sgc_count c = { 0 };
@@ -200,8 +214,9 @@ static void check_threads(void)
 
 int main(void)
 {
-    tap_plan(18);
+    tap_plan(21);
     check_one_side();
+    check_easy();
     check_both_sides();
     check_looking();
     check_stuck();
