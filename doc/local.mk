@@ -48,6 +48,7 @@ documents += \
 	doc/journal/marks-checked.md \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
+	doc/journal/shortterm.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
 	doc/numa.md \
