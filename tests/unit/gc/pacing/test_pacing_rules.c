@@ -45,7 +45,7 @@ static struct figures random_figures(unsigned bits)
     struct figures f = {
         .costs = { random_below(bits), random_below(bits) },
         .heap = { random_below(bits), random_below(bits), random_below(bits), random_below(bits), random_below(bits),
-                  random_below(bits) },
+                  random_below(bits), 0, 0 },
         .bounds = { .divisor = random_below(6), .limit = SIZE_MAX },
     };
 
