@@ -80,6 +80,22 @@ GC_API int SGC_refresh(void *object, unsigned extension);
  * threads use.  The first global call makes the thread take part. */
 GC_API int SGC_refresh_global(void *object, unsigned extension);
 
+/*
+ * Prolongs a structure as a whole: SGC_refresh, or with SGC_SHORTTERM_GLOBAL in `flags` SGC_refresh_global, of the object, and
+ * of each object with dates that it leads to, once.  What leads where, is as in a collection, also through objects without
+ * dates; these get none, and live as the collector has it, so no object's life becomes shorter.  A region with dates that is
+ * led into gets one more; an address in a region means that region alone.  With `pin` the object alone gets a date: it keeps
+ * the others.
+ *
+ * E2BIG: there are more than `most` objects, and nothing has changed.  ENOMEM: some of them may have got a date.  EAGAIN, with
+ * a message: the program could not be stopped.  EINVAL also for other flags, or if `most` is 0.
+ *
+ * The program stands still while it is looked for the objects, for about the time of marking them.  Meant for structures that
+ * are the caller's own, and are refreshed now and then; what others free meanwhile gets no date.  (Recursive refresh, as in the
+ * Java implementation of [SCM]; that one stops at objects whose date is late enough, and misses what is behind them.)
+ */
+GC_API int SGC_refresh_reachable(void *object, unsigned extension, int flags, size_t most);
+
 /* The thread's own clock goes on. */
 GC_API int SGC_tick(void);
 

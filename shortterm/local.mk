@@ -39,6 +39,7 @@ shortterm_sources = \
 	shortterm/objects.c \
 	shortterm/refresh.c \
 	shortterm/refresh.h \
+	shortterm/refresh_reachable.c \
 	shortterm/region_calls.c \
 	shortterm/region_chunks.c \
 	shortterm/region_chunks.h \

@@ -369,6 +369,7 @@
     F(SGC_clock_t *, SGC_clock_new, (void)) \
     F(int, SGC_clock_release, (SGC_clock_t *)) \
     F(int, SGC_refresh_clock, (void *, unsigned, SGC_clock_t *)) \
+    F(int, SGC_refresh_reachable, (void *, unsigned, int, size_t)) \
     F(int, SGC_tick_clock, (SGC_clock_t *)) \
     F(int, SGC_hold, (void *)) \
     F(int, SGC_unhold, (void *)) \

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dates for all that an object leads to.
+ *
+ * What that is, is found out with the world stopped, as a mark would; the dates are given when it runs again, first of all to
+ * the object itself, which leads to the others.  Nobody else uses what is found here, and its memory is not the heap's:
+ *
+ *   object   what has been found, in order, those before `next` looked through; bit 0: it gets a date
+ *   seen     a bit for each granule at which something begins that has been found
+ */
+#include "gc/api/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "gc/collect/external_stop.h"
+#include "gc/config/options.h"
+#include "mark/descriptor.h"
+#include "shortterm/counts.h"
+#include "shortterm/refresh.h"
+#include "shortterm/region_chunks.h"
+#include "shortterm/start.h"
+#include "sgc_shortterm.h"
+
+enum { GETS_DATE = 1, FIRST_ROOM = 8192 };
+
+struct reach {
+    uintptr_t start;            /* of the object that the program names */
+    size_t most;                /* objects to be found */
+    int error;
+    uintptr_t *object;
+    size_t count, room, next;
+    uint64_t *seen;
+    size_t seen_bytes;
+};
+
+__attribute__((unused))
+static inline bool reach_ok(const struct reach *r)
+{
+    return r->next <= r->count && r->count <= r->room && r->count <= r->most && (r->room == 0 || r->object != NULL);
+}
+
+/* ---- memory ---- */
+
+static size_t object_bytes(size_t room)
+{
+    return sgc_round_up(room * sizeof(uintptr_t), sgc_os_page_size());
+}
+
+static bool grow(struct reach *r)
+{
+    size_t room = r->room == 0 ? FIRST_ROOM : 2 * r->room;
+    uintptr_t *object = sgc_mem_obtain(object_bytes(room));
+
+    sgc_assert(reach_ok(r) && r->count == r->room);
+    if (object == NULL)
+        return false;
+    if (r->room != 0) {
+        memcpy(object, r->object, r->count * sizeof *object);
+        sgc_mem_release(r->object, object_bytes(r->room));
+    }
+    r->object = object;
+    r->room = room;
+    return true;
+}
+
+static bool get_memory(struct reach *r)
+{
+    r->seen_bytes = sgc_round_up(sgc_aw_load(&sgc_heap.granules) / 8 + 8, sgc_os_page_size());
+    r->seen = sgc_mem_obtain(r->seen_bytes);
+    return r->seen != NULL && grow(r);
+}
+
+static void release_memory(struct reach *r)
+{
+    sgc_assert(reach_ok(r));
+    if (r->seen != NULL)
+        sgc_mem_release(r->seen, r->seen_bytes);
+    if (r->room != 0)
+        sgc_mem_release(r->object, object_bytes(r->room));
+}
+
+/* ---- the walk: world stopped ---- */
+
+static bool seen_before(struct reach *r, size_t granule)
+{
+    uint64_t bit = UINT64_C(1) << granule % 64;
+    bool before = (r->seen[granule / 64] & bit) != 0;
+
+    sgc_assert(granule / 64 * sizeof *r->seen < r->seen_bytes);
+    r->seen[granule / 64] |= bit;
+    return before;
+}
+
+/* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of a region lead to its newest
+ * one, which stands for it. */
+static bool gets_date(const struct sgc_object *o)
+{
+    const struct SGC_region *region = sgc_region_at(o->start);
+
+    if (region != NULL)
+        return (uintptr_t)region->newest == o->start && sgc_aw_load(&region->dates) != 0;
+    return sgc_counts_of(o->granule) != 0;
+}
+
+static void reached(struct reach *r, const struct sgc_object *o)
+{
+    sgc_assert(reach_ok(r) && sgc_object_ok(o));
+    if (r->error != 0 || seen_before(r, o->granule))
+        return;
+    if (r->count == r->most)
+        r->error = E2BIG;
+    else if (r->count == r->room && !grow(r))
+        r->error = ENOMEM;
+    else
+        r->object[r->count++] = o->start | (gets_date(o) ? GETS_DATE : 0);
+}
+
+/* As a marker takes it.  Reads memory that was never meant for us. */
+__attribute__((no_sanitize("address", "thread", "undefined")))
+static void look_at_word(void *arg, uintptr_t at)
+{
+    uintptr_t word = *(const uintptr_t *)at;
+    struct sgc_object o;
+
+    if (sgc_heap_contains(word) && sgc_object_find(word, &o) && sgc_word_keeps(word, &o, sgc_options.all_interior_pointers))
+        reached(arg, &o);
+}
+
+static void look_through(struct reach *r, uintptr_t start)
+{
+    struct sgc_object o;
+
+    if (sgc_object_find(start, &o) && o.start == start)
+        sgc_visit_words(o.kind, o.start, o.bytes, look_at_word, r);
+}
+
+static void walk(void *arg)
+{
+    struct reach *r = arg;
+    struct sgc_object o;
+
+    if (!get_memory(r)) {
+        r->error = ENOMEM;
+        return;
+    }
+    if (!sgc_object_find(r->start, &o))
+        return;                         /* gone: its refresh will say so */
+    reached(r, &o);
+    for (; r->next < r->count && r->error == 0; r->next++)
+        look_through(r, r->object[r->next] & ~(uintptr_t)GETS_DATE);
+}
+
+/* ---- dates: world running ---- */
+
+struct wish {
+    unsigned extension;
+    bool global;
+    uintptr_t caller;           /* in the program */
+};
+
+static int refresh_one(uintptr_t start, const struct wish *w)
+{
+    struct SGC_region *region = sgc_region_at(start);
+
+    if (region != NULL)
+        return w->global ? SGC_region_refresh_global(region, w->extension) : SGC_region_refresh(region, w->extension);
+    return sgc_refresh_for((void *)start, w->extension, w->global, w->caller);
+}
+
+/* What others have freed meanwhile needs no date any more. */
+static int refresh_found(const struct reach *r, const struct wish *w)
+{
+    int error = 0;
+
+    for (size_t i = 1; i < r->count && error == 0; i++)
+        if (r->object[i] & GETS_DATE) {
+            error = refresh_one(r->object[i] & ~(uintptr_t)GETS_DATE, w);
+            error = error == ESTALE ? 0 : error;
+        }
+    return error;
+}
+
+static int refresh_all(void *object, size_t most, const struct wish *w)
+{
+    struct reach r = { .start = (uintptr_t)object, .most = most };
+    int error;
+
+    if (!sgc_external_look(sgc_mutator_self(), walk, &r))
+        r.error = EAGAIN;
+    error = r.error;
+    if (error == 0)
+        error = sgc_refresh_for(object, w->extension, w->global, w->caller);
+    if (error == 0)
+        error = refresh_found(&r, w);
+    release_memory(&r);
+    return error;
+}
+
+/* Without counts dates free nothing, and what the object leads to lives as long as it. */
+int SGC_refresh_reachable(void *object, unsigned extension, int flags, size_t most)
+{
+    struct wish w = { extension, (flags & SGC_SHORTTERM_GLOBAL) != 0, (uintptr_t)__builtin_return_address(0) };
+    int error;
+
+    if ((flags & ~SGC_SHORTTERM_GLOBAL) != 0 || most == 0)
+        return EINVAL;
+    if (sgc_dates_now(&error) == NULL)
+        return error;
+    if (extension > sgc_shortterm.extension)
+        return ERANGE;
+    if (!sgc_shortterm.counts || sgc_region_at((uintptr_t)object) != NULL)
+        return sgc_refresh_for(object, extension, w.global, w.caller);
+    return refresh_all(object, most, &w);
+}
