@@ -66,9 +66,10 @@ static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
         leave_page(d, b);
 }
 
+/* What the program is asked about objects may be left by a jump: then no other object has been taken off. */
 static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 {
-    uint32_t limit = most < SGC_DROP_MAX ? (uint32_t)most : SGC_DROP_MAX;
+    uint32_t limit = sgc_expiry_used() ? 1 : most < SGC_DROP_MAX ? (uint32_t)most : SGC_DROP_MAX;
 
     sgc_assert(sgc_dates_ok(d));
     while (b->taken < limit && d->expired.first != NULL && d->expire_to != NULL)

@@ -9,6 +9,10 @@
 #include "gc/threads/world.h"
 #include "sgc_shortterm.h"
 
+/* Written by who sets a function, 1, before that is registered; read, relaxed, by who has taken off a date of an object that was
+ * handed to it by then. */
+static SGC_STATE sgc_a32_t used;
+
 /* What the tracer calls.  An object that is to stay does so as long as something reaches it. */
 static void call(void *object, void *proc)
 {
@@ -41,10 +45,17 @@ int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc)
         return EBUSY;
     if (!sgc_registrable(address) || (GC_base(object) != NULL && GC_base(object) != object))
         return EINVAL;
-    if (proc != NULL)
+    if (proc != NULL) {
+        sgc_a32_store(&used, 1);
         return set(self, address, proc);
+    }
     sgc_finalizer_take(self, address, call);
     return 0;
+}
+
+bool sgc_expiry_used(void)
+{
+    return sgc_a32_load(&used) != 0;
 }
 
 bool sgc_expiry_calling(struct sgc_dates *d)

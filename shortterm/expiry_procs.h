@@ -20,6 +20,9 @@ enum sgc_expiry_said {
  * thread takes no dates off (sgc_expiry_calling).  On the thread of the dates, outside sections. */
 enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
 
+/* Has any object had such a function?  By who has an object: who set its function did so before. */
+bool sgc_expiry_used(void);
+
 /* Does the thread run such a function?  Not if it has left it by a jump. */
 bool sgc_expiry_calling(struct sgc_dates *d);
 

@@ -3,6 +3,7 @@
 #define GC_THREADS
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -127,13 +128,57 @@ static int refused(void)
     return wrong + (SGC_set_expiry_proc(object, count) != ESTALE);
 }
 
+/* ---- where dates free ---- */
+
+enum { BATCH = 200, JUMPER = 10 };
+
+static jmp_buf out;
+
+static int jump(void *object)
+{
+    (void)object;
+    longjmp(out, 1);
+}
+
+/* Uncollectable, so that nothing else frees them; the one whose function is left stays. */
+static int make_uncollectable(void)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < BATCH; i++) {
+        void *object = GC_MALLOC_UNCOLLECTABLE(32);
+
+        wrong += SGC_refresh(object, 0) != 0 || (i == JUMPER && SGC_set_expiry_proc(object, jump) != 0);
+    }
+    return wrong;
+}
+
+static int jumped(void)
+{
+    struct SGC_shortterm_stats s;
+
+    if (make_uncollectable() != 0)
+        return 2;
+    if (setjmp(out) == 0) {
+        SGC_tick();
+        return 3;
+    }
+    if (SGC_tick() != 0 || SGC_tick() != 0)
+        return 4;
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.dates != 0 || s.expired != 0 || s.freed != BATCH - 1;
+}
+
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(4);
+    tap_plan(5);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
     child_ok(replaced, "finalizers and it take each other's place");
     child_ok(refused, "what is no object has none");
+    setenv("SGC_SHORTTERM", "free", 1);
+    setenv("SGC_SHORTTERM_COLLECT", "eager", 1);
+    child_ok(jumped, "left by a jump, it loses no other object");
     return tap_done();
 }
