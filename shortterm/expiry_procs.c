@@ -9,7 +9,7 @@
 #include "gc/threads/world.h"
 #include "sgc_shortterm.h"
 
-/* Written by who sets a function, 1, before that is registered; read, relaxed, by who has taken off a date of an object that was
+/* 1, written by who sets a function, before that is registered; read, relaxed, by who takes off dates of objects that were
  * handed to it by then. */
 static SGC_STATE sgc_a32_t used;
 
