@@ -19,6 +19,7 @@ alloc_sources = \
 	alloc/large_object.h \
 	alloc/marking.c \
 	alloc/marking.h \
+	alloc/granule_set.h \
 	alloc/object.c \
 	alloc/object.h \
 	alloc/page_supply.c \

@@ -6,16 +6,18 @@
  * the object itself, which leads to the others.  Nobody else uses what is found here, and its memory is not the heap's:
  *
  *   object   what has been found, in order, those before `next` looked through; bit 0: it gets a date
- *   seen     a bit for each granule at which something begins that has been found
+ *   seen     the granules at which it begins
  */
 #include "gc/api/internal.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "alloc/granule_set.h"
 #include "gc/collect/external_stop.h"
 #include "gc/config/options.h"
 #include "mark/descriptor.h"
+#include "mark/read_once.h"
 #include "shortterm/counts.h"
 #include "shortterm/refresh.h"
 #include "shortterm/region_chunks.h"
@@ -30,8 +32,7 @@ struct reach {
     int error;
     uintptr_t *object;
     size_t count, room, next;
-    uint64_t *seen;
-    size_t seen_bytes;
+    struct sgc_granule_set seen;
 };
 
 __attribute__((unused))
@@ -64,33 +65,15 @@ static bool grow(struct reach *r)
     return true;
 }
 
-static bool get_memory(struct reach *r)
-{
-    r->seen_bytes = sgc_round_up(sgc_aw_load(&sgc_heap.granules) / 8 + 8, sgc_os_page_size());
-    r->seen = sgc_mem_obtain(r->seen_bytes);
-    return r->seen != NULL && grow(r);
-}
-
 static void release_memory(struct reach *r)
 {
     sgc_assert(reach_ok(r));
-    if (r->seen != NULL)
-        sgc_mem_release(r->seen, r->seen_bytes);
+    sgc_granule_set_release(&r->seen);
     if (r->room != 0)
         sgc_mem_release(r->object, object_bytes(r->room));
 }
 
 /* ---- the walk: world stopped ---- */
-
-static bool seen_before(struct reach *r, size_t granule)
-{
-    uint64_t bit = UINT64_C(1) << granule % 64;
-    bool before = (r->seen[granule / 64] & bit) != 0;
-
-    sgc_assert(granule / 64 * sizeof *r->seen < r->seen_bytes);
-    r->seen[granule / 64] |= bit;
-    return before;
-}
 
 /* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of a region lead to its newest
  * one, which stands for it. */
@@ -106,7 +89,7 @@ static bool gets_date(const struct sgc_object *o)
 static void reached(struct reach *r, const struct sgc_object *o)
 {
     sgc_assert(reach_ok(r) && sgc_object_ok(o));
-    if (r->error != 0 || seen_before(r, o->granule))
+    if (r->error != 0 || !sgc_granule_set_add(&r->seen, o->granule))
         return;
     if (r->count == r->most)
         r->error = E2BIG;
@@ -116,11 +99,10 @@ static void reached(struct reach *r, const struct sgc_object *o)
         r->object[r->count++] = o->start | (gets_date(o) ? GETS_DATE : 0);
 }
 
-/* As a marker takes it.  Reads memory that was never meant for us. */
-__attribute__((no_sanitize("address", "thread", "undefined")))
-static void look_at_word(void *arg, uintptr_t at)
+/* As a marker takes it. */
+SGC_BLIND static void look_at_word(void *arg, uintptr_t at)
 {
-    uintptr_t word = *(const uintptr_t *)at;
+    uintptr_t word = sgc_read_once(at);
     struct sgc_object o;
 
     if (sgc_heap_contains(word) && sgc_object_find(word, &o) && sgc_word_keeps(word, &o, sgc_options.all_interior_pointers))
@@ -140,7 +122,7 @@ static void walk(void *arg)
     struct reach *r = arg;
     struct sgc_object o;
 
-    if (!get_memory(r)) {
+    if (!sgc_granule_set_obtain(&r->seen) || !grow(r)) {
         r->error = ENOMEM;
         return;
     }

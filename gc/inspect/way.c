@@ -5,7 +5,6 @@
 #include "gc/api/internal.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 #include "alloc/whole_heap.h"
 #include "gc/config/options.h"
@@ -54,33 +53,19 @@ bool sgc_ways_begin(struct sgc_ways *w)
     sgc_walk_objects(count_object, &count);
     w->capacity = (uint32_t)count;
     w->step = sgc_mem_obtain(steps_bytes(w->capacity));
-    w->seen_bytes = sgc_round_up(sgc_aw_load(&sgc_heap.granules) / 8 + 8, sgc_os_page_size());
-    w->seen = sgc_mem_obtain(w->seen_bytes);
-    return w->step != NULL && w->seen != NULL;
+    return sgc_granule_set_obtain(&w->seen) && w->step != NULL;
 }
 
 void sgc_ways_end(struct sgc_ways *w)
 {
     sgc_assert(ways_ok(w));
-    if (w->seen != NULL)
-        sgc_mem_release(w->seen, w->seen_bytes);
+    sgc_granule_set_release(&w->seen);
     if (w->step != NULL)
         sgc_mem_release(w->step, steps_bytes(w->capacity));
-    w->seen = NULL;
     w->step = NULL;
 }
 
 /* ---- what a word leads to ---- */
-
-static bool seen_before(struct sgc_ways *w, size_t granule)
-{
-    uint64_t bit = UINT64_C(1) << granule % 64;
-    bool before = (w->seen[granule / 64] & bit) != 0;
-
-    sgc_assert(granule / 64 * sizeof *w->seen < w->seen_bytes);
-    w->seen[granule / 64] |= bit;
-    return before;
-}
 
 static void note_found(struct sgc_ways *w, uintptr_t object)
 {
@@ -96,7 +81,7 @@ static void add(struct sgc_ways *w, const struct sgc_object *o, const struct sgc
     struct sgc_way_step *step = &w->step[w->used];
 
     sgc_assert(w->used <= w->capacity && sgc_heap_contains(o->start));
-    if (w->used == w->capacity || seen_before(w, o->granule))
+    if (w->used == w->capacity || !sgc_granule_set_add(&w->seen, o->granule))
         return;
     *step = *how;
     step->object = o->start;
@@ -229,13 +214,13 @@ static void reset(struct sgc_ways *w, enum sgc_ways_by by)
     w->used = w->next = w->count = 0;
     for (uint32_t i = 0; i < w->targets; i++)
         w->found[i] = w->capacity;
-    memset(w->seen, 0, w->seen_bytes);
+    sgc_granule_set_clear(&w->seen);
 }
 
 /* The searching thread's own stack comes after all that the others lead to: the client's question is on it. */
 void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by)
 {
-    sgc_assert(sgc_stopped_by_self() && w->step != NULL && w->seen != NULL);
+    sgc_assert(sgc_stopped_by_self() && w->step != NULL && w->seen.word != NULL);
     reset(w, by);
     sgc_roots_visit(look_in_root, w, false);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && by == SGC_WAYS_CERTAIN; m = m->next)

@@ -9,6 +9,7 @@
 #ifndef SGC_GC_INSPECT_WAY_H
 #define SGC_GC_INSPECT_WAY_H
 
+#include "alloc/granule_set.h"
 #include "alloc/object.h"
 #include "gc/threads/mutator.h"
 #include "sgc.h"
@@ -35,8 +36,7 @@ struct sgc_ways {
     uint32_t missing;           /* so many of them */
     enum sgc_ways_by by;
     bool own;                   /* now it is the own stack's turn */
-    uint64_t *seen;             /* a bit per granule */
-    size_t seen_bytes;
+    struct sgc_granule_set seen;
     struct sgc_way_step *step;
     uint32_t used, capacity;
     uint32_t next;              /* to be looked through */
@@ -53,7 +53,7 @@ void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by);
  * is nowhere. */
 static inline bool sgc_ways_came_to(const struct sgc_ways *w, size_t granule)
 {
-    return (w->seen[granule / 64] >> granule % 64 & 1) != 0;
+    return sgc_granule_set_has(&w->seen, granule);
 }
 
 /* What the way to that target begins with; SGC_HELD_BY_NOTHING: there is none.  After a search. */
