@@ -36,10 +36,11 @@ dist_machines_DATA = \
 	perfmodel/machines/rome2.machine
 
 bin_PROGRAMS += perfmodel/tools/sgc-machine perfmodel/tools/sgc-predict
-perfmodel_tools_sgc_machine_SOURCES = perfmodel/tools/sgc-machine.c
+tool_sources = perfmodel/tools/command_line.c perfmodel/tools/command_line.h
+perfmodel_tools_sgc_machine_SOURCES = perfmodel/tools/sgc-machine.c $(tool_sources)
 perfmodel_tools_sgc_machine_LDADD = libsgcmodel.la libsgccore.la
 perfmodel_tools_sgc_machine_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_MACHINE_VERSION='"$(PACKAGE_VERSION)"'
-perfmodel_tools_sgc_predict_SOURCES = perfmodel/tools/sgc-predict.c
+perfmodel_tools_sgc_predict_SOURCES = perfmodel/tools/sgc-predict.c $(tool_sources)
 perfmodel_tools_sgc_predict_LDADD = libsgcmodel.la libsgccore.la
 perfmodel_tools_sgc_predict_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_PREDICT_VERSION='"$(PACKAGE_VERSION)"' \
 	-DSGC_MACHINES='"$(machinesdir)"'

@@ -37,7 +37,7 @@ libsgcsim_la_CPPFLAGS = -include $(top_srcdir)/perfmodel/sim/atomics.h $(AM_CPPF
 libsgcsim_la_LIBADD = libsgcmodel.la
 
 bin_PROGRAMS += perfmodel/tools/sgc-simulate
-perfmodel_tools_sgc_simulate_SOURCES = perfmodel/tools/sgc-simulate.c
+perfmodel_tools_sgc_simulate_SOURCES = perfmodel/tools/sgc-simulate.c $(tool_sources)
 perfmodel_tools_sgc_simulate_LDADD = libsgcsim.la
 perfmodel_tools_sgc_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SIMULATE_VERSION='"$(PACKAGE_VERSION)"' \
 	-DSGC_MACHINES='"$(machinesdir)"'

@@ -4,16 +4,19 @@
  *
  * What so few processors cannot show is written as a bound: see doc/perfmodel.md.
  */
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "perfmodel/machine/bench.h"
 #include "perfmodel/machine/machine_file.h"
+#include "perfmodel/tools/command_line.h"
 #include "platform/topology.h"
 
-enum { FAILED = 1, MISUSED = 2, ENOUGH_PROCESSORS = 8 };
+enum { FAILED = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED, ENOUGH_PROCESSORS = 8 };
+
+const char sgc_tool_name[] = "sgc-machine";
 
 static const char help[] =
     "usage: sgc-machine [--quick] [--name NAME] [--output FILE]\n"
@@ -34,25 +37,12 @@ static int cpu[SGC_BENCH_CPUS], cpus;
 static size_t memory = (size_t)512 << 20;
 static const char *cache_source = "/sys";
 
-static _Noreturn void fail(int status, const char *format, ...) SGC_PRINTF(2, 3);
-
-static _Noreturn void fail(int status, const char *format, ...)
-{
-    va_list args;
-
-    fputs("sgc-machine: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(status);
-}
-
 /* Each is a time or a rate, so 0 says that there was no memory for it. */
 static double measured(double value)
 {
     if (value <= 0)
-        fail(FAILED, "no memory or no thread to measure with; %zu MB are needed for each processor: try --quick", memory >> 20);
+        sgc_tool_fail(FAILED, "no memory or no thread to measure with; %zu MB are needed for each processor: try --quick",
+                      memory >> 20);
     return value;
 }
 
@@ -76,7 +66,7 @@ static void look_at_system(void)
 {
     cpus = sgc_bench_cpus(cpu, SGC_BENCH_CPUS);
     if (cpus == 0)
-        fail(FAILED, "the system does not say which processors this process may use; there is nothing to measure");
+        sgc_tool_fail(FAILED, "the system does not say which processors this process may use; there is nothing to measure");
     sgc_topology_read_allowed(&topology, "/sys", "/proc/self/status");
     machine.nodes = topology.nodes <= cpus ? topology.nodes : 1;
     machine.processors = cpus - cpus % (int)machine.nodes;
@@ -230,12 +220,13 @@ static void write_file(const char *output)
     char day[32];
 
     if (file == NULL)
-        fail(FAILED, "%s: cannot be written; name a file in a folder that can", output);
+        sgc_tool_fail(FAILED, "%s: cannot be written; name a file in a folder that can", output);
     strftime(day, sizeof day, "%Y-%m-%d", gmtime(&now));
     fprintf(file, "# Measured by sgc-machine %s on %s.\n", SGC_MACHINE_VERSION, day);
     sgc_machine_write(&machine, file, source, NULL);
     if ((output != NULL ? fclose(file) : fflush(file)) != 0)
-        fail(FAILED, "%s: cannot be written to its end; is the file system full?", output != NULL ? output : "standard output");
+        sgc_tool_fail(FAILED, "%s: cannot be written to its end; is the file system full?",
+                      output != NULL ? output : "standard output");
 }
 
 /* ---- */
@@ -266,10 +257,10 @@ static const char *parse(int argc, char **argv)
                  strpbrk(argv[i + 1], " \t#\n") == NULL && argv[i + 1][0] != '\0')
             strcpy(machine.name, argv[++i]);
         else if (strcmp(argv[i], "--output") == 0 || strcmp(argv[i], "--name") == 0)
-            fail(MISUSED, "%s: expected %s behind it", argv[i],
-                 argv[i][2] == 'o' ? "a file" : "a name of at most 63 characters without spaces");
+            sgc_tool_fail(MISUSED, "%s: expected %s behind it", argv[i],
+                          argv[i][2] == 'o' ? "a file" : "a name of at most 63 characters without spaces");
         else
-            fail(MISUSED, "%s: unknown; sgc-machine --help prints what there is", argv[i]);
+            sgc_tool_fail(MISUSED, "%s: unknown; sgc-machine --help prints what there is", argv[i]);
     }
     return output;
 }

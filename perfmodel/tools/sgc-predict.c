@@ -3,16 +3,18 @@
  * sgc-predict SNAPSHOT --machine FILE: how long the mark of a heap snapshot would take on a machine, by the number of
  * processors.
  */
-#include <errno.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/model/predict.h"
 #include "perfmodel/model/serial_mark.h"
+#include "perfmodel/tools/command_line.h"
 
-enum { BAD_INPUT = 1, MISUSED = 2 };
+enum { BAD_INPUT = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED };
+
+const char sgc_tool_name[] = "sgc-predict";
 
 static const char help[] =
     "usage: sgc-predict SNAPSHOT --machine FILE [OPTION]...\n"
@@ -41,24 +43,10 @@ struct settings {
     struct sgc_prediction_of of;
 };
 
-static _Noreturn void fail(int status, const char *format, ...) SGC_PRINTF(2, 3);
-
-static _Noreturn void fail(int status, const char *format, ...)
-{
-    va_list args;
-
-    fputs("sgc-predict: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(status);
-}
-
 static void *obtained(void *memory)
 {
     if (memory == NULL)
-        fail(BAD_INPUT, "there is no memory; the model needs about 50 bytes an object: try a machine with more");
+        sgc_tool_fail(BAD_INPUT, "there is no memory; the model needs about 50 bytes an object: try a machine with more");
     return memory;
 }
 
@@ -71,56 +59,22 @@ static int choose(const char *option, const char *text, const char *a, const cha
     for (int i = 0; i < 3; i++)
         if (words[i] != NULL && strcmp(text, words[i]) == 0)
             return i;
-    fail(MISUSED, "%s %s: expected %s%s%s%s%s", option, text, a, c != NULL ? ", " : " or ", b, c != NULL ? " or " : "",
-         c != NULL ? c : "");
+    sgc_tool_fail(MISUSED, "%s %s: expected %s%s%s%s%s", option, text, a, c != NULL ? ", " : " or ", b, c != NULL ? " or " : "",
+                  c != NULL ? c : "");
 }
 
-static uint64_t number(const char *option, const char *text, const char *all, uint64_t least, uint64_t most, char **end)
+static void add(void *settings, uint32_t processors)
 {
-    uint64_t value;
+    struct settings *s = settings;
 
-    errno = 0;
-    value = strtoull(text, end, 10);
-    if (*end == text || text[0] < '0' || text[0] > '9' || errno != 0 || value < least || value > most)
-        fail(MISUSED, "%s %s: expected numbers from %llu to %llu", option, all, (unsigned long long)least,
-             (unsigned long long)most);
-    return value;
-}
-
-static uint64_t one_number(const char *option, const char *text, uint64_t least, uint64_t most)
-{
-    char *end;
-    uint64_t value = number(option, text, text, least, most, &end);
-
-    if (*end != '\0')
-        fail(MISUSED, "%s %s: expected one number, with nothing behind it", option, text);
-    return value;
-}
-
-static void add(struct settings *s, uint32_t processors)
-{
     s->processors = obtained(realloc(s->processors, (s->count + 1) * sizeof *s->processors));
     s->processors[s->count++] = processors;
 }
 
-/* "1,2,4-8" */
 static void take_list(struct settings *s, const char *list)
 {
-    const char *at = list;
-    char *end;
-
-    for (s->count = 0;; at = end + 1) {
-        uint64_t first = number("--processors", at, list, 1, SGC_MACHINE_PROCESSORS, &end), last = first;
-
-        if (*end == '-')
-            last = number("--processors", end + 1, list, first, SGC_MACHINE_PROCESSORS, &end);
-        for (; first <= last; first++)
-            add(s, (uint32_t)first);
-        if (*end == '\0')
-            return;
-        if (*end != ',')
-            fail(MISUSED, "--processors %s: expected numbers and ranges with commas between, such as 1,2,4-8", list);
-    }
+    s->count = 0;
+    sgc_tool_numbers("--processors", list, SGC_MACHINE_PROCESSORS, add, s);
 }
 
 static bool take_option(struct settings *s, const char *name, const char *value)
@@ -132,11 +86,11 @@ static bool take_option(struct settings *s, const char *name, const char *value)
     else if (strcmp(name, "--depth") == 0)
         s->of.depth = (enum sgc_depth_rule)choose(name, value, "larger", "smaller", "sum");
     else if (strcmp(name, "--split") == 0)
-        s->split = (uint32_t)one_number(name, value, 0, 1 << 30);
+        s->split = (uint32_t)sgc_tool_number(name, value, 0, 1 << 30);
     else if (strcmp(name, "--bits") == 0)
         s->of.balanced = choose(name, value, "balanced", "home", NULL) == 0;
     else if (strcmp(name, "--steals") == 0)
-        s->of.steals = (double)one_number(name, value, 0, UINT64_C(1) << 50);
+        s->of.steals = (double)sgc_tool_number(name, value, 0, UINT64_C(1) << 50);
     else if (strcmp(name, "--steals-by") == 0)
         s->of.unit = (enum sgc_steal_unit)choose(name, value, "pieces", "words", "ns");
     else
@@ -172,19 +126,19 @@ static void parse(struct settings *s, int argc, char **argv)
         if (strcmp(argv[i], "--tsv") == 0)
             s->tsv = true;
         else if (takes_value(argv[i]) && i + 1 == argc)
-            fail(MISUSED, "%s: expected a value behind it; sgc-predict --help prints which", argv[i]);
+            sgc_tool_fail(MISUSED, "%s: expected a value behind it; sgc-predict --help prints which", argv[i]);
         else if (takes_value(argv[i]))
             i += take_option(s, argv[i], argv[i + 1]);
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            fail(MISUSED, "%s: unknown; sgc-predict --help prints what there is", argv[i]);
+            sgc_tool_fail(MISUSED, "%s: unknown; sgc-predict --help prints what there is", argv[i]);
         else if (s->snapshot != NULL)
-            fail(MISUSED, "%s: a second snapshot beside %s; give one", argv[i], s->snapshot);
+            sgc_tool_fail(MISUSED, "%s: a second snapshot beside %s; give one", argv[i], s->snapshot);
         else
             s->snapshot = argv[i];
     }
     if (s->snapshot == NULL || s->machine == NULL)
-        fail(MISUSED, "expected %s; sgc-predict --help prints how it is used",
-             s->snapshot == NULL ? "a snapshot" : "--machine with a machine file, or o2k, e10k or rome2");
+        sgc_tool_fail(MISUSED, "expected %s; sgc-predict --help prints how it is used",
+                      s->snapshot == NULL ? "a snapshot" : "--machine with a machine file, or o2k, e10k or rome2");
 }
 
 /* Powers of two and all of the machine's. */
@@ -303,7 +257,7 @@ static void read_machine(const struct settings *s, struct sgc_machine *m)
     char path[4096], message[SGC_MACHINE_MESSAGE];
 
     if (!sgc_machine_find(s->machine, SGC_MACHINES, path, sizeof path, message) || !sgc_machine_read(m, path, message))
-        fail(BAD_INPUT, "%s", message);
+        sgc_tool_fail(BAD_INPUT, "%s", message);
 }
 
 /* Until the program ends; so nothing of it is released. */
@@ -318,7 +272,8 @@ static void inspect(struct settings *s, const struct sgc_graph *g, const struct 
         !sgc_serial_mark(&homes, s->split, sgc_cache_model_access, &cache))
         obtained(NULL);
     if (work.objects == 0)
-        fail(BAD_INPUT, "%s: no object is reached from its roots, so there is nothing to mark; take it later", s->snapshot);
+        sgc_tool_fail(BAD_INPUT, "%s: no object is reached from its roots, so there is nothing to mark; take it later",
+                      s->snapshot);
     s->of.machine = m;
     s->of.work = &work;
     s->of.misses = sgc_cache_model_end(&cache);

@@ -3,17 +3,18 @@
  * sgc-simulate SNAPSHOT --machine FILE: how long the mark of a heap snapshot takes on a machine, by the number of markers, as
  * SGC's own marking code does it there.  See doc/man/sgc-simulate.1.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/sim/sim.h"
+#include "perfmodel/tools/command_line.h"
 
-enum { BAD_INPUT = 1, MISUSED = 2 };
+enum { BAD_INPUT = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED };
+
+const char sgc_tool_name[] = "sgc-simulate";
 
 static const char help[] =
     "usage: sgc-simulate SNAPSHOT --machine FILE [OPTION]...\n"
@@ -43,21 +44,6 @@ struct settings {
     struct sgc_sim_options options;
 };
 
-static _Noreturn void fail(int status, const char *format, ...) SGC_PRINTF(2, 3);
-
-static _Noreturn void fail(int status, const char *format, ...)
-{
-    va_list args;
-
-    fflush(stdout);
-    fputs("sgc-simulate: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(status);
-}
-
 /* ---- the command line ---- */
 
 static int choose(const char *option, const char *text, const char *const *words)
@@ -65,66 +51,33 @@ static int choose(const char *option, const char *text, const char *const *words
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(text, words[i]) == 0)
             return i;
-    fail(MISUSED, "%s %s: expected %s or %s%s%s", option, text, words[0], words[1], words[2] != NULL ? " or " : "",
-         words[2] != NULL ? words[2] : "");
+    sgc_tool_fail(MISUSED, "%s %s: expected %s or %s%s%s", option, text, words[0], words[1], words[2] != NULL ? " or " : "",
+                  words[2] != NULL ? words[2] : "");
 }
 
-static uint32_t number(const char *option, const char *all, const char *text, uint32_t least, uint32_t most, char **end)
+static void add(void *settings, uint32_t markers)
 {
-    unsigned long value;
+    struct settings *s = settings;
 
-    errno = 0;
-    value = strtoul(text, end, 10);
-    if (*end == text || text[0] < '0' || text[0] > '9' || errno != 0 || value < least || value > most)
-        fail(MISUSED, "%s %s: expected numbers from %u to %u", option, all, least, most);
-    return (uint32_t)value;
-}
-
-static void add(struct settings *s, uint32_t markers)
-{
     if (s->count == SGC_SIM_MARKERS_MAX)
-        fail(MISUSED, "--markers %s: expected at most %d numbers", s->list, SGC_SIM_MARKERS_MAX);
+        sgc_tool_fail(MISUSED, "--markers %s: expected at most %d numbers", s->list, SGC_SIM_MARKERS_MAX);
     s->markers[s->count++] = markers;
     if (markers > s->most)
         s->most = markers;
 }
 
-/* "1,2,4-8" */
 static void take_list(struct settings *s, const char *list)
 {
-    const char *at = list;
-    char *end;
-
     s->list = list;
-    for (s->count = s->most = 0;; at = end + 1) {
-        uint32_t first = number("--markers", list, at, 1, SGC_SIM_MARKERS_MAX, &end), last = first;
-
-        if (*end == '-')
-            last = number("--markers", list, end + 1, first, SGC_SIM_MARKERS_MAX, &end);
-        for (; first <= last; first++)
-            add(s, first);
-        if (*end == '\0')
-            return;
-        if (*end != ',')
-            fail(MISUSED, "--markers %s: expected numbers and ranges with commas between, such as 1,2,4-8", list);
-    }
+    s->count = s->most = 0;
+    sgc_tool_numbers("--markers", list, SGC_SIM_MARKERS_MAX, add, s);
 }
 
 static void take_preset(struct settings *s, const char *name)
 {
     if (!sgc_sim_preset_known(name))
-        fail(MISUSED, "--preset %s: there is no such preset; sgc-simulate --presets lists them", name);
+        sgc_tool_fail(MISUSED, "--preset %s: there is no such preset; sgc-simulate --presets lists them", name);
     s->options.preset = name;
-}
-
-static uint32_t one_number(const char *option, const char *text, uint32_t least, uint32_t most)
-{
-    char *end;
-    uint32_t value = number(option, text, text, least, most, &end);
-
-    if (*end != '\0')
-        fail(MISUSED, "%s %s: expected one number, with nothing behind it", option, text);
-    return value;
 }
 
 /* Those with a value. */
@@ -143,9 +96,9 @@ static bool take_value(struct settings *s, const char *option, const char *value
     else if (strcmp(option, "--dirty") == 0)
         s->by_owner = choose(option, value, owners) == 1;
     else if (strcmp(option, "--seed") == 0)
-        s->options.seed = one_number(option, value, 0, UINT32_MAX);
+        s->options.seed = (uint32_t)sgc_tool_number(option, value, 0, UINT32_MAX);
     else if (strcmp(option, "--split") == 0)
-        s->options.split_bytes = one_number(option, value, 512, 1 << 30);
+        s->options.split_bytes = (uint32_t)sgc_tool_number(option, value, 512, 1 << 30);
     else
         return false;
     return true;
@@ -184,7 +137,7 @@ static void take_flag(struct settings *s, const char *option)
     else if (strcmp(option, "--help") == 0 || strcmp(option, "--version") == 0 || strcmp(option, "--presets") == 0)
         print_and_end(option);
     else
-        fail(MISUSED, "%s: there is no such option; see sgc-simulate --help", option);
+        sgc_tool_fail(MISUSED, "%s: there is no such option; see sgc-simulate --help", option);
 }
 
 static void take_arguments(struct settings *s, int argc, char **argv)
@@ -192,11 +145,11 @@ static void take_arguments(struct settings *s, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-' || argv[i][1] == '\0') {
             if (s->snapshot != NULL)
-                fail(MISUSED, "%s: expected one snapshot", argv[i]);
+                sgc_tool_fail(MISUSED, "%s: expected one snapshot", argv[i]);
             s->snapshot = argv[i];
         } else if (has_value(argv[i])) {
             if (i + 1 == argc)
-                fail(MISUSED, "%s: expected a value behind it", argv[i]);
+                sgc_tool_fail(MISUSED, "%s: expected a value behind it", argv[i]);
             take_value(s, argv[i], argv[i + 1]);
             i++;
         } else {
@@ -204,7 +157,7 @@ static void take_arguments(struct settings *s, int argc, char **argv)
         }
     }
     if (s->snapshot == NULL || s->machine == NULL)
-        fail(MISUSED, "expected a snapshot and --machine FILE; see sgc-simulate --help");
+        sgc_tool_fail(MISUSED, "expected a snapshot and --machine FILE; see sgc-simulate --help");
 }
 
 /* ---- reading ---- */
@@ -215,11 +168,11 @@ static void read_machine(const struct settings *s, struct sgc_machine *file, str
     const char *problem;
 
     if (!sgc_machine_find(s->machine, SGC_MACHINES, path, sizeof path, message) || !sgc_machine_read(file, path, message))
-        fail(BAD_INPUT, "%s", message);
+        sgc_tool_fail(BAD_INPUT, "%s", message);
     sgc_sim_machine_of(file, s->by_owner, machine);
     problem = sgc_sim_machine_check(machine);
     if (problem != NULL)
-        fail(BAD_INPUT, "%s: this machine cannot be simulated: %s", path, problem);
+        sgc_tool_fail(BAD_INPUT, "%s: this machine cannot be simulated: %s", path, problem);
 }
 
 static void read_snapshot(const struct settings *s, struct sgc_graph *graph, struct sgc_sim_heap *heap)
@@ -232,7 +185,7 @@ static void read_snapshot(const struct settings *s, struct sgc_graph *graph, str
     if (problem == NULL)
         problem = sgc_sim_restore(graph, s->most, heap);
     if (problem != NULL)
-        fail(BAD_INPUT, "%s: this snapshot cannot be simulated: %s", s->snapshot, problem);
+        sgc_tool_fail(BAD_INPUT, "%s: this snapshot cannot be simulated: %s", s->snapshot, problem);
 }
 
 /* ---- results ---- */
@@ -297,7 +250,7 @@ static void simulate(const struct settings *s, const struct sgc_sim_heap *heap, 
 
     options.markers = markers;
     if (!sgc_simulate(heap, &options, result))
-        fail(BAD_INPUT, "there is no memory to simulate %u markers; ask for fewer", markers);
+        sgc_tool_fail(BAD_INPUT, "there is no memory to simulate %u markers; ask for fewer", markers);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* See perfmodel/tools/command_line.h. */
+#include "perfmodel/tools/command_line.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+_Noreturn void sgc_tool_fail(int status, const char *format, ...)
+{
+    va_list args;
+
+    fflush(stdout);
+    fprintf(stderr, "%s: ", sgc_tool_name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(status);
+}
+
+/* A number that begins there, in `all`; *end: behind it. */
+static uint64_t number_at(const char *option, const char *all, const char *at, uint64_t least, uint64_t most, char **end)
+{
+    uint64_t value;
+
+    errno = 0;
+    value = strtoull(at, end, 10);
+    if (*end == at || at[0] < '0' || at[0] > '9' || errno != 0 || value < least || value > most)
+        sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected numbers from %" PRIu64 " to %" PRIu64, option, all, least, most);
+    return value;
+}
+
+uint64_t sgc_tool_number(const char *option, const char *text, uint64_t least, uint64_t most)
+{
+    char *end;
+    uint64_t value = number_at(option, text, text, least, most, &end);
+
+    if (*end != '\0')
+        sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected one number, with nothing behind it", option, text);
+    return value;
+}
+
+void sgc_tool_numbers(const char *option, const char *list, uint32_t most, void (*take)(void *arg, uint32_t number), void *arg)
+{
+    const char *at = list;
+    char *end;
+
+    for (;; at = end + 1) {
+        uint64_t first = number_at(option, list, at, 1, most, &end), last = first;
+
+        if (*end == '-')
+            last = number_at(option, list, end + 1, first, most, &end);
+        for (; first <= last; first++)
+            take(arg, (uint32_t)first);
+        if (*end == '\0')
+            return;
+        if (*end != ',')
+            sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected numbers and ranges with commas between, such as 1,2,4-8", option,
+                          list);
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command lines of the tools have in common.  What is wrong ends the process, with a line that says what was
+ * expected. */
+#ifndef SGC_PERFMODEL_TOOLS_COMMAND_LINE_H
+#define SGC_PERFMODEL_TOOLS_COMMAND_LINE_H
+
+#include <stdint.h>
+
+#include "platform/report.h"
+
+enum { SGC_TOOL_FAILED = 1, SGC_TOOL_MISUSED = 2 };     /* exit statuses */
+
+/* The tool's name, which each tool defines. */
+extern const char sgc_tool_name[];
+
+_Noreturn void sgc_tool_fail(int status, const char *format, ...) SGC_PRINTF(2, 3);
+
+/* The number that the text is. */
+uint64_t sgc_tool_number(const char *option, const char *text, uint64_t least, uint64_t most);
+
+/* Calls take for each number of a list such as "1,2,4-8", in which they are 1 to `most`. */
+void sgc_tool_numbers(const char *option, const char *list, uint32_t most, void (*take)(void *arg, uint32_t number), void *arg);
+
+#endif
