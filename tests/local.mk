@@ -428,7 +428,8 @@ thread_tests += tests/unit/alloc/test_page_supply_race
 unit_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_emptied tests/unit/alloc/test_kept tests/api/test_phases
 thread_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_kept
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
-check_PROGRAMS += tests/unit/alloc/record_pages
+unit_subjects = tests/unit/alloc/record_pages
+check_PROGRAMS += $(unit_subjects)
 tests_unit_alloc_record_pages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_policy_take_singles,--wrap=sgc_pool_give_singles
 test_headers += tests/lib/page_replay.h tests/lib/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt

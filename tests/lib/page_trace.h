@@ -87,7 +87,7 @@ static bool trace_consistent(const struct trace *trace)
         }
         most = all > most ? all : most;
     }
-    return trace->events > 0;
+    return true;
 }
 
 /* False, and what was wrong in `wrong`, if this is no trace. */
@@ -103,6 +103,10 @@ __attribute__((unused)) static bool trace_read(FILE *file, struct trace *trace, 
             snprintf(wrong, room, "line %d: %.60s", number, line);
             return false;
         }
+    }
+    if (trace->events == 0) {
+        snprintf(wrong, room, "has no event");
+        return false;
     }
     snprintf(wrong, room, "gives pages it has not taken, or knows of live ones it never had");
     return trace_consistent(trace);

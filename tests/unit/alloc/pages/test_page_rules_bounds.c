@@ -335,7 +335,7 @@ static void test_recorder(void)
     snprintf(command, sizeof command, "'%s/tests/unit/alloc/record_pages' churn", build != NULL ? build : ".");
     pipe = popen(command, "r");
     read = pipe != NULL && trace_read(pipe, &trace, wrong, sizeof wrong);
-    if (!tap_ok(pipe != NULL && pclose(pipe) == 0 && read, "a demand is recorded %s", read ? "now" : wrong))
+    if (!tap_ok(pipe != NULL && pclose(pipe) == 0 && read, "a demand is recorded now (%s)", read ? "-" : wrong))
         return;
     check_bounds("recorded now", &trace);
     trace_free(&trace);
