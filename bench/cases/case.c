@@ -3,6 +3,7 @@
 #include "bench/cases/case.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +18,24 @@ static cpu_set_t allowed;       /* before any thread was pinned */
 static void fail(const char *what)
 {
     fprintf(stderr, "benchmark: %s\n", what);
+    exit(1);
+}
+
+uint64_t result_digest(uint64_t digest, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+
+    for (size_t i = 0; i < bytes; i++)
+        digest = (digest ^ p[i]) * UINT64_C(0x100000001b3) + 1;
+    return digest;
+}
+
+void result_check(int right, const char *what)
+{
+    if (right)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "%s: WRONG: %s\n", program_invocation_short_name, what);
     exit(1);
 }
 

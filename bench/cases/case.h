@@ -30,6 +30,12 @@ void figures(const char *name, double *measured, size_t n, const char *unit);
 /* The i-th argument as the index of one of the words "a|b|c"; a missing argument is the first. */
 int choice(int argc, char **argv, int i, const char *words);
 
+/* One number for all of a result: start with 0. */
+uint64_t result_digest(uint64_t digest, const void *data, size_t bytes);
+
+/* Ends the program with status 1 and a message if the result is not right. */
+void result_check(int right, const char *what);
+
 uint64_t now_ns(void);
 
 /* The end of the program with errno's reason, if the system did not do something. */

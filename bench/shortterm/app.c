@@ -350,24 +350,6 @@ static void report_periods(void)
 
 /* ---- the end ---- */
 
-uint64_t app_digest(uint64_t digest, const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-
-    for (size_t i = 0; i < bytes; i++)
-        digest = (digest ^ p[i]) * UINT64_C(0x100000001b3) + 1;
-    return digest;
-}
-
-void app_check(bool right, const char *what)
-{
-    if (right)
-        return;
-    fflush(stdout);
-    fprintf(stderr, "%s: WRONG: %s\n", app.name, what);
-    exit(WRONG);
-}
-
 static void report_dates(void)
 {
     struct SGC_shortterm_stats stats;

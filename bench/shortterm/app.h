@@ -98,12 +98,6 @@ void app_period_end(void);
 
 /* ---- the end ---- */
 
-/* One number for all of a result: start with 0. */
-uint64_t app_digest(uint64_t digest, const void *data, size_t bytes);
-
-/* Ends the program with status 1 and a message if the result is not right. */
-void app_check(bool right, const char *what);
-
 /* The figures. */
 int app_end(uint64_t digest);
 

@@ -97,7 +97,7 @@ static void read_start(struct conversion *c)
 {
     unsigned tags = get16(c->next + 14);
 
-    app_check(memcmp(c->next, "SND1", 4) == 0 && get16(c->next + 4) == SOUND_CHANNELS, "a file is no sound");
+    result_check(memcmp(c->next, "SND1", 4) == 0 && get16(c->next + 4) == SOUND_CHANNELS, "a file is no sound");
     c->rate = get32(c->next + 6);
     c->frames = get32(c->next + 10);
     c->next += SOUND_HEADER;
@@ -199,7 +199,7 @@ static void note_place(struct conversion *c, uint32_t place)
 
 static void read_frame(struct conversion *c, struct frame *frame)
 {
-    app_check(c->next + SOUND_FRAME <= c->end, "a file is too short");
+    result_check(c->next + SOUND_FRAME <= c->end, "a file is too short");
     memcpy(frame->codes, c->next, SOUND_FRAME);
     c->next += SOUND_FRAME;
 }
@@ -221,7 +221,7 @@ static void write_frame(struct conversion *c, const struct frame *frame)
     size_t samples = SOUND_SAMPLES * SOUND_CHANNELS;
     unsigned char bytes[2];
 
-    c->heard = app_digest(c->heard, frame->samples, samples * sizeof *frame->samples);
+    c->heard = result_digest(c->heard, frame->samples, samples * sizeof *frame->samples);
     for (size_t i = 0; i < samples; i++) {
         put16(bytes, (unsigned)frame->samples[i] & 0xffff);
         put(c->output, bytes, sizeof bytes);
@@ -285,7 +285,7 @@ static uint64_t end_file(struct conversion *c)
     flush(c->output);
     if (c->output->to != NULL)
         need(fclose(c->output->to) == 0, "convert: a WAV file cannot be written");
-    app_check(c->next == c->end && c->places->used == c->frames, "a file is too long");
+    result_check(c->next == c->end && c->places->used == c->frames, "a file is too long");
     for (int channel = 0; channel < SOUND_CHANNELS; channel++)
         app_free(c->channel[channel]);
     app_free(c->output);
@@ -308,8 +308,8 @@ static void convert_file(const struct input *input, long number, uint64_t *diges
     heard = end_file(c);
     app_tick();
     app_period_end();
-    app_check(heard == input->heard, "the samples are not those of the input");
-    *digest = app_digest(*digest, &heard, sizeof heard);
+    result_check(heard == input->heard, "the samples are not those of the input");
+    *digest = result_digest(*digest, &heard, sizeof heard);
 }
 
 int main(int argc, char **argv)

@@ -293,13 +293,13 @@ static void write_word(const struct slot *slot, uint32_t *count)
     const struct postings *postings = slot->value;
     unsigned word = corpus_word(slot->word);
 
-    app_check(word < CORPUS_WORDS, "the index has a word that does not exist");
+    result_check(word < CORPUS_WORDS, "the index has a word that does not exist");
     for (size_t i = 0; i < postings->used; i++) {
         const struct posting *posting = &postings->list[i];
 
         count[word] -= posting->count;
-        digest = app_digest(digest, &posting->document, sizeof posting->document);
-        digest = app_digest(digest, posting->packed, posting->bytes);
+        digest = result_digest(digest, &posting->document, sizeof posting->document);
+        digest = result_digest(digest, posting->packed, posting->bytes);
     }
 }
 
@@ -313,7 +313,7 @@ static void write_segment(void)
         if (segment.slots[i].word != NULL)
             write_word(&segment.slots[i], count);
     for (unsigned word = 0; word < CORPUS_WORDS; word++)
-        app_check(count[word] == 0, "the index has not all places of a word");
+        result_check(count[word] == 0, "the index has not all places of a word");
     for (size_t i = 0; i < segment.room && app_frees(); i++)
         if (segment.slots[i].word != NULL)
             free_postings(&segment.slots[i]);
@@ -326,7 +326,7 @@ static void index_document(struct document *document)
     char *text = read_text(document->number);
     struct table words = cut(text);
 
-    app_check(strstr(document->path, "document") != NULL, "the path of a document is lost");
+    result_check(strstr(document->path, "document") != NULL, "the path of a document is lost");
     merge(&words, document->number);
     free_words(&words);
     app_free(text);

@@ -182,7 +182,7 @@ static void check(const struct task *task, long number)
     if (number % CHECKED_EACH != 0)
         return;
     again = moments_again(task->seed, (size_t)parameters[STEPS].chosen);
-    app_check(again.last_price == task->found.last_price && again.mean == task->found.mean &&
+    result_check(again.last_price == task->found.last_price && again.mean == task->found.mean &&
               again.deviation == task->found.deviation, "a walk is another one when it is simulated again");
 }
 
@@ -204,11 +204,11 @@ static void finish(long instances, long walks)
 
             check(task, n);
             sum += task->found.mean;
-            digest = app_digest(digest, &task->found, sizeof task->found);
+            digest = result_digest(digest, &task->found, sizeof task->found);
             if (task->walk != NULL && app_frees())
                 free_walk(task->walk);
         }
-    app_check(is_near(sum / (double)(instances * walks), gains), "the mean of all gains is not the drift");
+    result_check(is_near(sum / (double)(instances * walks), gains), "the mean of all gains is not the drift");
 }
 
 int main(int argc, char **argv)

@@ -100,7 +100,7 @@ static unsigned char *put_frame(unsigned char *p, struct music *music, struct so
             int16_t sample = sound_decode(&channels[channel], code);
 
             codes |= code << 4 * channel;
-            *heard = app_digest(*heard, &sample, sizeof sample);
+            *heard = result_digest(*heard, &sample, sizeof sample);
         }
         *p++ = (unsigned char)codes;
     }

@@ -61,7 +61,7 @@ static void free_all(struct object *o, long count)
     for (long n = 0; n < count; n++) {
         struct object *next = o->next;
 
-        app_check(o->number == n + (app_spoil() && n == count / 2), "an object is lost or damaged");
+        result_check(o->number == n + (app_spoil() && n == count / 2), "an object is lost or damaged");
         free_object(o);
         o = next;
     }

@@ -249,24 +249,6 @@ void app_live_since(struct app_counts before)
 
 /* ---- the end ---- */
 
-uint64_t app_digest(uint64_t digest, const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-
-    for (size_t i = 0; i < bytes; i++)
-        digest = (digest ^ p[i]) * UINT64_C(0x100000001b3) + 1;
-    return digest;
-}
-
-void app_check(bool right, const char *what)
-{
-    if (right)
-        return;
-    fflush(stdout);
-    fprintf(stderr, "%s: WRONG: %s\n", app.name, what);
-    exit(1);
-}
-
 /* The counters of [Endo] 2.4, if the collector has them: the remote page ratio is foreign by reused. */
 static void report_pages(void)
 {

@@ -139,7 +139,7 @@ static void insert(long i, struct particle *p)
         go_into(&middle, half, o);
         half /= 2;
     }
-    app_check(false, "two particles are at the same place");
+    result_check(false, "two particles are at the same place");
 }
 
 /* ---- mass and centre of each cell, from below ---- */
@@ -424,11 +424,11 @@ static uint64_t check(void)
 
     if (app_spoil())
         particles[0]->pull.x[0] *= 100;
-    app_check(particles_in(root) == count(), "the tree does not have each particle once");
-    app_check(fabs(root->mass - 1) < 1e-9, "the tree does not have the mass of all particles");
-    app_check(mean_error() < 0.05, "forces differ from those that are summed up directly");
+    result_check(particles_in(root) == count(), "the tree does not have each particle once");
+    result_check(fabs(root->mass - 1) < 1e-9, "the tree does not have the mass of all particles");
+    result_check(mean_error() < 0.05, "forces differ from those that are summed up directly");
     for (long n = 0; n < count(); n++)
-        digest = app_digest(digest, &particles[n]->place, sizeof(vector));
+        digest = result_digest(digest, &particles[n]->place, sizeof(vector));
     return digest;
 }
 

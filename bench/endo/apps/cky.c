@@ -205,7 +205,7 @@ static void read_row(long i)
 {
     for (long j = i + 2; j <= now->length; j++)
         for (const struct item *item = *entry(i, j); item != NULL; item = item->next)
-            app_check(trees_of(item) == item->trees, "an item does not have as many trees as its derivations");
+            result_check(trees_of(item) == item->trees, "an item does not have as many trees as its derivations");
 }
 
 static uint64_t trees_of_sentence(void)
@@ -300,8 +300,8 @@ static uint64_t check(void)
     uint64_t digest = 0;
 
     for (long s = 0; s < parameters[SENTENCES].chosen; s++) {
-        app_check(sentences[s]->trees == count_trees(sentences[s]), "a sentence has another number of parse trees");
-        digest = app_digest(digest, &sentences[s]->trees, sizeof sentences[s]->trees);
+        result_check(sentences[s]->trees == count_trees(sentences[s]), "a sentence has another number of parse trees");
+        digest = result_digest(digest, &sentences[s]->trees, sizeof sentences[s]->trees);
         free(sentences[s]);
     }
     free(sentences);

@@ -315,8 +315,8 @@ static void check_kept(void)
 
         memcpy(colour, first, STICKERS);
         replay(kept[k]->path, colour);
-        app_check(memcmp(colour, kept[k]->colour, STICKERS) == 0, "a state is not the one that its moves lead to");
-        digest = app_digest(digest, kept[k]->colour, STICKERS);
+        result_check(memcmp(colour, kept[k]->colour, STICKERS) == 0, "a state is not the one that its moves lead to");
+        digest = result_digest(digest, kept[k]->colour, STICKERS);
     }
 }
 
@@ -364,7 +364,7 @@ static void check_moves(void)
         for (size_t i = 0; i < n * MOVES; i++)
             turn(all[n + i], all[i / MOVES], (int)(i % MOVES));
         n = count_distinct(all, n * (MOVES + 1));
-        app_check(n == within[depth], "a solved cube has another number of states around it");
+        result_check(n == within[depth], "a solved cube has another number of states around it");
     }
     free(all);
 }

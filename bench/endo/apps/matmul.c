@@ -77,9 +77,9 @@ static void check(void)
         vector[1][row] = times(RIGHT, row, vector[0]);
     for (long row = 0; row < size(); row++) {
         vector[2][row] = times(LEFT, row, vector[1]);
-        app_check(times(PRODUCT, row, vector[0]) == vector[2][row], "a row of a product is not the product of the operands");
+        result_check(times(PRODUCT, row, vector[0]) == vector[2][row], "a row of a product is not the product of the operands");
     }
-    digest = app_digest(digest, vector[2], (size_t)size() * sizeof(double));
+    digest = result_digest(digest, vector[2], (size_t)size() * sizeof(double));
     app_live((unsigned long)size() * MATRICES + MATRICES,
              (unsigned long)(size() * size() * MATRICES + size() * MATRICES) * sizeof(double));
 }

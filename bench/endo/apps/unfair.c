@@ -95,7 +95,7 @@ static void collect_at_most(void)
 {
     long right = sharers() * (objects() * (objects() - 1) / 2);
 
-    app_check(turn.number + app_spoil() == right, "objects of a turn are lost or damaged");
+    result_check(turn.number + app_spoil() == right, "objects of a turn are lost or damaged");
     app_live_since(counted);
     demand = (double)turn.bytes > demand ? (double)turn.bytes : demand;
     GC_gcollect();
@@ -159,5 +159,5 @@ int main(int argc, char **argv)
     demands = demand / (double)sharers() * (double)app_threads();
     figure("demand_mb", demand / 1048576.0, "MB");
     figure("demands_mb", demands / 1048576.0, "MB");
-    return app_end(app_digest(0, &demand, sizeof demand));
+    return app_end(result_digest(0, &demand, sizeof demand));
 }
