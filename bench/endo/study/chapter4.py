@@ -20,8 +20,8 @@ SAID = {
 this machine as sgc-machine measures it. Keys that the thesis does not have stand below: the model needs some of them, the
 simulator the others. They were fixed before anything was predicted with them.""",
     "t4.2": """How much faster (+) or slower (-) than real the prediction is with 48 processors: whole; without one of its
-parts; and with as many misses as were counted in the simulation instead of Q_1 + N_S L. Real is a simulated mark by the thesis' marker
-here. Median, least and most of the collections.""",
+parts; and with as many misses as were counted in the simulation instead of Q_1 + N_S L. Real is a simulated mark by the thesis'
+marker here. Median, least and most of the collections.""",
     "t4.3": """The whole predictor (slow), and the fast one, which knows only how much lives and where. Overhead is what
 predicting computes by what the mark takes, both on this machine, with one marker: of slow all of sgc-predict, from reading the
 snapshot on; of fast one more number of processors in all forms together, so it is less than that. Errors as in table 4.2.

@@ -75,9 +75,13 @@ def describe_here(plan, path):
 
 def read_machine(path):
     """[(key, value, source)] of a machine file."""
+    found = []
     with open(path, encoding="utf-8") as f:
-        lines = [line.partition("#") for line in f]
-    return [(*fields.split(None, 1), source.strip()) for fields, _, source in lines if fields.strip()]
+        for line in f:
+            setting, _, source = line.partition("#")
+            if setting.strip():
+                found.append((*setting.split(), source.strip()))
+    return found
 
 
 def computed_ms(call):
