@@ -43,8 +43,8 @@ def source_of(version):
 class Page:
     """Text and lines for the TSV of one experiment."""
 
-    def __init__(self, results, here, quoted):
-        self.results, self.here, self.quoted = results, here, quoted
+    def __init__(self, results, folder, quoted):
+        self.results, self.folder, self.quoted = results, folder, quoted
         self.text, self.lines = "", []
 
     def key(self, subject, machine, version, processors):
@@ -113,8 +113,10 @@ def machines(page):
         rest = [row for row in rows if row[0] not in TABLE_KEYS]
         page.text += layout(f"{file}.machine", ("key", "thesis", "ours", "source"), first + rest)
         page.lines += [("file", names[file], "-", source or "-", "-", key, value, "-", "-", "-") for key, value, source in keys]
-    page.text += layout("this machine", ("key", "ours", "source"), page.here)
-    page.lines += [("measured", "this", "-", source or "-", "-", key, value, "-", "-", "-") for key, value, source in page.here]
+    here = model.here(page.folder)
+    keys = model.read_machine(here) if os.path.exists(here) else []
+    page.text += layout("this machine", ("key", "ours", "source"), keys)
+    page.lines += [("measured", "this", "-", source or "-", "-", key, value, "-", "-", "-") for key, value, source in keys]
 
 
 def percent(text):
@@ -151,10 +153,10 @@ def predictors(page):
                      page.note(subject, HERE, name, 1, "overhead", cost and tuple(100 * c for c in cost), "%", "measured"),
                      *(page.error(subject, "O2K", version, n) for n in (1, MEASURED_AT))))
     page.text += layout("BH-st/O2K, percent", ("predictor", "overhead, 1", "error, 1", f"error, {MEASURED_AT}"), rows)
-    here(page)
+    on_this(page)
 
 
-def here(page):
+def on_this(page):
     """This machine's marks, for which the thesis has nothing."""
     times, errors, versions = [], [], (MEASURED, OVERLAP, PRED, REAL)
     for subject in SUBJECTS:
@@ -217,30 +219,6 @@ def future(page):
     page.text += layout("the fastest number of processors, of those above", ("", "predicted", "simulated"), rows)
 
 
-EXPERIMENTS = {
-    "f4.4": ("figure 4.4: real and predicted speed of the mark", speeds),
-    "f4.5": ("figure 4.5: predicted speed with more processors", future),
-    "t4.1": ("table 4.1: what the machines' memory takes", machines),
-    "t4.2": ("table 4.2: predicted against real speed, 48 processors", differences),
-    "t4.3": ("table 4.3: overhead and accuracy of two predictors; this machine", predictors),
-    "t4.4": ("table 4.4: as many markers as suffice", choices),
-}
-
-
-def chosen_of(names):
-    return [name for name in names if name in EXPERIMENTS]
-
-
-def make(results, here, folder, name):
-    """The page of an experiment, filled."""
-    title, fill = EXPERIMENTS[name]
-    page = Page(results, here, thesis(folder, name))
-    fill(page)
-    page.note_thesis()
-    page.text = f"== {name}, {title}\n\n{SAID[name]}\n\n{page.text}"
-    return page
-
-
 # ---- plots ----
 
 def panel(page, subject, machine, number):
@@ -256,10 +234,44 @@ def panel(page, subject, machine, number):
 
 
 def draw(page, name, folder):
-    """(names of files, what went wrong or an empty string)."""
+    """What went wrong, or an empty string."""
     panels = [(subject, machine) for machine in MACHINES for subject in SUBJECTS if page.processors(subject, machine, PRED)]
     if not name.startswith("f") or not panels:
-        return [], ""
+        return ""
     text = "set grid\nset yrange [0:*]\nset xlabel 'processors'\nset multiplot layout 2,3\n"
     text += "".join(panel(page, subject, machine, i) for i, (subject, machine) in enumerate(panels))
-    return plots.draw_scripts([(name, text + "unset multiplot\n", 640)], folder)
+    return plots.draw_scripts([(name, text + "unset multiplot\n", 640)], folder)[1]
+
+
+# ---- the interface of a chapter ----
+
+FILLED = {"f4.4": speeds, "f4.5": future, "t4.1": machines, "t4.2": differences, "t4.3": predictors, "t4.4": choices}
+EXPERIMENTS = {
+    "f4.4": "figure 4.4: real and predicted speed of the mark",
+    "f4.5": "figure 4.5: predicted speed with more processors",
+    "t4.1": "table 4.1: what the machines' memory takes",
+    "t4.2": "table 4.2: predicted against real speed, 48 processors",
+    "t4.3": "table 4.3: overhead and accuracy of two predictors; this machine",
+    "t4.4": "table 4.4: as many markers as suffice",
+}
+
+
+def chosen_of(names):
+    return [name for name in names if name in EXPERIMENTS]
+
+
+def needed(plan, chosen):
+    return model.needed(plan.places, chosen_of(chosen))
+
+
+def measure_all(study, chosen):
+    model.Runs(study).all(chosen_of(chosen))
+
+
+def make(study, folder, name):
+    """The page of an experiment, and what went wrong with its drawing."""
+    page = Page(study.results, study.options.out, thesis(folder, name))
+    FILLED[name](page)
+    page.note_thesis()
+    page.text = f"== {name}, {EXPERIMENTS[name]}\n\n{SAID[name]}\n\n{page.text}"
+    return page, draw(page, name, study.options.out)

@@ -92,16 +92,21 @@ def computed_ms(call):
     return (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) * 1e3
 
 
+def here(folder):
+    """This machine's file, which stays beside the results."""
+    return os.path.join(folder, HERE + ".machine")
+
+
 # ---- on the thesis' machines ----
 
-class Study:
+class Runs:
     """What is under way: results get a round for each collection."""
 
-    def __init__(self, plan, results, folder, say):
-        self.plan, self.results, self.say = plan, results, say
-        self.store = snapshots.Snapshots(plan.places, folder, plan.timeout)
-        self.size = "quick" if plan.set == "quick" else "ch4"
-        self.here = os.path.join(folder, HERE + ".machine")
+    def __init__(self, study):
+        self.study, self.plan, self.say = study, study.plan, study.say
+        self.size = "quick" if self.plan.set == "quick" else "ch4"
+        self.here = here(study.options.out)
+        self.store = None
 
     def take(self, subject):
         self.say(f"snapshots of {subject.name}")
@@ -109,7 +114,7 @@ class Study:
                                     subject.quick if self.size == "quick" else subject.numbers)
 
     def add(self, subject, machine, version, processors, number, **figures):
-        self.results.add((f"{subject.name}/{machine}", version, processors), number, figures, "")
+        self.study.results.add((f"{subject.name}/{machine}", version, processors), number, figures, "")
 
     def simulate(self, subject, machine, number, snapshot, processors):
         """{processors: row}"""
@@ -211,34 +216,38 @@ class Study:
             self.add(subject, HERE, "fast", 1, number, time_ms=max(0.0, many - one) / (MANY - 1))
 
 
-# ---- all ----
+    # ---- all of it ----
+
+    def of_one(self, chosen, subject):
+        paths = self.take(subject)
+        self.imagine(chosen, subject, paths)
+        if "t4.3" in chosen:
+            self.compare_here(subject, paths, self.study.options.times)
+            if subject.name == "BH-st":
+                self.weigh_predictor(subject, paths)
+
+    def all(self, chosen):
+        """Everything that the chosen experiments of the chapter need."""
+        if {"t4.1", "t4.3"} & set(chosen):
+            self.say("this machine, by sgc-machine")
+            describe_here(self.plan, self.here)
+        for subject in SUBJECTS if set(chosen) - {"t4.1"} else ():
+            with tempfile.TemporaryDirectory() as folder:
+                self.store = snapshots.Snapshots(self.plan.places, folder, self.plan.timeout)
+                try:
+                    self.of_one(chosen, subject)
+                except snapshots.Unusable as reason:
+                    self.study.record((subject.name, "chapter 4", 0), 1, {}, str(reason))
+            self.study.results.write(self.study.path)
+
+
+# ---- what must be there ----
 
 def needed(places, chosen):
     """The files of the build that the chosen experiments run."""
-    tools = ["sgc-machine"] if chosen else []
-    if set(chosen) - {"t4.1"}:
-        tools += ["sgc-predict", "sgc-simulate", "sgc-snapshot"]
-    apps = [os.path.join(places.build, "bench", "endo", "apps", s.file) for s in SUBJECTS] if set(chosen) - {"t4.1"} else []
+    tools = ["sgc-machine"] if {"t4.1", "t4.3"} & set(chosen) else []
+    if not set(chosen) - {"t4.1"}:
+        return [snapshots.tool(places, name) for name in tools]
+    tools += ["sgc-predict", "sgc-simulate", "sgc-snapshot"]
+    apps = [os.path.join(places.build, "bench", "endo", "apps", subject.file) for subject in SUBJECTS]
     return apps + [snapshots.tool(places, name) for name in tools]
-
-
-def run(plan, results, chosen, times, say):
-    """Everything that the chosen experiments of the chapter need.  Returns the machine file of this machine as read."""
-    with tempfile.TemporaryDirectory() as folder:
-        study, here = Study(plan, results, folder, say), []
-        if {"t4.1", "t4.3"} & set(chosen):
-            say("this machine, by sgc-machine")
-            describe_here(plan, study.here)
-            here = read_machine(study.here)
-        for subject in SUBJECTS if set(chosen) - {"t4.1"} else ():
-            try:
-                paths = study.take(subject)
-                study.imagine(chosen, subject, paths)
-                if "t4.3" in chosen:
-                    study.compare_here(subject, paths, times)
-                    if subject.name == "BH-st":
-                        study.weigh_predictor(subject, paths)
-            except snapshots.Unusable as reason:
-                results.add((subject.name, "all", 0), 0, {}, str(reason))
-                say(f"{subject.name}: FAILED: {reason}")
-        return here
