@@ -62,5 +62,6 @@ EXTRA_DIST += \
 	bench/endo/study/measure.py \
 	bench/endo/study/policies.py \
 	bench/endo/study/results.py \
+	bench/endo/study/snapshots.py \
 	bench/endo/study/versions.py \
 	bench/endo/thesis.tsv
