@@ -2,7 +2,7 @@
 """Heap snapshots of the programs, and their marks simulated: take, then simulate.
 
     store = Snapshots(places, folder, timeout)
-    path = store.take("bh", "ch3", ("--threads", "8", "--builders", "1"), 5)
+    path = store.take("bh", "ch3", ("--threads", "8", "--builders", "1"), 5)         # its collection 5
     rows = simulate(places, path, "o2k", [1, 8, 64], "endo-opt", timeout)
 
 Both raise Unusable, which says why.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from runner import programs
 from runner.cases import SGC
+from study import measure
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -45,8 +46,8 @@ class Snapshots:
     timeout: int
     settings: dict = field(default_factory=dict)        # of the collector, beside those that a snapshot needs
 
-    def path(self, app, size, options, number):
-        words = [app, size, *(word.lstrip("-") for word in options), str(number)]
+    def path(self, app, size, options, which):
+        words = [app, size, *(word.lstrip("-") for word in options), str(which)]
         return os.path.join(self.folder, "-".join(words).replace(os.sep, "_") + ".heap")
 
     def take(self, app, size, options, number):
@@ -57,46 +58,77 @@ class Snapshots:
         """Likewise of several collections of one run, which is ended when the last of them is there."""
         paths = [self.path(app, size, options, number) for number in numbers]
         if not all(os.path.exists(path) for path in paths):
-            self.run(app, size, options, dict(zip(numbers, paths)))
+            with Writer(self, app, size, options, math.gcd(*numbers)) as writer:
+                writer.wait(lambda: writer.there(max(numbers)))
+                for number, path in zip(numbers, paths):
+                    writer.keep(number, path)
         return paths
 
-    def run(self, app, size, options, wanted):
-        every = math.gcd(*wanted)
-        prefix = os.path.join(self.folder, f"{app}.{os.getpid()}.")
-        env = {**self.places.environment(SGC), "SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", **self.settings,
-               "SGC_SNAPSHOT": f"{prefix}%n,every={every}"}
-        command = [os.path.join(self.places.build, "bench", "endo", "apps", app), "--set", size, *options]
-        try:
-            why = wait_for(f"{prefix}{max(wanted)}", command, env, self.timeout)
-            if why:
-                raise Unusable(f"{app} --set {size} {' '.join(options)}: collection {max(wanted)} left no snapshot: {why}")
-            for number, path in wanted.items():
-                os.replace(f"{prefix}{number}", path)
-        finally:
-            for left in os.listdir(self.folder):
-                if left.startswith(os.path.basename(prefix)):
-                    os.remove(os.path.join(self.folder, left))
+    def take_large(self, app, size, options, enough):
+        """The path of the heap of the first collection that finds so many bytes alive, or of the one that finds most."""
+        path = self.path(app, size, options, f"of-{enough}")
+        if not os.path.exists(path):
+            with Writer(self, app, size, options, 1) as writer:
+                writer.wait(lambda: max(writer.found().values(), default=0) >= enough)
+                found = writer.found()
+                number = next((n for n, size in found.items() if size >= enough), max(found, key=found.get, default=1))
+                writer.keep(number, path)
+        return path
 
 
-def wait_for(path, command, env, timeout):
-    """Runs a program until the file is there, which has its name only when it is complete: why it is not, or an empty string."""
-    try:
-        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   text=True, errors="replace", start_new_session=True)
-    except OSError as reason:
-        raise Unusable(f"{command[0]}: {reason.strerror}") from reason
-    with process:
+class Writer:
+    """A run of a program that writes snapshots; with the block it ends, and what was not kept is removed."""
+
+    def __init__(self, store, app, size, options, every):
+        self.store, self.name = store, f"{app} --set {size} {' '.join(options)}"
+        self.prefix = os.path.join(store.folder, f"{app}.{os.getpid()}.")
+        self.env = {**store.places.environment(SGC), "SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", **store.settings,
+                    "SGC_SNAPSHOT": f"{self.prefix}%n,every={every}", "SGC_LOG_JSON": self.prefix + "log"}
+        self.command = [os.path.join(store.places.build, "bench", "endo", "apps", app), "--set", size, *options]
+        self.process, self.said = None, ""
+
+    def __enter__(self):
         try:
-            end = time.monotonic() + timeout
-            while not os.path.exists(path) and process.poll() is None and time.monotonic() < end:
-                time.sleep(MOMENT)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            said = programs.first_line(process.communicate()[1])
-    if os.path.exists(path):
-        return ""
-    return said or (f"there was none after {timeout} seconds" if time.monotonic() >= end else "the program ended before")
+            self.process = subprocess.Popen(self.command, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        except OSError as reason:
+            raise Unusable(f"{self.command[0]}: {reason.strerror}") from reason
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        for left in os.listdir(self.store.folder):
+            if left.startswith(os.path.basename(self.prefix)):
+                os.remove(os.path.join(self.store.folder, left))
+
+    def end(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        if not self.process.stderr.closed:
+            self.said = programs.first_line(self.process.communicate()[1])
+
+    def wait(self, until):
+        """Ends the program when that is so."""
+        latest = time.monotonic() + self.store.timeout
+        while not until() and self.process.poll() is None and time.monotonic() < latest:
+            time.sleep(MOMENT)
+        late = time.monotonic() >= latest
+        self.end()
+        if late:
+            raise Unusable(f"{self.name}: not through after {self.store.timeout} seconds")
+
+    def found(self):
+        """{number of a collection: bytes} of those that are over."""
+        return {cycle["cycle"]: cycle["marked_bytes"] for cycle in measure.read_log(self.prefix + "log")}
+
+    def there(self, number):
+        """A snapshot has its name only when it is complete."""
+        return os.path.exists(f"{self.prefix}{number}")
+
+    def keep(self, number, path):
+        if not self.there(number):
+            raise Unusable(f"{self.name}: no snapshot of collection {number}: {self.said or 'the program ended before'}")
+        os.replace(f"{self.prefix}{number}", path)
 
 
 # ---- using ----
