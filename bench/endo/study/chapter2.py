@@ -101,7 +101,7 @@ def applications(sheet):
 
 GRAPHS = (("consumed", "MB consumed", "MB"),
           ("remote", "remote page ratio (another thread was the first to use the page)", "ratio"),
-          ("seconds", "seconds without GC", "s"), ("change", "change of that time against PS, by rounds", "%"))
+          ("seconds", "seconds without GC", "s"), ("change", "change of that time against PS (by rounds)", "%"))
 
 
 def spread_of(results, key, what):

@@ -107,12 +107,12 @@ def table(sheet, program, where, presets):
 def curves(sheet, number, program, where, presets):
     found = []
     for i, preset in enumerate(presets):
-        color = f"linetype {i + 1}"
+        color, last = f"linetype {i + 1}", preset == BASE[0]
         found += [(f"{preset}, simulated", sheet.points("simulated", where, program.name, preset, "speedup"),
                    f"with linespoints {color} pointtype {i + 4}"),
-                  (f"{preset}, SGC here", sheet.points("measured", "this", program.name, preset, "speedup"),
-                   f"with points {color} pointtype {i + 8}"),
-                  (f"{preset}, thesis", of_thesis(sheet, program, preset), f"with points {color} pointtype 3")]
+                  ("SGC here" if last else "", sheet.points("measured", "this", program.name, preset, "speedup"),
+                   f"with points {color} pointtype 9"),
+                  ("thesis" if last else "", of_thesis(sheet, program, preset), f"with points {color} pointtype 3")]
     return panel(number, f"{program.name} on {where}", "times Opt with 1 marker", found, "0.5")
 
 
