@@ -25,7 +25,8 @@ marker here. Median, least and most of the collections.""",
     "t4.3": """The whole predictor (slow), and the fast one, which knows only how much lives and where. Overhead is what
 predicting computes by what the mark takes, both on this machine, with one marker: of slow all of sgc-predict, from reading the
 snapshot on; of fast one more number of processors in all forms together, so it is less than that. Errors as in table 4.2.
-Below: marks that were measured on this machine, beside what is predicted and simulated with its machine file.""",
+Below: marks on this machine, each collection's quickest of all runs, beside what is predicted and simulated with its machine
+file.""",
     "t4.4": """All of the markers that are given, or as many of them as a rule chooses: "fast" is the fast predictor with all of
 the machine file, "model" and "cost" are rules of SGC_MARKER_CHOICE. Speeds are simulated, one marker's being 1; median,
 least and most of the collections.""",

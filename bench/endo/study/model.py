@@ -170,7 +170,7 @@ class Runs:
 
     # ---- on this machine ----
 
-    def measure(self, subject, numbers, sizes, markers):
+    def measure(self, subject, sizes, markers):
         """The time of the mark of each of the collections, as it would be if there were as much to mark as in the
         snapshot: which collections there are differs a little from run to run."""
         log = os.path.join(self.store.folder, "log")
@@ -179,32 +179,31 @@ class Runs:
         command = [measure.app(self.plan, subject.file), "--set", self.size, *subject.options]
         run = programs.run_once(self.plan.places, SGC, command, env, ("seconds",), self.plan.timeout)
         cycles = measure.read_log(log)
-        os.unlink(log)
         if run.failure or not cycles:
             raise snapshots.Unusable(run.failure or f"{subject.name} collected nothing")
-        for number, size in zip(numbers, sizes):
-            cycle = min(cycles, key=lambda c: abs(c["marked_bytes"] - size))
-            time = (cycle["parts_ns"]["mark"] + cycle["parts_ns"]["roots"]) / measure.MS * size / cycle["marked_bytes"]
-            self.add(subject, HERE, MEASURED, markers, number, time_ms=time)
+        os.unlink(log)
+        nearest = [min(cycles, key=lambda c, size=size: abs(c["marked_bytes"] - size)) for size in sizes]
+        return [(cycle["parts_ns"]["mark"] + cycle["parts_ns"]["roots"]) / measure.MS * size / cycle["marked_bytes"]
+                for cycle, size in zip(nearest, sizes)]
 
-    def compare_here(self, subject, paths, times):
-        """Measured, predicted and simulated marks on this machine; `times` rounds of each collection."""
-        places, timeout = self.plan.places, self.plan.timeout
+    def compare_here(self, subject, paths):
+        """Marks on this machine, the quickest of all runs, since other programs only make them slower; predicted; simulated."""
+        places, timeout, runs = self.plan.places, self.plan.timeout, self.study.options.times
         processors = sorted({1, min(2, this_machine.processors())})
         sizes = [snapshots.reached(places, path, timeout)[1] for path in paths]
-        found = [(predict(places, path, self.here, processors, timeout),
-                  snapshots.simulate(places, path, self.here, processors, "sgc", timeout, ("--dirty", "owner")))
-                 for path in paths]
-        for around in range(times):
-            numbers = [around * len(paths) + i for i in range(1, len(paths) + 1)]
-            self.say(f"{subject.name} here, round {around + 1} of {times}")
-            for markers in processors:
-                self.measure(subject, numbers, sizes, markers)
-            for number, (predicted, simulated) in zip(numbers, found):
-                for n, row, real in zip(processors, predicted, simulated):
-                    self.add(subject, HERE, PRED, n, number, time_ms=row["time_ms"])
-                    self.add(subject, HERE, OVERLAP, n, number, time_ms=row["overlap_ms"])
-                    self.add(subject, HERE, REAL, n, number, time_ms=real["time_ms"])
+        times = {n: [] for n in processors}
+        for around in range(runs):
+            self.say(f"{subject.name} here, run {around + 1} of {runs}")
+            for n in processors:
+                times[n].append(self.measure(subject, sizes, n))
+        for number, path in enumerate(paths, 1):
+            predicted = predict(places, path, self.here, processors, timeout)
+            simulated = snapshots.simulate(places, path, self.here, processors, "sgc", timeout, ("--dirty", "owner"))
+            for n, row, real in zip(processors, predicted, simulated):
+                self.add(subject, HERE, MEASURED, n, number, time_ms=min(run[number - 1] for run in times[n]))
+                self.add(subject, HERE, PRED, n, number, time_ms=row["time_ms"])
+                self.add(subject, HERE, OVERLAP, n, number, time_ms=row["overlap_ms"])
+                self.add(subject, HERE, REAL, n, number, time_ms=real["time_ms"])
 
     def weigh_predictor(self, subject, paths):
         """What the predictor computes, and what one more number of processors costs it, all its forms together."""
@@ -222,7 +221,7 @@ class Runs:
         paths = self.take(subject)
         self.imagine(chosen, subject, paths)
         if "t4.3" in chosen:
-            self.compare_here(subject, paths, self.study.options.times)
+            self.compare_here(subject, paths)
             if subject.name == "BH-st":
                 self.weigh_predictor(subject, paths)
 
