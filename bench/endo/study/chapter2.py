@@ -8,8 +8,9 @@ import tempfile
 from runner import machine, programs
 from runner.cases import SGC
 from study import measure, policies
+from study.policies import heading
 from study.results import thesis
-from study.turns import Sheet, as_number, draw, heading, panel, turns
+from study.turns import Sheet, as_number, draw, panel, turns
 from study.versions import Program
 
 MATMUL = Program("Matmul", "matmul", (), 1, False)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from runner import machine, programs
 from runner.cases import SGC
 from study import measure, simulated, versions
+from study.policies import heading
 from study.results import thesis
-from study.turns import Sheet, as_number, draw, heading, panel, turns
+from study.turns import Sheet, as_number, draw, panel, turns
 
 BH_ST = versions.Program("BH-st", "bh", ("--builders", "1"), 50 / 29.4, False)
 PROGRAMS = (versions.PROGRAMS[0], BH_ST, *versions.PROGRAMS[1:])

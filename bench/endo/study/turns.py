@@ -36,10 +36,6 @@ def turns(things, number):
     return things if number % 2 == 1 else things[::-1]
 
 
-def heading(threads, processors):
-    return [f"{n} thread{'s' if n > 1 else ''}{' (oversubscribed)' if n > processors else ''}" for n in threads]
-
-
 class Sheet:
     """Text and lines for the TSV of one experiment."""
 
