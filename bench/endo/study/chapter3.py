@@ -19,7 +19,7 @@ PRESETS = {"Simple": "simple", "No-Opt": "no-opt", "No-SLO": "no-slo", "No-NSB":
 TIMES = {"f3.5": "E10K", "f3.6": "O2K"}
 SPEEDS = {
     "f3.7": ("E10K", ("Simple", "No-Opt", "Opt")),
-    "f3.8": ("O2K", ("Simple", "No-Opt", "Opt")),
+    "f3.8": ("O2K", ("Simple", "No-Opt", "Opt", simulated.IN_TURN)),
     "f3.9": ("E10K", ("No-SLO", "No-NSB", "Opt")),
     "f3.10": ("O2K", ("No-SLO", "No-NSB", "No-BMB", "Opt")),
 }
