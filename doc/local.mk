@@ -43,6 +43,7 @@ documents += \
 	doc/journal/assertions.md \
 	doc/journal/concurrent.md \
 	doc/journal/cuts.md \
+	doc/journal/endo.md \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
 	doc/journal/marking.md \
