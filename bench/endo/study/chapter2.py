@@ -103,6 +103,7 @@ def applications(sheet):
 GRAPHS = (("consumed", "MB consumed", "MB"),
           ("remote", "remote page ratio (another thread was the first to use the page)", "ratio"),
           ("seconds", "seconds without GC", "s"), ("change", "change of that time against PS (by rounds)", "%"))
+BOUNDS = {"remote": "0:1", "change": "*:*"}
 
 
 def spread_of(results, key, what):
@@ -129,7 +130,7 @@ def application(sheet, program):
 def panels(sheet, program):
     return [panel(number, f"{program.name}: {title.split(' (')[0]}", unit,
                   [(policy, sheet.points("measured", "this", program.name, policy, what), f"with linespoints pointtype {i + 4}")
-                   for i, policy in enumerate(policies.POLICIES)], "*<-0.01" if what == "change" else "0")
+                   for i, policy in enumerate(policies.POLICIES)], BOUNDS.get(what, "0:*"))
             for number, (what, title, unit) in enumerate(GRAPHS)]
 
 

@@ -115,7 +115,7 @@ def curves(sheet, number, program, where, presets):
                   ("SGC here" if last else "", sheet.points("measured", "this", program.name, preset, "speedup"),
                    f"with points {color} pointtype 9"),
                   ("thesis" if last else "", of_thesis(sheet, program, preset), f"with points {color} pointtype 3")]
-    return panel(number, f"{program.name} on {where}", "times Opt with 1 marker", found, "0.5")
+    return panel(number, f"{program.name} on {where}", "times Opt with 1 marker", found, "0.5:*")
 
 
 def of_thesis(sheet, program, preset):

@@ -87,12 +87,12 @@ def as_number(text):
 
 # ---- plots ----
 
-def panel(number, title, unit, curves, low="0"):
+def panel(number, title, unit, curves, bounds="0:*"):
     """gnuplot's commands for one of several graphs.  curves: [(title, points, style)]."""
     curves = [curve for curve in curves if curve[1]]
     text = "".join(plots.data(f"p{number}c{i}", points) for i, (_, points, _) in enumerate(curves))
     lines = [f"$p{number}c{i} {style} title '{name}'" for i, (name, _, style) in enumerate(curves)]
-    head = f"set title '{title}'\nset ylabel '{unit}'\nset yrange [{low}:0.01<*]\nplot "
+    head = f"set title '{title}'\nset ylabel '{unit}'\nset yrange [{bounds}]\nplot "
     return text + head + ", \\\n".join(lines) + "\n" if curves else ""
 
 
