@@ -8,8 +8,9 @@ import tempfile
 from runner import machine, programs
 from runner.cases import SGC
 from study import measure, policies
+from study.policies import heading
 from study.results import thesis
-from study.turns import Sheet, as_number, draw, heading, panel, turns
+from study.turns import Sheet, as_number, draw, panel, turns
 from study.versions import Program
 
 MATMUL = Program("Matmul", "matmul", (), 1, False)
@@ -102,6 +103,7 @@ def applications(sheet):
 GRAPHS = (("consumed", "MB consumed", "MB"),
           ("remote", "remote page ratio (another thread was the first to use the page)", "ratio"),
           ("seconds", "seconds without GC", "s"), ("change", "change of that time against PS (by rounds)", "%"))
+BOUNDS = {"remote": "0:1", "change": "*:*"}
 
 
 def spread_of(results, key, what):
@@ -128,7 +130,7 @@ def application(sheet, program):
 def panels(sheet, program):
     return [panel(number, f"{program.name}: {title.split(' (')[0]}", unit,
                   [(policy, sheet.points("measured", "this", program.name, policy, what), f"with linespoints pointtype {i + 4}")
-                   for i, policy in enumerate(policies.POLICIES)], "*<-0.01" if what == "change" else "0")
+                   for i, policy in enumerate(policies.POLICIES)], BOUNDS.get(what, "0:*"))
             for number, (what, title, unit) in enumerate(GRAPHS)]
 
 

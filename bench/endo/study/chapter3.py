@@ -9,8 +9,9 @@ from dataclasses import replace
 from runner import machine, programs
 from runner.cases import SGC
 from study import measure, simulated, versions
+from study.policies import heading
 from study.results import thesis
-from study.turns import Sheet, as_number, draw, heading, panel, turns
+from study.turns import Sheet, as_number, draw, panel, turns
 
 BH_ST = versions.Program("BH-st", "bh", ("--builders", "1"), 50 / 29.4, False)
 PROGRAMS = (versions.PROGRAMS[0], BH_ST, *versions.PROGRAMS[1:])
@@ -18,7 +19,7 @@ PRESETS = {"Simple": "simple", "No-Opt": "no-opt", "No-SLO": "no-slo", "No-NSB":
 TIMES = {"f3.5": "E10K", "f3.6": "O2K"}
 SPEEDS = {
     "f3.7": ("E10K", ("Simple", "No-Opt", "Opt")),
-    "f3.8": ("O2K", ("Simple", "No-Opt", "Opt")),
+    "f3.8": ("O2K", ("Simple", "No-Opt", "Opt", simulated.IN_TURN)),
     "f3.9": ("E10K", ("No-SLO", "No-NSB", "Opt")),
     "f3.10": ("O2K", ("No-SLO", "No-NSB", "No-BMB", "Opt")),
 }
@@ -43,9 +44,12 @@ def needed(plan, chosen):
 # ---- measuring ----
 
 def environment(plan, program, preset, threads):
-    return {"SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "SGC_PRESET": PRESETS[preset], "SGC_MARKER_CHOICE": "all",
-            "GC_MARKERS": str(min(threads, machine.processors())),
-            "SGC_PACING": "limit", "GC_MAXIMUM_HEAP_SIZE": str(plan.heaps[program])}
+    """Before there is a heap to keep to, collections come as SGC chooses."""
+    env = {"SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "SGC_PRESET": PRESETS[preset], "SGC_MARKER_CHOICE": "all",
+           "GC_MARKERS": str(min(threads, machine.processors()))}
+    if program in plan.heaps:
+        env.update(SGC_PACING="limit", GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program]))
+    return env
 
 
 def figures_of(seconds, cycles):
@@ -55,7 +59,9 @@ def figures_of(seconds, cycles):
     reached = sum(cycle["marked_bytes"] for cycle in cycles) / 1e6
     live = max(cycle["marked_bytes"] for cycle in cycles) / (1 << 20)
     return {"seconds": seconds, "gc": stopped, "user": seconds - stopped, "share": 100 * stopped / seconds,
-            "cycles": len(cycles), "live": live, "mark": marking / len(cycles), "speed": reached / marking}
+            "cycles": len(cycles), "live": live,
+            "heap": max(cycle["heap_bytes"] for cycle in cycles) / (1 << 20),
+            "mark": marking / len(cycles), "speed": reached / marking}
 
 
 def run(plan, program, preset, threads):
@@ -68,8 +74,16 @@ def run(plan, program, preset, threads):
         cycles = measure.read_log(log)
     if done.failure or not cycles:
         return {}, done.failure or "nothing was collected"
-    return {**figures_of(float(done.figures["seconds"][0]), cycles), "heap": plan.heaps[program] / (1 << 20),
-            "result": float(done.figures["result"][0])}, ""
+    return {**figures_of(float(done.figures["seconds"][0]), cycles), "result": float(done.figures["result"][0])}, ""
+
+
+def run_with_room(study, plan, program, preset, threads):
+    """The thesis' collector takes more memory if a collection finds too little; here the run is made once more with more."""
+    figures, failure = run(plan, program, preset, threads)
+    if "out of memory" not in failure or program not in plan.heaps:
+        return figures, failure
+    study.say(f"{program.name}, {preset}: more is alive than before; once more with half as much heap again")
+    return run(replace(plan, heaps={**plan.heaps, program: plan.heaps[program] * 3 // 2}), program, preset, threads)
 
 
 def threads_of(options):
@@ -77,19 +91,23 @@ def threads_of(options):
 
 
 def weigh(study, plan, chosen):
-    """{program: bytes that live at most with the fewest threads}.  All have the same heap, for the number of threads with which
-    most lives: each may keep something alive by its stack."""
+    """{program: bytes that live at most}.  With several threads collections find more alive, since each may keep some by its
+    stack; the heap is by what they find, as in the thesis, and the same for all.  Tiny programs would hardly collect in it."""
     alive = {}
     for program in chosen:
         study.say(f"weighing {program.name}")
-        found = [measure.weigh(plan, program, versions.STOP, threads) for threads in threads_of(study.options)]
+        heap, failure = measure.weigh(plan, program, versions.STOP)
+        found = [(heap, failure)] if failure else [run(plan, program, "Opt", threads) for threads in threads_of(study.options)]
         for _, failure in found:
             if failure:
                 raise simulated.Unusable(f"{program.name} cannot be weighed: {failure}")
-        plan.heaps[program] = max(heap for heap, _ in found)
-        alive[program] = int((found[0][0] - measure.BESIDE) / program.ratio)
+        alive[program] = int((heap - measure.BESIDE) / program.ratio)
+        if plan.set == "quick":
+            continue
+        most = max(alive[program], *(int(figures["live"] * (1 << 20)) for figures, _ in found))
+        plan.heaps[program] = measure.BESIDE + int(most * program.ratio)
         study.results.about[f"heap of {run_name(program)}"] = \
-            f"{plan.heaps[program] / (1 << 20):.1f} MB, 1 MB more than {program.ratio:.2f} times what lives at most"
+            f"{plan.heaps[program] / (1 << 20):.1f} MB, 1 MB more than {program.ratio:.2f} times the most that was found alive"
     return alive
 
 
@@ -108,7 +126,8 @@ def measure_all(study, chosen):
             for threads in threads_of(study.options):
                 study.tell(number, program.name, threads)
                 for preset in turns(wanted, number):
-                    study.record((run_name(program), preset, threads), number, *run(plan, program, preset, threads))
+                    study.record((run_name(program), preset, threads), number,
+                                 *run_with_room(study, plan, program, preset, threads))
             simulated.simulate_round(study, plan, program, number, figures, alive[program])
     study.rounds(one_round)
 

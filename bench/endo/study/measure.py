@@ -128,10 +128,10 @@ def read_report(path):
 
 # ---- before the study ----
 
-def weigh(plan, program, version, threads=1):
+def weigh(plan, program, version):
     """The heap: as many times what lives at most as in the thesis, and a little.  The program collects at each peak to weigh it."""
-    env = {**environment(plan, program, version, threads), "GC_MARKERS": "1"}
-    run = programs.run_once(plan.places, SGC, [*command(plan, program, version, threads), "--weigh"], env, ("weighed_bytes",),
+    env = {**environment(plan, program, version, 1), "GC_MARKERS": "1"}
+    run = programs.run_once(plan.places, SGC, [*command(plan, program, version, 1), "--weigh"], env, ("weighed_bytes",),
                             plan.timeout)
     if run.failure:
         return None, run.failure

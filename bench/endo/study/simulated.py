@@ -15,6 +15,7 @@ MARKERS = {"E10K": (1, 2, 4, 8, 16, 32, 48, 60), "O2K": (1, 2, 4, 8, 16, 32, 48,
 QUICK = (1, 8)
 LARGE = 3 / 4                   # of what lives at most: a snapshot of less is one of a heap that has hardly begun
 BASE = ("Opt", 1)
+IN_TURN = "Opt, objects in turn"        # not by threads, which on few processors do not share the work evenly
 
 
 def tools(places):
@@ -75,7 +76,8 @@ def one(plan, heap, where, preset, markers):
     """(figures, failure)."""
     path, objects, size = heap
     try:
-        row = simulate(plan.places, path, MACHINES[where], [markers], "endo-" + preset.lower(), plan.timeout)[0]
+        name, options = (BASE[0], ("--objects", "turn")) if preset == IN_TURN else (preset, ())
+        row = simulate(plan.places, path, MACHINES[where], [markers], "endo-" + name.lower(), plan.timeout, options)[0]
     except Unusable as why:
         return {}, str(why)
     if row["objects"] != objects:
@@ -113,7 +115,7 @@ def curves(sheet, number, program, where, presets):
                   ("SGC here" if last else "", sheet.points("measured", "this", program.name, preset, "speedup"),
                    f"with points {color} pointtype 9"),
                   ("thesis" if last else "", of_thesis(sheet, program, preset), f"with points {color} pointtype 3")]
-    return panel(number, f"{program.name} on {where}", "times Opt with 1 marker", found, "0.5")
+    return panel(number, f"{program.name} on {where}", "times Opt with 1 marker", found, "0.5:*")
 
 
 def of_thesis(sheet, program, preset):

@@ -36,10 +36,6 @@ def turns(things, number):
     return things if number % 2 == 1 else things[::-1]
 
 
-def heading(threads, processors):
-    return [f"{n} thread{'s' if n > 1 else ''}{' (oversubscribed)' if n > processors else ''}" for n in threads]
-
-
 class Sheet:
     """Text and lines for the TSV of one experiment."""
 
@@ -91,12 +87,12 @@ def as_number(text):
 
 # ---- plots ----
 
-def panel(number, title, unit, curves, low="0"):
+def panel(number, title, unit, curves, bounds="0:*"):
     """gnuplot's commands for one of several graphs.  curves: [(title, points, style)]."""
     curves = [curve for curve in curves if curve[1]]
     text = "".join(plots.data(f"p{number}c{i}", points) for i, (_, points, _) in enumerate(curves))
     lines = [f"$p{number}c{i} {style} title '{name}'" for i, (name, _, style) in enumerate(curves)]
-    head = f"set title '{title}'\nset ylabel '{unit}'\nset yrange [{low}:0.01<*]\nplot "
+    head = f"set title '{title}'\nset ylabel '{unit}'\nset yrange [{bounds}]\nplot "
     return text + head + ", \\\n".join(lines) + "\n" if curves else ""
 
 
