@@ -222,15 +222,22 @@ def future(page):
 
 # ---- plots ----
 
+def of_thesis(page, subject, machine, version):
+    """The points of which its text has numbers."""
+    mine = [q for q in page.quoted if (q.machine, q.program, q.version, q.what) == (machine, subject.name, version, "speedup")]
+    return [(q.threads, q.value) for q in mine if q.threads.isdecimal() and q.value[0].isdecimal()]
+
+
 def panel(page, subject, machine, number):
     mine = [line for line in page.lines
             if line[0] != "thesis" and line[1:3] == (machine, subject.name) and line[5] == "speedup"]
-    versions = list(dict.fromkeys(line[3] for line in mine))
-    text, found = "", []
-    for i, version in enumerate(versions):
-        text += plots.data(f"d{number}x{i}", [(line[4], line[6]) for line in mine if line[3] == version])
-        found.append(f"$d{number}x{i} with linespoints pointtype {i + 4} pointsize 0.4 title '{version}'")
-    key = "set key top left font ',9'" if number == 0 else "unset key"
+    curves = [(version, [(line[4], line[6]) for line in mine if line[3] == version], "linespoints pointsize 0.4")
+              for version in dict.fromkeys(line[3] for line in mine)]
+    curves.append((f"{REAL}, thesis", of_thesis(page, subject, machine, REAL), "points pointsize 0.8"))
+    curves = [curve for curve in curves if curve[1]]
+    text = "".join(plots.data(f"d{number}x{i}", points) for i, (_, points, _) in enumerate(curves))
+    found = [f"$d{number}x{i} with {style} pointtype {i + 4} title '{name}'" for i, (name, _, style) in enumerate(curves)]
+    key = "set key at screen 0.5,0.99 center top vertical maxrows 2" if number == 0 else "unset key"
     return f"{text}{key}\nset title '{subject.name}/{machine}'\nplot " + ", \\\n".join(found) + "\n"
 
 
@@ -239,7 +246,8 @@ def draw(page, name, folder):
     panels = [(subject, machine) for machine in MACHINES for subject in SUBJECTS if page.processors(subject, machine, PRED)]
     if not name.startswith("f") or not panels:
         return ""
-    text = "set grid\nset yrange [0:*]\nset xlabel 'processors'\nset multiplot layout 2,3\n"
+    text = "set grid\nset yrange [0:*]\nset xlabel 'processors'\n"
+    text += "set multiplot layout 2,3 margins 0.05,0.98,0.07,0.87 spacing 0.05,0.13\n"
     text += "".join(panel(page, subject, machine, i) for i, (subject, machine) in enumerate(panels))
     return plots.draw_scripts([(name, text + "unset multiplot\n", 640)], folder)[1]
 

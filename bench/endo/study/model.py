@@ -230,7 +230,8 @@ class Runs:
         if {"t4.1", "t4.3"} & set(chosen):
             self.say("this machine, by sgc-machine")
             describe_here(self.plan, self.here)
-        for subject in SUBJECTS if set(chosen) - {"t4.1"} else ():
+        subjects = [subject for subject in SUBJECTS if subject.name in self.study.options.programs and set(chosen) - {"t4.1"}]
+        for subject in subjects:
             with tempfile.TemporaryDirectory() as folder:
                 self.store = snapshots.Snapshots(self.plan.places, folder, self.plan.timeout)
                 try:
