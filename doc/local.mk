@@ -43,6 +43,8 @@ documents += \
 	doc/journal/assertions.md \
 	doc/journal/concurrent.md \
 	doc/journal/cuts.md \
+	doc/journal/endo-model.md \
+	doc/journal/endo.md \
 	doc/journal/fast-path.md \
 	doc/journal/heap.md \
 	doc/journal/marking.md \

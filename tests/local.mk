@@ -394,7 +394,7 @@ EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.
 slow_scripts += tests/check/check_bench
 
 # [Endo]'s programs, and the study that runs them.
-slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study
+slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study tests/check/check_endo_model
 
 # The programs about short-term memory.
 slow_scripts += tests/check/check_shortterm_apps tests/check/check_steady

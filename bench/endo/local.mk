@@ -58,9 +58,16 @@ bench_endo_apps_matmul_soft_DEPENDENCIES = libgc.la
 # The study: programs of Python's standard library only.
 EXTRA_DIST += \
 	bench/endo/run \
+	bench/endo/study/chapter2.py \
+	bench/endo/study/chapter3.py \
+	bench/endo/study/chapter4.py \
 	bench/endo/study/experiments.py \
 	bench/endo/study/measure.py \
+	bench/endo/study/model.py \
 	bench/endo/study/policies.py \
 	bench/endo/study/results.py \
+	bench/endo/study/simulated.py \
+	bench/endo/study/snapshots.py \
+	bench/endo/study/turns.py \
 	bench/endo/study/versions.py \
 	bench/endo/thesis.tsv

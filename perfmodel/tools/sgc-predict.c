@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gc/pacing/marker_rules.h"
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/model/predict.h"
 #include "perfmodel/model/serial_mark.h"
@@ -28,6 +29,7 @@ static const char help[] =
     "  --bits WHERE         where mark bits are: balanced (default) on all nodes in turn, or home, with their objects\n"
     "  --steals N           steals with several processors, if known\n"
     "  --steals-by UNIT     else P ln T_1, with T_1 in pieces of work (default), words or ns\n"
+    "  --choices            instead: of so many markers, how many SGC would use by each rule of SGC_MARKER_CHOICE\n"
     "  --tsv                columns separated by tabs\n"
     "  --help               this\n"
     "  --version            the version\n"
@@ -39,7 +41,7 @@ struct settings {
     uint32_t *processors;
     size_t count;
     uint32_t split;
-    bool tsv;
+    bool choices, tsv;
     struct sgc_prediction_of of;
 };
 
@@ -125,6 +127,8 @@ static void parse(struct settings *s, int argc, char **argv)
             print_and_end("sgc-predict (SGC) " SGC_PREDICT_VERSION, "\n");
         if (strcmp(argv[i], "--tsv") == 0)
             s->tsv = true;
+        else if (strcmp(argv[i], "--choices") == 0)
+            s->choices = true;
         else if (takes_value(argv[i]) && i + 1 == argc)
             sgc_tool_fail(MISUSED, "%s: expected a value behind it; sgc-predict --help prints which", argv[i]);
         else if (takes_value(argv[i]))
@@ -198,16 +202,16 @@ static const char *separator(const struct settings *s, int i)
     return s->tsv ? "\t" : " ";
 }
 
-static void print_head(const struct settings *s, const struct column *c)
+static void print_head(const struct settings *s, const struct column *c, int columns)
 {
-    for (int i = 0; i < COLUMNS; i++)
+    for (int i = 0; i < columns; i++)
         printf("%s%*s", separator(s, i), width(s, &c[i]), c[i].name);
     printf("\n");
 }
 
-static void print_row(const struct settings *s, const struct column *c)
+static void print_row(const struct settings *s, const struct column *c, int columns)
 {
-    for (int i = 0; i < COLUMNS; i++)
+    for (int i = 0; i < columns; i++)
         printf("%s%*.*f", separator(s, i), width(s, &c[i]), c[i].digits, c[i].value);
     printf("\n");
 }
@@ -224,8 +228,53 @@ static void print_table(const struct settings *s)
             obtained(NULL);
         fill_columns(&p, &one, c);
         if (i == 0)
-            print_head(s, c);
-        print_row(s, c);
+            print_head(s, c, COLUMNS);
+        print_row(s, c, COLUMNS);
+    }
+}
+
+/* ---- what the collector would use of so many markers ---- */
+
+/* The mark as the collector would know it, if a node served what it does on the machine. */
+static struct sgc_marking marking(const struct settings *s, uint32_t *share)
+{
+    const struct sgc_machine *m = s->of.machine;
+    double bytes = (double)s->of.work->bytes, rate = sgc_machine_last(m)->line_bytes * 1000 / m->occupancy_ns[SGC_MISS_READ];
+    struct sgc_prediction one;
+
+    if (m->nodes > SGC_MARK_NODES)
+        sgc_tool_fail(MISUSED, "--choices: SGC counts %d memory nodes at most, and %s has %.0f", (int)SGC_MARK_NODES, m->name,
+                      m->nodes);
+    if (!sgc_predict(&s->of, 1, &one))
+        obtained(NULL);
+    for (int j = 0; j < (int)m->nodes; j++)
+        share[j] = (uint32_t)(s->of.node_bytes[j] / bytes * 1e6 + 0.5);
+    return (struct sgc_marking){ .ns = (uint64_t)one.time_ns,
+                                 .bytes = (size_t)s->of.work->bytes,
+                                 .share = share,
+                                 .nodes = (uint32_t)m->nodes,
+                                 .node_mb_s = rate > 1 ? (uint64_t)rate : 1 };
+}
+
+static void print_choices(const struct settings *s)
+{
+    uint32_t share[SGC_MARK_NODES], enough;
+    struct sgc_marking known = marking(s, share);
+
+    for (size_t i = 0; i < s->count; i++) {
+        uint32_t most = s->processors[i];
+
+        if (!sgc_predict_enough(&s->of, most, SGC_MARK_WITHIN, &enough))
+            obtained(NULL);
+        const struct column c[] = {
+            { "markers", 0, most },
+            { "cost", 0, sgc_markers_by_cost(known.ns, most) },
+            { "model", 0, sgc_markers_by_model(&known, most) },
+            { "fast", 0, enough },
+        };
+        if (i == 0)
+            print_head(s, c, 4);
+        print_row(s, c, 4);
     }
 }
 
@@ -294,6 +343,9 @@ int main(int argc, char **argv)
         default_list(&s, &machine);
     inspect(&s, &graph, &machine);
     print_notes(&s);
-    print_table(&s);
+    if (s.choices)
+        print_choices(&s);
+    else
+        print_table(&s);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : BAD_INPUT;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The experiments by their places in the thesis: tables that have its figures beside ours, as text and as TSV."""
 from study.results import thesis
-from study.versions import PROGRAMS, STOP, VERSIONS
+from study.versions import STOP, VERSIONS
 
 TSV = ("source", "machine", "program", "version", "threads", "what", "median", "least", "most", "unit")
 PAUSES = (("pause_mean", "pause_max", "the stop that ends a cycle, mean / longest, ms; by the collector's log"),
@@ -122,7 +122,3 @@ def make(results, chosen, folder, name):
     fill(table)
     table.note_thesis()
     return f"== {name}, {title}\n\n{table.text}", table.lines
-
-
-def program_named(name):
-    return next((program for program in PROGRAMS if program.name.lower() == name.lower()), None)
