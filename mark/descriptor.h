@@ -45,6 +45,20 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
 bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
 
+/* Only those of which no procedure of a client's decides, and exactly as a collection scans them.  False if procedures decide
+ * of others.  Likewise. */
+bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
+
+/* The same of what a procedure has pushed.  On any marker, world stopped. */
+void sgc_visit_pushed(uintptr_t start, uintptr_t descriptor, sgc_visit_word_t visit, void *arg);
+
+/* Notes (mark/noted.h) the words behind what a procedure has pushed: the entries behind `top` up to `result`; or, NULL, nothing
+ * that makes sense, so that each word of the memory counts (`bytes`, SIZE_MAX: unknown, none do).  The lock is held. */
+void sgc_note_pushed(const struct sgc_client_entry *top, const struct sgc_client_entry *result, uintptr_t start, size_t bytes);
+
+/* Notes all words of the object of that many bytes that begins there, but those that point into it.  Takes the lock. */
+void sgc_note_all_but_self(uintptr_t start, size_t bytes);
+
 /* Does a collection take the word, which points into the object, for a pointer to it?  `anywhere`: all interior pointers count
  * where the word lies; otherwise only registered displacements.  World stopped. */
 struct sgc_object;

@@ -94,7 +94,7 @@ static void put_span(struct pages *p, uint32_t page)
 
 static bool goes_on(uint32_t page)
 {
-    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks.file.error == 0;
+    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks_go_on();
 }
 
 void sgc_snapshot_put_pages(struct sgc_snapshot_counts *counts)
@@ -142,21 +142,21 @@ static void put_visited(void *arg, uintptr_t at)
     sgc_snapshot_put_range(&o->words, at, at + sizeof at, o->limit);
 }
 
-/* The words end with 0; of an object with a descriptor it follows whether more may be among them than a mark looks at. */
+/* The words end with 0; of an object with a descriptor it follows whether a procedure decides of others. */
 static void put_object(struct objects *o, const struct sgc_page *d, uintptr_t start, size_t bytes)
 {
     uint32_t kind = sgc_page_kind_now(d);
-    bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, certain = true;
+    bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, known = true;
 
     o->words = (struct sgc_snapshot_words){ .start = start, .last = start - sgc_heap.base };
     if (described)
-        certain = sgc_visit_words(kind, start, bytes, put_visited, o);
+        known = sgc_visit_known_words(kind, start, bytes, put_visited, o);
     else
         sgc_snapshot_put_range(&o->words, start, start + bytes, o->limit);
     sgc_blocks_room(SGC_BLOCKS_ROOM);
     sgc_blocks_put_inside(0);
     if (described)
-        sgc_blocks_put_inside(!certain);
+        sgc_blocks_put_inside(!known);
     o->counts->of[SGC_TRAILER_WORDS] += o->words.count;
 }
 
