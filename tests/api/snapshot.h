@@ -5,6 +5,7 @@
 #ifndef TESTS_API_SNAPSHOT_H
 #define TESTS_API_SNAPSHOT_H
 
+#include "gc/gc.h"
 #include "gc/events/events.h"
 #include "perfmodel/snapshot/graph.h"
 #include "sgc_shortterm.h"
@@ -70,9 +71,39 @@ static bool snapshot_is(const char *path, bool (*look)(const struct sgc_graph *g
 }
 
 /* Writes one and looks. */
-__attribute__((unused)) static bool snapshot_is_exact(void)
+static bool snapshot_is_exact(bool (*look)(const struct sgc_graph *g))
 {
-    return SGC_write_heap_snapshot(folder_path("exact")) == 0 && snapshot_is(folder_path("exact"), NULL);
+    return SGC_write_heap_snapshot(folder_path("exact")) == 0 && snapshot_is(folder_path("exact"), look);
+}
+
+/* ---- objects ---- */
+
+struct cell {
+    struct cell *next;
+    void *other;
+};
+
+static void *volatile roots[64];
+static int used;
+
+static void *keep(void *object)
+{
+    roots[used++] = object;
+    return object;
+}
+
+static struct cell *chain(int length, void *last_other)
+{
+    struct cell *first = NULL;
+
+    for (int i = 0; i < length; i++) {
+        struct cell *cell = GC_MALLOC(sizeof *cell);
+
+        cell->next = first;
+        cell->other = last_other;
+        first = cell;
+    }
+    return first;
 }
 
 #endif

@@ -24,34 +24,6 @@ enum { MANY = 200, THREADS = 3, LARGE = 300000 };
 
 /* ---- objects of all kinds ---- */
 
-struct cell {
-    struct cell *next;
-    void *other;
-};
-
-static void *volatile roots[64];
-static int used;
-
-static void *keep(void *object)
-{
-    roots[used++] = object;
-    return object;
-}
-
-static struct cell *chain(int length, void *last_other)
-{
-    struct cell *first = NULL;
-
-    for (int i = 0; i < length; i++) {
-        struct cell *cell = GC_MALLOC(sizeof *cell);
-
-        cell->next = first;
-        cell->other = last_other;
-        first = cell;
-    }
-    return first;
-}
-
 static void make_plain(void)
 {
     struct cell *cell = keep(chain(MANY, GC_MALLOC_ATOMIC(1000)));
@@ -208,10 +180,10 @@ static int exact(void)
     make_dated();
     for (int i = 0; i < 3 && agrees; i++) {
         make_finalized();
-        agrees = snapshot_is_exact();
+        agrees = snapshot_is_exact(NULL);
     }
     make_disclaimed();
-    agrees = agrees && snapshot_is_exact();
+    agrees = agrees && snapshot_is_exact(NULL);
     end_threads(thread);
     return agrees && snapshot_last.marked_objects > 2 * MANY ? 0 : 1;
 }
