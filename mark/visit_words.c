@@ -13,6 +13,7 @@
 struct words {
     sgc_visit_word_t visit;
     void *arg;
+    sgc_readable_t readable;    /* asked before a word outside the object is looked at; NULL: all can be read */
     bool leaves;                /* out what a procedure decides of */
     bool left;                  /* it has done so */
     bool certain;               /* a collection takes these for pointers, and no others */
@@ -86,10 +87,30 @@ static void visit_by(struct words *w, uintptr_t start, size_t bytes, uintptr_t d
         visit_uncertainly(w, start, bytes);
 }
 
+/* What a dead object has led to may be unmapped: then there is nothing. */
+SGC_BLIND static enum sgc_descriptor_is find_readable(sgc_readable_t readable, uintptr_t start, size_t bytes,
+                                                      uintptr_t *descriptor)
+{
+    enum sgc_descriptor_is is = sgc_descriptor_find(start, bytes, true, descriptor);
+
+    for (int hops = 0; is == SGC_DESCRIPTOR_OUTSIDE; hops++) {
+        uintptr_t place = sgc_descriptor_outside(start, *descriptor);
+
+        if (hops == SGC_DESCRIPTOR_HOPS || place == 1)
+            return SGC_DESCRIPTOR_NOWHERE;
+        if (place == 0 || !readable(place))
+            return SGC_DESCRIPTOR_NOT_YET;
+        *descriptor = sgc_read_once(place);
+        is = sgc_descriptor_find(start, bytes, true, descriptor);
+    }
+    return is;
+}
+
 /* The descriptor itself.  False if there is nothing to visit, or it has been seen to. */
 static bool find_descriptor(struct words *w, uintptr_t start, size_t bytes, uintptr_t *descriptor)
 {
-    enum sgc_descriptor_is is = sgc_descriptor_find(start, bytes, false, descriptor);
+    enum sgc_descriptor_is is = w->readable != NULL ? find_readable(w->readable, start, bytes, descriptor)
+                                                    : sgc_descriptor_find(start, bytes, false, descriptor);
 
     if (is == SGC_DESCRIPTOR_NOWHERE)
         visit_uncertainly(w, start, bytes);
@@ -147,9 +168,10 @@ bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_wor
     return w.certain;
 }
 
-bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg)
+bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg,
+                           sgc_readable_t readable)
 {
-    struct words w = { .visit = visit, .arg = arg, .leaves = true };
+    struct words w = { .visit = visit, .arg = arg, .readable = readable, .leaves = true };
 
     visit_object(&w, kind, start, bytes);
     return !w.left;

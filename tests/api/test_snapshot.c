@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gc/gc_disclaim.h"
 #include "gc/gc_gcj.h"
@@ -214,6 +215,26 @@ static int no_growth(void)
     return after.heap_bytes <= before.heap_bytes && after.allocated_bytes == before.allocated_bytes ? 0 : 2;
 }
 
+/* Dead objects have led to their type, which was unmapped with its module; one that lives has another. */
+static int types_gone(void)
+{
+    static GC_word type[2] = { 0, 2 * sizeof(void *) };
+    GC_word *mapped = mmap(NULL, sizeof type, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void **object;
+
+    GC_INIT();
+    snapshot_listen();
+    GC_init_gcj_malloc(GC_GCJ_RESERVED_MARK_PROC_INDEX, NULL);
+    memcpy(mapped, type, sizeof type);
+    for (int i = 0; i < MANY; i++)
+        GC_GCJ_MALLOC(4 * sizeof(void *), mapped);
+    object = keep(GC_GCJ_MALLOC(4 * sizeof(void *), type));
+    object[1] = chain(10, NULL);
+    munmap(mapped, sizeof type);
+    GC_clear_stack(NULL);
+    return snapshot_is_exact(NULL) ? 0 : 1;
+}
+
 static int errors(void)
 {
     char path[600];
@@ -320,6 +341,7 @@ int main(void)
     try_exact("SGC_MODE", "concurrent");
     try_exact("SGC_SHORTTERM", "verify");
     try_exact("SGC_MARK_STACK_LIMIT", "64k");
+    child_ok(types_gone, "types of dead objects may be unmapped");
     child_ok(no_growth, "writing takes no memory of the heap");
     child_ok(errors, "what cannot be written is answered with an error");
     child_ok(small_limit, "so is the limit on the size of files, and nothing is left behind");
