@@ -92,6 +92,7 @@ static int hook(GC_push_other_roots_proc push_them)
     for (int i = 0; i < 3 && agrees; i++) {
         struct cell *hidden = chain(20, chain(4, NULL));
 
+        hidden->other = chain(6, NULL);                                     /* dead if it is only marked by hand */
         secret = GC_HIDE_POINTER(hidden);
         left = 5;
         GC_set_push_other_roots(push_them);
