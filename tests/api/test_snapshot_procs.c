@@ -398,7 +398,7 @@ static int several(void)
 
     start();
     GC_disable();
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 24; i++)
         keep(make_tree(7, outside()));
     GC_enable();
     for (int i = 0; i < 100 && agrees && (i < 5 || markers < 2); i++) {
