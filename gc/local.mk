@@ -144,6 +144,8 @@ gc_sources = \
 	gc/snapshot/format_rules.h \
 	gc/snapshot/heap_part.c \
 	gc/snapshot/heap_part.h \
+	gc/snapshot/noted_part.c \
+	gc/snapshot/noted_part.h \
 	gc/snapshot/roots_part.c \
 	gc/snapshot/snapshot.c \
 	gc/snapshot/snapshot.h \

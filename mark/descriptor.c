@@ -6,6 +6,7 @@
 #include "mark/edge.h"
 #include "mark/layouts.h"
 #include "mark/mark_procs.h"
+#include "mark/noted.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
 
@@ -23,6 +24,7 @@ struct subject {
     uintptr_t start;            /* a multiple of 8 */
     size_t bytes;               /* SIZE_MAX: unknown, it is no object */
     bool quiet;                 /* the program may have changed it halfway, or freed it: what makes no sense is no mistake */
+    bool pushed;                /* a procedure has pushed it; no object is scanned */
 };
 
 typedef struct sgc_client_entry entry;
@@ -143,8 +145,6 @@ static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr
 
 /* ---- procedures ---- */
 
-SGC_STATE static struct sgc_futex_lock again_lock;
-
 static bool is_entry(const entry *top, const struct sgc_marker *marker)
 {
     return (uintptr_t)top >= (uintptr_t)marker->client && (uintptr_t)top < (uintptr_t)(marker->client + SGC_CLIENT_ENTRIES) &&
@@ -156,21 +156,29 @@ static struct GC_ms_entry *for_client(entry *e)
     return (struct GC_ms_entry *)(void *)e;
 }
 
-/* When objects are looked at again, two markers may have the same one. */
-static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, uintptr_t start, uintptr_t descriptor, entry *top)
+/* One at a time when objects are looked at again, since two markers may have the same one, and while it is noted what they
+ * push.  NULL: it left the stack in no sensible state. */
+static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, struct subject s, uintptr_t descriptor, entry *top)
 {
-    bool once = marker->team == NULL || !marker->team->again;
+    bool noted = sgc_noting(), alone = noted || (marker->team != NULL && marker->team->again);
     entry *result;
 
     sgc_assert(is_entry(top, marker) && sgc_marker_here == NULL);
-    if (!once)
-        sgc_futex_lock(&again_lock);
+    if (alone)
+        sgc_futex_lock(&sgc_noted_lock);
+    if (noted)
+        sgc_note(s.pushed ? SGC_NOTED_ENTRY : SGC_NOTED_OBJECT, s.start);
     sgc_marker_here = marker;
-    result = (entry *)(void *)proc((unsigned long *)start, for_client(top), for_client(marker->client + SGC_CLIENT_ENTRIES),
+    result = (entry *)(void *)proc((unsigned long *)s.start, for_client(top), for_client(marker->client + SGC_CLIENT_ENTRIES),
                                    descriptor >> (SGC_DS_TAG_BITS + SGC_DS_PROC_BITS));
     sgc_marker_here = NULL;
-    if (!once)
-        sgc_futex_unlock(&again_lock);
+    result = is_entry(result, marker) && result >= top ? result : NULL;
+    if (noted) {
+        sgc_note_pushed(top, result, s.start, s.bytes);
+        sgc_note(SGC_NOTED_END, s.start);
+    }
+    if (alone)
+        sgc_futex_unlock(&sgc_noted_lock);
     return result;
 }
 
@@ -185,8 +193,8 @@ static entry *run_procedure(struct sgc_marker *marker, struct subject s, uintptr
         scan_all(marker, s, SGC_NO_PROCEDURE, descriptor);
         return top;
     }
-    result = call(marker, proc, s.start, descriptor, top);
-    if (is_entry(result, marker) && result >= top)
+    result = call(marker, proc, s, descriptor, top);
+    if (result != NULL)
         return result;
     scan_all(marker, s, SGC_BAD_STACK, descriptor);
     return top;
@@ -225,7 +233,7 @@ static bool subject_at(uintptr_t start, uintptr_t descriptor, bool quiet, struct
 {
     struct sgc_object o;
 
-    *s = (struct subject){ start, SIZE_MAX, quiet };
+    *s = (struct subject){ start, SIZE_MAX, quiet, true };
     if (sgc_heap_contains(start) && sgc_object_slot(start, &o))
         s->bytes = o.start + o.bytes - start;
     if (start >= SGC_NO_ADDRESS && (s->bytes != SIZE_MAX || !sgc_heap_contains(start)))
@@ -302,17 +310,17 @@ static size_t share_array(struct sgc_marker *marker, uintptr_t start, size_t byt
 }
 
 /* None of them is an array again: what looks like one is an error. */
-static void scan_elements(struct sgc_marker *marker, uintptr_t start, size_t bytes, bool quiet,
-                          const struct sgc_array_end *end, entry *top)
+static void scan_elements(struct sgc_marker *marker, struct subject array, size_t bytes, const struct sgc_array_end *end,
+                          entry *top)
 {
     size_t element = end->element_bytes;
 
     if ((end->element_descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP) {
-        sgc_scan_bitmaps(marker, start, start + bytes, element, end->element_descriptor & ~(uintptr_t)SGC_DS_TAGS);
+        sgc_scan_bitmaps(marker, array.start, array.start + bytes, element, end->element_descriptor & ~(uintptr_t)SGC_DS_TAGS);
         return;
     }
     for (size_t at = 0; at < bytes; at += element) {
-        struct subject s = { start + at, element, quiet };
+        struct subject s = { array.start + at, element, array.quiet, array.pushed };
         uintptr_t descriptor = end->element_descriptor;
 
         if (find_descriptor(marker, s, &descriptor))
@@ -332,7 +340,7 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
     most = (s.bytes - sizeof end) / end.element_bytes * end.element_bytes;
     if (bytes == 0 || bytes > most)
         bytes = most;
-    scan_elements(marker, s.start, share_array(marker, s.start, bytes, end.element_bytes), s.quiet, &end, top);
+    scan_elements(marker, s, share_array(marker, s.start, bytes, end.element_bytes), &end, top);
 }
 
 /* ---- objects, and pieces of work ---- */
@@ -340,7 +348,7 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     const struct sgc_kind *kind = sgc_kind_at(start);
-    struct subject s = { start, bytes, marker->when == SGC_MARK_BESIDE };
+    struct subject s = { start, bytes, marker->when == SGC_MARK_BESIDE, false };
 
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start));
     if (kind->scan == SGC_SCAN_DESCRIBED)
@@ -366,6 +374,8 @@ bool sgc_mark_for_procedure(uintptr_t word)
 {
     if (sgc_marker_here == NULL)
         return false;
+    if (sgc_noting())
+        sgc_note(SGC_NOTED_WORD, word);
     sgc_scan_heap(sgc_marker_here, (uintptr_t)&word, sizeof word);
     return true;
 }

@@ -20,6 +20,7 @@ SGC_INNER _Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_mo
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
 enum { SGC_NO_ADDRESS = 4096 };         /* below, nothing is ever mapped */
+enum { SGC_DESCRIPTOR_HOPS = 8 };       /* descriptors that say where the descriptor is, one after the other, at most */
 
 /* The kind of the object that begins there, and what that says of one of so many bytes. */
 static inline const struct sgc_kind *sgc_kind_at(uintptr_t start)
@@ -45,6 +46,22 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
 bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
 
+/* Only those of which no procedure of a client's decides, and exactly as a collection scans them.  False if procedures decide
+ * of others.  Likewise.  The object may be dead: readable(address) is asked before a word outside of it is looked at. */
+typedef bool (*sgc_readable_t)(uintptr_t address);
+bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg,
+                           sgc_readable_t readable);
+
+/* The same of what a procedure has pushed.  On any marker, world stopped. */
+void sgc_visit_pushed(uintptr_t start, uintptr_t descriptor, sgc_visit_word_t visit, void *arg);
+
+/* Notes (mark/noted.h) the words behind what a procedure has pushed: the entries behind `top` up to `result`; or, NULL, nothing
+ * that makes sense, so that each word of the memory counts (`bytes`, SIZE_MAX: unknown, none do).  The lock is held. */
+void sgc_note_pushed(const struct sgc_client_entry *top, const struct sgc_client_entry *result, uintptr_t start, size_t bytes);
+
+/* Notes all words of the object of that many bytes that begins there, but those that point into it.  Takes the lock. */
+void sgc_note_all_but_self(uintptr_t start, size_t bytes);
+
 /* Does a collection take the word, which points into the object, for a pointer to it?  `anywhere`: all interior pointers count
  * where the word lies; otherwise only registered displacements.  World stopped. */
 struct sgc_object;
@@ -60,6 +77,9 @@ enum sgc_descriptor_is {
 /* Follows descriptors that say where the object's descriptor is to the one that says something itself.  `bytes` as the
  * object has, SIZE_MAX: unknown.  `inside`: only within the object. */
 enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, bool inside, uintptr_t *descriptor);
+
+/* Where such a descriptor lies, to which the object's first word leads; 0: the object is not set up yet; 1: nowhere. */
+uintptr_t sgc_descriptor_outside(uintptr_t start, uintptr_t descriptor);
 
 /* The end of the array that the object is, or is the rest of. */
 struct sgc_array_end;

@@ -8,8 +8,6 @@
 #include "mark/edge.h"
 #include "mark/layouts.h"
 
-enum { DESCRIPTOR_HOPS = 8 };           /* descriptors that say where the descriptor is, one after the other, at most */
-
 /* Where a descriptor that lies in the object does; 1: nowhere. */
 static uintptr_t place_inside(uintptr_t start, size_t bytes, uintptr_t distance)
 {
@@ -18,14 +16,14 @@ static uintptr_t place_inside(uintptr_t start, size_t bytes, uintptr_t distance)
                ? start + distance : 1;
 }
 
-/* Where one lies to which the object's first word leads; 0: the object is not set up yet; 1: nowhere. */
-SGC_BLIND static uintptr_t place_outside(uintptr_t start, uintptr_t distance)
+SGC_BLIND uintptr_t sgc_descriptor_outside(uintptr_t start, uintptr_t descriptor)
 {
     uintptr_t place = sgc_read_once(start);
 
+    sgc_assert((descriptor & SGC_DS_TAGS) == SGC_DS_PER_OBJECT && (intptr_t)descriptor < 0);
     if (place == 0)
         return 0;
-    place -= distance + SGC_DS_BIAS;
+    place -= (descriptor & ~(uintptr_t)SGC_DS_TAGS) + SGC_DS_BIAS;
     return place % sizeof place == 0 && place >= SGC_NO_ADDRESS ? place : 1;
 }
 
@@ -38,8 +36,8 @@ SGC_BLIND enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t byt
 
         if (leads_out && inside)
             return SGC_DESCRIPTOR_OUTSIDE;
-        place = leads_out ? place_outside(start, distance) : place_inside(start, bytes, distance);
-        if (hops == DESCRIPTOR_HOPS || place == 1)
+        place = leads_out ? sgc_descriptor_outside(start, *descriptor) : place_inside(start, bytes, distance);
+        if (hops == SGC_DESCRIPTOR_HOPS || place == 1)
             return SGC_DESCRIPTOR_NOWHERE;
         if (place == 0)
             return SGC_DESCRIPTOR_NOT_YET;

@@ -9,6 +9,7 @@
 #include "mark/edge_bits.h"
 #include "mark/follow.h"
 #include "mark/mark_sets.h"
+#include "mark/noted.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
 #include "platform/faults.h"
@@ -91,6 +92,13 @@ void sgc_mark_uncollectable(struct sgc_marker *marker)
         mark_uncollectable(marker, all);
 }
 
+/* Objects that were marked by hand are looked into here, only because others of their page have to be. */
+static void note_contents(uintptr_t start)
+{
+    if (sgc_noting() && sgc_a32_load(&sgc_marked_by_hand) != 0)
+        sgc_note_alone(SGC_NOTED_CONTENTS, start);
+}
+
 /* The object is scanned whole, since the stack may still have no room; what it finds is drained
  * at once, so the little room there is goes a long way. */
 static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct sgc_page *d)
@@ -101,6 +109,7 @@ static void rescan_slot(struct sgc_marker *marker, size_t granule, const struct 
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL || sgc_page_state(d) == SGC_PAGE_SPAN);
     if (marker->interrupted)
         return;
+    note_contents(marker->base + granule * SGC_GRANULE);
     sgc_scan_object(marker, marker->base + granule * SGC_GRANULE, bytes);
     marker->until_pause--;
     marker->interrupted = !sgc_mark_drain(marker);

@@ -28,6 +28,9 @@ mark_sources = \
 	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
+	mark/note_pushed.c \
+	mark/noted.c \
+	mark/noted.h \
 	mark/read_once.h \
 	mark/scan.c \
 	mark/scan.h \

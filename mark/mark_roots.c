@@ -4,6 +4,7 @@
 
 #include "mark/descriptor.h"
 #include "mark/edge.h"
+#include "mark/noted.h"
 #include "mark/scan.h"
 #include "mark/team_state.h"
 
@@ -57,6 +58,8 @@ void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     uint32_t scan = sgc_kinds.of[sgc_heap.pages[sgc_page_number(start)].kind].scan;
 
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start) && bytes != 0);
+    if (sgc_noting())
+        sgc_note_alone(SGC_NOTED_CONTENTS, start);
     if (!sgc_deque_push(&marker->stack, start | sgc_piece_of(scan), bytes))
         sgc_scan_object(marker, start, bytes);
 }
@@ -69,12 +72,22 @@ SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t st
     return from;
 }
 
+/* What its descriptor says of it is not asked, so that cannot be read off the heap. */
+static void note_contents_but_self(uintptr_t start, size_t bytes)
+{
+    sgc_note_alone(SGC_NOTED_CONTENTS, start);
+    if (sgc_kind_at(start)->scan == SGC_SCAN_DESCRIBED)
+        sgc_note_all_but_self(start, bytes);
+}
+
 /* In stretches without such pointers. */
 void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     uintptr_t end = start + bytes;
 
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start) && bytes % sizeof(uintptr_t) == 0);
+    if (sgc_noting())
+        note_contents_but_self(start, bytes);
     for (uintptr_t from = start; from < end;) {
         uintptr_t self = find_self(from, end, start, bytes);
 

@@ -12,6 +12,7 @@ snapshot_sources = \
 	perfmodel/snapshot/make.c \
 	perfmodel/snapshot/reader.c \
 	perfmodel/snapshot/reader.h \
+	perfmodel/snapshot/reader_noted.c \
 	perfmodel/snapshot/reader_pages.c \
 	perfmodel/snapshot/reader_words.c \
 	perfmodel/snapshot/unpack.h

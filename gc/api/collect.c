@@ -5,6 +5,8 @@
  */
 #include "gc/api/internal.h"
 
+#include <errno.h>
+
 #include "alloc/pages/pool.h"
 #include "gc/collect/allocate.h"
 #include "gc/collect/assists.h"
@@ -19,6 +21,7 @@
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
+#include "gc/snapshot/snapshot.h"
 #include "gc/collect/background.h"
 
 SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client said */
@@ -36,10 +39,23 @@ static void unmap(struct sgc_mutator *self)
 
 struct wanted {
     int (*stop)(void);
-    bool give_back;
+    struct sgc_snapshot_request *snapshot;  /* NULL: none */
     uintptr_t entry;
+    bool give_back;
+    int error;                  /* why it has not even been tried, an errno: there is no memory for the thread, or another one
+                                 * waits for a snapshot */
     enum sgc_collect_result result;
 };
+
+static void collect_with_snapshot(struct sgc_mutator *self, struct wanted *w, uintptr_t sp)
+{
+    w->error = w->snapshot == NULL || sgc_snapshot_ask(w->snapshot) ? 0 : EBUSY;
+    if (w->error != 0)
+        return;
+    w->result = sgc_collect_from(self, SGC_REASON_EXPLICIT, w->stop, sp);
+    if (w->snapshot != NULL)
+        sgc_snapshot_forget(self, w->snapshot);
+}
 
 /* The client's frames are above `sp`, with its registers. */
 static void collect_from(void *arg, uintptr_t sp)
@@ -51,7 +67,7 @@ static void collect_from(void *arg, uintptr_t sp)
     if (self == NULL)
         return;
     sgc_gc_lock_recover(self, w->entry);
-    w->result = sgc_collect_from(self, SGC_REASON_EXPLICIT, w->stop, sp);
+    collect_with_snapshot(self, w, sp);
     sgc_stack_clear_deep();
     if (w->give_back && w->result == SGC_COLLECTED)
         unmap(self);
@@ -61,11 +77,23 @@ static void collect_from(void *arg, uintptr_t sp)
 
 static enum sgc_collect_result collect(int (*stop)(void), bool give_back, uintptr_t entry)
 {
-    struct wanted wanted = { stop, give_back, entry, SGC_COLLECT_DISABLED };
+    struct wanted wanted = { .stop = stop, .entry = entry, .give_back = give_back, .result = SGC_COLLECT_DISABLED };
 
     sgc_with_registers(collect_from, &wanted);
     sgc_assert((unsigned)wanted.result <= SGC_COLLECT_NESTED);
     return wanted.result;
+}
+
+int sgc_api_collect_for(struct sgc_snapshot_request *snapshot, uintptr_t entry, enum sgc_collect_result *result)
+{
+    struct wanted wanted = {
+        .snapshot = snapshot, .entry = entry, .give_back = GC_get_force_unmap_on_gcollect(), .error = ENOMEM,
+    };
+
+    sgc_with_registers(collect_from, &wanted);
+    sgc_assert(wanted.error == 0 || !snapshot->done);
+    *result = wanted.result;
+    return wanted.error;
 }
 
 void GC_gcollect(void)

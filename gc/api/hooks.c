@@ -13,8 +13,10 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
+#include "gc/snapshot/noted_part.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
+#include "mark/noted.h"
 
 struct hooks {
     sgc_aw_t warn;                      /* GC_warn_proc; 0: our own way */
@@ -147,6 +149,7 @@ static void mark_allocated(void *marker, uintptr_t object)
 {
     sgc_assert(sgc_heap_contains(object));
     sgc_mark_address(marker, object);
+    sgc_snapshot_put_allocated(object);
 }
 
 /* Objects that the hook allocates are marked when it is done, and hold what they are to hold. */
@@ -169,27 +172,28 @@ bool sgc_client_pushing(void)
     return hooks.pushing != NULL && sgc_stopped_by_self();
 }
 
-typedef void (*scan_fn)(struct sgc_marker *marker, const void *lo, const void *hi);
-
-static void push(const char *function, scan_fn scan, const void *bottom, const void *top)
+/* A heap snapshot has the words now: the memory may be the hook's own. */
+static void push(const char *function, bool data, const void *bottom, const void *top)
 {
-    if (hooks.pushing == NULL)
+    if (hooks.pushing == NULL) {
         sgc_warn("%s: called outside the hook of GC_set_push_other_roots; nothing is marked. Use GC_add_roots for "
                  "memory that is a root for long", function);
-    else if (bottom < top)
-        scan(hooks.pushing, bottom, top);
+    } else if (bottom < top) {
+        (data ? sgc_mark_static : sgc_mark_roots)(hooks.pushing, bottom, top);
+        sgc_snapshot_put_pushed((uintptr_t)bottom, (uintptr_t)top, data);
+    }
 }
 
-#define PUSH(name, scan) \
-    void name(void *bottom, void *top) { push(#name, scan, bottom, top); }
+#define PUSH(name, data) \
+    void name(void *bottom, void *top) { push(#name, data, bottom, top); }
 
-PUSH(GC_push_all, sgc_mark_static)
-PUSH(GC_push_all_eager, sgc_mark_roots)
+PUSH(GC_push_all, true)
+PUSH(GC_push_all_eager, false)
 
 void GC_push_conditional(void *bottom, void *top, int all)
 {
     (void)all;
-    push("GC_push_conditional", sgc_mark_static, bottom, top);
+    push("GC_push_conditional", true, bottom, top);
 }
 
 /* ---- mark bits ---- */
@@ -217,6 +221,16 @@ int GC_is_marked(const void *object)
     return marking() == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
 }
 
+/* While a procedure runs the lock of the notes is its own. */
+static void note_mark(uintptr_t object)
+{
+    sgc_assert(sgc_heap_contains(object));
+    if (sgc_marker_here != NULL)
+        sgc_note(SGC_NOTED_BY_HAND, object);
+    else
+        sgc_note_alone(SGC_NOTED_BY_HAND, object);
+}
+
 /* It is counted as a marker would. */
 void GC_set_mark_bit(const void *object)
 {
@@ -229,8 +243,11 @@ void GC_set_mark_bit(const void *object)
         return;
     word = mark_word(&o, &bit);
     sgc_assert(bit != 0);
-    if (sgc_mark_by_hand(marker, word, bit))
-        sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
+    if (!sgc_mark_by_hand(marker, word, bit))
+        return;
+    sgc_count_marked(marker, 1, o.bytes, !sgc_kind_has_pointers(o.kind));
+    if (sgc_noting())
+        note_mark(o.start);
 }
 
 void GC_clear_mark_bit(const void *object)

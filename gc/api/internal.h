@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "alloc/object.h"
+#include "gc/collect/cycle.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/mutator.h"
 #include "platform/atomics.h"
@@ -111,6 +112,11 @@ void sgc_api_violation(const char *line);
 
 /* Puts the client's hooks, and SGC_check's, where messages are made. */
 void sgc_api_install_reports(void);
+
+/* Collects as GC_gcollect does, without a function that may stop it, and has a snapshot written.  0, with the result; or why
+ * that was not tried, an errno.  `entry`: the stack pointer of the client's call. */
+struct sgc_snapshot_request;
+int sgc_api_collect_for(struct sgc_snapshot_request *snapshot, uintptr_t entry, enum sgc_collect_result *result);
 
 /* ---- figures ---- */
 

@@ -94,13 +94,15 @@ static bool phase_retire(struct sgc_cycle *c)
 
 /* ---- the mark ---- */
 
+/* Who listens may walk through the tables of finalization: they are shared out afterwards. */
 static bool phase_roots(struct sgc_cycle *c)
 {
     struct sgc_marker *first = sgc_team_first(&c->team);
 
-    sgc_finalization_share(&c->team);
     sgc_team_begin(&c->team, 1);
     sgc_client_push_roots(first);
+    SGC_EVENT(pushed, &c->record);
+    sgc_finalization_share(&c->team);
     sgc_team_call(&c->team, c->markers);
     sgc_roots_mark(first);
     sgc_finalization_roots(first);

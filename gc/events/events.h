@@ -151,8 +151,11 @@ struct sgc_listener {
     void (*stop_requested)(void *context, const struct sgc_cycle_record *record);   /* [running] */
     void (*stop_failed)(void *context, const struct sgc_cycle_record *record);      /* [running], instead of the rest */
     void (*stopped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
-    void (*retired)(void *context, const struct sgc_cycle_record *record);          /* [stopped], of a cycle in one stop: the
-                                                                                       heap is as the mark finds it */
+    void (*retired)(void *context, const struct sgc_cycle_record *record);          /* [stopped], of a cycle in one stop:
+                                                                                       nothing is marked */
+    void (*pushed)(void *context, const struct sgc_cycle_record *record);           /* likewise, when the client's hook has
+                                                                                       pushed: the heap is as the mark finds
+                                                                                       it, and no marker is at work yet */
     void (*roots_done)(void *context, const struct sgc_cycle_record *record);       /* [stopped] */
     void (*marked)(void *context, const struct sgc_cycle_record *record);           /* [stopped] */
     void (*flipped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */

@@ -2,6 +2,8 @@
 /* See gc/snapshot/blocks.h. */
 #include "gc/snapshot/blocks.h"
 
+#include <errno.h>
+
 #include "platform/report.h"
 
 struct sgc_blocks sgc_blocks;
@@ -10,18 +12,38 @@ SGC_STATE_LARGE(sgc_blocks);
 static struct sgc_snapshot_crc_table crc_table;
 SGC_STATE_LARGE(crc_table);
 
-bool sgc_blocks_begin(const char *path)
+bool sgc_blocks_go_on(void)
+{
+    bool any = false;
+
+    for (int i = 0; i < sgc_blocks.files; i++)
+        any |= sgc_blocks.file[i].error == 0;
+    return any;
+}
+
+/* To each, as far as it has no error. */
+static void write_all(const void *data, size_t bytes)
+{
+    for (int i = 0; i < sgc_blocks.files; i++)
+        sgc_out_write(&sgc_blocks.file[i], data, bytes);
+}
+
+void sgc_blocks_begin(const char *const *path, int files)
 {
     const struct sgc_snapshot_start start = {
         .magic = { 'S', 'G', 'C', 's', 'n', 'a', 'p', '\n' }, .version = SGC_SNAPSHOT_VERSION, .order = SGC_SNAPSHOT_ORDER,
     };
 
+    sgc_assert(sgc_blocks.files == 0 && files > 0 && files <= SGC_BLOCKS_FILES);
     if (crc_table.of[0][1] == 0)
         sgc_snapshot_crc_prepare(&crc_table);
     sgc_blocks.section = SGC_SECTION_HEADER;
     sgc_blocks.used = 0;
     sgc_blocks.blocks = 0;
-    return sgc_out_open(&sgc_blocks.file, path) && sgc_out_write(&sgc_blocks.file, &start, sizeof start);
+    for (int i = 0; i < files; i++)
+        sgc_out_open(&sgc_blocks.file[i], path[i]);
+    sgc_blocks.files = files;
+    write_all(&start, sizeof start);
 }
 
 void sgc_blocks_flush(void)
@@ -33,7 +55,7 @@ void sgc_blocks_flush(void)
     head->bytes = (uint32_t)sgc_blocks.used;
     head->crc = sgc_snapshot_crc(&crc_table, 0, head, offsetof(struct sgc_snapshot_head, crc));
     head->crc = sgc_snapshot_crc(&crc_table, head->crc, sgc_blocks.buffer.bytes, sgc_blocks.used);
-    sgc_out_write(&sgc_blocks.file, &sgc_blocks.buffer, sizeof *head + sgc_blocks.used);
+    write_all(&sgc_blocks.buffer, sizeof *head + sgc_blocks.used);
     sgc_blocks.blocks++;
     sgc_blocks.used = 0;
 }
@@ -54,10 +76,16 @@ void sgc_blocks_put_bytes(const void *bytes, size_t count)
     sgc_assert(sgc_blocks_ok());
 }
 
-int sgc_blocks_end(void)
+/* A mark that was given up has not been told all: its file is removed as one that could not be written. */
+void sgc_blocks_end(bool complete, int *error)
 {
-    sgc_assert(sgc_blocks_ok());
-    if (sgc_blocks.file.error == 0 && sgc_blocks.used != 0)
+    sgc_assert(sgc_blocks_ok() && sgc_blocks.files > 0);
+    if (sgc_blocks.used != 0)
         sgc_blocks_flush();
-    return sgc_out_close(&sgc_blocks.file);
+    for (int i = 0; i < sgc_blocks.files; i++) {
+        if (!complete && sgc_blocks.file[i].error == 0)
+            sgc_blocks.file[i].error = ECANCELED;
+        error[i] = sgc_out_close(&sgc_blocks.file[i]);
+    }
+    sgc_blocks.files = 0;
 }

@@ -3,7 +3,8 @@
  * Blocks of a heap snapshot (gc/snapshot/format_rules.h): what is put is collected in one buffer and written when that is
  * full, or the section ends.  After an error nothing more is written, and nobody who puts has to look.
  *
- * By who has stopped the world, for one snapshot at a time; the memory is our own.
+ * By who has stopped the world, for one snapshot at a time, and between the sections by markers with the lock of
+ * mark/noted.h; the memory is our own.
  */
 #ifndef SGC_GC_SNAPSHOT_BLOCKS_H
 #define SGC_GC_SNAPSHOT_BLOCKS_H
@@ -19,8 +20,11 @@
 /* A number takes up to ten bytes. */
 enum { SGC_BLOCKS_NUMBER = 10, SGC_BLOCKS_ROOM = 4 * SGC_BLOCKS_NUMBER };
 
+enum { SGC_BLOCKS_FILES = 2 };  /* that get the same: SGC_SNAPSHOT's, and the one that a thread has asked for */
+
 struct sgc_blocks {
-    struct sgc_out_file file;
+    struct sgc_out_file file[SGC_BLOCKS_FILES];
+    int files;                          /* 0: none is being written */
     enum sgc_snapshot_section section;
     uint64_t blocks;                    /* written */
     size_t used;                        /* bytes of the buffer */
@@ -33,8 +37,11 @@ static inline bool sgc_blocks_ok(void)
     return sgc_blocks.used <= SGC_SNAPSHOT_BLOCK && sgc_blocks.section < SGC_SECTIONS;
 }
 
-/* Begins a file.  sgc_blocks_end must follow in any case. */
-bool sgc_blocks_begin(const char *path);
+/* Begins so many files.  sgc_blocks_end must follow in any case. */
+void sgc_blocks_begin(const char *const *path, int files);
+
+/* There is a file without an error. */
+bool sgc_blocks_go_on(void);
 
 /* What follows is that section's, which comes after the one before. */
 void sgc_blocks_section(enum sgc_snapshot_section section);
@@ -42,8 +49,8 @@ void sgc_blocks_section(enum sgc_snapshot_section section);
 /* Writes what the buffer has. */
 void sgc_blocks_flush(void);
 
-/* 0, or the error, an errno; then there is no file. */
-int sgc_blocks_end(void);
+/* Each file's error, an errno; then there is no such file.  0: it is there.  `complete`: if not, none is to be. */
+void sgc_blocks_end(bool complete, int *error);
 
 /* Room for so many bytes, SGC_SNAPSHOT_BLOCK at most. */
 static inline void sgc_blocks_room(size_t bytes)

@@ -23,7 +23,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heads are written as 
 #define SGC_SNAPSHOT_ORDER UINT32_C(0x04030201)
 
 enum {
-    SGC_SNAPSHOT_VERSION = 1,
+    SGC_SNAPSHOT_VERSION = 2,
     SGC_SNAPSHOT_BLOCK = 1 << 16,
     SGC_SNAPSHOT_KINDS = 16,            /* of objects, at most */
 };
@@ -41,6 +41,7 @@ struct sgc_snapshot_head {
 
 enum sgc_snapshot_section {
     SGC_SECTION_HEADER = 1,             /* numbers, below */
+    SGC_SECTION_PUSHED,                 /* what the program's hook has pushed */
     SGC_SECTION_KINDS,                  /* of objects */
     SGC_SECTION_DISTANCES,              /* at which a heap word may point behind an object's start, if not everywhere */
     SGC_SECTION_NODES,                  /* memory nodes, and the homes of arenas */
@@ -48,6 +49,7 @@ enum sgc_snapshot_section {
     SGC_SECTION_WORDS,                  /* of objects, that lie in the heap's range */
     SGC_SECTION_ROOTS,                  /* ranges, and their words that do */
     SGC_SECTION_KEPT,                   /* addresses in the tables of finalization */
+    SGC_SECTION_NOTED,                  /* what only the mark came to know: words that procedures pushed */
     SGC_SECTION_TRAILER,                /* numbers, below */
     SGC_SECTIONS
 };
@@ -71,7 +73,6 @@ enum sgc_snapshot_number {
 enum sgc_snapshot_flag {
     SGC_SNAPSHOT_INTERIOR = 1,          /* all interior pointers count in the heap and in static data, too */
     SGC_SNAPSHOT_END_WORD = 2,          /* a root that equals an object's first address may mean the one that ends there */
-    SGC_SNAPSHOT_HOOK = 4,              /* a hook of the program's pushes roots that are not in the file */
 };
 
 /* The numbers of the trailer, likewise. */
@@ -84,6 +85,10 @@ enum sgc_snapshot_count {
     SGC_TRAILER_RANGES,
     SGC_TRAILER_ROOTS,                    /* words of ranges */
     SGC_TRAILER_KEPT,
+    SGC_TRAILER_PUSHED,                   /* records */
+    SGC_TRAILER_PUSHED_WORDS,
+    SGC_TRAILER_NOTED,                    /* records */
+    SGC_TRAILER_NOTED_WORDS,              /* and objects marked by hand */
     SGC_TRAILER_COUNTS
 };
 
@@ -96,6 +101,24 @@ enum {
 
 /* What a page is. */
 enum { SGC_SNAPSHOT_SMALL = 1, SGC_SNAPSHOT_SPAN = 2 };
+
+/* What a record of PUSHED is; 0 ends the section. */
+enum sgc_snapshot_pushed {
+    SGC_SNAPSHOT_PUSHED_DATA = 1,       /* a range that is looked at as static data is, */
+    SGC_SNAPSHOT_PUSHED_STACK,          /* or as a stack is */
+    SGC_SNAPSHOT_PUSHED_OBJECT,         /* an object that the hook has allocated */
+    SGC_SNAPSHOT_PUSHED_MARK,           /* one that it has marked by hand */
+};
+
+/* What a record of NOTED is; 0 ends the section. */
+enum sgc_snapshot_noted {
+    SGC_SNAPSHOT_NOTED_OBJECT = 1,      /* a procedure's for an object */
+    SGC_SNAPSHOT_NOTED_MEMORY,          /* a procedure's for something else */
+    SGC_SNAPSHOT_NOTED_CONTENTS,        /* an object is looked into although it may have been marked by hand */
+};
+
+/* What comes in a procedure's record; 0 ends it. */
+enum sgc_snapshot_item { SGC_SNAPSHOT_ITEM_WORD = 1, SGC_SNAPSHOT_ITEM_MARK };
 
 /* What an entry of the section KEPT, and a range of ROOTS, is; 0 ends the section. */
 enum sgc_snapshot_root {

@@ -94,7 +94,7 @@ static void put_span(struct pages *p, uint32_t page)
 
 static bool goes_on(uint32_t page)
 {
-    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks.file.error == 0;
+    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks_go_on();
 }
 
 void sgc_snapshot_put_pages(struct sgc_snapshot_counts *counts)
@@ -128,6 +128,30 @@ void sgc_snapshot_put_range(struct sgc_snapshot_words *w, uintptr_t lo, uintptr_
     }
 }
 
+/* Types of dead objects may be unmapped.  There are few of them, so it is remembered of some OS pages that they can be read;
+ * while the world is stopped that stays so. */
+enum { KNOWN_PAGES = 64, KNOWN_PAGE_LOG = 12 };
+
+SGC_STATE static uintptr_t readable_pages[KNOWN_PAGES];        /* their numbers; 0: none */
+
+static void forget_readable(void)
+{
+    memset(readable_pages, 0, sizeof readable_pages);
+}
+
+static bool readable(uintptr_t address)
+{
+    uintptr_t page = address >> KNOWN_PAGE_LOG, *known = &readable_pages[page % KNOWN_PAGES];
+
+    sgc_assert(page != 0);
+    if (*known == page)
+        return true;
+    if (!sgc_mem_readable(address))
+        return false;
+    *known = page;
+    return true;
+}
+
 struct objects {
     struct sgc_snapshot_counts *counts;
     uint64_t limit;
@@ -142,21 +166,21 @@ static void put_visited(void *arg, uintptr_t at)
     sgc_snapshot_put_range(&o->words, at, at + sizeof at, o->limit);
 }
 
-/* The words end with 0; of an object with a descriptor it follows whether more may be among them than a mark looks at. */
+/* The words end with 0; of an object with a descriptor it follows whether a procedure decides of others. */
 static void put_object(struct objects *o, const struct sgc_page *d, uintptr_t start, size_t bytes)
 {
     uint32_t kind = sgc_page_kind_now(d);
-    bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, certain = true;
+    bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, known = true;
 
     o->words = (struct sgc_snapshot_words){ .start = start, .last = start - sgc_heap.base };
     if (described)
-        certain = sgc_visit_words(kind, start, bytes, put_visited, o);
+        known = sgc_visit_known_words(kind, start, bytes, put_visited, o, readable);
     else
         sgc_snapshot_put_range(&o->words, start, start + bytes, o->limit);
     sgc_blocks_room(SGC_BLOCKS_ROOM);
     sgc_blocks_put_inside(0);
     if (described)
-        sgc_blocks_put_inside(!certain);
+        sgc_blocks_put_inside(!known);
     o->counts->of[SGC_TRAILER_WORDS] += o->words.count;
 }
 
@@ -200,6 +224,7 @@ void sgc_snapshot_put_words(struct sgc_snapshot_counts *counts)
 {
     struct objects o = { .counts = counts, .limit = sgc_aw_load(&sgc_heap.limit) };
 
+    forget_readable();
     sgc_blocks_section(SGC_SECTION_WORDS);
     for (uint32_t page = 1; goes_on(page); page++) {
         const struct sgc_page *d = &sgc_heap.pages[page];

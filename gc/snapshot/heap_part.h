@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sections of a heap snapshot: each of these puts one into the blocks (gc/snapshot/blocks.h) and counts what it has put.
- * By who has stopped the world, the caches retired, nothing marked.
+ * By who has stopped the world, the caches retired, the program's hook called and no marker at work.
  */
 #ifndef SGC_GC_SNAPSHOT_HEAP_PART_H
 #define SGC_GC_SNAPSHOT_HEAP_PART_H
@@ -22,7 +22,10 @@ void sgc_snapshot_put_words(struct sgc_snapshot_counts *counts);
 void sgc_snapshot_put_roots(struct sgc_snapshot_counts *counts);
 void sgc_snapshot_put_kept(struct sgc_snapshot_counts *counts);
 
-/* ---- for both: words of one object or range that lie in the heap's range ---- */
+/* The words of [lo, hi), which are whole ones, as roots, with the address and the bytes before them and 0 behind.  How many. */
+uint64_t sgc_snapshot_put_root_words(uintptr_t lo, uintptr_t hi);
+
+/* ---- for all: words of one object or range that lie in the heap's range ---- */
 
 struct sgc_snapshot_words {
     uintptr_t start;            /* of the memory, */

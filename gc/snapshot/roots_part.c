@@ -9,23 +9,31 @@ _Static_assert((int)SGC_ROOT_STATIC + 1 == (int)SGC_SNAPSHOT_STATIC && (int)SGC_
                "in one order");
 
 /* One more byte than there is: without the end byte a word just behind the heap may mean the last object. */
+uint64_t sgc_snapshot_put_root_words(uintptr_t lo, uintptr_t hi)
+{
+    struct sgc_snapshot_words words = { .start = lo };
+
+    sgc_assert(lo % sizeof lo == 0 && hi % sizeof hi == 0 && lo < hi);
+    sgc_blocks_room(SGC_BLOCKS_ROOM);
+    sgc_blocks_put_inside(lo);
+    sgc_blocks_put_inside(hi - lo);
+    sgc_snapshot_put_range(&words, lo, hi, sgc_aw_load(&sgc_heap.limit) + 1);
+    sgc_blocks_put(0);
+    return words.count;
+}
+
 static void put_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
     struct sgc_snapshot_counts *counts = arg;
-    struct sgc_snapshot_words words = { .start = sgc_round_up(range.lo, sizeof range.lo) };
+    uintptr_t lo = sgc_round_up(range.lo, sizeof lo), hi = sgc_round_down(range.hi, sizeof hi);
 
     sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
-    if (words.start + sizeof range.lo > range.hi)
+    if (lo >= hi)
         return;
-    sgc_blocks_room(SGC_BLOCKS_ROOM);
-    sgc_blocks_put_inside((uint64_t)kind + 1);
-    sgc_blocks_put_inside(whose != NULL ? (uint64_t)whose->tid : 0);
-    sgc_blocks_put_inside(words.start);
-    sgc_blocks_put_inside(sgc_round_down(range.hi, sizeof range.hi) - words.start);
-    sgc_snapshot_put_range(&words, words.start, range.hi, sgc_aw_load(&sgc_heap.limit) + 1);
-    sgc_blocks_put(0);
+    sgc_blocks_put((uint64_t)kind + 1);
+    sgc_blocks_put(whose != NULL ? (uint64_t)whose->tid : 0);
+    counts->of[SGC_TRAILER_ROOTS] += sgc_snapshot_put_root_words(lo, hi);
     counts->of[SGC_TRAILER_RANGES]++;
-    counts->of[SGC_TRAILER_ROOTS] += words.count;
 }
 
 void sgc_snapshot_put_roots(struct sgc_snapshot_counts *counts)

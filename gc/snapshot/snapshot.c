@@ -23,6 +23,8 @@ struct snapshots {
     sgc_a32_t process;                  /* of a thread of this process */
     sgc_a32_t listens;
     int error;                          /* that is to be told when the world runs */
+    bool due;                           /* of the files that are being written the first is SGC_SNAPSHOT's, */
+    struct sgc_snapshot_request *request;   /* and the last one this one's; NULL: nobody's */
 };
 
 SGC_STATE static struct snapshots snapshots;
@@ -84,15 +86,6 @@ static bool is_due(uint64_t cycle)
     return snapshots.option.every != 0 && cycle % snapshots.option.every == 0;
 }
 
-static int write_named(uint64_t cycle)
-{
-    char name[SGC_OUT_PATH];
-
-    if (!sgc_snapshot_name(snapshots.option.pattern, getpid(), cycle, name, sizeof name))
-        return ENAMETOOLONG;
-    return sgc_snapshot_write(name, cycle);
-}
-
 /* In the child of a fork the thread that had asked is gone, and so is its request. */
 static void forget_copied(void)
 {
@@ -111,24 +104,73 @@ static struct sgc_snapshot_request *wanted(void)
     return (struct sgc_snapshot_request *)sgc_aw_load_acq(&snapshots.wanted);
 }
 
-/* Who has asked is told by the request, and everybody else by a message. */
+/* Two files, if a thread has asked in a collection that writes one anyway; unless they have one name. */
+static void open_files(const char *named, uint64_t cycle)
+{
+    const char *path[SGC_BLOCKS_FILES];
+    int files = 0;
+
+    if (snapshots.due)
+        path[files++] = named;
+    if (snapshots.request != NULL && (files == 0 || strcmp(named, snapshots.request->path) != 0))
+        path[files++] = snapshots.request->path;
+    if (files != 0)
+        sgc_snapshot_open(path, files, cycle);
+}
+
 static void on_retired(void *context, const struct sgc_cycle_record *record)
 {
-    struct sgc_snapshot_request *request = wanted();
-    bool due = is_due(record->cycle);
+    char name[SGC_OUT_PATH];
 
-    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record && snapshots.error == 0);
+    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record && snapshots.error == 0 && !sgc_snapshot_is_open());
     (void)context;
-    if (request == NULL && !due)
+    snapshots.request = wanted();
+    snapshots.due = is_due(record->cycle);
+    if (snapshots.request == NULL && !snapshots.due)
         return;
     sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_RETIRE);
-    if (due)
-        snapshots.error = write_named(record->cycle);
-    if (request != NULL) {
-        request->error = sgc_snapshot_write(request->path, record->cycle);
-        request->done = true;
+    if (snapshots.due && !sgc_snapshot_name(snapshots.option.pattern, getpid(), record->cycle, name, sizeof name)) {
+        snapshots.error = ENAMETOOLONG;
+        snapshots.due = false;
+    }
+    open_files(name, record->cycle);
+    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
+}
+
+static void on_pushed(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context, (void)record;
+    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record);
+    if (!sgc_snapshot_is_open())
+        return;
+    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_ROOTS);
+    sgc_snapshot_put_heap();
+    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
+}
+
+/* Who has asked is told by the request, and everybody else by a message.  When a mark was given up the next one writes. */
+static void tell(bool complete, const int *error, int last)
+{
+    if (snapshots.due && (complete || error[0] != ECANCELED))
+        snapshots.error = error[0];
+    if (snapshots.request != NULL && (complete || error[last] != ECANCELED)) {
+        snapshots.request->error = error[last];
+        snapshots.request->done = true;
         sgc_aw_store_rel(&snapshots.wanted, 0);
     }
+}
+
+static void on_marked(void *context, const struct sgc_cycle_record *record)
+{
+    int error[SGC_BLOCKS_FILES], last = sgc_blocks.files - 1;
+
+    (void)context;
+    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record);
+    if (!sgc_snapshot_is_open())
+        return;
+    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_FLIP);
+    sgc_snapshot_close(record->complete, error);
+    tell(record->complete, error, last);
     sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
 }
 
@@ -152,7 +194,9 @@ static void on_resumed(void *context, const struct sgc_cycle_record *record)
 
 static bool listen_to_cycles(void)
 {
-    static const struct sgc_listener listener = { .retired = on_retired, .resumed = on_resumed };
+    static const struct sgc_listener listener = {
+        .retired = on_retired, .pushed = on_pushed, .marked = on_marked, .resumed = on_resumed,
+    };
 
     if (!sgc_a32_cas(&snapshots.listens, 0, 1))
         return true;

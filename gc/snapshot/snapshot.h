@@ -2,9 +2,10 @@
 /*
  * Heap snapshots: when one is written, and under which name.
  *
- * A snapshot is written by a cycle in one pause, when its caches are given up and nothing is marked.  SGC_SNAPSHOT asks for one
- * in each n-th collection; these are made in one pause also where collections are concurrent.  A thread asks for one in the
- * next such collection.
+ * A snapshot is written by a cycle in one pause: it is begun when the caches are given up and nothing is marked, has the heap
+ * as the program's hook leaves it, and is complete when the mark is, since only the mark knows what procedures push.
+ * SGC_SNAPSHOT asks for one in each n-th collection; these are made in one pause also where collections are concurrent.  A
+ * thread asks for one in the next such collection.
  *
  *   what         written by                                        read by                 ordering
  *   wanted       who asks: its request, by CAS from 0; who has     the collecting thread   release / acquire

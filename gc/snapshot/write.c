@@ -9,20 +9,20 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/snapshot/heap_part.h"
+#include "gc/snapshot/noted_part.h"
 #include "gc/threads/gc_lock.h"
 #include "mark/displacements.h"
 
 _Static_assert((int)SGC_SNAPSHOT_KINDS == (int)SGC_KINDS, "the format has as many");
 _Static_assert(SGC_PAGE_GRANULES / 8 + SGC_BLOCKS_ROOM < SGC_SNAPSHOT_BLOCK, "a page's bits fit into a block");
 
+/* Of the file that is being written. */
+SGC_STATE static struct sgc_snapshot_counts counts;
+
 static uint64_t flags(void)
 {
-    uintptr_t hook = sgc_aw_load_acq(&sgc_client_push_other_roots);
-    bool pushes = hook != 0 && hook != (uintptr_t)sgc_client_push_nothing;
-
     return (sgc_options.all_interior_pointers ? SGC_SNAPSHOT_INTERIOR : 0) |
-           (sgc_options.end_byte == SGC_END_BYTE_ROOTS ? SGC_SNAPSHOT_END_WORD : 0) | (pushes ? SGC_SNAPSHOT_HOOK : 0);
+           (sgc_options.end_byte == SGC_END_BYTE_ROOTS ? SGC_SNAPSHOT_END_WORD : 0);
 }
 
 static void put_header(uint64_t cycle)
@@ -83,30 +83,43 @@ static void put_nodes(void)
         sgc_blocks_put((uint64_t)(sgc_arena_node(arena) + 1));
 }
 
-static void put_trailer(struct sgc_snapshot_counts *counts)
+static void put_trailer(void)
 {
     sgc_blocks_section(SGC_SECTION_TRAILER);
-    counts->of[SGC_TRAILER_BLOCKS] = sgc_blocks.blocks;
+    counts.of[SGC_TRAILER_BLOCKS] = sgc_blocks.blocks;
     sgc_blocks_put(SGC_TRAILER_COUNTS);
     for (int i = 0; i < SGC_TRAILER_COUNTS; i++)
-        sgc_blocks_put(counts->of[i]);
+        sgc_blocks_put(counts.of[i]);
 }
 
-int sgc_snapshot_write(const char *path, uint64_t cycle)
+/* The hook's section comes before those that say what the heap is like, since the hook may change that. */
+void sgc_snapshot_open(const char *const *path, int files, uint64_t cycle)
 {
-    struct sgc_snapshot_counts counts = { .of = { 0 } };
-
     sgc_assert(sgc_stopped_by_self());
-    if (sgc_blocks_begin(path)) {
-        put_header(cycle);
-        put_kinds();
-        put_distances();
-        put_nodes();
-        sgc_snapshot_put_pages(&counts);
-        sgc_snapshot_put_words(&counts);
-        sgc_snapshot_put_roots(&counts);
-        sgc_snapshot_put_kept(&counts);
-        put_trailer(&counts);
-    }
-    return sgc_blocks_end();
+    counts = (struct sgc_snapshot_counts){ .of = { 0 } };
+    sgc_blocks_begin(path, files);
+    put_header(cycle);
+    sgc_snapshot_begin_pushed(&counts);
+}
+
+void sgc_snapshot_put_heap(void)
+{
+    sgc_assert(sgc_stopped_by_self() && sgc_snapshot_is_open());
+    sgc_snapshot_end_pushed();
+    put_kinds();
+    put_distances();
+    put_nodes();
+    sgc_snapshot_put_pages(&counts);
+    sgc_snapshot_put_words(&counts);
+    sgc_snapshot_put_roots(&counts);
+    sgc_snapshot_put_kept(&counts);
+    sgc_snapshot_begin_noted();
+}
+
+void sgc_snapshot_close(bool complete, int *error)
+{
+    sgc_assert(sgc_stopped_by_self() && sgc_snapshot_is_open());
+    sgc_snapshot_end_noted();
+    put_trailer();
+    sgc_blocks_end(complete, error);
 }

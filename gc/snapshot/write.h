@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a heap snapshot (doc/snapshot-format.md). */
+/*
+ * Writing a heap snapshot (doc/snapshot-format.md), in three steps of one stop.  By who has stopped the world, the caches
+ * retired.  What cannot be written is told at the end.
+ */
 #ifndef SGC_GC_SNAPSHOT_WRITE_H
 #define SGC_GC_SNAPSHOT_WRITE_H
 
-#include <stdint.h>
+#include "gc/snapshot/blocks.h"
 
-/* The heap as it is now, in the collection of that number.  0, or an errno; then there is no file.  By who has stopped the
- * world, the caches retired, nothing marked. */
-int sgc_snapshot_write(const char *path, uint64_t cycle);
+/* Before the program's hook: begins so many files, SGC_BLOCKS_FILES at most, which all get the same, in the collection of that
+ * number.  What the hook pushes is written. */
+void sgc_snapshot_open(const char *const *path, int files, uint64_t cycle);
+
+static inline bool sgc_snapshot_is_open(void)
+{
+    return sgc_blocks.files != 0;
+}
+
+/* After the hook: the heap as it is now.  From here on what the mark notes is written. */
+void sgc_snapshot_put_heap(void);
+
+/* After the mark; `complete`: it was not given up.  Each file's error, an errno, or 0; with an error there is no such file. */
+void sgc_snapshot_close(bool complete, int *error);
 
 #endif

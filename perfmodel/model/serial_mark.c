@@ -73,6 +73,7 @@ static uint64_t first_edge(const struct sgc_graph *g, uint32_t object, uint32_t 
     return lo;
 }
 
+/* What is in no word comes after the last. */
 static void scan(struct mark *m, struct piece piece)
 {
     const struct sgc_graph *g = m->graph;
@@ -88,6 +89,8 @@ static void scan(struct mark *m, struct piece piece)
         for (; edge < end && g->edge[edge].word == word; edge++)
             visit(m, g->edge[edge].target);
     }
+    for (; edge < end && piece.to == words_of(m, piece.object); edge++)
+        visit(m, g->edge[edge].target);
 }
 
 static void drain(struct mark *m)

@@ -26,6 +26,7 @@ static size_t memory_wanted(const struct sgc_graph *graph, uint32_t markers)
 
     for (uint32_t i = 0; i < graph->ranges; i++)
         bytes += root_bytes(&graph->range[i]) + 4096;
+    bytes += graph->procedure_edges * sizeof(uintptr_t) + 4096;
     return sgc_round_up(bytes, SGC_ARENA);
 }
 
@@ -126,25 +127,85 @@ static bool is_in_its_slot(const struct sgc_graph *graph, uint32_t object)
            offset % SGC_PAGE + page->object_bytes <= SGC_PAGE;
 }
 
-static void write_edges(const struct sgc_graph *graph, uint32_t object)
+/* ---- edges ---- */
+
+/* Those that do not fit into their objects.  A mark finds them with its roots. */
+struct left {
+    const struct sgc_graph *graph;
+    uintptr_t *words;
+    uint64_t used, room;
+    struct sgc_graph_reach reach;
+};
+
+static uintptr_t aim_of(const struct sgc_graph *graph, uint64_t edge)
 {
+    return sgc_heap.base + (graph->aim != NULL ? graph->aim[edge] : graph->object[graph->edge[edge].target].offset);
+}
+
+/* In the first words of the object that are free: where a procedure has found it nobody knows.  What no mark would come to is
+ * no root. */
+static void write_without_word(struct left *left, uint32_t object, uint64_t edge, uint64_t *free_word)
+{
+    const struct sgc_graph *graph = left->graph;
     uintptr_t *words = (uintptr_t *)(sgc_heap.base + graph->object[object].offset);
-    const struct sgc_graph_edge *edge = graph->edge;
+    uint64_t count = sgc_graph_bytes(graph, object) / sizeof *words;
+
+    while (*free_word < count && words[*free_word] != 0)
+        ++*free_word;
+    if (*free_word < count)
+        words[*free_word] = aim_of(graph, edge);
+    else if (sgc_graph_seen(&left->reach, object))
+        left->words[left->used++] = aim_of(graph, edge);
+    sgc_assert(left->used <= left->room);
+}
+
+static void write_edges(struct left *left, uint32_t object)
+{
+    const struct sgc_graph *graph = left->graph;
+    uintptr_t *words = (uintptr_t *)(sgc_heap.base + graph->object[object].offset);
+    uint64_t free_word = 0;
 
     sgc_assert(sgc_heap_contains((uintptr_t)words));
     for (uint64_t e = graph->object[object].first_edge; e < graph->object[object + 1].first_edge; e++)
-        words[edge[e].word] = sgc_heap.base + (graph->aim != NULL ? graph->aim[e] : graph->object[edge[e].target].offset);
+        if (graph->edge[e].word != SGC_GRAPH_NO_WORD)
+            words[graph->edge[e].word] = aim_of(graph, e);
+        else
+            write_without_word(left, object, e, &free_word);
 }
 
-static const char *restore_objects(const struct sgc_graph *graph)
+static bool begin_left(const struct sgc_graph *graph, struct left *left)
 {
-    for (uint32_t i = 0; i < graph->objects; i++) {
-        if (!is_in_its_slot(graph, i))
-            return "an object does not lie where objects of its size do";
-        allocate(graph, i);
-        write_edges(graph, i);
+    *left = (struct left){ .graph = graph, .room = graph->procedure_edges, .reach = { .seen = NULL } };
+    if (left->room == 0)
+        return true;
+    left->words = sgc_mem_obtain(left->room * sizeof *left->words);
+    return left->words != NULL && sgc_graph_reach(graph, SGC_GRAPH_MARK_ROOTS, &left->reach);
+}
+
+static void end_left(struct left *left, struct sgc_sim_heap *heap)
+{
+    if (left->used != 0)
+        heap->range[heap->ranges++] = (struct sgc_sim_range){
+            (uintptr_t)left->words, (uintptr_t)(left->words + left->used), 0,
+        };
+    sgc_graph_reach_release(&left->reach);
+}
+
+static const char *restore_objects(const struct sgc_graph *graph, struct sgc_sim_heap *heap)
+{
+    struct left left;
+    const char *problem = begin_left(graph, &left) ? NULL : "there is no memory for its edges";
+
+    for (uint32_t i = 0; i < graph->objects && problem == NULL; i++) {
+        if (is_in_its_slot(graph, i)) {
+            allocate(graph, i);
+            write_edges(&left, i);
+        } else {
+            problem = "an object does not lie where objects of its size do";
+        }
     }
-    return NULL;
+    end_left(&left, heap);
+    return problem;
 }
 
 /* ---- roots ---- */
@@ -210,14 +271,14 @@ const char *sgc_sim_restore(const struct sgc_graph *graph, uint32_t markers, str
         return "its pages are not those of its arenas";
     if (graph->geometry.word != 8 || graph->geometry.granule_log != SGC_GRANULE_LOG || graph->geometry.page_log != SGC_PAGE_LOG)
         return "it is of a heap with other pages than this version has";
-    heap->range = calloc((size_t)graph->ranges + 1, sizeof *heap->range);
+    heap->range = calloc((size_t)graph->ranges + 2, sizeof *heap->range);
     heap->home = calloc(((size_t)graph->arenas + 1) * SGC_ARENA_PAGES, sizeof *heap->home);
     if (heap->range == NULL || heap->home == NULL || !sgc_sim_platform_begin(memory_wanted(graph, markers)) ||
         !make_heap(graph))
         return "there is no memory for it";
     problem = restore_pages(graph, heap);
     if (problem == NULL)
-        problem = restore_objects(graph);
+        problem = restore_objects(graph, heap);
     if (problem == NULL)
         problem = restore_roots(graph, heap);
     set_layout(heap);

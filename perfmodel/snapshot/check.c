@@ -54,9 +54,10 @@ static const char *check_edges(const struct sgc_graph *g)
         for (uint64_t e = g->object[i].first_edge; e < g->object[i + 1].first_edge; e++) {
             if (g->edge[e].target >= g->objects)
                 return "an edge leads to no object";
-            if (g->edge[e].word >= words)
+            if (g->edge[e].word >= words && g->edge[e].word != SGC_GRAPH_NO_WORD)
                 return "an edge lies behind its object";
-            if (e > g->object[i].first_edge && g->edge[e].word <= g->edge[e - 1].word)
+            if (e > g->object[i].first_edge && g->edge[e].word <= g->edge[e - 1].word &&
+                g->edge[e].word != SGC_GRAPH_NO_WORD)
                 return "the edges of an object are not in order";
         }
     }

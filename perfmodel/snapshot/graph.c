@@ -11,6 +11,7 @@ const char *sgc_graph_root_name(enum sgc_graph_root root)
         [SGC_GRAPH_STATIC] = "static data", [SGC_GRAPH_ADDED] = "added roots", [SGC_GRAPH_STACK] = "stacks",
         [SGC_GRAPH_THREAD_LOCAL] = "thread-local variables", [SGC_GRAPH_DATE] = "dates",
         [SGC_GRAPH_UNCOLLECTABLE] = "uncollectable objects", [SGC_GRAPH_FINALIZATION] = "finalization",
+        [SGC_GRAPH_HOOK] = "a hook", [SGC_GRAPH_PROCEDURE] = "mark procedures",
         [SGC_GRAPH_FINALIZER] = "objects with finalizers", [SGC_GRAPH_DISCLAIM] = "objects with disclaim procedures",
     };
 

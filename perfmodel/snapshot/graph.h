@@ -5,7 +5,8 @@
  * Objects are numbered by their addresses, from 0.  All objects of a page have one size and one kind, so an object's entry is
  * small, and the rest is its page's.  Edges stand in the order of the words that they are in: those of object i are
  * edge[object[i].first_edge] to edge[object[i + 1].first_edge - 1].  Each word that leads to an object is an edge, also if
- * another word of the same object leads to the same one.
+ * another word of the same object leads to the same one.  What a procedure of the program's has led to comes behind them:
+ * those edges are in no word that is known, and maybe not in the object.
  *
  * Everything here is memory of malloc.  One thread fills a graph; when it is there it is only read, by any number of threads.
  */
@@ -19,6 +20,7 @@
 #include "platform/report.h"
 
 #define SGC_GRAPH_NONE UINT32_MAX       /* no object */
+#define SGC_GRAPH_NO_WORD UINT32_MAX    /* of an edge */
 
 enum { SGC_GRAPH_KINDS = 16 };          /* of objects, at most */
 
@@ -31,6 +33,8 @@ enum sgc_graph_root {
     SGC_GRAPH_DATE,                     /* a date of short-term memory that is not over */
     SGC_GRAPH_UNCOLLECTABLE,            /* the object itself is one */
     SGC_GRAPH_FINALIZATION,             /* it waits for its finalizer, or is a finalizer's data, or a strong toggle reference */
+    SGC_GRAPH_HOOK,                     /* a hook of the program's has pushed or marked it */
+    SGC_GRAPH_PROCEDURE,                /* a mark procedure has found it in memory that is no object's */
     SGC_GRAPH_FINALIZER,                /* the object has a finalizer: a cycle keeps it, after the mark, if nothing else does */
     SGC_GRAPH_DISCLAIM,                 /* likewise, with a disclaim procedure */
     SGC_GRAPH_ROOTS
@@ -75,7 +79,6 @@ struct sgc_graph_page {
     uint8_t is;                         /* enum sgc_graph_page_is */
     uint8_t kind;
     uint8_t cls;                        /* size class */
-    uint8_t superset;                   /* some of its objects are scanned by a procedure: all words count as edges here */
 };
 
 struct sgc_graph_object {
@@ -85,7 +88,7 @@ struct sgc_graph_object {
 
 struct sgc_graph_edge {
     uint32_t target;                    /* number of an object */
-    uint32_t word;                      /* where the word is in its object, in words from the first */
+    uint32_t word;                      /* where the word is in its object, in words from the first; or SGC_GRAPH_NO_WORD */
 };
 
 /* Root words that lie together: a range of memory, or what has no memory that the program knows (lo is 0 then). */
@@ -109,7 +112,12 @@ struct sgc_graph {
     uint32_t objects;
     uint64_t edges;
     uint64_t bytes;                     /* of all objects */
-    uint64_t words;                     /* in objects, that lie in the heap's range: edges, and what leads to no object */
+    uint64_t words;                     /* of objects, that lie in the heap's range: edges, and what leads to no object */
+    uint64_t procedure_objects;         /* there are whose words, or some of them, procedures decide of: they have no edges but
+                                         * what these have led to, and none if they were not reached */
+    uint64_t procedure_edges;           /* without a word */
+    uint64_t by_hand;                   /* objects that the program has marked itself: nobody looks into them, so they have no
+                                         * edges */
     struct sgc_graph_object *object;    /* objects + 1: the last one's first edge is the number of edges */
     struct sgc_graph_edge *edge;
     uint64_t *aim;                      /* by edge: the heap's byte that the word points at; NULL unless it was asked for */
@@ -128,10 +136,6 @@ struct sgc_graph {
     uint32_t nodes;                     /* memory nodes of the machine that the snapshot is of */
     uint32_t arenas;
     int16_t *node;                      /* by arena: where it has its home, -1: nowhere in particular; NULL: all of them */
-
-    bool superset;                      /* some edges may be none: all words of objects that a procedure scans count; what such
-                                         * a procedure finds elsewhere is not known */
-    bool subset;                        /* some roots are not known: a hook of the program's pushes them */
 
     uint64_t cycle;                     /* number of the collection; 0: made from arrays */
     uint64_t process;

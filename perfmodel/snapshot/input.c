@@ -90,8 +90,8 @@ static bool check_start(struct sgc_input *in)
         sgc_input_fail(in, "its order of bytes is %08x, expected %08x; read it on a machine like the one that has written it",
                        start.order, SGC_SNAPSHOT_ORDER);
     else if (start.version != SGC_SNAPSHOT_VERSION)
-        sgc_input_fail(in, "its format is version %u, expected %d; read it with the sgc-snapshot of the SGC that has written "
-                       "it", start.version, SGC_SNAPSHOT_VERSION);
+        sgc_input_fail(in, "its format is version %u, expected %d; write it anew with this SGC, or read it with the "
+                       "sgc-snapshot of the one that has written it", start.version, SGC_SNAPSHOT_VERSION);
     return !in->failed;
 }
 

@@ -26,9 +26,12 @@ void *sgc_reader_add(struct sgc_reader *r, struct sgc_grown *array)
 static bool trailer(struct sgc_reader *r)
 {
     static const char *const names[SGC_TRAILER_COUNTS] = { "blocks", "pages", "objects", "bytes", "words", "ranges of roots",
-                                                           "words of roots", "addresses of finalization" };
+                                                           "words of roots", "addresses of finalization",
+                                                           "records of the hook", "words of the hook",
+                                                           "records of procedures", "words of procedures" };
     const uint64_t found[SGC_TRAILER_COUNTS] = {
         r->in.blocks, r->records, r->g->objects, r->g->bytes, r->words, r->read_ranges, r->root_words, r->kept,
+        r->pushed.count, r->pushed_words.count, r->noted_records, r->noted_words,
     };
 
     if (!sgc_input_section(&r->in, SGC_SECTION_TRAILER))
@@ -49,6 +52,8 @@ static bool finish(struct sgc_reader *r)
     if (object == NULL || range == NULL)
         return false;
     *object = (struct sgc_graph_object){ .offset = g->geometry.limit, .first_edge = r->edges.count };
+    if (!sgc_reader_put_noted(r))
+        return false;
     *range = (struct sgc_graph_range){ .first_root = r->roots.count };
     g->object = r->objects.of;
     g->edge = r->edges.of;
@@ -58,24 +63,27 @@ static bool finish(struct sgc_reader *r)
     g->edges = r->edges.count;
     g->ranges = (uint32_t)r->ranges.count - 1;
     g->roots = r->roots.count;
-    g->words = r->words;
     r->objects.of = r->edges.of = r->aim.of = r->ranges.of = r->roots.of = NULL;
     return true;
 }
 
 static bool read_all(struct sgc_reader *r)
 {
-    return sgc_reader_header(r) && sgc_reader_kinds(r) && sgc_reader_distances(r) && sgc_reader_nodes(r) &&
-           sgc_reader_pages(r) && sgc_reader_words(r) && sgc_reader_roots(r) && trailer(r) && finish(r);
+    return sgc_reader_header(r) && sgc_reader_pushed(r) && sgc_reader_kinds(r) && sgc_reader_distances(r) &&
+           sgc_reader_nodes(r) && sgc_reader_pages(r) && sgc_reader_words(r) && sgc_reader_roots(r) && sgc_reader_noted(r) &&
+           trailer(r) && finish(r);
 }
 
 static void release(struct sgc_reader *r)
 {
-    struct sgc_grown *const arrays[] = { &r->objects, &r->edges, &r->aim, &r->ranges, &r->roots, &r->bits, &r->before };
+    struct sgc_grown *const arrays[] = { &r->objects, &r->edges, &r->aim, &r->ranges, &r->roots, &r->bits, &r->before,
+                                         &r->pushed, &r->pushed_words, &r->noted };
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->of);
     free(r->bits_at);
+    free(r->by_hand);
+    free(r->contents);
     free(r->distances);
     sgc_input_close(&r->in);
     free(r);
@@ -95,6 +103,9 @@ static struct sgc_reader *make(struct sgc_graph *g, unsigned flags)
     r->ranges.each = sizeof(struct sgc_graph_range);
     r->roots.each = sizeof(struct sgc_graph_root_word);
     r->before.each = sizeof(uint16_t);
+    r->pushed.each = sizeof(struct sgc_reader_pushed);
+    r->pushed_words.each = sizeof(struct sgc_reader_pushed_word);
+    r->noted.each = sizeof(struct sgc_reader_noted);
     return r;
 }
 

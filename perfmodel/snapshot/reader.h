@@ -2,8 +2,9 @@
 /*
  * Reading a snapshot into a graph: what the parts of the reader share.  By one thread.
  *
- * Pages come first, and with them all objects get their numbers; so a word becomes an edge as soon as it is read.  A word leads
- * to an object by the rules of a mark: reader_words.c.
+ * Pages come before words, and with them all objects get their numbers; so a word becomes an edge as soon as it is read.  What
+ * a hook has pushed comes before pages, and is kept until then; what procedures have pushed comes last, and is put among the
+ * edges at the end.  A word leads to an object by the rules of a mark: reader_words.c.
  */
 #ifndef SGC_PERFMODEL_SNAPSHOT_READER_H
 #define SGC_PERFMODEL_SNAPSHOT_READER_H
@@ -17,6 +18,23 @@ struct sgc_grown {
     size_t count, capacity, each;       /* each: bytes of an entry */
 };
 
+/* Of the hook's: what it is, and where, or how far in the heap its object is. */
+struct sgc_reader_pushed {
+    uint64_t what;                      /* enum sgc_snapshot_pushed */
+    uint64_t lo, bytes;
+    size_t first_word;
+};
+
+struct sgc_reader_pushed_word {
+    uint64_t place, offset;
+};
+
+/* A procedure has led from an object to another. */
+struct sgc_reader_noted {
+    uint32_t source, target;
+    uint64_t aim;
+};
+
 struct sgc_reader {
     struct sgc_input in;
     struct sgc_graph *g;
@@ -27,8 +45,11 @@ struct sgc_reader {
     struct sgc_grown bits;              /* of pages of small objects, 64 slots each: */
     struct sgc_grown before;            /* and how many objects of the page come before those, 16 bits each */
     size_t *bits_at;                    /* by page: its first ones */
+    struct sgc_grown pushed, pushed_words, noted;
+    uint64_t *by_hand, *contents;       /* a bit an object: it was marked by hand, and is looked into in spite of that */
     uint32_t last;                      /* page that was read last, and the pages behind it that are its span's */
-    uint64_t words, records, read_ranges, root_words, kept;
+    uint64_t words, records, read_ranges, root_words, kept, noted_records, noted_words;
+    uint64_t words_noted;               /* of these, those of objects */
 };
 
 static inline bool sgc_reader_ok(const struct sgc_reader *r)
@@ -52,5 +73,27 @@ bool sgc_reader_pages(struct sgc_reader *r);
 
 bool sgc_reader_words(struct sgc_reader *r);
 bool sgc_reader_roots(struct sgc_reader *r);
+
+/* The object to which a word leads that holds this offset; SGC_GRAPH_NONE: to none.  `anywhere`: interior pointers count
+ * wherever the word is. */
+uint32_t sgc_reader_find(const struct sgc_reader *r, uint64_t offset, bool anywhere);
+
+/* The next of a list of words: `place` is behind it, `offset` what it holds, `most` at most.  False: there is none. */
+bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t most);
+
+/* Adds a range, a root to the last one, and one or two that a word of it leads to. */
+void sgc_reader_add_range(struct sgc_reader *r, struct sgc_graph_range range);
+void sgc_reader_add_root(struct sgc_reader *r, uint32_t target, uint64_t word);
+void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t word, bool like_heap);
+
+/* ---- reader_noted.c ---- */
+
+/* What the hook has pushed: reads it; and adds it, when there are pages. */
+bool sgc_reader_pushed(struct sgc_reader *r);
+void sgc_reader_add_pushed(struct sgc_reader *r);
+
+/* What procedures have pushed: reads it; and puts it among the edges, which are complete otherwise. */
+bool sgc_reader_noted(struct sgc_reader *r);
+bool sgc_reader_put_noted(struct sgc_reader *r);
 
 #endif

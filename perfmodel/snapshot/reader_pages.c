@@ -67,7 +67,6 @@ bool sgc_reader_header(struct sgc_reader *r)
     };
     check_geometry(r);
     r->flags = value[SGC_HEADER_FLAGS];
-    r->g->subset = (r->flags & SGC_SNAPSHOT_HOOK) != 0;
     r->g->cycle = value[SGC_HEADER_CYCLE];
     r->g->process = value[SGC_HEADER_PROCESS];
     r->g->markers = (uint32_t)value[SGC_HEADER_MARKERS];

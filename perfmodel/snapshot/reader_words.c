@@ -27,8 +27,7 @@ static uint32_t find_small(const struct sgc_reader *r, uint32_t number, uint64_t
     return page->first_object + ((const uint16_t *)r->before.of)[at] + (uint32_t)__builtin_popcountll(bits);
 }
 
-/* `anywhere`: interior pointers count wherever the word is. */
-static uint32_t find_object(const struct sgc_reader *r, uint64_t offset, bool anywhere)
+uint32_t sgc_reader_find(const struct sgc_reader *r, uint64_t offset, bool anywhere)
 {
     uint64_t number = offset >> r->g->geometry.page_log, inside;
     const struct sgc_graph_page *page;
@@ -49,11 +48,26 @@ static uint32_t find_object(const struct sgc_reader *r, uint64_t offset, bool an
     return page->first_object;
 }
 
+bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t most)
+{
+    uint64_t more = sgc_input_within(&r->in, "the place of a word", 0, words - *place);
+
+    sgc_assert(*place <= words);
+    if (more == 0)
+        return false;
+    *place += more;
+    *offset += sgc_snapshot_unzigzag(sgc_input_number(&r->in));
+    if (*offset > most)
+        sgc_input_fail(&r->in, "a word leads behind the heap, before byte %llu; write another snapshot",
+                       (unsigned long long)r->in.at);
+    return !r->in.failed;
+}
+
 /* ---- words of objects ---- */
 
 static void add_edge(struct sgc_reader *r, uint64_t offset, uint64_t word)
 {
-    uint32_t target = find_object(r, offset, false);
+    uint32_t target = sgc_reader_find(r, offset, false);
     struct sgc_graph_edge *edge;
     uint64_t *aim;
 
@@ -70,23 +84,15 @@ static void add_edge(struct sgc_reader *r, uint64_t offset, uint64_t word)
 
 static void read_object(struct sgc_reader *r, uint32_t number, uint32_t object)
 {
-    struct sgc_graph_page *page = &r->g->page[number];
+    const struct sgc_graph_page *page = &r->g->page[number];
     struct sgc_graph_object *o = (struct sgc_graph_object *)r->objects.of + object;
-    uint64_t words = page->object_bytes / r->g->geometry.word, place = 0, more, offset = o->offset;
+    uint64_t words = page->object_bytes / r->g->geometry.word, place = 0, offset = o->offset;
 
     o->first_edge = r->edges.count;
-    while ((more = sgc_input_within(&r->in, "the place of a word", 0, words - place)) != 0) {
-        place += more;
-        offset += sgc_snapshot_unzigzag(sgc_input_number(&r->in));
-        if (offset >= r->g->geometry.limit)
-            sgc_input_fail(&r->in, "a word of object %u leads behind the heap, before byte %llu; write another snapshot",
-                           object, (unsigned long long)r->in.at);
-        else
-            add_edge(r, offset, place - 1);
-    }
-    if (r->g->kind[page->kind].scan == SGC_GRAPH_SCAN_DESCRIBED &&
-        sgc_input_within(&r->in, "whether words are certain", 0, 1) != 0)
-        page->superset = r->g->superset = true;
+    while (sgc_reader_next_word(r, words, &place, &offset, r->g->geometry.limit - 1))
+        add_edge(r, offset, place - 1);
+    if (r->g->kind[page->kind].scan == SGC_GRAPH_SCAN_DESCRIBED)
+        r->g->procedure_objects += sgc_input_within(&r->in, "whether a procedure decides of words", 0, 1);
 }
 
 static bool has_words(const struct sgc_reader *r, uint32_t number)
@@ -128,7 +134,7 @@ bool sgc_reader_words(struct sgc_reader *r)
 
 /* ---- roots ---- */
 
-static void add_range(struct sgc_reader *r, struct sgc_graph_range range)
+void sgc_reader_add_range(struct sgc_reader *r, struct sgc_graph_range range)
 {
     struct sgc_graph_range *added = r->ranges.count < UINT32_MAX - 8 ? sgc_reader_add(r, &r->ranges) : NULL;
 
@@ -140,7 +146,7 @@ static void add_range(struct sgc_reader *r, struct sgc_graph_range range)
     r->g->root_bytes += range.bytes;
 }
 
-static void add_root(struct sgc_reader *r, uint32_t target, uint64_t word)
+void sgc_reader_add_root(struct sgc_reader *r, uint32_t target, uint64_t word)
 {
     struct sgc_graph_root_word *root = target != SGC_GRAPH_NONE ? sgc_reader_add(r, &r->roots) : NULL;
 
@@ -151,13 +157,13 @@ static void add_root(struct sgc_reader *r, uint32_t target, uint64_t word)
 
 /* Where interior pointers do not count in the heap, static data is looked at like the heap.  Elsewhere a word that equals an
  * object's first address may mean the end of the one before. */
-static void add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t word, bool like_heap)
+void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t word, bool like_heap)
 {
-    r->root_words++;
-    add_root(r, find_object(r, offset, !like_heap), word);
+    sgc_assert(offset <= r->g->geometry.limit);
+    sgc_reader_add_root(r, sgc_reader_find(r, offset, !like_heap), word);
     if (!like_heap && (r->flags & SGC_SNAPSHOT_END_WORD) != 0 && offset != 0 &&
         (offset & ((UINT64_C(1) << r->g->geometry.granule_log) - 1)) == 0)
-        add_root(r, find_object(r, offset - 1, true), word);
+        sgc_reader_add_root(r, sgc_reader_find(r, offset - 1, true), word);
 }
 
 static void read_range(struct sgc_reader *r, uint32_t root)
@@ -165,19 +171,13 @@ static void read_range(struct sgc_reader *r, uint32_t root)
     uint64_t thread = sgc_input_within(&r->in, "the number of a thread", 0, UINT32_MAX);
     uint64_t lo = sgc_input_number(&r->in);
     uint64_t bytes = sgc_input_within(&r->in, "the size of a root", r->g->geometry.word, UINT64_C(1) << 47);
-    uint64_t words = bytes / r->g->geometry.word, place = 0, offset = 0, more;
+    uint64_t words = bytes / r->g->geometry.word, place = 0, offset = 0;
     bool like_heap = r->distances != NULL && root <= SGC_GRAPH_ADDED;
 
-    add_range(r, (struct sgc_graph_range){ .lo = lo, .bytes = bytes, .thread = (uint32_t)thread, .root = root });
-    while ((more = sgc_input_within(&r->in, "the place of a root word", 0, words - place)) != 0) {
-        place += more;
-        offset += sgc_snapshot_unzigzag(sgc_input_number(&r->in));
-        if (offset > r->g->geometry.limit)
-            sgc_input_fail(&r->in, "a root word leads behind the heap, before byte %llu; write another snapshot",
-                           (unsigned long long)r->in.at);
-        else
-            add_root_word(r, offset, place - 1, like_heap);
-    }
+    sgc_reader_add_range(r, (struct sgc_graph_range){ .lo = lo, .bytes = bytes, .thread = (uint32_t)thread, .root = root });
+    for (; sgc_reader_next_word(r, words, &place, &offset, r->g->geometry.limit); r->root_words++)
+        sgc_reader_add_root_word(r, offset, place - 1, like_heap);
+    r->read_ranges++;
 }
 
 /* Objects that are roots because of their kind. */
@@ -185,13 +185,13 @@ static void add_kinds(struct sgc_reader *r, enum sgc_graph_root root)
 {
     uint64_t place = 0;
 
-    add_range(r, (struct sgc_graph_range){ .root = root });
+    sgc_reader_add_range(r, (struct sgc_graph_range){ .root = root });
     for (uint32_t number = 0; number < r->g->pages && !r->in.failed; number++) {
         const struct sgc_graph_page *page = &r->g->page[number];
         const struct sgc_graph_kind *kind = &r->g->kind[page->kind];
 
         for (uint32_t i = 0; (root == SGC_GRAPH_DISCLAIM ? kind->disclaims : kind->uncollectable) && i < page->objects; i++)
-            add_root(r, page->first_object + i, place++);
+            sgc_reader_add_root(r, page->first_object + i, place++);
     }
 }
 
@@ -209,9 +209,9 @@ static bool read_kept(struct sgc_reader *r)
             sgc_input_fail(&r->in, "what finalization keeps is said to be %llu, before byte %llu; write another snapshot",
                            (unsigned long long)root, (unsigned long long)r->in.at);
         if (as != now)
-            add_range(r, (struct sgc_graph_range){ .root = as });
+            sgc_reader_add_range(r, (struct sgc_graph_range){ .root = as });
         now = as;
-        add_root(r, find_object(r, offset, true), r->kept++);
+        sgc_reader_add_root(r, sgc_reader_find(r, offset, true), r->kept++);
     }
     return !r->in.failed;
 }
@@ -219,17 +219,15 @@ static bool read_kept(struct sgc_reader *r)
 bool sgc_reader_roots(struct sgc_reader *r)
 {
     uint64_t root;
-    size_t read;
 
     if (!sgc_input_section(&r->in, SGC_SECTION_ROOTS))
         return false;
+    sgc_reader_add_pushed(r);
     while ((root = sgc_input_within(&r->in, "what a root is", 0, SGC_SNAPSHOT_DATE)) != 0)
         read_range(r, (uint32_t)root - 1);
-    read = r->ranges.count;
     add_kinds(r, SGC_GRAPH_UNCOLLECTABLE);
     if (!read_kept(r))
         return false;
     add_kinds(r, SGC_GRAPH_DISCLAIM);
-    r->read_ranges = read;
     return !r->in.failed;
 }

@@ -51,10 +51,8 @@ static int print_info(const struct sgc_graph *g, const char *path)
            1u << g->geometry.page_log);
     printf("objects %u\nbytes %" PRIu64 "\nedges %" PRIu64 "\nroots %" PRIu64 "\nkinds %u\n", g->objects, g->bytes, g->edges,
            g->roots, g->kinds);
-    if (g->superset)
-        printf("superset: procedures of the program say which words of some objects are pointers; here all of them are\n");
-    if (g->subset)
-        printf("subset: a hook of the program pushes roots that are not in the file\n");
+    printf("procedure_objects %" PRIu64 "\nprocedure_edges %" PRIu64 "\nmarked_by_hand %" PRIu64 "\n", g->procedure_objects,
+           g->procedure_edges, g->by_hand);
     return 0;
 }
 

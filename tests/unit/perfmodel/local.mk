@@ -4,11 +4,16 @@
 # Heap snapshots, and who reads them.
 snapshot_tests = \
 	tests/api/test_snapshot \
+	tests/api/test_snapshot_hook \
+	tests/api/test_snapshot_procs \
 	tests/unit/perfmodel/test_graph \
 	tests/unit/perfmodel/test_reader
 unit_tests += tests/unit/gc/snapshot/test_snapshot tests/unit/platform/test_out_file $(snapshot_tests)
-thread_tests += tests/unit/gc/snapshot/test_snapshot
+thread_tests += tests/unit/gc/snapshot/test_snapshot tests/api/test_snapshot_procs
+test_headers += tests/api/snapshot.h
 tests_api_test_snapshot_LDADD = libsgcgraph.la libsgccore.la
+tests_api_test_snapshot_hook_LDADD = libsgcgraph.la libsgccore.la
+tests_api_test_snapshot_procs_LDADD = libsgcgraph.la libsgccore.la
 tests_unit_perfmodel_test_graph_LDADD = libsgcgraph.la libsgccore.la
 tests_unit_perfmodel_test_reader_LDADD = libsgcgraph.la libsgccore.la
 script_tests += tests/check/check_snapshot

@@ -85,6 +85,7 @@ static void test_check(struct sgc_graph *g)
     SEES("an edge leads to nothing", g->edge[2].target, 5);
     SEES("a word lies behind its object", g->edge[2].word, 4);
     SEES("words are in disorder", g->edge[2].word, 0);
+    SEES("a word comes behind what is in no word", g->edge[2].word, SGC_GRAPH_NO_WORD);
     SEES("objects overlap", g->object[1].offset, g->object[0].offset + 16);
     SEES("edges overlap", g->object[1].first_edge, 5);
     SEES("an edge is nobody's", g->object[5].first_edge, 4);
@@ -96,6 +97,10 @@ static void test_check(struct sgc_graph *g)
     SEES("the sum is wrong", g->bytes, 1);
     SEES("a tail leads nowhere", g->page[sgc_graph_page_of(g, 3) + 1].pages, 0);
     tap_ok(sgc_graph_check(g) == NULL, "and nothing else");
+    g->edge[2].word = g->edge[3].word = SGC_GRAPH_NO_WORD;
+    tap_ok(sgc_graph_check(g) == NULL, "edges in no word come last, and any number of them");
+    g->edge[2].word = 1;
+    g->edge[3].word = 2;
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gc/snapshot/format_rules.h"
+#include "gc/gc_mark.h"
 #include "gc/gc_typed.h"
 #include "perfmodel/snapshot/graph.h"
 #include "tests/lib/folder.h"
@@ -52,19 +53,80 @@ static bool can_be_read(void)
     return read;
 }
 
+/* Has each sort of record left something? */
+static bool has_all(void)
+{
+    uint32_t found = 0;
+    struct sgc_graph g;
+    bool all = sgc_graph_load_or(&g, path, SGC_GRAPH_AIMS, problem);
+
+    for (uint32_t i = 0; all && i < g.ranges; i++)
+        if (g.range[i].first_root != g.range[i + 1].first_root)
+            found |= SGC_GRAPH_BIT(g.range[i].root);
+    all = all && (found & SGC_GRAPH_BIT(SGC_GRAPH_HOOK)) != 0 && (found & SGC_GRAPH_BIT(SGC_GRAPH_PROCEDURE)) != 0 &&
+          g.procedure_objects == 1 && g.procedure_edges == 4 && g.by_hand == 2;
+    sgc_graph_release(&g);
+    return all;
+}
+
 static bool is_refused(void)
 {
     return !can_be_read() && problem[0] != '\0';
 }
 
-/* Small, of a program with as few roots as can be; with large objects, types and finalizers. */
+/* What it finds, and the objects that it marks, are in no object and no root; an entry is memory that is no object. */
+static GC_word outside[8];
+static void *by_hand;
+
+struct entry {
+    void *start;
+    GC_word descriptor;
+};
+
+static struct GC_ms_entry *mark_outside(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+{
+    struct entry *next = (struct entry *)top + 1;
+
+    for (int i = 0; object[0] != 0 && i < 3; i++)
+        top = GC_MARK_AND_PUSH((void *)~outside[i], top, limit, NULL);
+    if (object[0] == 0 || env != 0)
+        return top;
+    GC_set_mark_bit(GC_REVEAL_POINTER(by_hand));
+    *next = (struct entry){ outside + 4, GC_MAKE_PROC(GC_RESERVED_MARK_PROCS, 1) };
+    return (struct GC_ms_entry *)next;
+}
+
+static void push_roots(void)
+{
+    void *words[2] = { GC_MALLOC(32), (void *)~outside[3] };
+
+    GC_push_all_eager(words, words + 2);
+    GC_push_all(words, words + 1);
+    GC_set_mark_bit((void *)~outside[7]);
+}
+
+static void *make_outside(void)
+{
+    int kind = (int)GC_new_kind(GC_new_free_list(), GC_MAKE_PROC(GC_new_proc(mark_outside), 0), 0, 1);
+    GC_word *object = GC_generic_malloc(16, kind);
+
+    for (int i = 0; i < 8; i++)
+        outside[i] = ~(GC_word)GC_MALLOC(64);
+    by_hand = (void *)GC_HIDE_POINTER(GC_MALLOC(64));
+    object[0] = 1;
+    return object;
+}
+
+/* Small, of a program with as few roots as can be; with large objects, types, procedures, a hook. */
 static void make_snapshot(void)
 {
-    static void *volatile kept[4];
+    static void *volatile kept[5];
     GC_word bits[1] = { 5 };
     int fd;
 
     GC_INIT();
+    kept[4] = make_outside();
+    GC_set_push_other_roots(push_roots);
     kept[0] = GC_MALLOC(100000);
     kept[1] = GC_MALLOC_EXPLICITLY_TYPED(32, GC_make_descriptor(bits, 4));
     *(void **)kept[1] = GC_MALLOC(64);
@@ -88,6 +150,7 @@ static void test_cut(void)
 
     write_file(whole, bytes);
     tap_ok(can_be_read(), "the whole file is read");
+    tap_ok(has_all(), "with what a hook and procedures have pushed and marked");
     for (size_t length = bytes - 1; length < bytes; length -= step) {
         if (ftruncate(file, (off_t)length) != 0 || !is_refused())
             wrong++;
@@ -184,8 +247,10 @@ static void test_messages(void)
     refuse("", 0, "cut off after 0 bytes", "an empty file");
     refuse("#!/bin/sh\n", 10, "no heap snapshot", "a foreign file");
     start.version++;
-    refuse((const char *)&start, sizeof start, "version 2, expected 1", "a newer one");
-    start.version--;
+    refuse((const char *)&start, sizeof start, "version 3, expected 2", "a newer one");
+    start.version = 1;
+    refuse((const char *)&start, sizeof start, "version 1, expected 2; write it anew", "an older one");
+    start.version = SGC_SNAPSHOT_VERSION;
     start.order = UINT32_C(0x01020304);
     refuse((const char *)&start, sizeof start, "order of bytes", "one of another machine");
     refuse("\x28\xb5\x2f\xfd----", 8, "unpack", "a packed one that is damaged, or that this build cannot read");

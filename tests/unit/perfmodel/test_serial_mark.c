@@ -58,6 +58,17 @@ static void test_order(void)
     if (!tap_ok(strcmp(order, "M0 M5 r5 r0 M1 M2 r2 M4 s1 r4 s0 r1 M3 r3 ") == 0,
                 "the last object that was found is the next, and its words are read in their order"))
         tap_diag("%s", order);
+    /* In pieces an object's second half, and what is in no word, waits until all that the first leads to is marked. */
+    graph.edge[1].word = graph.edge[4].word = SGC_GRAPH_NO_WORD;
+    for (uint32_t split = 0; split <= 64; split += 64) {
+        order[0] = '\0';
+        last_read = SGC_GRAPH_NONE;
+        sgc_serial_mark(&homes, split, note, NULL);
+        if (!tap_ok(strcmp(order, split == 0 ? "M0 M5 r5 r0 M1 M2 r2 M4 s1 r4 s0 r1 M3 r3 "
+                                             : "M0 M5 r5 r0 M1 r1 M3 r3 r1 r0 M2 r2 M4 r4 s0 r2 s1 ") == 0,
+                    "what is in no word comes behind the words, in pieces of %u bytes", split))
+            tap_diag("%s", order);
+    }
     sgc_graph_release(&graph);
 }
 

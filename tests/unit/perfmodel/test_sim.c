@@ -100,6 +100,45 @@ static void marks_each_object_once(void)
     }
 }
 
+/* So many objects of eight words; object 0 leads to those from 2 to 17 by four words and twelve edges that are in none, of
+ * which four have room in it; likewise 18, which nothing leads to, to those from 20. */
+static struct sgc_graph surplus(void)
+{
+    enum { OBJECTS = 36, EACH = 16, PLACED = 4 };
+    uint32_t bytes[OBJECTS], from[2 * EACH], to[2 * EACH], root[1] = { 0 };
+    struct sgc_graph_arrays arrays = {
+        .objects = OBJECTS, .bytes = bytes, .edges = 2 * EACH, .from = from, .to = to, .roots = 1, .root = root,
+    };
+    struct sgc_graph g;
+
+    for (uint32_t i = 0; i < OBJECTS; i++)
+        bytes[i] = 64;
+    for (uint32_t i = 0; i < 2 * EACH; i++) {
+        from[i] = i / 8 + (i < EACH ? 0 : 16);
+        to[i] = i + (i < EACH ? 2 : 4);
+    }
+    if (!sgc_graph_make(&g, &arrays))
+        tap_bail("no memory for a graph of %d objects", OBJECTS);
+    g.object[1].first_edge = EACH;
+    g.object[19].first_edge = 2 * EACH;
+    for (uint32_t i = 0; i < 2 * EACH; i++)
+        if (i % EACH >= PLACED)
+            g.edge[i].word = SGC_GRAPH_NO_WORD;
+    g.procedure_edges = 2 * (EACH - PLACED);
+    return g;
+}
+
+static void marks_what_procedures_find(void)
+{
+    struct sgc_graph g = surplus();
+    struct sgc_sim_result result;
+
+    tap_ok(sgc_graph_check(&g) == NULL, "objects lead to more than they have words");
+    restore(g, 4);
+    result = run("sgc", 4, &o2k);
+    tap_ok(wrong_marks(&result) == 0 && result.objects == 17, "what procedures have found is marked, if their objects are");
+}
+
 /* ---- how long it takes ---- */
 
 static bool near(double a, double b, double part)
@@ -230,6 +269,7 @@ int main(void)
     contention_costs();
     repeats();
     tells_of_accesses();
+    marks_what_procedures_find();
     sgc_graph_release(&graph);
     sgc_sim_release(&heap);
     return tap_done();

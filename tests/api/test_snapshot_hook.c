@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heap snapshots of programs with a hook that pushes roots: what is reachable in the file is what the very same collection has
+ * marked, whatever the hook does to the heap.  And when there is a file, or two.
+ */
+#define GC_THREADS
+#include "sgc.h"
+
+#include <string.h>
+
+#include "gc/gc_mark.h"
+#include "tests/api/snapshot.h"
+#include "tests/lib/child.h"
+#include "tests/lib/tap.h"
+
+enum { LONG = 50000 };
+
+static void start(void)
+{
+    GC_INIT();
+    snapshot_listen();
+}
+
+static bool has_cells(const struct sgc_graph *g)
+{
+    return g->edges >= LONG - 1;
+}
+
+/* ---- a hook ---- */
+
+static GC_push_other_roots_proc before;
+static GC_word secret;                  /* the address of an object, hidden */
+static struct cell *changed;
+static int left;
+
+static void *reveal(void)
+{
+    return GC_REVEAL_POINTER(secret);
+}
+
+/* What its frames hold is gone afterwards. */
+static void push_roots(void)
+{
+    void *words[40] = { NULL };
+    struct cell *hidden = reveal();
+
+    if (before != NULL)
+        before();
+    words[3] = hidden;
+    words[17] = (char *)hidden->next + 9;
+    GC_push_all(words + 3, words + 4);
+    GC_push_all_eager(words + 10, (char *)(words + 20) + 5);
+    GC_push_conditional(words + 30, words + 31, 1);
+    memset(words, 0, sizeof words);
+}
+
+/* Marks one, allocates another, and changes what objects and roots hold. */
+static void change_heap(void)
+{
+    struct cell *hidden = reveal(), *made;
+
+    if (before != NULL)
+        before();
+    GC_set_mark_bit(hidden);
+    GC_MALLOC(80);                                                          /* nobody's, but kept for this collection */
+    made = GC_MALLOC(sizeof *made);
+    if (made != NULL && left-- > 0) {
+        made->other = hidden->next;
+        changed->other = made;
+        changed->next = GC_MALLOC(200);
+        roots[63] = GC_MALLOC_ATOMIC(300);
+    }
+    GC_add_roots(&left, &left + 1);
+}
+
+static bool has_hook(const struct sgc_graph *g)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < g->ranges; i++)
+        found += g->range[i].root == SGC_GRAPH_HOOK && g->range[i].first_root != g->range[i + 1].first_root;
+    return found != 0;
+}
+
+static int hook(GC_push_other_roots_proc push_them)
+{
+    bool agrees = true;
+
+    start();
+    before = GC_get_push_other_roots();
+    changed = keep(chain(1, NULL));
+    for (int i = 0; i < 3 && agrees; i++) {
+        struct cell *hidden = chain(20, chain(4, NULL));
+
+        hidden->other = chain(6, NULL);                                     /* dead if it is only marked by hand */
+        secret = GC_HIDE_POINTER(hidden);
+        left = 5;
+        GC_set_push_other_roots(push_them);
+        hidden = NULL;
+        GC_clear_stack(NULL);
+        agrees = snapshot_is_exact(has_hook);
+        GC_set_push_other_roots(before);
+    }
+    return agrees ? 0 : 1;
+}
+
+static int hook_pushes(void)
+{
+    return hook(push_roots);
+}
+
+static int hook_changes(void)
+{
+    return hook(change_heap);
+}
+
+/* ---- a mark that is given up ---- */
+
+static int asked;
+
+static int GC_CALLBACK give_up(void)
+{
+    return asked++ > 0;
+}
+
+/* No file is left, and the next collection, which has the same number, writes it. */
+static int given_up(void)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "%s/given-up-%%n", folder);
+    setenv("SGC_SNAPSHOT", text, 1);
+    start();
+    keep(chain(LONG, NULL));
+    if (GC_try_to_collect(give_up))
+        return 2;
+    snprintf(text, sizeof text, "%s/given-up-%d", folder, (int)snapshot_last.cycle + 1);
+    if (access(text, F_OK) == 0)
+        return 3;
+    GC_gcollect();
+    return snapshot_is(text, has_cells) ? 0 : 4;
+}
+
+/* ---- two files at once ---- */
+
+static int both(void)
+{
+    char named[400];
+
+    snprintf(named, sizeof named, "%s/named-%%n", folder);
+    setenv("SGC_SNAPSHOT", named, 1);
+    start();
+    keep(chain(LONG, NULL));
+    if (!snapshot_is_exact(has_cells))
+        return 1;
+    snprintf(named, sizeof named, "%s/named-%d", folder, (int)snapshot_last.cycle);
+    if (!snapshot_is(named, has_cells))
+        return 2;
+    snprintf(named, sizeof named, "%s/named-%d", folder, (int)snapshot_last.cycle + 1);
+    return SGC_write_heap_snapshot(named) == 0 && snapshot_is(named, has_cells) ? 0 : 3;
+}
+
+/* ---- */
+
+static void try_hook(const char *option, const char *value)
+{
+    if (option != NULL)
+        setenv(option, value, 1);
+    child_ok(hook_pushes, "%s=%s: what a hook pushes", option != NULL ? option : "nothing", value);
+    child_ok(hook_changes, "what a hook allocates, marks and changes");
+    if (option != NULL)
+        unsetenv(option);
+}
+
+int main(void)
+{
+    tap_plan(0);
+    folder_make();
+    try_hook(NULL, "");
+    try_hook("GC_ALL_INTERIOR_POINTERS", "0");
+    try_hook("SGC_END_BYTE", "roots");
+    try_hook("GC_MARKERS", "4");
+    try_hook("SGC_MODE", "concurrent");
+    child_ok(given_up, "a mark that is given up leaves no file");
+    child_ok(both, "a collection that is asked for one and writes one anyway writes both");
+    folder_remove();
+    return tap_done();
+}
