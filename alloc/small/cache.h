@@ -166,6 +166,11 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture);
  * thread in a section. */
 size_t sgc_cache_retire(struct sgc_cache *cache);
 
+/* For a look at the heap: slots that are claimed and not handed out are made to look free, and taken back afterwards.  In between
+ * nobody allocates or frees.  World stopped. */
+void sgc_cache_hide_claimed(struct sgc_cache *cache);
+void sgc_cache_take_back(struct sgc_cache *cache);
+
 /* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread. */
 void sgc_cache_repair(struct sgc_cache *cache);
 
