@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks at the heap while programs allocate.  For a look exactly the allocated objects look allocated; afterwards each thread has
- * what it had claimed before: no slot is lost or handed out twice, and nothing counts as allocated twice.
+ * Looks at the heap while programs allocate.  For a look exactly the allocated objects look allocated; afterwards each thread
+ * has what it had claimed before: no slot is lost or handed out twice, and nothing counts as allocated twice.
  *
  * Also: gc/collect/external_stop.c, alloc/small/cache.c.
  */
@@ -67,8 +67,8 @@ static void check_one_thread(void)
         if (i % EACH == 0)
             look();
     }
-    tap_ok(GC_get_bytes_since_gc() - before < OBJECTS * SIZE + PAGE, "nothing is counted twice: %zu bytes, where objects have %d",
-           GC_get_bytes_since_gc() - before, (OBJECTS - 1) * SIZE);
+    tap_ok(GC_get_bytes_since_gc() - before < OBJECTS * SIZE + PAGE,
+           "nothing is counted twice: %zu bytes, where objects have %d", GC_get_bytes_since_gc() - before, (OBJECTS - 1) * SIZE);
     tap_ok(lost_slots() == 0, "no slot is lost, or handed out twice (%zu)", lost_slots());
 }
 
@@ -93,7 +93,8 @@ static void check_exactly(void)
     for (int i = 0; i < EACH; i++)
         kept[i] = GC_malloc(SIZE - 1);
     GC_call_with_alloc_lock(count_objects, &after);
-    tap_ok(after == before + EACH, "each new object is seen once, and nothing that is claimed only (%zu, then %zu)", before, after);
+    tap_ok(after == before + EACH, "each new object is seen once, and nothing that is claimed only (%zu, then %zu)", before,
+           after);
     next = kept[0] + SIZE;
     while ((kept[0] = GC_malloc(SIZE - 1)) != next)
         next = kept[0] + SIZE;
