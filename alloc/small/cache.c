@@ -99,11 +99,17 @@ static struct sgc_slots claimed_slots(const struct sgc_bin *bin)
     return (struct sgc_slots){ sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
 }
 
+static size_t unused(struct sgc_bin *bin, uint32_t cls)
+{
+    (void)cls;
+    return has_claimed(bin) ? (size_t)(bin->end - bin->cur) : 0;
+}
+
 /* What was left of its run, in bytes. */
 static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    size_t left = has_claimed(bin) ? (size_t)(bin->end - bin->cur) : 0;
+    size_t left = unused(bin, cls);
 
     sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     if (left != 0) {
@@ -134,8 +140,7 @@ static inline size_t each_active(struct sgc_cache *cache, size_t (*visit)(struct
     return sum;
 }
 
-__attribute__((always_inline))
-static inline size_t freed_bytes(struct sgc_bin *bin, uint32_t cls)
+static size_t freed_at_hand(struct sgc_bin *bin, uint32_t cls)
 {
     (void)cls;
     return (size_t)sgc_bin_nfreed(bin) * bin->size;
@@ -143,11 +148,12 @@ static inline size_t freed_bytes(struct sgc_bin *bin, uint32_t cls)
 
 void sgc_cache_count_freed(struct sgc_cache *cache)
 {
-    size_t now = each_active(cache, freed_bytes);
+    size_t now = each_active(cache, freed_at_hand);
 
     sgc_assert(sgc_cache_ok(cache));
     sgc_count_add(&cache->freed_bytes, now - cache->counted);
     cache->counted = now;
+    sgc_aw_store(&cache->unused, each_active(cache, unused));
 }
 
 void sgc_cache_keep_none(struct sgc_cache *cache)
@@ -164,6 +170,7 @@ size_t sgc_cache_retire(struct sgc_cache *cache)
     sgc_assert(sgc_cache_ok(cache));
     sgc_cache_count_freed(cache);
     cache->counted = 0;
+    sgc_aw_store(&cache->unused, 0);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t half = 0; half < 2; half++) {
             uint64_t bins = cache->active[kind][half];
