@@ -69,6 +69,11 @@ long long gc_bytes_in_use(void)
     return (long long)(GC_get_heap_size() - GC_get_free_bytes());
 }
 
+size_t gc_heap(void)
+{
+    return GC_get_heap_size();
+}
+
 long long gc_kept(void)
 {
     uint64_t live;
@@ -131,6 +136,7 @@ struct memory memory_gc = {
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
     .managed = managed,
+    .heap = gc_heap,
     .kept = gc_kept,
     .report = gc_report,
 };
@@ -145,6 +151,7 @@ struct memory memory_gc_free = {
     .release = GC_free,
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
+    .heap = gc_heap,
     .kept = gc_kept,
     .report = gc_report,
 };
