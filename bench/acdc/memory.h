@@ -54,6 +54,8 @@ struct memory {
     /* Bytes that it has from the system for objects, used or free; NULL: it does not say. */
     size_t (*heap)(void);
 
+    size_t (*collections)(void);        /* up to now; NULL: it is no collector */
+
     /* All mutators have ended: how many objects are still there, which should be none; -1: it cannot say. */
     long long (*kept)(void);
     void (*report)(void);               /* figures of its own */

@@ -74,6 +74,11 @@ size_t gc_heap(void)
     return GC_get_heap_size();
 }
 
+size_t gc_collections(void)
+{
+    return GC_get_gc_no();
+}
+
 long long gc_kept(void)
 {
     uint64_t live;
@@ -137,6 +142,7 @@ struct memory memory_gc = {
     .size_of = gc_size_of,
     .managed = managed,
     .heap = gc_heap,
+    .collections = gc_collections,
     .kept = gc_kept,
     .report = gc_report,
 };
@@ -152,6 +158,7 @@ struct memory memory_gc_free = {
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
     .heap = gc_heap,
+    .collections = gc_collections,
     .kept = gc_kept,
     .report = gc_report,
 };

@@ -208,6 +208,7 @@ struct memory memory_shortterm = {
     .size_of = gc_size_of,
     .managed = managed,
     .heap = gc_heap,
+    .collections = gc_collections,
     .kept = gc_kept,
     .report = report,
 };

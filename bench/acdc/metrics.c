@@ -270,6 +270,8 @@ static void report_moment(long time, const struct moment *moment)
     figure_of("resident_at", time, moment->resident, "B");
     if (moment->heap >= 0)
         figure_of("heap_at", time, moment->heap, "B");
+    if (moment->collections >= 0)
+        figure_of("collections_at", time, moment->collections, "times");
     figure_of("most_at", time, moment->most, "B");
 }
 

@@ -48,6 +48,7 @@ struct cost {
 struct moment {
     double bytes, objects, resident;
     double heap;                        /* what the memory has from the system; negative: it does not say */
+    double collections;                 /* up to now; negative: no collector */
     double most;                        /* bytes: the most that ACDC had allocated and not ended, so far */
     double allocated;                   /* objects up to now */
 };

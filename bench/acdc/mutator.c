@@ -281,6 +281,11 @@ static void advance(struct mutator *m)
 
 /* ---- the trace ---- */
 
+static double asked(size_t (*function)(void))
+{
+    return function != NULL ? (double)function() : -1;
+}
+
 /* What has ended is read first, so that it is not more than what was allocated. */
 static void note_moment(struct mutator *m)
 {
@@ -293,7 +298,8 @@ static void note_moment(struct mutator *m)
     m->metrics.moments[m->time - 1] = (struct moment){ .bytes = (double)now.bytes, .objects = (double)now.objects,
                                                        .resident = resident_now(), .allocated = (double)objects,
                                                        .most = (double)m->metrics.most_bytes,
-                                                       .heap = m->memory->heap != NULL ? (double)m->memory->heap() : -1 };
+                                                       .heap = asked(m->memory->heap),
+                                                       .collections = asked(m->memory->collections) };
 }
 
 /* ---- a thread ---- */
