@@ -109,8 +109,8 @@ static void own(struct app_parameter *p, int n, const char *name, const char *te
             p[i].chosen = number(name, text, p[i].least, p[i].most);
         return;
     }
-    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, --early, --live, or a parameter of this "
-               "program");
+    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, --early, --live, or a parameter "
+               "of this program");
 }
 
 static void read_argument(char **argv, int left, struct app_parameter *p, int n)

@@ -68,7 +68,8 @@ static void check_one_thread(void)
             look();
     }
     tap_ok(GC_get_bytes_since_gc() - before < OBJECTS * SIZE + PAGE,
-           "nothing is counted twice: %zu bytes, where objects have %d", GC_get_bytes_since_gc() - before, (OBJECTS - 1) * SIZE);
+           "nothing is counted twice: %zu bytes, where objects have %d", GC_get_bytes_since_gc() - before,
+           (OBJECTS - 1) * SIZE);
     tap_ok(lost_slots() == 0, "no slot is lost, or handed out twice (%zu)", lost_slots());
 }
 

@@ -103,7 +103,8 @@ static void test_expected(void)
         heap_small(cache, BYTES, SGC_KIND_POINTER_FREE);
     for (uint32_t i = 0; i < PER_PAGE; i++)
         last[i] = sgc_page_start(bin()->page) + (uintptr_t)i * BYTES;
-    tap_ok(sgc_drop(cache, last, PER_PAGE).objects == PER_PAGE && !leaves(bin()->page), "the active one stays, though nothing is in it");
+    tap_ok(sgc_drop(cache, last, PER_PAGE).objects == PER_PAGE && !leaves(bin()->page),
+           "the active one stays, though nothing is in it");
     clean();
 }
 
