@@ -21,6 +21,22 @@ static bool is_empty(uint32_t page)
     return sgc_slots_fill(page, sgc_heap.pages[page].cls) == SGC_FILL_EMPTY;
 }
 
+/* Takes a page that waits out of those that the bin expects; false if it is the active one. */
+static bool unexpect(struct sgc_bin *bin, uint32_t page)
+{
+    uint8_t end = bin->next_ready;
+
+    if (bin->active_epoch != sgc_heap.epoch)
+        return true;
+    if (bin->page == page)
+        return false;
+    for (uint8_t i = bin->next_ready; i < bin->ready_end; i++)
+        if (bin->ready[i] != page)
+            bin->ready[end++] = bin->ready[i];
+    bin->ready_end = end;
+    return true;
+}
+
 bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_step *step)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -29,7 +45,7 @@ bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_
     sgc_assert(sgc_lock_taken(&cache->lock) && sgc_aw_load(&d->tag) == cache->tag);
     if (sgc_heap_is_marking() || !is_empty(page))
         return false;
-    if (sgc_bin_expects(bin, page) || !sgc_bin_forget_freed(cache, d->kind, d->cls, page))
+    if (!unexpect(bin, page) || !sgc_bin_forget_freed(cache, d->kind, d->cls, page))
         return false;
     sgc_lists_take_empty(&bin->lists, page, step);
     return true;

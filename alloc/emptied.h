@@ -4,8 +4,9 @@
  * class.  By the thread that owns them.
  *
  * A page may leave when none of its slots is allocated, its remote frees are taken over, no slot of it is among the freed ones
- * at hand (their links lie in it), and its bin does not expect it.  The page is then taken off its list and taken down as by
- * sweeping, under the same lock; it has been swept in this epoch, so the service thread does not look at it.
+ * at hand (their links lie in it), and it is not the active page of its bin, which expects it no more.  The page is then taken
+ * off its list and taken down as by sweeping, under the same lock; it has been swept in this epoch, so the service thread does
+ * not look at it.
  */
 #ifndef SGC_ALLOC_EMPTIED_H
 #define SGC_ALLOC_EMPTIED_H

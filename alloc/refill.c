@@ -89,6 +89,22 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return share == 0 ? 1 : share < cache->max_pages ? share : cache->max_pages;
 }
 
+/* The same of pages that others could use, too: a fourth of those that it has, all of which are in use.  Who frees by itself
+ * takes pages and gives them back all the time, so what it has taken says nothing of how many it needs. */
+static uint32_t fresh_at_once(struct sgc_cache *cache, const struct sgc_bin *bin, uint32_t most)
+{
+    uint32_t count = 0, page;
+
+    sgc_assert(most != 0);
+    if (most == 1)
+        return most;
+    sgc_lock(&cache->lock, &cache->section);
+    for (page = bin->lists.head[SGC_LIST_DONE]; page != SGC_NO_PAGE && count < most * TAKEN_SHARE; count++)
+        page = sgc_heap.records[page].next;
+    sgc_unlock(&cache->lock, &cache->section);
+    return count < 2 * TAKEN_SHARE ? 1 : count / TAKEN_SHARE;
+}
+
 /* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, which wait for those of
  * other threads, hence several pages under one.  Should a cycle come in between, the first ones are forgotten, and on the
  * lists.  Pages of the pool are taken only when there was no other at all. */
@@ -102,7 +118,7 @@ static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (found < most)
         found += sgc_orphan_adopt(cache, kind, cls, most - found);
     if (found == 0)
-        found = fresh_pages(cache, kind, cls, most);
+        found = fresh_pages(cache, kind, cls, fresh_at_once(cache, bin, most));
     sgc_guard_leave(&cache->section);
     return found != 0;
 }

@@ -461,7 +461,7 @@ unit_tests += \
 thread_tests += tests/unit/gc/finalize/test_finalize_race tests/unit/gc/finalize/test_address_tree
 aarch64_tests += tests/unit/gc/finalize/test_address_tree
 # Allocation for debugging, by kind, inside client code; looking at the heap.
-unit_tests += tests/api/test_debug tests/api/test_gc_inline tests/api/test_walk
+unit_tests += tests/api/test_debug tests/api/test_gc_inline tests/api/test_looks tests/api/test_walk
 
 # Kinds and mark procedures of clients.
 unit_tests += tests/api/test_kinds tests/api/test_kinds_bad tests/api/test_procs tests/api/test_procs_team

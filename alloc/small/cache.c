@@ -88,17 +88,33 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 
 /* ---- each active bin ---- */
 
+static bool has_claimed(const struct sgc_bin *bin)
+{
+    return bin->cur < bin->end;
+}
+
+static struct sgc_slots claimed_slots(const struct sgc_bin *bin)
+{
+    sgc_assert(has_claimed(bin) && bin->page != SGC_NO_PAGE);
+    return (struct sgc_slots){ sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
+}
+
+static size_t unused(struct sgc_bin *bin, uint32_t cls)
+{
+    (void)cls;
+    return has_claimed(bin) ? (size_t)(bin->end - bin->cur) : 0;
+}
+
 /* What was left of its run, in bytes. */
 static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    size_t left = bin->cur < bin->end ? (size_t)(bin->end - bin->cur) : 0;
+    size_t left = unused(bin, cls);
 
     sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     if (left != 0) {
-        struct sgc_slots rest = { sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
+        struct sgc_slots rest = claimed_slots(bin);
 
-        sgc_assert(bin->page != SGC_NO_PAGE);
         sgc_slots_release(bin->page, cls, rest);
         bin->next = rest.first;
     }
@@ -108,27 +124,36 @@ static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     return left;
 }
 
-static size_t freed_at_hand(const struct sgc_cache *cache)
+/* Calls visit(bin, its class) for each bin that holds slots; adds up. */
+__attribute__((always_inline))
+static inline size_t each_active(struct sgc_cache *cache, size_t (*visit)(struct sgc_bin *bin, uint32_t cls))
 {
-    size_t bytes = 0;
+    size_t sum = 0;
 
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t half = 0; half < 2; half++)
             for (uint64_t bins = cache->active[kind][half]; bins != 0; bins &= bins - 1) {
-                const struct sgc_bin *bin = &cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)];
+                uint32_t cls = half * 64 + (uint32_t)__builtin_ctzll(bins);
 
-                bytes += (size_t)sgc_bin_nfreed(bin) * bin->size;
+                sum += visit(&cache->bin[kind][cls], cls);
             }
-    return bytes;
+    return sum;
+}
+
+static size_t freed_at_hand(struct sgc_bin *bin, uint32_t cls)
+{
+    (void)cls;
+    return (size_t)sgc_bin_nfreed(bin) * bin->size;
 }
 
 void sgc_cache_count_freed(struct sgc_cache *cache)
 {
-    size_t now = freed_at_hand(cache);
+    size_t now = each_active(cache, freed_at_hand);
 
     sgc_assert(sgc_cache_ok(cache));
     sgc_count_add(&cache->freed_bytes, now - cache->counted);
     cache->counted = now;
+    sgc_aw_store(&cache->unused, each_active(cache, unused));
 }
 
 void sgc_cache_keep_none(struct sgc_cache *cache)
@@ -145,6 +170,7 @@ size_t sgc_cache_retire(struct sgc_cache *cache)
     sgc_assert(sgc_cache_ok(cache));
     sgc_cache_count_freed(cache);
     cache->counted = 0;
+    sgc_aw_store(&cache->unused, 0);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t half = 0; half < 2; half++) {
             uint64_t bins = cache->active[kind][half];
@@ -154,6 +180,39 @@ size_t sgc_cache_retire(struct sgc_cache *cache)
                 unused += retire_bin(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(bins));
         }
     return unused;
+}
+
+static size_t hide(struct sgc_bin *bin, uint32_t cls)
+{
+    if (has_claimed(bin))
+        sgc_slots_release(bin->page, cls, claimed_slots(bin));
+    return 0;
+}
+
+/* Claiming finds the very slots, since they are all free. */
+static size_t take_back(struct sgc_bin *bin, uint32_t cls)
+{
+    struct sgc_slots wanted, got;
+
+    if (!has_claimed(bin))
+        return 0;
+    wanted = claimed_slots(bin);
+    got = sgc_slots_claim(bin->page, cls, wanted.first, (uint32_t)((wanted.end - wanted.first) * SGC_GRANULE / bin->size));
+    sgc_assert(got.first == wanted.first && got.end == wanted.end);
+    (void)got;
+    return 0;
+}
+
+void sgc_cache_hide_claimed(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    each_active(cache, hide);
+}
+
+void sgc_cache_take_back(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    each_active(cache, take_back);
 }
 
 /* What was claimed counts as allocated, and will so once more: it is as good as freed. */

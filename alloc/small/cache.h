@@ -23,8 +23,8 @@
  *   arrived, delivered       thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
  *                            take all (alloc/small/remote_free.c)
- *   claimed, freed_bytes     its thread; the collecting thread   anybody           relaxed: figures
- *                            while the world is stopped
+ *   claimed, freed_bytes,    its thread; the collecting thread   anybody           relaxed: figures
+ *   unused                   while the world is stopped
  *
  * Caches are never unmapped: a record may be used again by another thread, so that a late push into an
  * inbox always meets an inbox.
@@ -100,7 +100,9 @@ struct sgc_cache {
     uint32_t arrived;               /* pages taken out of the inbox, to be looked at */
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
     size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
+    sgc_aw_t unused;                /* bytes claimed and not handed out when that was last looked at */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
+    _Alignas(128)                   /* as the bins behind it */
     struct sgc_bin watched;         /* stands for the bins of pages where the common path must not free; empty and closed */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
 };
@@ -166,11 +168,16 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture);
  * thread in a section. */
 size_t sgc_cache_retire(struct sgc_cache *cache);
 
+/* For a look at the heap: slots that are claimed and not handed out are made to look free, and taken back afterwards.  In
+ * between nobody allocates or frees.  World stopped. */
+void sgc_cache_hide_claimed(struct sgc_cache *cache);
+void sgc_cache_take_back(struct sgc_cache *cache);
+
 /* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread. */
 void sgc_cache_repair(struct sgc_cache *cache);
 
-/* Brings freed_bytes up to date: slots at hand count as freed, and no more once they are handed out again.  World
- * stopped, or by its own thread in a section. */
+/* Brings freed_bytes up to date: slots at hand count as freed, and no more once they are handed out again; `unused`, too.
+ * World stopped, or by its own thread in a section. */
 void sgc_cache_count_freed(struct sgc_cache *cache);
 
 /* From now on it keeps no freed slots.  As above. */

@@ -51,6 +51,11 @@ struct memory {
     /* While mutators run; NULL: what ACDC has allocated and not released. */
     struct managed (*managed)(long long allocated_bytes, long long allocated_objects);
 
+    /* Bytes that it has from the system for objects, used or free; NULL: it does not say. */
+    size_t (*heap)(void);
+
+    size_t (*collections)(void);        /* up to now; NULL: it is no collector */
+
     /* All mutators have ended: how many objects are still there, which should be none; -1: it cannot say. */
     long long (*kept)(void);
     void (*report)(void);               /* figures of its own */

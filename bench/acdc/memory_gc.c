@@ -69,6 +69,16 @@ long long gc_bytes_in_use(void)
     return (long long)(GC_get_heap_size() - GC_get_free_bytes());
 }
 
+size_t gc_heap(void)
+{
+    return GC_get_heap_size();
+}
+
+size_t gc_collections(void)
+{
+    return GC_get_gc_no();
+}
+
 long long gc_kept(void)
 {
     uint64_t live;
@@ -131,6 +141,8 @@ struct memory memory_gc = {
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
     .managed = managed,
+    .heap = gc_heap,
+    .collections = gc_collections,
     .kept = gc_kept,
     .report = gc_report,
 };
@@ -145,6 +157,8 @@ struct memory memory_gc_free = {
     .release = GC_free,
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
+    .heap = gc_heap,
+    .collections = gc_collections,
     .kept = gc_kept,
     .report = gc_report,
 };

@@ -17,6 +17,9 @@ size_t gc_size_of(void *object);
 /* Bytes of the heap that are not known to be free. */
 long long gc_bytes_in_use(void);
 
+size_t gc_heap(void);
+size_t gc_collections(void);
+
 /* Objects that a collection finds now and one at the start did not find; -1: this collector does not count objects. */
 long long gc_kept(void);
 

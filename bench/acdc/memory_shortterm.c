@@ -207,6 +207,8 @@ struct memory memory_shortterm = {
     .add_roots = gc_add_roots,
     .size_of = gc_size_of,
     .managed = managed,
+    .heap = gc_heap,
+    .collections = gc_collections,
     .kept = gc_kept,
     .report = report,
 };

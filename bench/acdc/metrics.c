@@ -268,6 +268,11 @@ static void report_moment(long time, const struct moment *moment)
         figure_of("objects_at", time, moment->objects, "objects");
     figure_of("allocated_at", time, moment->allocated, "objects");
     figure_of("resident_at", time, moment->resident, "B");
+    if (moment->heap >= 0)
+        figure_of("heap_at", time, moment->heap, "B");
+    if (moment->collections >= 0)
+        figure_of("collections_at", time, moment->collections, "times");
+    figure_of("most_at", time, moment->most, "B");
 }
 
 /* Means are of what comes after twice the longest lifetime, when as much goes as comes. */

@@ -47,6 +47,9 @@ struct cost {
 /* What memory there was when the thread's time went up. */
 struct moment {
     double bytes, objects, resident;
+    double heap;                        /* what the memory has from the system; negative: it does not say */
+    double collections;                 /* up to now; negative: no collector */
+    double most;                        /* bytes: the most that ACDC had allocated and not ended, so far */
     double allocated;                   /* objects up to now */
 };
 
@@ -59,6 +62,7 @@ struct metrics {
     long long fetched;                  /* objects from the pool */
     long long *by_lifetime, *by_class;  /* objects allocated */
     struct moment *moments;             /* of each unit of time; NULL: no trace */
+    long long most_bytes;               /* see there */
     double began, ended;                /* of the work: wall_ns */
     double cpu;                         /* of the work: thread_ns */
 };

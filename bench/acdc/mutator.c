@@ -249,17 +249,6 @@ static void end_lives(struct mutator *m)
         cost_end(&m->metrics, RELEASE, ended);
 }
 
-/* What expires at the tick is forgotten before: nothing is to lead to it then. */
-static void advance(struct mutator *m)
-{
-    end_lives(m);
-    if (m->options->model == SHORT_TERM)
-        refresh_and_tick(m);
-    m->time++;
-}
-
-/* ---- the trace ---- */
-
 #define SUM(name) sum_of(m->options->threads, offsetof(struct metrics, name))
 
 static long long sum_of(long threads, size_t place)
@@ -269,6 +258,32 @@ static long long sum_of(long threads, size_t place)
     for (long i = 0; i < threads; i++)
         all += atomic_load_explicit((_Atomic long long *)((char *)&mutators[i]->metrics + place), memory_order_relaxed);
     return all;
+}
+
+/* Before lives end: then there is the most. */
+static void note_most(struct mutator *m)
+{
+    long long ended = SUM(ended_bytes), now = SUM(allocated_bytes) - ended;
+
+    if (m->metrics.moments != NULL && now > m->metrics.most_bytes)
+        m->metrics.most_bytes = now;
+}
+
+/* What expires at the tick is forgotten before: nothing is to lead to it then. */
+static void advance(struct mutator *m)
+{
+    note_most(m);
+    end_lives(m);
+    if (m->options->model == SHORT_TERM)
+        refresh_and_tick(m);
+    m->time++;
+}
+
+/* ---- the trace ---- */
+
+static double asked(size_t (*function)(void))
+{
+    return function != NULL ? (double)function() : -1;
 }
 
 /* What has ended is read first, so that it is not more than what was allocated. */
@@ -281,7 +296,10 @@ static void note_moment(struct mutator *m)
     if (m->memory->managed != NULL)
         now = m->memory->managed(bytes, objects);
     m->metrics.moments[m->time - 1] = (struct moment){ .bytes = (double)now.bytes, .objects = (double)now.objects,
-                                                       .resident = resident_now(), .allocated = (double)objects };
+                                                       .resident = resident_now(), .allocated = (double)objects,
+                                                       .most = (double)m->metrics.most_bytes,
+                                                       .heap = asked(m->memory->heap),
+                                                       .collections = asked(m->memory->collections) };
 }
 
 /* ---- a thread ---- */

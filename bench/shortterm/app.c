@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ enum {
 static struct {
     const char *name;
     enum memory memory;
-    bool full, spoil, early;
+    bool full, spoil, early, live;
     struct SGC_shortterm wanted;
 } app = { .wanted = { SGC_SHORTTERM_FREE, -1, -1, -1, -1 } };
 
@@ -35,9 +37,14 @@ static struct {
     double *ns;                 /* of each period */
     size_t number, room;
     uint64_t began;
-    size_t heap_steady, heap_most, heap_last, resident_steady;
+    size_t heap_steady, heap_most, heap_last, resident_steady, live_steady;
     unsigned long collections_before;
 } periods;
+
+/* With --live, of a memory that frees by hand: bytes of blocks, now and the most so far. */
+static struct {
+    atomic_size_t now, most;
+} live;
 
 /* ---- parameters ---- */
 
@@ -102,8 +109,8 @@ static void own(struct app_parameter *p, int n, const char *name, const char *te
             p[i].chosen = number(name, text, p[i].least, p[i].most);
         return;
     }
-    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, --early, or a parameter of this "
-               "program");
+    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, --early, --live, or a parameter "
+               "of this program");
 }
 
 static void read_argument(char **argv, int left, struct app_parameter *p, int n)
@@ -121,6 +128,8 @@ static void read_arguments(int argc, char **argv, struct app_parameter *p, int n
             app.spoil = true, i--;
         else if (strcmp(argv[i], "--early") == 0)
             app.early = true, i--;
+        else if (strcmp(argv[i], "--live") == 0)
+            app.live = true, i--;
         else
             read_argument(argv + i, argc - i, p, n);
 }
@@ -224,14 +233,32 @@ static void *there(void *object, size_t bytes)
     exit(NO_MEMORY);
 }
 
+static size_t block_bytes(void *object)
+{
+    return app.memory == BY_MALLOC ? malloc_usable_size(object) : GC_size(object);
+}
+
+static void *count_new(void *object)
+{
+    size_t now, most;
+
+    if (!app.live || !app_frees())
+        return object;
+    now = atomic_fetch_add(&live.now, block_bytes(object)) + block_bytes(object);
+    most = atomic_load(&live.most);
+    while (now > most && !atomic_compare_exchange_weak(&live.most, &most, now))
+        continue;
+    return object;
+}
+
 void *app_new(size_t bytes)
 {
-    return there(app.memory == BY_MALLOC ? calloc(1, bytes) : GC_malloc(bytes), bytes);
+    return count_new(there(app.memory == BY_MALLOC ? calloc(1, bytes) : GC_malloc(bytes), bytes));
 }
 
 void *app_new_plain(size_t bytes)
 {
-    return there(app.memory == BY_MALLOC ? malloc(bytes) : GC_malloc_atomic(bytes), bytes);
+    return count_new(there(app.memory == BY_MALLOC ? malloc(bytes) : GC_malloc_atomic(bytes), bytes));
 }
 
 /* What is to be over at the next tick is right even with --early. */
@@ -282,6 +309,8 @@ void app_tick_global(void)
 
 void app_free(void *object)
 {
+    if (app.live && app_frees() && object != NULL)
+        atomic_fetch_sub(&live.now, block_bytes(object));
     if (app.memory == BY_MALLOC)
         free(object);
     else if (app.memory == BY_GC_FREE)
@@ -323,6 +352,7 @@ void app_period_end(void)
     if (periods.number == STEADY) {
         periods.heap_steady = periods.heap_most = periods.heap_last;
         periods.resident_steady = resident_bytes();
+        periods.live_steady = atomic_load(&live.most);
         periods.collections_before = (unsigned long)GC_get_gc_no();
     }
     periods.heap_most = periods.heap_last > periods.heap_most ? periods.heap_last : periods.heap_most;
@@ -345,6 +375,10 @@ static void report_periods(void)
     figure("heap_last_mb", (double)periods.heap_last / MB, "MB");
     figure("resident_steady_mb", (double)periods.resident_steady / MB, "MB");
     figure("resident_last_mb", (double)resident_bytes() / MB, "MB");
+    if (app.live && app_frees()) {
+        figure("live_steady_kb", (double)periods.live_steady / 1024, "KB");
+        figure("live_most_kb", (double)atomic_load(&live.most) / 1024, "KB");
+    }
     figure("collections_steady", (double)((unsigned long)GC_get_gc_no() - periods.collections_before), "times");
 }
 

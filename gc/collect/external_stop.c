@@ -14,6 +14,7 @@ struct external {
     bool stopped;
     bool keep_lock;                     /* the thread had it before */
     uint32_t nested;                    /* stops in a world that stood still already */
+    bool looking;                       /* slots that caches have claimed are hidden */
 };
 
 SGC_STATE static struct external external;
@@ -25,13 +26,27 @@ struct stop {
     bool again;                         /* the stop has been given up for a signal, which is taken before the next try */
 };
 
+static void each_cache(void (*change)(struct sgc_cache *cache))
+{
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        change(&m->cache);
+}
+
+/* Caches keep what they have: if a look took it from them, a program that looks often would claim anew each time, and what it
+ * claims counts as allocated.  A look within a look finds it done. */
 static void look(void *arg)
 {
     const struct stop *e = arg;
+    bool within = external.looking;
 
     sgc_assert(sgc_stopped_by_self() && e->look != NULL);
-    sgc_retire_caches();
+    external.looking = true;
+    if (!within)
+        each_cache(sgc_cache_hide_claimed);
     e->look(e->arg);
+    if (!within)
+        each_cache(sgc_cache_take_back);
+    external.looking = within;
 }
 
 static void external_stop_at_snapshot(void *arg)

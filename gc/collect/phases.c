@@ -57,7 +57,9 @@ static bool phase_resume(struct sgc_cycle *c)
 
 /* ---- before the mark ---- */
 
-void sgc_retire_caches(void)
+/* All caches are given up, so that exactly the allocated objects look allocated; their counts are taken over first.  World
+ * stopped. */
+static void retire_caches(void)
 {
     size_t unused = 0;
 
@@ -72,7 +74,7 @@ static bool retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
-    sgc_retire_caches();
+    retire_caches();
     c->record.live_bytes_before = sgc_pacing_live() + sgc_counts_allocated_since();
     sgc_torture_check();
     if (c->stops == 0) {

@@ -34,10 +34,6 @@ struct sgc_phase_row {
     bool (*run)(struct sgc_cycle *c);   /* false: the pause is over before it began */
 };
 
-/* All caches are given up, so that exactly the allocated objects look allocated; their counts are taken over first.  World
- * stopped. */
-void sgc_retire_caches(void);
-
 /* Rows end with one without a function.  Of a cycle in one pause, with all threads stopped: */
 extern const struct sgc_phase_row sgc_phases_stopped[];
 

@@ -8,7 +8,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
-#include "gc/collect/phases.h"
+#include "gc/collect/external_stop.h"
 #include "gc/api/guards.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
@@ -151,21 +151,26 @@ static void pick(const struct sgc_object *o, void *arg)
         p->object = *o;
 }
 
+static void pick_any(void *arg)
+{
+    struct pick *p = arg;
+
+    sgc_assert(sgc_stopped_by_self());
+    sgc_walk_objects(pick, p);
+    if (p->seen != 0) {
+        *p = (struct pick){ .wanted = random_below(p->seen) };
+        sgc_walk_objects(pick, p);
+    }
+    sgc_assert(p->seen == 0 || sgc_api_object_ok(&p->object));
+}
+
 void *GC_generate_random_valid_address(void)
 {
     struct sgc_mutator *self = sgc_api_self();
     struct pick p = { .wanted = UINT64_MAX };
 
-    if (self == NULL || !sgc_external_stop(self))
+    if (self == NULL || !sgc_external_look(self, pick_any, &p))
         return NULL;
-    sgc_retire_caches();
-    sgc_walk_objects(pick, &p);
-    if (p.seen != 0) {
-        p = (struct pick){ .wanted = random_below(p.seen) };
-        sgc_walk_objects(pick, &p);
-    }
-    sgc_assert(p.seen == 0 || sgc_api_object_ok(&p.object));
-    sgc_external_resume(self);
     return p.seen != 0 ? (void *)(p.object.start + random_below(p.object.bytes)) : NULL;
 }
 

@@ -4,13 +4,14 @@
 
 #include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
-#include "gc/collect/phases.h"
+#include "gc/collect/external_stop.h"
 
 /* ---- all objects ---- */
 
 struct list {
     struct sgc_range *of;               /* NULL: only count */
     size_t count;
+    bool complete;
 };
 
 static void add(const struct sgc_object *o, void *arg)
@@ -24,8 +25,9 @@ static void add(const struct sgc_object *o, void *arg)
 }
 
 /* The objects are written down with the world stopped, so that the client's function can run with the world running. */
-static bool list_objects(struct list *list)
+static void list_objects(void *arg)
 {
+    struct list *list = arg;
     size_t bytes;
 
     sgc_assert(sgc_stopped_by_self() && list->of == NULL && list->count == 0);
@@ -34,10 +36,10 @@ static bool list_objects(struct list *list)
     list->of = sgc_mem_obtain(sgc_round_up(bytes + 1, sgc_os_page_size()));
     list->count = 0;
     if (list->of == NULL)
-        return false;
+        return;
     sgc_walk_objects(add, list);
     sgc_assert(list->count * sizeof *list->of == bytes);        /* nothing has changed meanwhile */
-    return true;
+    list->complete = true;
 }
 
 static void visit_list(struct list *list, GC_reachable_object_proc visit, void *data)
@@ -53,8 +55,7 @@ static void visit_list(struct list *list, GC_reachable_object_proc visit, void *
 void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *data)
 {
     struct sgc_mutator *self = sgc_api_self();
-    struct list list = { NULL, 0 };
-    bool listed;
+    struct list list = { NULL, 0, false };
 
     if (self == NULL)
         return;
@@ -63,12 +64,9 @@ void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *
                  "visited. Call it by GC_call_with_alloc_lock");
         return;
     }
-    if (!sgc_external_stop(self))
+    if (!sgc_external_look(self, list_objects, &list))
         return;
-    sgc_retire_caches();
-    listed = list_objects(&list);
-    sgc_external_resume(self);
-    if (listed)
+    if (list.complete)
         visit_list(&list, visit, data);
     else
         sgc_warn("GC_enumerate_reachable_objects_inner: no memory for the list of objects; nothing is visited");

@@ -132,6 +132,16 @@ size_t sgc_counts_freed_since(void)
     return sum;
 }
 
+size_t sgc_counts_unused_since(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    size_t sum = 0;
+
+    for (uint32_t id = 1; id < caches; id++)
+        sum += sgc_aw_load(&sgc_cache_of(id)->unused);
+    return sum;
+}
+
 size_t sgc_counts_allocated_before(void)
 {
     return sgc_aw_load(&counts.before);

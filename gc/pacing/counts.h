@@ -21,6 +21,9 @@ size_t sgc_counts_freed(void);
 size_t sgc_counts_allocated_since(void);
 size_t sgc_counts_freed_since(void);
 
+/* Of what was allocated since then threads had so much claimed and not handed out when each last counted. */
+size_t sgc_counts_unused_since(void);
+
 /* All of it, up to the last cycle; until now. */
 size_t sgc_counts_allocated_before(void);
 size_t sgc_counts_freed_total(void);

@@ -201,16 +201,38 @@ static bool runs_beside(void)
     return sgc_aw_load(&pacing.trigger) != SGC_PACE_NEVER;
 }
 
+/* Has the program freed so much by itself since the last cycle that this counts, even if all else that it has allocated since
+ * then is dead?  Then it has the budget of one that does so. */
+static bool has_freed_more(size_t allocated, size_t freed)
+{
+    size_t own = sgc_pace_own(allocated, freed, sgc_pace_less(allocated, freed + sgc_counts_unused_since()));
+
+    if (own <= sgc_aw_load(&pacing.own))
+        return false;
+    sgc_aw_store(&pacing.own, own);
+    reconsider();
+    return true;
+}
+
+/* What threads have claimed and not handed out counts as allocated, since who has many sizes is to have a small heap, too.  But
+ * as far as the program frees by itself it would only claim the same anew after a cycle. */
+static size_t needed(size_t budget, size_t freed)
+{
+    return budget + freed + sgc_pace_scale(sgc_counts_unused_since(), sgc_aw_load(&pacing.own), SGC_PACE_OWN);
+}
+
 /* Sums do not overflow: see SGC_PACE_NEVER. */
 static bool is_due(struct sgc_mutator *self, size_t allocated)
 {
-    size_t budget = sgc_aw_load(&pacing.budget), needed = budget + sgc_counts_freed();
+    size_t budget = sgc_aw_load(&pacing.budget), freed;
 
-    if (allocated < needed || allocated < sgc_aw_load(&pacing.look))
+    if (allocated < budget + sgc_counts_freed() || allocated < sgc_aw_load(&pacing.look))
         return false;
-    needed = budget + sgc_counts_freed_since();
-    sgc_aw_store(&pacing.look, needed);
-    return allocated >= needed && (runs_beside() || !use_touched(self, budget));
+    freed = sgc_counts_freed_since();
+    if (allocated >= needed(budget, freed) && has_freed_more(allocated, freed))
+        budget = sgc_aw_load(&pacing.budget);
+    sgc_aw_store(&pacing.look, needed(budget, freed));
+    return allocated >= needed(budget, freed) && (runs_beside() || !use_touched(self, budget));
 }
 
 /* What was freed makes up for what was allocated. */

@@ -8,7 +8,8 @@
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
  *                     thread that frees what it found dead: by CAS
- *   early, own        the collecting thread, at the end of a cycle            anybody: relaxed
+ *   early             the collecting thread, at the end of a cycle            anybody: relaxed
+ *   own               the same; a mutator that is about to collect            anybody: relaxed, the last one holds
  *   early_now         the collecting thread, world stopped, or at the end     same
  *                     of a cycle
  *   trigger           with the budget                                         mutators: relaxed, as the budget

@@ -28,6 +28,7 @@ enum {
     SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a cycle has to be over */
     SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
     SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them as who leaves all */
+    SGC_PACE_FREES = 4,        /* who leaves none need have freed only this part of what it allocated: the rest may live */
     SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
 };
 
@@ -90,27 +91,34 @@ static inline size_t sgc_pace_in_time(const struct sgc_pace_costs *c, uint64_t n
     return sgc_pace_scale(ns, 1000, c->mutator_ps);
 }
 
-/* How much of what it allocated between two cycles the program freed by itself, in parts of SGC_PACE_OWN: the less, the more it
- * left for the cycle to find dead. */
+/* How far the program freed by itself what it allocated between two cycles, in parts of SGC_PACE_OWN: the less, the more it
+ * left for the cycle to find dead.  One whose heap grows frees less than it allocates, and may free all that dies. */
 static inline size_t sgc_pace_own(size_t allocated, size_t freed, size_t dead)
 {
     size_t own = sgc_pace_less(freed, sgc_pace_scale(dead, SGC_PACE_REST - 1, 1));
 
-    return sgc_pace_smaller(sgc_pace_scale(own, SGC_PACE_OWN, allocated), SGC_PACE_OWN);
+    return sgc_pace_smaller(sgc_pace_scale(own, SGC_PACE_OWN * SGC_PACE_FREES, allocated), SGC_PACE_OWN);
+}
+
+static inline size_t sgc_pace_and_own(size_t bytes, const struct sgc_pace_heap *h)
+{
+    return bytes + sgc_pace_scale(bytes, sgc_pace_smaller(h->own, SGC_PACE_OWN), SGC_PACE_OWN);
 }
 
 /* A heap grows in proportion to what lives, a small one faster, up to the double.  What was kept only for finalizers is garbage
  * when they have run: if it counted, a program that finalizes all it makes would get twice as much for each cycle.
- * A program that frees by itself has up to twice as much: cycles find nothing in it, and it does not use that. */
+ * A program that frees by itself has up to twice as much of both: cycles find nothing in it, and it does not use that; and a
+ * small heap may have been seen before it had its usual size. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divisor)
 {
     size_t staying = sgc_pace_smaller(sgc_pace_less(h->live, h->finalizable), SGC_PACE_NEVER);
     size_t pointer_free = sgc_pace_smaller(h->pointer_free, staying);
     size_t doubled = staying + sgc_pace_smaller(h->roots, SGC_PACE_NEVER) / SGC_PACE_LIGHT;
     size_t weight = doubled - pointer_free + pointer_free / SGC_PACE_LIGHT;
-    size_t growth = sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, doubled), SGC_PACE_MIN);
+    size_t most = sgc_pace_and_own(doubled, h);
+    size_t growth = sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, most), SGC_PACE_MIN);
 
-    return growth + sgc_pace_scale(growth, sgc_pace_smaller(h->own, SGC_PACE_OWN), SGC_PACE_OWN);
+    return sgc_pace_and_own(growth, h);
 }
 
 /* What may be spent to keep cycles rare: the heap that the client has asked for; a small heap, and what the user has named, but

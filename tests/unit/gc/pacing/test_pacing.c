@@ -2,6 +2,7 @@
 /*
  * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.
  */
+#include "alloc/drop.h"
 #include "alloc/free.h"
 #include "gc/events/stats.h"
 #include "gc/pacing/costs.h"
@@ -204,6 +205,37 @@ static int use_what_is_granted(void)
     return mb(until_collection(1000, false)) >= 37 && mb(sgc_heap_max()) <= 64 ? 0 : 2;
 }
 
+/* A program of many sizes: batches of one each, of which the last are alive.  Cycles of the second half. */
+enum { BATCHES = 16, BATCH = 8192, SIZES = 60, TURNS = 6000 };
+
+static uint64_t cycles_of_sizes(void)
+{
+    static uintptr_t batch[BATCHES][BATCH / 64];        /* a root */
+    uint64_t before = 0;
+
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        size_t bytes = 64 + turn * 7 % SIZES * 32, count = BATCH / bytes;
+        uintptr_t *one = batch[turn % BATCHES];
+
+        if (turn == TURNS / 2)
+            before = sgc_cycles_finished();
+        for (unsigned i = 0; i < BATCH / 64 && one[i] != 0; i++) {
+            sgc_drop(sgc_self, &one[i], 1);
+            one[i] = 0;
+        }
+        for (size_t i = 0; i < count; i++)
+            one[i] = (uintptr_t)sgc_allocate(bytes - 1, WHITE_KIND);
+    }
+    return sgc_cycles_finished() - before;
+}
+
+/* There is more claimed, of all sizes together, than what lives; it would be claimed anew after each cycle. */
+static int many_sizes(void)
+{
+    white_init();
+    return (int)cycles_of_sizes();
+}
+
 static void test_heaps(void)
 {
     white_exact_ok(run_in_child(stay_small) == 0, "256 MB of dead 64-byte objects: a few megabytes, far from the limit");
@@ -211,6 +243,7 @@ static void test_heaps(void)
     tap_ok(run_in_child(limit_of_the_machine) == 0, "and a part of the machine where there is none");
     tap_ok(run_in_child(dear_below_named_limit) == 0, "if cycles are dear, a limit that is named may be used");
     tap_ok(run_in_child(dear_below_own_limit) == 0, "not so one that the program has set for itself");
+    tap_ok(run_in_child(many_sizes) == 0, "what is claimed of many sizes calls for no cycle of a program that frees all");
     tap_ok(run_in_child(dear_with_touched_memory) == 0, "but memory that is touched already is used first");
     tap_ok(run_in_child(cheap_with_touched_memory) == 0, "unless cycles are cheap");
     tap_ok(run_in_child(use_what_is_granted) == 0, "and so is the heap that the program has asked for");
