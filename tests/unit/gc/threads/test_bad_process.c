@@ -267,6 +267,13 @@ static int two_without_cache(void)
     return 0;
 }
 
+static bool started(int status)
+{
+    if (status != 0)
+        tap_diag("status %d, said: %.600s", status, last_text);
+    return status == 0;
+}
+
 static void test_unregistered(void)
 {
     int good = 0;
@@ -275,7 +282,7 @@ static void test_unregistered(void)
     tap_ok(capture_count(last_text, "without being registered") == 1 && said("GC_register_my_thread"),
            "and is said once, with advice");
     for (int i = 0; i < 20; i++)
-        good += run_case(unregistered_first) == 0;
+        good += started(run_case(unregistered_first));
     tap_ok(good == 20, "several start the collector at once by their first allocations (%d of 20)", good);
     check(two_without_cache, NULL, false, "before it is started, what one of them leaves behind means nothing to another");
 }
