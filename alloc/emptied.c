@@ -99,11 +99,12 @@ struct walk {
     struct sgc_page_lists *lists;
     int list;
     uint32_t next;
+    uint32_t epoch;                 /* in which it began: after a cycle others may have renewed the lists, and swept them */
 };
 
 static struct walk walk_of(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE };
+    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE, sgc_heap.epoch };
 }
 
 /* The next page; `usable` comes before `done`, whose pages may be moved there.  It is the last one when a cycle has come, after
@@ -113,7 +114,7 @@ static uint32_t walk_next(struct walk *w)
     uint32_t page;
 
     sgc_assert(sgc_lock_taken(&w->cache->lock));
-    if (w->lists->epoch != sgc_heap.epoch || sgc_heap_is_marking())
+    if (w->epoch != sgc_heap.epoch || w->lists->epoch != w->epoch || sgc_heap_is_marking())
         return SGC_NO_PAGE;
     while (w->next == SGC_NO_PAGE && w->list < SGC_LIST_DONE)
         w->next = w->lists->head[++w->list];
