@@ -427,6 +427,7 @@ unit_tests += tests/unit/alloc/pages/test_page_rules_bounds tests/unit/gc/config
 thread_tests += tests/unit/alloc/test_page_supply_race
 unit_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_emptied tests/unit/alloc/test_kept tests/api/test_phases
 thread_tests += tests/unit/alloc/test_drop tests/unit/alloc/test_drop_race tests/unit/alloc/test_kept
+tests_unit_alloc_test_emptied_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_sweep_give
 aarch64_tests += tests/unit/alloc/test_page_supply_sources
 unit_subjects = tests/unit/alloc/record_pages
 check_PROGRAMS += $(unit_subjects)

@@ -2,6 +2,8 @@
 /*
  * alloc/emptied.c: a page leaves its class when nothing is left in it, and not before: not while its bin expects it, freed
  * slots of it are at hand, or a mark goes on beside the program.
+ *
+ * It is linked with sgc_sweep_give wrapped (tests/local.mk): that is where a walk over a bin's pages holds no lock.
  */
 #include "alloc/drop.h"
 #include "alloc/emptied.h"
@@ -194,6 +196,40 @@ static void test_marking(void)
     clean();
 }
 
+/* ---- a cycle between two steps of a walk ---- */
+
+static bool cycle_is_due;
+static size_t used_after_cycle;
+
+void __real_sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self);
+void __wrap_sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self);
+
+/* Nothing is live, and a thread sweeps all pages of all others before the walk goes on. */
+void __wrap_sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, struct sgc_section *self)
+{
+    __real_sgc_sweep_give(step, owner, self);
+    if (!cycle_is_due)
+        return;
+    cycle_is_due = false;
+    heap_collect(NULL, 0);
+    heap_sweep_all();
+    used_after_cycle = in_use();
+}
+
+static void test_cycle_between(void)
+{
+    struct sgc_cache *other = heap_cache();
+
+    for (int i = 0; i < N; i++)
+        object[i] = heap_small(other, BYTES, SGC_KIND_POINTER_FREE);
+    cycle_is_due = true;
+    sgc_emptied_give_up(other, SGC_KIND_POINTER_FREE, cls);
+    tap_ok(!cycle_is_due && used_after_cycle == 0 && in_use() == 0,
+           "a walk ends when a cycle has come, after which others have swept its pages");
+    heap_cache_end(other);
+    clean();
+}
+
 /* ---- the end of a thread ---- */
 
 static void test_thread_end(void)
@@ -226,6 +262,7 @@ int main(void)
     test_count();
     test_after_flip();
     test_marking();
+    test_cycle_between();
     test_thread_end();
     return tap_done();
 }
