@@ -45,6 +45,7 @@ static struct storm {
 
 static sgc_aw_t slot[SLOTS];            /* roots, which does not matter: dates decide */
 static sgc_a32_t over, wrong, refused, made;
+static sgc_aw_t first_refused;          /* the line of that call, and its error above 16 bits */
 static struct timespec began;
 
 static double elapsed(void)
@@ -89,11 +90,14 @@ static void look(const struct object *o)
         sgc_a32_add(&wrong, 1);
 }
 
-static void must(int error)
+/* An error number, or what became of a child. */
+static void must_at(int error, int line)
 {
-    if (error != 0)
-        sgc_a32_add(&refused, 1);
+    if (error != 0 && sgc_a32_add(&refused, 1) == 0)
+        sgc_aw_store(&first_refused, (uintptr_t)error << 16 | (uintptr_t)line);
 }
+
+#define must(error) must_at(error, __LINE__)
 
 /* The stack has the object until it has its date: a thread's other memory is no root. */
 static struct object *make_dated(uint64_t *random, int (*refresh)(void *, unsigned), unsigned extension)
@@ -277,7 +281,9 @@ static int storm(void)
     sgc_a32_store(&over, 1);
     threads_join(thread, WORKERS);
     if (sgc_a32_load(&wrong) != 0 || sgc_a32_load(&refused) != 0) {
-        printf("# %u objects are not whole, %u calls refused\n", sgc_a32_load(&wrong), sgc_a32_load(&refused));
+        printf("# %u objects are not whole, %u calls refused, the first at line %u with %u\n", sgc_a32_load(&wrong),
+               sgc_a32_load(&refused), (unsigned)sgc_aw_load(&first_refused) & 0xffff,
+               (unsigned)(sgc_aw_load(&first_refused) >> 16));
         fflush(stdout);
         return 1;
     }
