@@ -134,20 +134,40 @@ static void fill_streams(struct predicting *g)
         }
 }
 
-/* Up to misses_in_flight misses of a processor overlap, and so do the waits for caches behind the first and for walks; nodes
- * serve requests one by one all the same.  The loads are those of the thesis' form. */
+/* A processor that is alone does all there is, and marks by plain writes. */
+static double compute_today(const struct sgc_prediction_of *of, uint32_t processors)
+{
+    const struct sgc_machine_costs *c = &of->machine->cost;
+
+    if (processors == 1)
+        return larger(of->work->work_ns - (double)of->work->objects * (c->mark_rmw_ns - c->mark_ns), 0);
+    return computing(of, of->work->work_ns, processors);
+}
+
+/* The waits for caches behind the first and for walks. */
+static double count_waits(const struct sgc_prediction_of *of)
+{
+    double waits = (double)of->misses->walks * of->machine->tlb.walk_ns;
+
+    for (int i = 1; i < of->machine->caches; i++)
+        waits += (double)of->misses->answered[i] * of->machine->cache[i].hit_ns;
+    return waits;
+}
+
+/* Up to misses_in_flight misses of a processor overlap, and so do its other waits; and it computes meanwhile, but for one of so
+ * many.  Nodes serve requests one by one all the same.  The loads are those of the thesis' form. */
 static double predict_overlap(struct predicting *g, uint32_t processors)
 {
     const struct sgc_machine *m = g->of->machine;
-    double waits = (double)g->of->misses->walks * m->tlb.walk_ns;
+    double work = compute_today(g->of, processors), memory, hidden;
 
-    for (int i = 1; i < m->caches; i++)
-        waits += (double)g->of->misses->answered[i] * m->cache[i].hit_ns;
-    g->load.abreast = processors * m->misses_in_flight;
     sgc_assert(m->misses_in_flight >= 1);
+    g->load.abreast = processors * m->misses_in_flight;
     if (m->stream_mb_s > 0)
         fill_streams(g);
-    return sgc_memory_time_ns(&g->load, computing(g->of, g->of->work->work_ns + waits / m->misses_in_flight, processors));
+    memory = sgc_memory_time_ns(&g->load, work + count_waits(g->of) / g->load.abreast) - work;
+    hidden = (work < memory ? work : memory) * (1 - 1 / m->misses_in_flight);
+    return larger(work + memory - hidden, sgc_memory_least_ns(&g->load));
 }
 
 /* ---- all ---- */

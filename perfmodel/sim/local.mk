@@ -11,7 +11,7 @@ sim_sources = \
 	perfmodel/sim/machine.h \
 	perfmodel/sim/memory.c \
 	perfmodel/sim/memory.h \
-	perfmodel/sim/occupied.h \
+	perfmodel/sim/occupied.h perfmodel/sim/prefetcher.h \
 	perfmodel/sim/platform.c \
 	perfmodel/sim/platform.h \
 	perfmodel/sim/preset.h \

@@ -72,6 +72,8 @@ void sgc_sim_machine_of(const struct sgc_machine *file, bool by_owner, struct sg
         .memory = { memory_of(file, SGC_MISS_READ), memory_of(file, SGC_MISS_RMW) },
         .distances = file->network == SGC_NETWORK_FLAT ? NULL : file, .costs = costs_of(&file->cost),
     };
+    if (file->stream_mb_s > 0)
+        machine->stream = cache->line_bytes * 1000 / file->stream_mb_s;
     for (int far = 0; far < 2 && by_owner; far++)
         machine->handover[far] = file->handover_ns[far];
 }

@@ -40,6 +40,7 @@ struct sgc_sim_machine {
     uint64_t cache_bytes;       /* a marker's own */
     uint32_t ways;
     uint32_t in_flight;         /* requests that a marker may wait for at a time; 1: prefetches do nothing */
+    double stream;              /* a line that is read after the one before it comes so soon; 0: as any other */
     double handover[2];         /* from the cache that wrote a line last, near and far; 0: by way of the line's home */
     uint32_t near;              /* so many markers are near each other: they share a cache */
     struct sgc_sim_memory memory[SGC_SIM_REQUESTS];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "perfmodel/sim/occupied.h"
+#include "perfmodel/sim/prefetcher.h"
 #include "platform/report.h"
 
 enum { CHUNK_LOG = 20, NO_NODE = UINT16_MAX };
@@ -35,6 +36,7 @@ struct cache {
     struct copy *copy;          /* set by set */
     uint64_t *flight;           /* when requests that were asked for are there */
     uint32_t flights, tick;
+    struct sgc_sim_prefetcher prefetcher;
     struct sgc_sim_marker_figures figures;
 };
 
@@ -47,7 +49,7 @@ static struct {
     unsigned line_log, os_page_log;
     uint64_t sets;              /* a power of two */
     uint64_t *way[SGC_SIM_REQUESTS];            /* S_L, by the nodes of who asks and of the line */
-    uint64_t occupied[SGC_SIM_REQUESTS], handover[2];
+    uint64_t occupied[SGC_SIM_REQUESTS], handover[2], stream;
     struct chunk *chunk;
     size_t chunks;
     struct cache *cache;
@@ -82,6 +84,7 @@ static bool set_times(const struct sgc_sim_machine *m)
         for (uint32_t i = 0; memory.way[r] != NULL && i < m->nodes * m->nodes; i++)
             memory.way[r][i] = picoseconds((latency(m, r, i / m->nodes, i % m->nodes) - m->memory[r].occupied) / 2);
     }
+    memory.stream = picoseconds(m->stream);
     memory.handover[0] = picoseconds(m->handover[0]);
     memory.handover[1] = picoseconds(m->handover[1]);
     return memory.way[SGC_SIM_REQUEST_READ] != NULL && memory.way[SGC_SIM_REQUEST_UPDATE] != NULL;
@@ -302,7 +305,7 @@ static uint64_t way_to(uint32_t marker, uint32_t node, enum sgc_sim_request requ
     return memory.way[request][sgc_sim_node_of(marker) * memory.machine.nodes + node];
 }
 
-/* A request that is known at `now` arrives then.  When its answer is back. */
+/* A request that is known at `now` arrives then.  When the node is through with it. */
 static uint64_t serve(uint32_t marker, uint32_t node, enum sgc_sim_request request, uint64_t now, uint64_t arrival)
 {
     struct sgc_sim_server *server = &memory.server[node];
@@ -317,7 +320,7 @@ static uint64_t serve(uint32_t marker, uint32_t node, enum sgc_sim_request reque
     if (start - arrival > server->longest_wait)
         server->longest_wait = start - arrival;
     memory.cache[marker].figures.waited += start - arrival;
-    return start + memory.occupied[request] + way_to(marker, node, request);
+    return start + memory.occupied[request];
 }
 
 /* The time for which a line comes from the cache that has written it, where a machine does it so; 0: it comes from its home. */
@@ -329,6 +332,13 @@ static uint64_t handed_over(uint32_t marker, const struct line *line)
     return elsewhere ? memory.handover[(line->owner - 1) / memory.machine.near != marker / memory.machine.near] : 0;
 }
 
+/* Has the prefetcher asked for the line already? */
+static bool streams(uint32_t marker, size_t offset)
+{
+    return memory.stream != 0 &&
+           sgc_sim_stream_of(&memory.cache[marker].prefetcher, offset >> memory.line_log) != SGC_SIM_STREAMS;
+}
+
 /* The marker has a copy from then on. */
 static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
 {
@@ -336,6 +346,7 @@ static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
     uint64_t number = offset >> memory.line_log;
     struct copy *copy = place_for(&memory.cache[marker], number);
 
+    sgc_sim_stream_goes_on(&memory.cache[marker].prefetcher, number);
     sgc_assert(copy->number == number + 1 || find(&memory.cache[marker], number) == NULL);
     if (write)
         line->version++;
@@ -346,17 +357,31 @@ static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
 
 uint64_t sgc_sim_memory_way(uint32_t marker, size_t offset, enum sgc_sim_request request)
 {
-    return handed_over(marker, line_at(offset)) != 0 ? 0 : way_to(marker, sgc_sim_home_of(marker, offset), request);
+    if (handed_over(marker, line_at(offset)) != 0 || streams(marker, offset))
+        return 0;
+    return way_to(marker, sgc_sim_home_of(marker, offset), request);
+}
+
+/* When the marker has a line that it asks for at `now`, and whose request has `left` of its way to the node still to go. */
+static uint64_t answer(uint32_t marker, size_t offset, enum sgc_sim_request request, uint64_t now, uint64_t left)
+{
+    uint64_t handed = handed_over(marker, line_at(offset)), served;
+    uint32_t node = sgc_sim_home_of(marker, offset);
+
+    if (handed != 0)
+        return now + handed;
+    served = serve(marker, node, request, now, now + left);
+    if (!streams(marker, offset))
+        return served + way_to(marker, node, request);
+    return served > now + memory.stream ? served : now + memory.stream;
 }
 
 uint64_t sgc_sim_memory_request(uint32_t marker, size_t offset, bool write, enum sgc_sim_request request, uint64_t now)
 {
-    struct sgc_sim_marker_figures *figures = &memory.cache[marker].figures;
-    uint64_t handed = handed_over(marker, line_at(offset));
-    uint64_t done = handed != 0 ? now + handed : serve(marker, sgc_sim_home_of(marker, offset), request, now, now);
+    uint64_t done = answer(marker, offset, request, now, 0);
 
     keep(marker, offset, write, done);
-    figures->misses[request]++;
+    memory.cache[marker].figures.misses[request]++;
     return done;
 }
 
@@ -372,15 +397,6 @@ static uint64_t *free_flight(struct cache *cache, uint64_t now)
     return first;
 }
 
-static uint64_t ask_node(uint32_t marker, size_t offset, uint64_t now)
-{
-    uint64_t handed = handed_over(marker, line_at(offset));
-    uint32_t node = sgc_sim_home_of(marker, offset);
-
-    return handed != 0 ? now + handed
-                       : serve(marker, node, SGC_SIM_REQUEST_READ, now, now + way_to(marker, node, SGC_SIM_REQUEST_READ));
-}
-
 uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t now)
 {
     struct cache *cache = &memory.cache[marker];
@@ -390,7 +406,7 @@ uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t
         return now;
     flight = free_flight(cache, now);
     wait = *flight > now ? *flight - now : 0;
-    *flight = ask_node(marker, offset, now + wait);
+    *flight = answer(marker, offset, SGC_SIM_REQUEST_READ, now + wait, sgc_sim_memory_way(marker, offset, SGC_SIM_REQUEST_READ));
     keep(marker, offset, write, *flight);
     cache->figures.asked++;
     cache->figures.misses[SGC_SIM_REQUEST_READ]++;

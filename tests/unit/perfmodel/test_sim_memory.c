@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated caches and memory nodes, request by request: perfmodel/sim/memory.c, occupied.h, queue.h. */
+/* Simulated caches and memory nodes, request by request: perfmodel/sim/memory.c, occupied.h, prefetcher.h, queue.h. */
 #include "perfmodel/sim/memory.h"
 
 #include "perfmodel/sim/occupied.h"
+#include "perfmodel/sim/prefetcher.h"
 #include "perfmodel/sim/queue.h"
 #include "tests/lib/tap.h"
 
@@ -123,6 +124,36 @@ static void asks_ahead(void)
     tap_ok(sgc_sim_memory_ask(0, 2 * LINE, false, 0) == 100 * NS, "for a third it waits until the first is there");
 }
 
+/* Caches are so small that no line is found there. */
+static void streams(void)
+{
+    struct sgc_sim_machine machine = machine_of(25);
+    struct sgc_sim_placement placement = { SGC_SIM_ONE_NODE, NULL, true };
+    uint64_t now = 10000 * NS;
+
+    machine.stream = 50;
+    if (!sgc_sim_memory_begin(&machine, &layout, &placement, 4, true))
+        tap_bail("no memory for simulated caches");
+    tap_ok(fetch_read(0, 4 * LINE, 0) == 100 * NS && fetch_read(0, 5 * LINE, 1000 * NS) == 1050 * NS,
+           "a line behind one that was missed streams");
+    tap_ok(fetch_read(0, 100 * LINE, 2000 * NS) == 2100 * NS && fetch_read(0, 6 * LINE, 3000 * NS) == 3050 * NS &&
+           fetch_read(0, 101 * LINE, 4000 * NS) == 4050 * NS, "in each of several streams");
+    tap_ok(fetch_read(0, 103 * LINE, 5000 * NS) == 5100 * NS && fetch_read(0, 5 * LINE, 6000 * NS) == 6100 * NS,
+           "with none left out, and upwards only");
+    tap_ok(fetch_read(2, 102 * LINE, 7000 * NS) == 7160 * NS, "another marker's streams are no help");
+    fetch_update(1, 200 * LINE, 8000 * NS);
+    fetch_read(0, 199 * LINE, 9000 * NS);
+    tap_ok(fetch_read(0, 200 * LINE, 9500 * NS) == 9525 * NS, "what a marker has written comes from there");
+    for (int i = 0; i < SGC_SIM_STREAMS; i++, now += 1000 * NS)
+        fetch_read(0, (size_t)(1000 + 10 * i) * LINE, now);
+    tap_ok(fetch_read(0, 102 * LINE, now) == now + 100 * NS && fetch_read(0, 1011 * LINE, now + 1000 * NS) == now + 1050 * NS,
+           "so many new streams, and the old ones are forgotten");
+    machine.memory[SGC_SIM_REQUEST_READ].occupied = 90;
+    sgc_sim_memory_begin(&machine, &layout, &placement, 4, true);
+    fetch_read(0, 4 * LINE, 0);
+    tap_ok(fetch_read(0, 5 * LINE, 1000 * NS) == 1090 * NS, "no line comes before its node has served it");
+}
+
 /* ---- homes ---- */
 
 static void has_homes(void)
@@ -204,6 +235,7 @@ int main(void)
     takes_time();
     hands_over();
     asks_ahead();
+    streams();
     has_homes();
     is_busy_once();
     gives_the_first();
