@@ -19,7 +19,7 @@
 /* ---- the common way ---- */
 
 /* Is there an allocated small object of the heap that begins there?  A slot that its owner has claimed and not handed out looks
- * like one.  Who has an object may ask outside sections, since it stays what it is. */
+ * like one.  Outside sections a collection may exchange the bitmaps in between, and the answer be no: find, below, is exact. */
 __attribute__((always_inline))
 static inline bool is_object(const struct sgc_page *d, size_t granule)
 {
@@ -74,11 +74,9 @@ static int find(uintptr_t address, struct sgc_object *o)
 {
     if (!sgc_heap_contains(address))
         return EINVAL;
-    if (!sgc_object_slot(address, o))
+    if (!sgc_object_find(address, o))
         return ESTALE;                  /* the page of one that has gone, perhaps */
     sgc_assert(sgc_api_object_ok(o));
-    if (!sgc_object_allocated(o))
-        return ESTALE;
     if (o->start == address)
         return 0;
     switch (sgc_debug_around((void *)address)) {
