@@ -400,13 +400,14 @@ static uint64_t *free_flight(struct cache *cache, uint64_t now)
 uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t now)
 {
     struct cache *cache = &memory.cache[marker];
-    uint64_t *flight, ready, wait;
+    uint64_t *flight, ready, wait, way;
 
     if (memory.machine.in_flight <= 1 || sgc_sim_memory_hit(marker, offset, write, now, &ready))
         return now;
     flight = free_flight(cache, now);
     wait = *flight > now ? *flight - now : 0;
-    *flight = answer(marker, offset, SGC_SIM_REQUEST_READ, now + wait, sgc_sim_memory_way(marker, offset, SGC_SIM_REQUEST_READ));
+    way = sgc_sim_memory_way(marker, offset, SGC_SIM_REQUEST_READ);
+    *flight = answer(marker, offset, SGC_SIM_REQUEST_READ, now + wait, way);
     keep(marker, offset, write, *flight);
     cache->figures.asked++;
     cache->figures.misses[SGC_SIM_REQUEST_READ]++;

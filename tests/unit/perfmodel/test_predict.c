@@ -138,7 +138,8 @@ static void test_overlap(void)
     work.work_ns = 1e6;
     machine.stream_mb_s = 64 * 1000 / 5.0;
     node[0].in_sequence[SGC_MISS_READ] = 1000;
-    tap_ok(near(predict(8)->overlap_ns, 1e6 / 8 + p.misses * (175 + 50) / 2 / 80 / 10), "lines in sequence come as they stream");
+    tap_ok(near(predict(8)->overlap_ns, 1e6 / 8 + p.misses * (175 + 50) / 2 / 80 / 10),
+           "lines in sequence come as they stream");
     machine.caches = 2;
     machine.cache[1] = (struct sgc_machine_cache){ 4096, 4, 64, 8, 1 };
     misses.answered[1] = 1000;
@@ -148,7 +149,8 @@ static void test_overlap(void)
            "answers of the second cache and walks overlap, too");
     machine.cost.mark_rmw_ns = 30;
     machine.cost.mark_ns = 10;
-    tap_ok(near(predict(1)->overlap_ns, 1e6 - 20 * (double)work.objects + ((8000 + 3000) / 10.0 + 2000 * (100 + 50) / 2 / 10.0) / 10),
+    tap_ok(near(predict(1)->overlap_ns,
+                1e6 - 20 * (double)work.objects + (8000 + 3000 + 2000 * (100 + 50) / 2) / 10.0 / 10),
            "a processor that is alone marks by plain writes");
 }
 
