@@ -60,6 +60,20 @@ static void look_at_word(void *arg, uintptr_t at)
         look_at(look, at, *(const uintptr_t *)at);
 }
 
+/* An object or a root may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by
+ * this very function, or by a thread that waits in a blocked region. */
+enum { LEAST_STACK = 4096 };            /* bytes */
+
+static uintptr_t in_use_below(uintptr_t start, size_t bytes)
+{
+    uintptr_t sp = 0;
+
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && bytes >= LEAST_STACK; m = m->next)
+        if (m->sp - start < bytes && m->sp > sp)
+            sp = m->sp;
+    return sp;
+}
+
 static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
 {
     static const char *const names[] = {
@@ -72,22 +86,9 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
     sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
     look->where = names[kind];
     look->anywhere = sgc_options.all_interior_pointers || kind > SGC_ROOT_ADDED;
+    look->from = in_use_below(range.lo, range.hi - range.lo);
     for (uintptr_t at = sgc_round_up(range.lo, sizeof at); at + sizeof at <= range.hi; at += sizeof at)
         look_at_word(look, at);
-}
-
-/* An object may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by this very
- * function, or by a thread that waits in a blocked region. */
-enum { LEAST_STACK = 4096 };            /* bytes */
-
-static uintptr_t in_use_below(const struct sgc_object *o)
-{
-    uintptr_t sp = 0;
-
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && o->bytes >= LEAST_STACK; m = m->next)
-        if (m->sp - o->start < o->bytes && m->sp > sp)
-            sp = m->sp;
-    return sp;
 }
 
 /* What an object holds whose procedure alone knows which words are pointers says nothing; nor does what one holds that may be
@@ -99,7 +100,7 @@ static void look_in_object(const struct sgc_object *o, void *arg)
 
     if (sgc_kind_uncollectable(o->kind))
         expect_mark(look, o->start, o);
-    look->from = in_use_below(o);
+    look->from = in_use_below(o->start, o->bytes);
     if (before.where == NULL && (look->notes || (sgc_walk_marked(o) && !sgc_disclaim_lets_go(o->kind))) &&
         !sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, look))
         look->gap = before;

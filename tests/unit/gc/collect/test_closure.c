@@ -10,6 +10,8 @@
 #include <gc/gc_mark.h>
 #include <gc/gc_typed.h>
 
+#include <ucontext.h>
+
 #include "alloc/pages/dangling.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/child.h"
@@ -240,6 +242,80 @@ static int disclaimed(void)
     return 0;
 }
 
+/* ---- a stack that is a root, or an object ---- */
+
+enum { STACK = 1 << 18, DEEP = 1024 };
+
+static ucontext_t home, coroutine;
+static char static_stack[STACK];
+
+/* Leaves the address of an object without mark in frames that are no more when the mark is checked. */
+WHITE_NOINLINE static void write_deep(void)
+{
+    volatile uintptr_t deep[DEEP];
+
+    for (int i = 0; i < DEEP; i++)
+        deep[i] = ~hidden;
+    (void)deep[DEEP - 1];
+}
+
+static void GC_CALLBACK write_below(GC_EventType event)
+{
+    if (event == GC_EVENT_MARK_END)
+        write_deep();
+}
+
+/* Between two others: the end of one object may also mean the next one. */
+static void hide_one(void *unused)
+{
+    (void)unused;
+    GC_malloc(300000);
+    hide(GC_malloc(300000));
+    GC_malloc(300000);
+}
+
+static void collect_there(void)
+{
+    GC_gcollect();
+}
+
+static char *added_stack(void)
+{
+    char *stack = sgc_mem_obtain(STACK);
+
+    GC_add_roots(stack, stack + STACK);
+    return stack;
+}
+
+static char *stack_in_heap(void) { return holder = GC_malloc(STACK); }
+static char *stack_in_data(void) { return static_stack; }
+
+static char *(*make_stack)(void);
+
+/* 0: no complaint, and the hidden object was dead. */
+static int on_own_stack(void)
+{
+    begin();
+    GC_disable();
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = make_stack();
+    white_join(white_start(hide_one, NULL));
+    coroutine.uc_stack.ss_size = STACK;
+    coroutine.uc_link = &home;
+    makecontext(&coroutine, collect_there, 0);
+    GC_set_on_collection_event(write_below);
+    GC_enable();
+    swapcontext(&home, &coroutine);
+    GC_set_on_collection_event(NULL);
+    return white_lives(hidden) ? 1 : 0;
+}
+
+static void check_own_stack(char *(*make)(void), const char *what)
+{
+    make_stack = make;
+    child_ok(on_own_stack, "frames below those that were marked lead nowhere: a stack that is %s", what);
+}
+
 static void test_missed(void)
 {
     capture_begin();
@@ -258,6 +334,9 @@ int main(void)
     for (at = 0; at < sizeof ways / sizeof *ways; at++)
         test_missed();
     tap_ok(run_in_child(miss_none) == 0, "a whole mark passes");
+    check_own_stack(added_stack, "an added root");
+    check_own_stack(stack_in_heap, "an object");
+    check_own_stack(stack_in_data, "static data");
     setenv("GC_ALL_INTERIOR_POINTERS", "0", 1);
     tap_ok(run_in_child(miss_none) == 0, "and one without interior pointers");
     unsetenv("GC_ALL_INTERIOR_POINTERS");
