@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -123,14 +124,19 @@ static void make_dated(void)
 
 /* ---- threads: their stacks and variables ---- */
 
-static pthread_barrier_t made;
-static pthread_mutex_t waits = PTHREAD_MUTEX_INITIALIZER;
+/* Signals get through to threads that wait so, also where a sanitizer holds them back. */
+static sem_t made, over;
 static __thread void *own;
+
+static void wait_for(sem_t *sem)
+{
+    while (sem_wait(sem) != 0)
+        continue;
+}
 
 static void *wait_for_end(void *arg)
 {
-    pthread_mutex_lock(&waits);
-    pthread_mutex_unlock(&waits);
+    wait_for(&over);
     return arg;
 }
 
@@ -139,7 +145,7 @@ static void *live(void *arg)
     struct cell *volatile local = chain(20, NULL);
 
     own = chain(30, NULL);
-    pthread_barrier_wait(&made);
+    sem_post(&made);
     if (arg != NULL)
         GC_do_blocking(wait_for_end, NULL);
     else
@@ -149,16 +155,18 @@ static void *live(void *arg)
 
 static void start_threads(pthread_t thread[THREADS])
 {
-    pthread_barrier_init(&made, NULL, THREADS + 1);
-    pthread_mutex_lock(&waits);
+    sem_init(&made, 0, 0);
+    sem_init(&over, 0, 0);
     for (int i = 0; i < THREADS; i++)
         GC_pthread_create(&thread[i], NULL, live, i == 0 ? &made : NULL);
-    pthread_barrier_wait(&made);
+    for (int i = 0; i < THREADS; i++)
+        wait_for(&made);
 }
 
 static void end_threads(pthread_t thread[THREADS])
 {
-    pthread_mutex_unlock(&waits);
+    for (int i = 0; i < THREADS; i++)
+        sem_post(&over);
     for (int i = 0; i < THREADS; i++)
         GC_pthread_join(thread[i], NULL);
 }

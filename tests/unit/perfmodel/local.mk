@@ -9,7 +9,7 @@ snapshot_tests = \
 	tests/unit/perfmodel/test_graph \
 	tests/unit/perfmodel/test_reader
 unit_tests += tests/unit/gc/snapshot/test_snapshot tests/unit/platform/test_out_file $(snapshot_tests)
-thread_tests += tests/unit/gc/snapshot/test_snapshot tests/api/test_snapshot_procs
+thread_tests += tests/unit/gc/snapshot/test_snapshot tests/api/test_snapshot_procs tests/api/test_snapshot tests/api/test_snapshot_hook
 test_headers += tests/api/snapshot.h
 tests_api_test_snapshot_LDADD = libsgcgraph.la libsgccore.la
 tests_api_test_snapshot_hook_LDADD = libsgcgraph.la libsgccore.la
