@@ -86,7 +86,7 @@ static uintptr_t lowest_used(uintptr_t sp)
     uintptr_t next = sgc_round_down(sp, sgc_os_page_size()) + sgc_os_page_size();
 
     sgc_assert(next > sp);
-    return next - sp < SGC_RED_ZONE && !sgc_mem_readable(sp) ? next : sp;
+    return sp + SGC_RED_ZONE > next && !sgc_mem_readable(sp) ? next : sp;
 }
 
 /* Where the stack with this pointer ends if nothing unreadable comes before: the heap, at the latest. */
