@@ -453,7 +453,7 @@ unit_tests += tests/unit/gc/collect/test_helpers
 
 # Finalizers, links and toggle references; many of them with 1, 2 and 8 markers, and by threads beside collections.
 unit_tests += \
-	tests/api/test_finalize \
+	tests/api/test_finalize tests/api/test_free_watched \
 	tests/api/test_links \
 	tests/api/test_toggle \
 	tests/unit/gc/finalize/test_finalize_many \
