@@ -23,7 +23,7 @@
  * nothing; but SGC_refresh, SGC_refresh_global and SGC_tick by such a callback may end the program with a message, as GC_malloc
  * does.  They return 0 or an error number:
  *
- *   EINVAL   the address is not in the heap (NULL included), or lies inside an object
+ *   EINVAL   the address is not in the heap (NULL included), or lies inside an object; a region is NULL
  *   ESTALE   there is no object any more: it has been freed, or expired, or was reclaimed
  *   ERANGE   the extension is larger than the largest
  *   ENOMEM   the system has no memory; nothing has changed
@@ -57,7 +57,7 @@ struct SGC_shortterm {
     int extension;              /* the largest, 0 to 65535 */
     int collect;                /* SGC_SHORTTERM_LAZY: an operation takes off `step` dates at most; _EAGER: a tick takes all */
     int step;                   /* 0 and more */
-    int page_bytes;             /* of a page of dates: 24 to 65536, a multiple of 8 */
+    int page_bytes;             /* of a page of dates: 24 to 65536, rounded down to whole words */
 };
 
 /* Chooses.  The environment wins over what is said here.  Before any other function of this header: else EALREADY; EINVAL, with
@@ -73,7 +73,8 @@ GC_API size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size);
 /* ---- dates -------------------------------------------------------------------------------------------- */
 
 /* The object lives until the calling thread has made `extension` more ticks: it gets another date, of the thread's own clock.
- * For objects that this thread alone uses, or where the program synchronises. */
+ * For objects that this thread alone uses, or where the program synchronises.  An object that has 127 dates or more at a time
+ * is left to the collector when they are over. */
 GC_API int SGC_refresh(void *object, unsigned extension);
 
 /* The same by global time, which goes on when each thread that takes part has made a global tick: for objects that several
@@ -130,7 +131,8 @@ GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
 GC_API int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc);
 
-/* How many dates the object has; -1: that is not counted (pin), or there is no object. */
+/* How many dates the object has, with holds, and dates that are over and not taken off yet; -1: that is not counted (pin), or
+ * there is no object.  127 and more: there are, or were, too many to count. */
 GC_API int SGC_dates(const void *object);
 
 /* ---- clocks ------------------------------------------------------------------------------------------- */
@@ -141,7 +143,7 @@ typedef struct SGC_clock SGC_clock_t;
 /* NULL when there is no memory.  It lasts until it is released, or its thread ends. */
 GC_API SGC_clock_t *SGC_clock_new(void);
 
-/* The clock is no more: all its dates are over now. */
+/* The clock is no more: all its dates are over now.  Nobody may pass it any more; it is not found out. */
 GC_API int SGC_clock_release(SGC_clock_t *clock);
 
 /* SGC_refresh and SGC_tick by that clock; NULL is the thread's own one. */
@@ -177,7 +179,7 @@ typedef struct SGC_region SGC_region_t;
 GC_API SGC_region_t *SGC_region_new(void);
 
 /* Memory for an object, aligned to 16, whose words may be pointers; not cleared.  NULL when there is no memory, and with errno
- * EPERM or EBUSY. */
+ * EPERM, EBUSY, or EINVAL for no region. */
 GC_API void *SGC_region_malloc(SGC_region_t *region, size_t bytes);
 
 /* The region gets a date. */
@@ -185,7 +187,8 @@ GC_API int SGC_region_refresh(SGC_region_t *region, unsigned extension);
 GC_API int SGC_region_refresh_global(SGC_region_t *region, unsigned extension);
 GC_API int SGC_region_refresh_clock(SGC_region_t *region, unsigned extension, SGC_clock_t *clock);
 
-/* The region is not used any more.  It goes with its last date; without any, when nothing reaches it or its objects. */
+/* The region is not used any more: nobody may allocate in it.  It goes with its last date, after which nobody may pass it;
+ * without any, when nothing reaches it or its objects.  EALREADY: it is closed. */
 GC_API int SGC_region_close(SGC_region_t *region);
 
 /* The region in whose memory the address lies; NULL: in none. */

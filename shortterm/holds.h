@@ -23,7 +23,7 @@ bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object);
 int sgc_hold(struct sgc_mutator *self, uintptr_t object);
 int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last);
 
-/* Does anybody hold the object, which begins there?  In a section, or outside. */
+/* Does anybody hold the object, which begins there?  In a section: in between a collection takes parts of the tree away. */
 bool sgc_held(uintptr_t object);
 
 /* Calls fn for the words that say which objects are held.  World stopped. */

@@ -146,9 +146,19 @@ static void vanished(struct sgc_mutator *m)
 
 /* ---- GC_free ---- */
 
+static bool is_held(struct sgc_mutator *self, uintptr_t object)
+{
+    bool held;
+
+    sgc_section_enter(sgc_section_of(self));
+    held = sgc_held(object);
+    sgc_section_leave(sgc_section_of(self));
+    return held;
+}
+
 static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
 {
-    return sgc_held(object) || sgc_expire_keeps(self, object, freed);
+    return is_held(self, object) || sgc_expire_keeps(self, object, freed);
 }
 
 /* ---- fork ---- */

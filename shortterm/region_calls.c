@@ -10,14 +10,15 @@
 #include "shortterm/start.h"
 #include "sgc_shortterm.h"
 
-/* The calling thread's dates if it is the region's owner; otherwise NULL and the error. */
+/* The calling thread's dates if it is the region's owner; otherwise NULL and the error.  NULL comes of SGC_region_new without
+ * memory. */
 static struct sgc_dates *owner_now(const struct SGC_region *r, int *error)
 {
     struct sgc_dates *d = sgc_dates_now(error);
 
-    if (d == NULL || r->owner == d->serial)
+    if (d == NULL || (r != NULL && r->owner == d->serial))
         return d;
-    *error = EPERM;
+    *error = r == NULL ? EINVAL : EPERM;
     return NULL;
 }
 
@@ -60,6 +61,8 @@ static int refresh(struct SGC_region *r, const struct sgc_region_date *date)
 
     if (d == NULL)
         return error;
+    if (r == NULL)
+        return EINVAL;
     if (date->extension > sgc_shortterm.extension)
         return ERANGE;
     if (date->clock != NULL && date->clock->dates != d)
@@ -88,6 +91,8 @@ int SGC_region_close(SGC_region_t *region)
 
     if (owner_now(region, &error) == NULL)
         return error;
+    if (region->closed)
+        return EALREADY;
     if (sgc_a32_load_acq(&region->over) != 0)
         sgc_region_empty(region);
     region->closed = true;

@@ -77,7 +77,7 @@ static void take_off(void *raw, uintptr_t *from, uintptr_t *end)
             sgc_a32_store(&r->traced, 1);
         if (sgc_aw_add(&r->dates, (uintptr_t)-1) != 1)
             continue;
-        r->next_over = t->over;
+        sgc_dirty_store(&r->next_over, t->over);
         t->over = r;
     }
 }

@@ -331,19 +331,25 @@ bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
     return true;
 }
 
-void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)
+/* Under the lock: before, a collection may take off what is over. */
+static void leave_to_all(struct sgc_date_queue *over)
 {
-    struct sgc_date_queue *over = &d->expired;
-
-    sgc_assert(sgc_verifies() && sgc_section_mine(self) && over->begin == 0);
-    if (over->first == NULL)
-        return;
-    sgc_date_pages_lock(self);
+    sgc_assert(over->first != NULL && over->last != NULL);
     over->last->next = gone.first;
     if (gone.first == NULL)
         gone.last = over->last;
     gone.first = over->first;
     *over = (struct sgc_date_queue){ NULL, NULL, 0 };
+}
+
+void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)
+{
+    struct sgc_date_queue *over = &d->expired;
+
+    sgc_assert(sgc_verifies() && sgc_section_mine(self) && over->begin == 0);
+    sgc_date_pages_lock(self);
+    if (over->first != NULL)
+        leave_to_all(over);
     sgc_date_pages_unlock(self);
 }
 

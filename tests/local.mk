@@ -436,6 +436,8 @@ test_headers += tests/lib/page_replay.h tests/lib/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 
 # System calls that are refused.
+unit_tests += tests/unit/gc/collect/test_clear_waits
+tests_unit_gc_collect_test_clear_waits_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_wait
 unit_tests += tests/unit/gc/collect/test_refused
 test_headers += tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
 EXTRA_tests_unit_gc_collect_test_refused_DEPENDENCIES = tests/lib/module_large.la
@@ -453,7 +455,7 @@ unit_tests += tests/unit/gc/collect/test_helpers
 
 # Finalizers, links and toggle references; many of them with 1, 2 and 8 markers, and by threads beside collections.
 unit_tests += \
-	tests/api/test_finalize \
+	tests/api/test_finalize tests/api/test_free_watched \
 	tests/api/test_links \
 	tests/api/test_toggle \
 	tests/unit/gc/finalize/test_finalize_many \
@@ -565,7 +567,8 @@ unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
 unit_tests += tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
 unit_tests += tests/unit/shortterm/test_kept_exactly tests/unit/shortterm/test_verify_places tests/unit/shortterm/test_wrong_calls \
-	tests/unit/shortterm/test_jumps
+	tests/unit/shortterm/test_jumps tests/unit/shortterm/test_between
+tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value
 
 # The rules of global time and of numbers of dates.
 unit_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules

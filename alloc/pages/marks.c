@@ -128,13 +128,17 @@ bool sgc_clear_some(uint32_t arenas)
     return true;
 }
 
+/* Who waits without the GC lock may sleep over a whole cycle, and then wait for what that one has begun. */
 void sgc_clear_finish(void)
 {
-    uint32_t all = sgc_a32_load_acq(&clearing.arenas);
     uint32_t done;
 
-    while (sgc_clear_some(UINT32_MAX))
-        continue;
-    while ((done = sgc_a32_load_acq(&clearing.done)) < all)
+    for (;;) {
+        while (sgc_clear_some(UINT32_MAX))
+            continue;
+        done = sgc_a32_load_acq(&clearing.done);
+        if (done >= sgc_a32_load_acq(&clearing.arenas))
+            return;
         sgc_wait(&clearing.done, done, 1000000);
+    }
 }

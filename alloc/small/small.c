@@ -358,11 +358,16 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
     sgc_bin_push(bin, object, sgc_bit_index(granule));
 }
 
+/* The bin for watched pages counts nothing but what is to be undone, so it says whether it was the one: the page may have become
+ * a watched one since, by another thread. */
 void sgc_free_undo(struct sgc_cache *cache, void *object)
 {
+    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number((uintptr_t)object)];
+    struct sgc_bin *bin = cache->watched.nfreed != 0 ? &cache->watched : &cache->bin[d->kind][d->cls];
+
     sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
-    sgc_assert(!sgc_heap_is_marking());
-    sgc_bin_at(cache, sgc_a32_load(&sgc_heap.pages[sgc_page_number((uintptr_t)object)].bin))->nfreed--;
+    sgc_assert(!sgc_heap_is_marking() && bin->nfreed > 0);
+    bin->nfreed--;
     sgc_own_bit_set(sgc_alloc_words, sgc_bit_index(sgc_granule_number((uintptr_t)object)));
 }
 

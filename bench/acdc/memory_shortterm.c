@@ -87,7 +87,7 @@ static const char *begin(const struct options *options)
                                     .step = (int)options->step, .page_bytes = (int)options->page };
 
     if (!look_up())
-        return "this collector has no short-term memory";
+        return "this libgc.so.1 is not SGC's; let LD_LIBRARY_PATH lead to that, which is in .libs of a build";
     if (sgc.shortterm_init(&chosen, sizeof chosen) != 0)
         return "SGC_shortterm_init refuses the options; its message says which";
     if (sgc.shortterm_mode() != chosen.mode)

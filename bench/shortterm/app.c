@@ -201,7 +201,8 @@ static void begin_dates(void)
     static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
 
     if (!find_dates())
-        app_refuse("--memory", "dates", "this libgc.so.1 has no short-term memory; choose another memory");
+        app_refuse("--memory", "dates",
+                   "this libgc.so.1 is not SGC's; let LD_LIBRARY_PATH lead to that, which is in .libs of a build");
     if (dates.init(&app.wanted, sizeof app.wanted) != 0)
         app_refuse("--memory", "dates", "short-term memory cannot be set up so");
     printf("mode %s text\n", modes[dates.mode()]);

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Noreturn void sgc_tool_fail(int status, const char *format, ...)
 {
@@ -19,6 +21,18 @@ _Noreturn void sgc_tool_fail(int status, const char *format, ...)
     va_end(args);
     fputc('\n', stderr);
     exit(status);
+}
+
+int sgc_tool_end(void)
+{
+    bool failed = ferror(stdout) != 0;
+    int reason = fflush(stdout) != 0 ? errno : 0;
+
+    if (!failed && reason == 0)
+        return 0;
+    fprintf(stderr, "%s: the standard output cannot be written to (%s); write to where there is room\n", sgc_tool_name,
+            reason != 0 ? strerror(reason) : "not all of it");
+    return SGC_TOOL_FAILED;
 }
 
 /* A number that begins there, in `all`; *end: behind it. */

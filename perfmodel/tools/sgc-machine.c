@@ -4,6 +4,7 @@
  *
  * What so few processors cannot show is written as a bound: see doc/perfmodel.md.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,15 @@ static struct sgc_machine machine;
 static struct sgc_topology topology;
 static int cpu[SGC_BENCH_CPUS], cpus;
 static size_t memory = (size_t)512 << 20;
+static const size_t quick_memory = (size_t)64 << 20;
 static const char *cache_source = "/sys";
 
 /* Each is a time or a rate, so 0 says that there was no memory for it. */
 static double measured(double value)
 {
     if (value <= 0)
-        sgc_tool_fail(FAILED, "no memory or no thread to measure with; %zu MB are needed for each processor: try --quick",
-                      memory >> 20);
+        sgc_tool_fail(FAILED, "no memory or no thread to measure with, %zu MB are needed for each processor; %s", memory >> 20,
+                      memory > quick_memory ? "try --quick" : "free memory, or raise the limits (ulimit -v, ulimit -u)");
     return value;
 }
 
@@ -220,7 +222,7 @@ static void write_file(const char *output)
     char day[32];
 
     if (file == NULL)
-        sgc_tool_fail(FAILED, "%s: cannot be written; name a file in a folder that can", output);
+        sgc_tool_fail(FAILED, "%s: cannot be written (%s); name a file in a folder that can", output, strerror(errno));
     strftime(day, sizeof day, "%Y-%m-%d", gmtime(&now));
     fprintf(file, "# Measured by sgc-machine %s on %s.\n", SGC_MACHINE_VERSION, day);
     sgc_machine_write(&machine, file, source, NULL);
@@ -234,7 +236,17 @@ static void write_file(const char *output)
 static void print_and_end(const char *text)
 {
     fputs(text, stdout);
-    exit(fflush(stdout) == 0 ? 0 : FAILED);
+    exit(sgc_tool_end());
+}
+
+static void take_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length >= sizeof machine.name || strpbrk(name, " \t#\n") != NULL)
+        sgc_tool_fail(MISUSED, "--name %s: expected a name of 1 to %zu characters, without spaces and #", name,
+                      sizeof machine.name - 1);
+    strcpy(machine.name, name);
 }
 
 static const char *parse(int argc, char **argv)
@@ -250,15 +262,13 @@ static const char *parse(int argc, char **argv)
         if (strcmp(argv[i], "--version") == 0)
             print_and_end("sgc-machine (SGC) " SGC_MACHINE_VERSION "\n");
         if (strcmp(argv[i], "--quick") == 0)
-            memory = (size_t)64 << 20;
+            memory = quick_memory;
         else if (strcmp(argv[i], "--output") == 0 && has_value)
             output = argv[++i];
-        else if (strcmp(argv[i], "--name") == 0 && has_value && strlen(argv[i + 1]) < sizeof machine.name &&
-                 strpbrk(argv[i + 1], " \t#\n") == NULL && argv[i + 1][0] != '\0')
-            strcpy(machine.name, argv[++i]);
+        else if (strcmp(argv[i], "--name") == 0 && has_value)
+            take_name(argv[++i]);
         else if (strcmp(argv[i], "--output") == 0 || strcmp(argv[i], "--name") == 0)
-            sgc_tool_fail(MISUSED, "%s: expected %s behind it", argv[i],
-                          argv[i][2] == 'o' ? "a file" : "a name of at most 63 characters without spaces");
+            sgc_tool_fail(MISUSED, "%s: expected a %s behind it", argv[i], argv[i][2] == 'o' ? "file" : "name");
         else
             sgc_tool_fail(MISUSED, "%s: unknown; sgc-machine --help prints what there is", argv[i]);
     }

@@ -103,7 +103,7 @@ static bool take_option(struct settings *s, const char *name, const char *value)
 static void print_and_end(const char *text, const char *more)
 {
     printf("%s%s", text, more);
-    exit(fflush(stdout) == 0 ? 0 : BAD_INPUT);
+    exit(sgc_tool_end());
 }
 
 static bool takes_value(const char *name)
@@ -347,5 +347,5 @@ int main(int argc, char **argv)
         print_choices(&s);
     else
         print_table(&s);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : BAD_INPUT;
+    return sgc_tool_end();
 }

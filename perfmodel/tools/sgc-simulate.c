@@ -123,7 +123,7 @@ static void print_and_end(const char *option)
     else
         for (unsigned i = 0; sgc_sim_preset_name(i) != NULL; i++)
             puts(sgc_sim_preset_name(i));
-    exit(fflush(stdout) == 0 ? 0 : BAD_INPUT);
+    exit(sgc_tool_end());
 }
 
 static void take_flag(struct settings *s, const char *option)
@@ -275,5 +275,5 @@ int main(int argc, char **argv)
     }
     sgc_sim_release(&heap);
     sgc_graph_release(&graph);
-    return ferror(stdout) || fflush(stdout) != 0 ? BAD_INPUT : 0;
+    return sgc_tool_end();
 }

@@ -92,8 +92,8 @@ static void draw_roots(const struct sgc_graph *g)
 static int draw(const struct sgc_graph *g, const char *path)
 {
     if (g->objects > DRAWN) {
-        fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most\n", path, g->objects,
-                DRAWN);
+        fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most: write a snapshot "
+                "with less in it, such as an earlier one\n", path, g->objects, DRAWN);
         return BAD;
     }
     printf("digraph heap {\n");

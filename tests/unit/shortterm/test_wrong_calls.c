@@ -189,6 +189,19 @@ static int sizes(void)
     return wrong != 0 || figures().dates != 2;
 }
 
+/* What SGC_region_new returns when there is no memory; and a region that is closed already. */
+static int no_region(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    int wrong = SGC_region_refresh(NULL, 0) != EINVAL || SGC_region_refresh_global(NULL, 0) != EINVAL;
+
+    wrong += SGC_region_refresh_clock(NULL, 0, NULL) != EINVAL || SGC_region_close(NULL) != EINVAL;
+    errno = 0;
+    wrong += SGC_region_malloc(NULL, 16) != NULL || errno != EINVAL;
+    wrong += SGC_region_close(region) != 0 || SGC_region_close(region) != EALREADY;
+    return wrong != 0 || figures().dates != 0;
+}
+
 /* More than there is room for in a number: the object stays, in each mode, until a collection has counted anew. */
 static int dates_200(void)
 {
@@ -516,6 +529,7 @@ static const struct test {
     { expired, "and one that expired, where it is freed" },
     { extensions, "an extension that is too large is refused" },
     { sizes, "so is a size" },
+    { no_region, "so is no region, and one that is closed already" },
     { dates_200, "an object with 200 dates stays" },
     { freed_with_date, "an object with a date is freed with pin only" },
     { blocked, "within GC_do_blocking all calls are refused" },

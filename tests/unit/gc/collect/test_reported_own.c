@@ -2,7 +2,7 @@
 /*
  * What SGC itself stores into objects of a program that reports its writes: all of the heap is watched before each call, and
  * the cards of the words that have pointers in them are written after it.  Also: gc/api/objects.c, gc/api/created_threads.c,
- * alloc/small/small.c.
+ * alloc/small/small.c, shortterm/regions.c.
  */
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
@@ -12,6 +12,7 @@
 #include <gc/gc_inline.h>
 #include <gc/gc_typed.h>
 #include <sgc.h>
+#include <sgc_shortterm.h>
 
 #include "platform/dirty.h"
 #include "tests/lib/child.h"
@@ -180,6 +181,17 @@ static bool thread_record(void)
     return told && *cell == (void *)cell && is_written(cell);
 }
 
+/* Their last dates are over at the same tick: then the one leads to the other, and nothing else does. */
+static bool regions_over(void)
+{
+    SGC_region_t *region[2] = { SGC_region_new(), SGC_region_new() };
+
+    if (SGC_region_refresh(region[0], 0) != 0 || SGC_region_refresh(region[1], 0) != 0)
+        return false;
+    watch_all();
+    return SGC_tick() == 0 && is_written(region[1]);
+}
+
 static bool reports(void)
 {
     char *small = GC_malloc(9000), *large = GC_malloc(100000);
@@ -234,6 +246,7 @@ static int store_by_itself(void)
     EXPECT(gcj_type());
     EXPECT(results());
     EXPECT(thread_record());
+    EXPECT(regions_over());
     EXPECT(reports());
 #undef EXPECT
     return 0;

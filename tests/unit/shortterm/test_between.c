@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A collection comes between two steps of a function of short-term memory, at the worst moment.
+ *
+ * The test is linked with sgc_date_pages_lock and sgc_tree_value wrapped (tests/local.mk): it can collect just before the one,
+ * and on x86-64 after each instruction of the other.
+ *
+ * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c.
+ */
+#include "tests/lib/findings.h"
+
+#include <signal.h>
+
+#include "gc/finalize/address_tree.h"
+#include "shortterm/date_pages.h"
+#include "tests/lib/sanitized.h"
+#include "tests/lib/trap.h"
+
+/* ---- before the lock of the pages of dates ---- */
+
+static void (*before_lock)(void);       /* once */
+
+void __real_sgc_date_pages_lock(struct sgc_section *self);
+void __wrap_sgc_date_pages_lock(struct sgc_section *self);
+
+void __wrap_sgc_date_pages_lock(struct sgc_section *self)
+{
+    void (*due)(void) = before_lock;
+
+    before_lock = NULL;
+    if (due != NULL)
+        due();
+    __real_sgc_date_pages_lock(self);
+}
+
+/* ---- threads that end with dates that are over ---- */
+
+static struct node *other;
+
+/* Without a tick of the own clock, which would tell what has been found so far. */
+static void let_expire(void *place)
+{
+    SGC_clock_t *clock = SGC_clock_new();
+
+    make_one(place);
+    SGC_refresh_clock(*(struct node **)place, 0, clock);
+    SGC_clock_release(clock);
+}
+
+/* The collection takes the date off that the thread is about to leave to all, and another thread leaves one before it does. */
+static void collect_and_leave(void)
+{
+    GC_gcollect();
+    elsewhere(let_expire, &other);
+}
+
+static void let_expire_and_leave(void *place)
+{
+    let_expire(place);
+    before_lock = collect_and_leave;
+}
+
+static int two_leave(void)
+{
+    findings_begin();
+    elsewhere(let_expire_and_leave, &root);
+    if (before_lock != NULL || root == NULL || other == NULL)
+        return 1;
+    return check() == 2 && with_certainty(SGC_FINDING_CERTAIN) == 2 ? 0 : 2;
+}
+
+/* ---- holds are asked for ---- */
+
+#if defined(__x86_64__)
+
+enum { BYTES = 48, STEPS = 100 };
+
+static void *volatile freed;            /* what is freed, and was held */
+static bool stepped;
+static volatile int step, collect_at;
+
+uintptr_t __real_sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
+uintptr_t __wrap_sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
+
+uintptr_t __wrap_sgc_tree_value(const struct sgc_tree *tree, uintptr_t address)
+{
+    uintptr_t value;
+
+    if (!stepped)
+        return __real_sgc_tree_value(tree, address);
+    trap_on();
+    value = __real_sgc_tree_value(tree, address);
+    trap_off();
+    return value;
+}
+
+static uintptr_t place_in_leaf(const void *object)
+{
+    return (uintptr_t)object / SGC_GRANULE % (1 << SGC_TREE_LEAF_LOG);
+}
+
+/* The collection takes away the leaf of the tree in which the other object had its hold; the first hold that a new thread
+ * makes gets that leaf, and its own place in it. */
+static void collect_and_hold(void *unused)
+{
+    void *object;
+
+    (void)unused;
+    GC_gcollect();
+    do
+        object = GC_MALLOC_ATOMIC(BYTES);
+    while (place_in_leaf(object) != place_in_leaf(freed));
+    if (SGC_hold(object) != 0)
+        abort();
+}
+
+static void on_trap(int signal)
+{
+    (void)signal;
+    if (!sgc_section_inside(&sgc_self->section) && step++ == collect_at)
+        elsewhere(collect_and_hold, NULL);
+}
+
+static int free_held_before(void)
+{
+    struct sigaction action = { .sa_handler = on_trap };
+
+    GC_INIT();
+    sigaction(SIGTRAP, &action, NULL);
+    freed = GC_MALLOC_UNCOLLECTABLE(BYTES);
+    if (SGC_hold(freed) != 0 || SGC_unhold(freed) != 0)
+        return 1;
+    stepped = true;
+    GC_free(freed);
+    stepped = false;
+    return GC_base(freed) == NULL ? 0 : 2;
+}
+
+/* In a child each, where nobody has nodes of trees left over. */
+static void test_free(void)
+{
+    int wrong = 0;
+
+    for (collect_at = 0; collect_at < STEPS; collect_at++)
+        wrong += run_in_child(free_held_before) != 0;
+    tap_ok(wrong == 0, "an object that is not held any more is freed, wherever a collection comes (%d were not)", wrong);
+}
+
+#else
+
+static void test_free(void)
+{
+    tap_skip("it needs single steps");
+}
+
+#endif
+
+int main(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip("a sanitizer has its own signals");
+    else
+        test_free();
+    child_ok(two_leave, "a collection takes off what a thread leaves as it ends: what others have left by then is found, too");
+    return tap_done();
+}
