@@ -83,6 +83,14 @@ int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size)
 
 /* ---- the start ---- */
 
+/* Who looks for mistakes in a mode that finds none would take that for a good sign. */
+static void check_is_possible(const struct sgc_options *o)
+{
+    if (o->shortterm_check != 0 && o->shortterm != SGC_SHORTTERM_VERIFY)
+        sgc_warn("SGC_SHORTTERM_CHECK has no effect: nothing is looked for without SGC_SHORTTERM=verify. Set that, too, or "
+                 "leave it out");
+}
+
 void sgc_shortterm_settle(void)
 {
     const struct sgc_options *o = &sgc_options;
@@ -95,6 +103,7 @@ void sgc_shortterm_settle(void)
     sgc_shortterm.check = (uint32_t)o->shortterm_check;
     sgc_shortterm.words = o->shortterm == SGC_SHORTTERM_VERIFY ? 2 : 1;
     sgc_date_pages_init((size_t)o->shortterm_page, sgc_shortterm.words);
+    check_is_possible(o);
     sgc_assert(sgc_shortterm_ok());
 }
 
