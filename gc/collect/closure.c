@@ -108,7 +108,7 @@ static void look_in_object(const struct sgc_object *o, void *arg)
 
 static void look_at_registered(void *arg, uintptr_t address)
 {
-    look_at(arg, 0, address);
+    look_at(arg, address, address);
 }
 
 static void look_at_all(struct look *look)
@@ -116,11 +116,11 @@ static void look_at_all(struct look *look)
     sgc_assert(sgc_stopped_by_self());
     look->root = true;
     sgc_roots_visit(look_in_root, look, true);
+    look->root = false;
     look->where = "the tables of finalization";
     look->anywhere = true;
     sgc_finalization_visit(look_at_registered, look);
     look->where = in_object;
-    look->root = false;
     look->anywhere = sgc_options.all_interior_pointers;
     sgc_walk_objects(look_in_object, look);
 }

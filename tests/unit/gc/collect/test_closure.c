@@ -242,6 +242,36 @@ static int disclaimed(void)
     return 0;
 }
 
+/* ---- the end of an object ---- */
+
+enum { NEIGHBOURS = 100 };
+
+/* In small pages objects are neighbours, and every other one is dead. */
+static void make_neighbours(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        void *object = GC_malloc(64);
+
+        if (i % 2 == 0)
+            GC_register_finalizer(holder, never, object, NULL, NULL), holder = GC_malloc(16);
+    }
+}
+
+/* What is kept by its exact address does not keep the object that ends there. */
+static int neighbours(void)
+{
+    setenv("SGC_END_BYTE", "roots", 1);
+    begin();
+    GC_set_on_collection_event(NULL);
+    GC_disable();
+    holder = GC_malloc(16);
+    white_join(white_start(make_neighbours, NULL));
+    GC_enable();
+    white_collect();
+    return 0;
+}
+
 /* ---- a stack that is a root, or an object ---- */
 
 enum { STACK = 1 << 18, DEEP = 1024 };
@@ -334,6 +364,7 @@ int main(void)
     for (at = 0; at < sizeof ways / sizeof *ways; at++)
         test_missed();
     tap_ok(run_in_child(miss_none) == 0, "a whole mark passes");
+    child_ok(neighbours, "what data of finalizers begins with does not mean the object before it");
     check_own_stack(added_stack, "an added root");
     check_own_stack(stack_in_heap, "an object");
     check_own_stack(stack_in_data, "static data");
