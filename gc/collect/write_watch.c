@@ -24,6 +24,7 @@ enum {
 struct watch {
     sgc_a32_t manual;                   /* the program has promised to report its writes */
     sgc_aw_t source;                    /* struct sgc_dirty_source; 0: none is open */
+    sgc_aw_t changing;                  /* the one that is being opened, or closed; 0: none */
     bool lost;                          /* since it was opened something could not be collected */
     bool told;                          /* that some pages cannot be watched */
     uint64_t written[AT_ONCE][SGC_WRITTEN_WORDS];
@@ -44,23 +45,30 @@ static const struct sgc_dirty_source *const by_option[] = {
     [SGC_DIRTY_SOFTWARE] = &sgc_dirty_software,
 };
 
+/* A fork may come in the middle: its child has to know what is half open. */
 static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusal *why)
 {
-    if (!sgc_dirty_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why))
-        return false;
+    bool opened;
+
     sgc_assert(source() == NULL);
-    sgc_aw_store_rel(&watch.source, (uintptr_t)one);
-    return true;
+    sgc_aw_store_rel(&watch.changing, (uintptr_t)one);
+    opened = sgc_dirty_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why);
+    if (opened)
+        sgc_aw_store_rel(&watch.source, (uintptr_t)one);
+    sgc_aw_store_rel(&watch.changing, 0);
+    return opened;
 }
 
 static void close_source(void)
 {
     const struct sgc_dirty_source *old = source();
 
+    sgc_aw_store_rel(&watch.changing, (uintptr_t)old);
     sgc_aw_store_rel(&watch.source, 0);
     if (old != NULL)
         old->close();
     watch.lost = false;
+    sgc_aw_store_rel(&watch.changing, 0);
 }
 
 static void say_refused(const char *name, const struct sgc_dirty_refusal *why, const char *when, const char *then)
@@ -347,5 +355,7 @@ bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg)
 
 void sgc_watch_after_fork(void)
 {
+    if (source() == NULL)
+        sgc_aw_store_rel(&watch.source, sgc_aw_load_acq(&watch.changing));
     close_source();
 }

@@ -4,6 +4,7 @@
  *
  *   source    who enables concurrent cycles; the lead, where  the lead, who has the GC lock;  release / acquire
  *             no cycle marks                                  who switches stacks
+ *   changing  who opens or closes a source                  the child of a fork, alone      release / acquire
  *   manual    who chooses the mode, before that               who enables them                relaxed: one word
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
  *

@@ -313,6 +313,53 @@ static int enabled_by_many(void)
     return end(BESIDE);
 }
 
+/* ---- a fork while a source is opened or closed ---- */
+
+enum { FORKS_BETWEEN = 200 };
+
+static sgc_a32_t forked_enough;
+
+static void *open_and_close(void *arg)
+{
+    while (sgc_a32_load(&forked_enough) == 0) {
+        if (!sgc_watch_open())
+            return arg;
+        sgc_watch_after_fork();
+    }
+    return NULL;
+}
+
+static int reopened_in_child(void)
+{
+    pid_t child = fork();
+    int status = 1;
+
+    if (child == 0) {
+        alarm(20);
+        sgc_watch_after_fork();
+        _exit(!sgc_watch_open());
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+/* Nobody else uses the watch, since collections stop the program. */
+static int forks_between(void)
+{
+    pthread_t thread;
+    void *refused = NULL;
+    int status = 0;
+
+    setenv("SGC_MODE", "stop", 1);
+    begin();
+    thread = thread_start(open_and_close, &thread);
+    for (int i = 0; i < FORKS_BETWEEN && status == 0; i++)
+        status = reopened_in_child();
+    sgc_a32_store(&forked_enough, 1);
+    pthread_join(thread, &refused);
+    return refused == NULL ? status : 2;
+}
+
 static void test_target(const char *target, int (*body)(void), const char *message)
 {
     setenv("GC_PAUSE_TIME_TARGET", target, 1);
@@ -366,6 +413,7 @@ int main(void)
     test_middle();
     child_ok(fails_now_and_then, "one call in two hundred fails");
     says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
+    says(forks_between, NULL, "%d forks while a source is opened or closed: the child opens it anew", FORKS_BETWEEN);
     test_settings();
     return tap_done();
 }
