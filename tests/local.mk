@@ -436,9 +436,8 @@ test_headers += tests/lib/page_replay.h tests/lib/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 
 # System calls that are refused.
-unit_tests += tests/unit/gc/collect/test_clear_waits
 tests_unit_gc_collect_test_clear_waits_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_wait
-unit_tests += tests/unit/gc/collect/test_refused
+unit_tests += tests/unit/gc/collect/test_clear_waits tests/unit/gc/collect/test_refused
 test_headers += tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
 EXTRA_tests_unit_gc_collect_test_refused_DEPENDENCIES = tests/lib/module_large.la
 
