@@ -563,8 +563,7 @@ EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
 # Short-term memory.
 unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
 	tests/unit/shortterm/test_regions tests/unit/shortterm/test_refresh_reachable
-unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
-unit_tests += tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
+unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
 unit_tests += tests/unit/shortterm/test_kept_exactly tests/unit/shortterm/test_verify_places tests/unit/shortterm/test_wrong_calls \
 	tests/unit/shortterm/test_jumps tests/unit/shortterm/test_between
 tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value
