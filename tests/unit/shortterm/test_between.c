@@ -5,11 +5,12 @@
  * The test is linked with sgc_date_pages_lock and sgc_tree_value wrapped (tests/local.mk): it can collect just before the one,
  * and on x86-64 after each instruction of the other.
  *
- * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c.
+ * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c, shortterm/expire.c.
  */
 #include "tests/lib/findings.h"
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include "gc/finalize/address_tree.h"
 #include "shortterm/date_pages.h"
@@ -146,9 +147,83 @@ static void test_free(void)
     tap_ok(wrong == 0, "an object that is not held any more is freed, wherever a collection comes (%d were not)", wrong);
 }
 
+/* ---- dates are taken off ---- */
+
+enum { EXPIRE_STEPS = 400, MOST_CALLS = 50, TRAP_FLAG = 0x100 };
+
+static int calls;
+
+static void collect(void *unused)
+{
+    (void)unused;
+    GC_gcollect();
+}
+
+static void on_expire_trap(int signal, siginfo_t *info, void *interrupted)
+{
+    (void)signal, (void)info;
+    if (step++ < collect_at || sgc_section_inside(&sgc_self->section))
+        return;
+    elsewhere(collect, NULL);
+    ((ucontext_t *)interrupted)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static int make_the_next(void *unused);
+
+/* A collection leaves its date to the thread, since the program has something to do with it. */
+static void make_with_proc(void)
+{
+    void *object = GC_MALLOC_UNCOLLECTABLE(BYTES);
+
+    if (SGC_set_expiry_proc(object, make_the_next) != 0 || SGC_refresh(object, 0) != 0)
+        abort();
+}
+
+static int make_the_next(void *unused)
+{
+    (void)unused;
+    if (++calls == MOST_CALLS)
+        _exit(3);
+    make_with_proc();
+    return SGC_tick();
+}
+
+/* A page for each date, so that a collection gives one back. */
+static int expire_what_is_over(void)
+{
+    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, 2, SGC_SHORTTERM_LAZY, 0, 24 };
+    struct sigaction action = { .sa_sigaction = on_expire_trap, .sa_flags = SA_SIGINFO };
+
+    GC_INIT();
+    sigaction(SIGTRAP, &action, NULL);
+    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || SGC_refresh(GC_MALLOC(BYTES), 0) != 0)
+        return 1;
+    make_with_proc();
+    SGC_tick();
+    trap_on();
+    SGC_expire(SIZE_MAX);
+    trap_off();
+    return calls == 1 ? 0 : 2;
+}
+
+static void test_expire(void)
+{
+    int wrong = 0;
+
+    for (collect_at = 0; collect_at < EXPIRE_STEPS; collect_at++)
+        wrong += run_in_child(expire_what_is_over) != 0;
+    tap_ok(wrong == 0, "what is over when it begins is taken off, and no more, wherever a collection comes (%d times more)",
+           wrong);
+}
+
 #else
 
 static void test_free(void)
+{
+    tap_skip("it needs single steps");
+}
+
+static void test_expire(void)
 {
     tap_skip("it needs single steps");
 }
@@ -157,10 +232,12 @@ static void test_free(void)
 
 int main(void)
 {
-    if (TEST_SANITIZED)
+    if (TEST_SANITIZED) {
         tap_skip("a sanitizer has its own signals");
-    else
+    } else {
         test_free();
+        test_expire();
+    }
     child_ok(two_leave, "a collection takes off what a thread leaves as it ends: what others have left by then is found, too");
     return tap_done();
 }
