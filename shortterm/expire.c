@@ -146,7 +146,7 @@ void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 
 /* ---- taking off ---- */
 
-/* What is over when the first one begins is where all of them end: read in the section, since a collection may give pages back. */
+/* They end with what is over when the first one begins: in its section, since before a collection may give that page back. */
 static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
