@@ -146,7 +146,8 @@ void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 
 /* ---- taking off ---- */
 
-static uint32_t expire_batch(struct sgc_dates *d, size_t most)
+/* They end with what is over when the first one begins: in its section, since before a collection may give that page back. */
+static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
     struct batch b;
@@ -154,6 +155,8 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most)
     b.taken = b.objects = 0;
     b.first = NULL;
     sgc_section_enter(section);
+    if (begins)
+        d->expire_to = d->expired.last;
     take_some(d, most, &b);
     sgc_section_leave(section);
     if (b.first != NULL)
@@ -221,9 +224,8 @@ size_t sgc_expire(struct sgc_dates *d, size_t most)
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
     if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
-    d->expire_to = d->expired.last;
-    while (taken < most && d->expired.first != NULL && d->expire_to != NULL)
-        taken += expire_batch(d, most - taken);
+    while (taken < most && d->expired.first != NULL && (taken == 0 || d->expire_to != NULL))
+        taken += expire_batch(d, most - taken, taken == 0);
     return taken;
 }
 

@@ -65,16 +65,18 @@ bool sgc_expiry_calling(struct sgc_dates *d)
     return d->calling != 0;
 }
 
+/* A function that gives up a hold may come here again. */
 enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object)
 {
     SGC_expiry_proc proc = sgc_finalization_registered() ? (SGC_expiry_proc)sgc_finalizer_take(d->owner, object, call) : NULL;
+    uintptr_t outer = sgc_expiry_calling(d) ? d->calling : 0;
     int stays;
 
-    sgc_assert(sgc_mutator_mine(d->owner) && d->calling == 0);
+    sgc_assert(sgc_mutator_mine(d->owner));
     if (proc == NULL)
         return SGC_EXPIRY_NOTHING;
     d->calling = sgc_stack_pointer();
     stays = proc((void *)object);
-    d->calling = 0;
+    d->calling = outer;
     return stays != 0 ? SGC_EXPIRY_KEEP : SGC_EXPIRY_FREE;
 }

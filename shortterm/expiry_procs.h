@@ -17,7 +17,8 @@ enum sgc_expiry_said {
 };
 
 /* The object has no date any more, and the calling thread has it to itself: calls its function, once.  While that runs the
- * thread takes no dates off (sgc_expiry_calling).  On the thread of the dates, outside sections. */
+ * thread takes no dates off (sgc_expiry_calling), but for those of holds that it gives up.  On the thread of the dates, outside
+ * sections. */
 enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
 
 /* Has any object had such a function?  By who has an object: who set its function did so before. */

@@ -150,16 +150,29 @@ static int refresh_one(uintptr_t start, const struct wish *w)
     return sgc_refresh_for((void *)start, w->extension, w->global, w->caller);
 }
 
-/* What others have freed meanwhile needs no date any more. */
+/* What others have freed meanwhile needs no date any more, and something else may lie there, to which a date would put an end.
+ * A region may have another newest chunk by now. */
+static bool still_gets_date(uintptr_t start)
+{
+    const struct SGC_region *region = sgc_region_at(start);
+
+    if (region != NULL)
+        return sgc_aw_load(&region->dates) != 0;
+    return sgc_counts_of(sgc_granule_number(start)) != 0;
+}
+
 static int refresh_found(const struct reach *r, const struct wish *w)
 {
     int error = 0;
 
-    for (size_t i = 1; i < r->count && error == 0; i++)
-        if (r->object[i] & GETS_DATE) {
-            error = refresh_one(r->object[i] & ~(uintptr_t)GETS_DATE, w);
-            error = error == ESTALE ? 0 : error;
-        }
+    for (size_t i = 1; i < r->count && error == 0; i++) {
+        uintptr_t start = r->object[i] & ~(uintptr_t)GETS_DATE;
+
+        if (start == r->object[i] || !still_gets_date(start))
+            continue;
+        error = refresh_one(start, w);
+        error = error == ESTALE ? 0 : error;
+    }
     return error;
 }
 

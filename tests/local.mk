@@ -436,9 +436,8 @@ test_headers += tests/lib/page_replay.h tests/lib/page_trace.h
 EXTRA_DIST += tests/traces/churn.txt tests/traces/pipeline.txt tests/traces/turns.txt
 
 # System calls that are refused.
-unit_tests += tests/unit/gc/collect/test_clear_waits
 tests_unit_gc_collect_test_clear_waits_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_wait
-unit_tests += tests/unit/gc/collect/test_refused
+unit_tests += tests/unit/gc/collect/test_clear_waits tests/unit/gc/collect/test_refused
 test_headers += tests/lib/refused_run.h tests/lib/refused_threads.h tests/lib/refused_work.h
 EXTRA_tests_unit_gc_collect_test_refused_DEPENDENCIES = tests/lib/module_large.la
 
@@ -564,11 +563,10 @@ EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
 # Short-term memory.
 unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
 	tests/unit/shortterm/test_regions tests/unit/shortterm/test_refresh_reachable
-unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time
-unit_tests += tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
+unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
 unit_tests += tests/unit/shortterm/test_kept_exactly tests/unit/shortterm/test_verify_places tests/unit/shortterm/test_wrong_calls \
 	tests/unit/shortterm/test_jumps tests/unit/shortterm/test_between
-tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value
+tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value,--wrap=sgc_external_look
 
 # The rules of global time and of numbers of dates.
 unit_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules

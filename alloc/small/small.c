@@ -358,8 +358,8 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
     sgc_bin_push(bin, object, sgc_bit_index(granule));
 }
 
-/* The bin for watched pages counts nothing but what is to be undone, so it says whether it was the one: the page may have become
- * a watched one since, by another thread. */
+/* The bin for watched pages counts nothing but what is to be undone, so it says whether it was the one: another thread may have
+ * made the page a watched one since. */
 void sgc_free_undo(struct sgc_cache *cache, void *object)
 {
     const struct sgc_page *d = &sgc_heap.pages[sgc_page_number((uintptr_t)object)];

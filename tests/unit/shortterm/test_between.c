@@ -2,14 +2,15 @@
 /*
  * A collection comes between two steps of a function of short-term memory, at the worst moment.
  *
- * The test is linked with sgc_date_pages_lock and sgc_tree_value wrapped (tests/local.mk): it can collect just before the one,
- * and on x86-64 after each instruction of the other.
+ * The test is linked with some functions wrapped (tests/local.mk): it can collect just before sgc_date_pages_lock, after each
+ * instruction of sgc_tree_value (on x86-64), and has other threads do something after sgc_external_look.
  *
- * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c.
+ * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c, shortterm/expire.c, shortterm/refresh_reachable.c.
  */
 #include "tests/lib/findings.h"
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include "gc/finalize/address_tree.h"
 #include "shortterm/date_pages.h"
@@ -146,6 +147,75 @@ static void test_free(void)
     tap_ok(wrong == 0, "an object that is not held any more is freed, wherever a collection comes (%d were not)", wrong);
 }
 
+/* ---- dates are taken off ---- */
+
+enum { EXPIRE_STEPS = 400, MOST_CALLS = 50, TRAP_FLAG = 0x100 };
+
+static int calls;
+
+static void collect(void *unused)
+{
+    (void)unused;
+    GC_gcollect();
+}
+
+static void on_expire_trap(int signal, siginfo_t *info, void *interrupted)
+{
+    (void)signal, (void)info;
+    if (step++ < collect_at || sgc_section_inside(&sgc_self->section))
+        return;
+    elsewhere(collect, NULL);
+    ((ucontext_t *)interrupted)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static int make_the_next(void *unused);
+
+/* A collection leaves its date to the thread, since the program has something to do with it. */
+static void make_with_proc(void)
+{
+    void *object = GC_MALLOC_UNCOLLECTABLE(BYTES);
+
+    if (SGC_set_expiry_proc(object, make_the_next) != 0 || SGC_refresh(object, 0) != 0)
+        abort();
+}
+
+static int make_the_next(void *unused)
+{
+    (void)unused;
+    if (++calls == MOST_CALLS)
+        _exit(3);
+    make_with_proc();
+    return SGC_tick();
+}
+
+/* A page for each date, so that a collection gives one back. */
+static int expire_what_is_over(void)
+{
+    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, 2, SGC_SHORTTERM_LAZY, 0, 24 };
+    struct sigaction action = { .sa_sigaction = on_expire_trap, .sa_flags = SA_SIGINFO };
+
+    GC_INIT();
+    sigaction(SIGTRAP, &action, NULL);
+    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || SGC_refresh(GC_MALLOC(BYTES), 0) != 0)
+        return 1;
+    make_with_proc();
+    SGC_tick();
+    trap_on();
+    SGC_expire(SIZE_MAX);
+    trap_off();
+    return calls == 1 ? 0 : 2;
+}
+
+static void test_expire(void)
+{
+    int wrong = 0;
+
+    for (collect_at = 0; collect_at < EXPIRE_STEPS; collect_at++)
+        wrong += run_in_child(expire_what_is_over) != 0;
+    tap_ok(wrong == 0, "what is over when it begins is taken off, and no more, wherever a collection comes (%d times more)",
+           wrong);
+}
+
 #else
 
 static void test_free(void)
@@ -153,14 +223,86 @@ static void test_free(void)
     tap_skip("it needs single steps");
 }
 
+static void test_expire(void)
+{
+    tap_skip("it needs single steps");
+}
+
 #endif
+
+/* ---- what an object leads to ---- */
+
+enum { TRIES = 100000 };
+
+static void (*after_look)(void);        /* once */
+
+bool __real_sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
+bool __wrap_sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
+
+bool __wrap_sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg)
+{
+    bool stopped = __real_sgc_external_look(self, fn, arg);
+    void (*due)(void) = after_look;
+
+    after_look = NULL;
+    if (due != NULL)
+        due();
+    return stopped;
+}
+
+static sgc_a32_t linked, looked, replaced;
+
+/* A thread lets its object expire, to which the root leads, and gets another one at its place, without a date. */
+static void replace(void *unused)
+{
+    struct node *expires = make_node(NULL, NULL);
+
+    (void)unused;
+    root->left = expires;
+    if (SGC_refresh(expires, 0) != 0)
+        abort();
+    sgc_a32_store_rel(&linked, 1);
+    white_reached(&looked, 1);
+    SGC_tick();
+    for (int i = 0; i < TRIES && other != expires; i++)
+        other = make_node(NULL, NULL);
+    if (other == expires)
+        sgc_a32_store_rel(&replaced, 1);
+}
+
+static void let_it_be_replaced(void)
+{
+    sgc_a32_store_rel(&looked, 1);
+    white_reached(&replaced, 1);
+}
+
+static int refresh_reachable(void)
+{
+    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, 2, -1, -1, -1 };
+    pthread_t thread;
+
+    GC_INIT();
+    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || SGC_shortterm_mode() != SGC_SHORTTERM_FREE)
+        return 4;
+    root = make_node(NULL, NULL);
+    thread = white_start(replace, NULL);
+    white_reached(&linked, 1);
+    after_look = let_it_be_replaced;
+    if (SGC_refresh_reachable(root, 1, 0, 100) != 0 || SGC_dates(root) != 1)
+        return 2;
+    white_join(thread);
+    return other == NULL || sgc_a32_load(&replaced) == 0 ? 3 : SGC_dates(other);
+}
 
 int main(void)
 {
-    if (TEST_SANITIZED)
+    if (TEST_SANITIZED) {
         tap_skip("a sanitizer has its own signals");
-    else
+    } else {
         test_free();
+        test_expire();
+    }
+    child_ok(refresh_reachable, "what takes the place of an object that a structure led to gets no date with that");
     child_ok(two_leave, "a collection takes off what a thread leaves as it ends: what others have left by then is found, too");
     return tap_done();
 }

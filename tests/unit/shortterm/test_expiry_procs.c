@@ -169,10 +169,36 @@ static int jumped(void)
     return s.dates != 0 || s.expired != 0 || s.freed != BATCH - 1;
 }
 
+/* One gives up the hold of another object, whose function is called within that, and then ticks. */
+static void *held, *later;
+static bool held_is_gone, later_stays;
+
+static int unhold(void *object)
+{
+    (void)object;
+    if (SGC_unhold(held) != 0 || SGC_tick() != 0)
+        abort();
+    held_is_gone = called == 1 && SGC_dates(held) == -1;
+    later_stays = SGC_dates(later) == 1;
+    return 0;
+}
+
+static int unholds(void)
+{
+    int *object = GC_MALLOC(32), wrong;
+
+    held = GC_MALLOC(32);
+    later = GC_MALLOC(32);
+    wrong = SGC_set_expiry_proc(held, count) != 0 || SGC_hold(held) != 0;
+    wrong += SGC_set_expiry_proc(object, unhold) != 0 || SGC_refresh(object, 0) != 0 || SGC_refresh(later, 1) != 0;
+    wrong += SGC_tick() != 0 || !held_is_gone || !later_stays;
+    return wrong + (SGC_dates(object) != -1 || SGC_expire(SIZE_MAX) != 1 || SGC_dates(later) != -1 || called != 1);
+}
+
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(5);
+    tap_plan(6);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
     child_ok(replaced, "finalizers and it take each other's place");
@@ -180,5 +206,6 @@ int main(void)
     setenv("SGC_SHORTTERM", "free", 1);
     setenv("SGC_SHORTTERM_COLLECT", "eager", 1);
     child_ok(jumped, "left by a jump, it loses no other object");
+    child_ok(unholds, "it may give up a hold: that object goes within the call, and no other one");
     return tap_done();
 }

@@ -110,7 +110,7 @@ static void test_all(void)
         came_back += status == 0;
         wrong += status > 1;
     }
-    tap_ok(came_back > 0 && wrong == 0, "who waits over a cycle clears what that leaves (%d times; %d waited in vain)", came_back,
+    tap_ok(came_back > 0 && wrong == 0, "who waits over a cycle clears what that leaves (%d did; %d waited in vain)", came_back,
            wrong);
 }
 
