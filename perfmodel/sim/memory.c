@@ -346,7 +346,8 @@ static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
     uint64_t number = offset >> memory.line_log;
     struct copy *copy = place_for(&memory.cache[marker], number);
 
-    sgc_sim_stream_goes_on(&memory.cache[marker].prefetcher, number);
+    if (memory.stream != 0)
+        sgc_sim_stream_goes_on(&memory.cache[marker].prefetcher, number);
     sgc_assert(copy->number == number + 1 || find(&memory.cache[marker], number) == NULL);
     if (write)
         line->version++;

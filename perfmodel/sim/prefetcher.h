@@ -27,16 +27,23 @@ static inline uint32_t sgc_sim_stream_of(const struct sgc_sim_prefetcher *p, uin
     return i;
 }
 
-/* The line has been missed. */
-static inline void sgc_sim_stream_goes_on(struct sgc_sim_prefetcher *p, uint64_t line)
+static inline uint32_t sgc_sim_oldest_stream(const struct sgc_sim_prefetcher *p)
 {
-    uint32_t stream = sgc_sim_stream_of(p, line), oldest = 0;
+    uint32_t oldest = 0;
 
     for (uint32_t i = 1; i < SGC_SIM_STREAMS; i++)
         if (p->used[i] < p->used[oldest])
             oldest = i;
+    return oldest;
+}
+
+/* The line has been missed. */
+static inline void sgc_sim_stream_goes_on(struct sgc_sim_prefetcher *p, uint64_t line)
+{
+    uint32_t stream = sgc_sim_stream_of(p, line);
+
     if (stream == SGC_SIM_STREAMS)
-        stream = oldest;
+        stream = sgc_sim_oldest_stream(p);
     p->next[stream] = line + 1;
     p->used[stream] = ++p->turn;
 }
