@@ -75,15 +75,20 @@ static void release_memory(struct reach *r)
 
 /* ---- the walk: world stopped ---- */
 
+static bool has_dates(uintptr_t start)
+{
+    const struct SGC_region *region = sgc_region_at(start);
+
+    return region != NULL ? sgc_aw_load(&region->dates) != 0 : sgc_counts_of(sgc_granule_number(start)) != 0;
+}
+
 /* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of a region lead to its newest
  * one, which stands for it. */
 static bool gets_date(const struct sgc_object *o)
 {
     const struct SGC_region *region = sgc_region_at(o->start);
 
-    if (region != NULL)
-        return (uintptr_t)region->newest == o->start && sgc_aw_load(&region->dates) != 0;
-    return sgc_counts_of(o->granule) != 0;
+    return (region == NULL || (uintptr_t)region->newest == o->start) && has_dates(o->start);
 }
 
 static void reached(struct reach *r, const struct sgc_object *o)
@@ -152,15 +157,6 @@ static int refresh_one(uintptr_t start, const struct wish *w)
 
 /* What others have freed meanwhile needs no date any more, and something else may lie there, to which a date would put an end.
  * A region may have another newest chunk by now. */
-static bool still_gets_date(uintptr_t start)
-{
-    const struct SGC_region *region = sgc_region_at(start);
-
-    if (region != NULL)
-        return sgc_aw_load(&region->dates) != 0;
-    return sgc_counts_of(sgc_granule_number(start)) != 0;
-}
-
 static int refresh_found(const struct reach *r, const struct wish *w)
 {
     int error = 0;
@@ -168,7 +164,7 @@ static int refresh_found(const struct reach *r, const struct wish *w)
     for (size_t i = 1; i < r->count && error == 0; i++) {
         uintptr_t start = r->object[i] & ~(uintptr_t)GETS_DATE;
 
-        if (start == r->object[i] || !still_gets_date(start))
+        if (start == r->object[i] || !has_dates(start))
             continue;
         error = refresh_one(start, w);
         error = error == ESTALE ? 0 : error;
