@@ -72,13 +72,7 @@ static int two_leave(void)
 
 /* ---- holds are asked for ---- */
 
-#if defined(__x86_64__)
-
-enum { BYTES = 48, STEPS = 100 };
-
-static void *volatile freed;            /* what is freed, and was held */
-static bool stepped;
-static volatile int step, collect_at;
+static bool stepped;                    /* where there are single steps */
 
 uintptr_t __real_sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
 uintptr_t __wrap_sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
@@ -94,6 +88,13 @@ uintptr_t __wrap_sgc_tree_value(const struct sgc_tree *tree, uintptr_t address)
     trap_off();
     return value;
 }
+
+#if defined(__x86_64__)
+
+enum { BYTES = 48, STEPS = 100 };
+
+static void *volatile freed;            /* what is freed, and was held */
+static volatile int step, collect_at;
 
 static uintptr_t place_in_leaf(const void *object)
 {
@@ -149,7 +150,7 @@ static void test_free(void)
 
 /* ---- dates are taken off ---- */
 
-enum { EXPIRE_STEPS = 400, MOST_CALLS = 50, TRAP_FLAG = 0x100 };
+enum { EXPIRE_STEPS = 400, MOST_CALLS = 50 };
 
 static int calls;
 
@@ -165,7 +166,7 @@ static void on_expire_trap(int signal, siginfo_t *info, void *interrupted)
     if (step++ < collect_at || sgc_section_inside(&sgc_self->section))
         return;
     elsewhere(collect, NULL);
-    ((ucontext_t *)interrupted)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    trap_end(interrupted);
 }
 
 static int make_the_next(void *unused);
