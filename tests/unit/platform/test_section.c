@@ -26,7 +26,6 @@ enum { KEPT = 4096, SIZES = 5 };
 static void *kept[KEPT];            /* static data: roots */
 static size_t kept_bytes[KEPT];
 static unsigned kept_next;
-static const size_t sizes[SIZES] = { 24, 40, 100, 500, 3000 };
 
 static void keep(void *object, size_t bytes)
 {
@@ -64,6 +63,7 @@ static bool allocate_some(size_t bytes, int count)
 
 /* ---- jumping out at the n-th instruction ---------------------------------------------------------------- */
 
+static const size_t sizes[SIZES] = { 24, 40, 100, 500, 3000 };
 static sigjmp_buf way_out;
 static volatile long step, jump_at;
 static volatile bool jumped;
