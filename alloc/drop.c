@@ -17,14 +17,24 @@
 #include "alloc/small/small.h"
 
 enum {
-    POISON = 0xdf,
     LOOK_STEP = 16,             /* pages looked at before the lock is given up for a moment */
+    PLACES = 16,
+};
+
+/* The batch's objects of one page. */
+struct run {
+    const struct sgc_page *d;
+    const struct sgc_bin *bin;
+    size_t page, granule;               /* of one of the last that follow each other */
+    uint32_t objects;
 };
 
 /* One section's worth. */
 struct batch {
-    uint32_t pages, others;
-    uint32_t page[SGC_DROP_MAX];        /* that objects were on, neighbours once */
+    uint32_t runs, pages, others;
+    uint8_t at[PLACES];                 /* by the page's number: where its run may be */
+    struct run run[SGC_DROP_MAX];
+    uint32_t page[SGC_DROP_MAX];        /* that objects were on, most of them once */
     bool maybe_empty[SGC_DROP_MAX];     /* it is not the active page, and nothing seems to be left in it */
     uintptr_t other[SGC_DROP_MAX];      /* objects that are not freed here */
     bool unoffered;                     /* a page is not known to be on its usable list */
@@ -45,21 +55,13 @@ static bool has_others(size_t granule)
     return false;
 }
 
-/* Objects of one page, which follow each other in the batch. */
-struct run {
-    const struct sgc_page *d;
-    const struct sgc_bin *bin;
-    size_t page, granule;               /* of the last one */
-    uint32_t objects;
-};
-
-/* Begins one on the object's page, if that is a swept one of ours.  Acquire: the service thread may have swept it, and written
- * its bits, just now. */
+/* Begins one on the object's page, if that is a swept one of ours, and nothing is written into what is freed.  Acquire: the
+ * service thread may have swept it, and written its bits, just now. */
 static bool begin_run(const struct sgc_cache *cache, size_t granule, struct run *r)
 {
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
 
-    if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag)
+    if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_heap.config.poison)
         return false;
     *r = (struct run){ d, &cache->bin[d->kind][d->cls], granule / SGC_PAGE_GRANULES, granule, 0 };
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && r->bin->size != 0);
@@ -75,17 +77,11 @@ static bool freed_remotely(const struct sgc_page *d, size_t granule)
 /* Takes the object's bit, and nothing else: so the bin that its page names for the common way of freeing does not matter.
  * False: there is no such object. */
 __attribute__((always_inline))
-static inline bool drop_own(struct run *r, uintptr_t object, size_t granule)
+static inline bool drop_own(const struct sgc_page *d, const struct sgc_bin *bin, uintptr_t object, size_t granule)
 {
-    if (!sgc_bin_handed_out(r->bin, (const char *)object) || freed_remotely(r->d, granule))
+    if (!sgc_bin_handed_out(bin, (const char *)object) || freed_remotely(d, granule))
         return false;
-    if (__builtin_expect(sgc_heap.config.poison, 0) && sgc_alloc_bit(granule))
-        memset((void *)object, POISON, r->bin->size);
-    if (!sgc_own_bit_take(sgc_alloc_words, sgc_bit_index(granule)))
-        return false;
-    r->granule = granule;
-    r->objects++;
-    return true;
+    return sgc_own_bit_take(sgc_alloc_words, sgc_bit_index(granule));
 }
 
 /* Does nothing seem to be left in the page, which is not the active one?  Whether the other words have to be looked at is told
@@ -117,25 +113,46 @@ static void end_run(struct batch *b, const struct run *r)
         b->done.uncollectable += bytes;
 }
 
+/* The run of the object's page: mostly objects of several sizes are dropped in turn, each of a page that was there just before.
+ * NULL: it takes another way. */
+static struct run *run_of(const struct sgc_cache *cache, struct batch *b, size_t granule)
+{
+    uint8_t *at = &b->at[granule / SGC_PAGE_GRANULES % PLACES];
+
+    if (*at < b->runs && b->run[*at].page == granule / SGC_PAGE_GRANULES)
+        return &b->run[*at];
+    sgc_assert(b->runs < SGC_DROP_MAX);
+    if (!begin_run(cache, granule, &b->run[b->runs]))
+        return NULL;
+    *at = (uint8_t)b->runs++;
+    return &b->run[*at];
+}
+
 /* Those from there on that are on one page; how many. */
 static size_t drop_run(const struct sgc_cache *cache, struct batch *b, const uintptr_t *objects, size_t count)
 {
-    size_t granule = sgc_exact_granule((const void *)objects[0]), i = 0;
-    struct run r;
+    size_t granule = sgc_exact_granule((const void *)objects[0]), page = granule / SGC_PAGE_GRANULES, i = 0;
+    uint32_t others = b->others;
+    struct run *r = run_of(cache, b, granule);
+    const struct sgc_page *d;
+    const struct sgc_bin *bin;
 
     sgc_assert(count != 0);
-    if (!begin_run(cache, granule, &r)) {
+    if (r == NULL) {
         b->other[b->others++] = objects[0];
         return 1;
     }
+    r->granule = granule;
+    d = r->d;
+    bin = r->bin;
     do {
-        if (!drop_own(&r, objects[i], granule))
+        if (!drop_own(d, bin, objects[i], granule))
             b->other[b->others++] = objects[i];
         if (++i == count)
             break;
         granule = sgc_exact_granule((const void *)objects[i]);
-    } while (granule / SGC_PAGE_GRANULES == r.page);
-    end_run(b, &r);
+    } while (granule / SGC_PAGE_GRANULES == page);
+    r->objects += (uint32_t)i - (b->others - others);
     return i;
 }
 
@@ -145,6 +162,8 @@ static void drop_section(struct sgc_cache *cache, struct batch *b, const uintptr
     sgc_section_enter(&cache->section);
     for (size_t from = 0; from < count;)
         from += drop_run(cache, b, objects + from, count - from);
+    for (uint32_t i = 0; i < b->runs; i++)
+        end_run(b, &b->run[i]);
     sgc_count_add(&cache->freed_bytes, b->done.bytes);
     sgc_section_leave(&cache->section);
 }
@@ -222,7 +241,8 @@ static void drop_batch(struct sgc_cache *cache, struct sgc_dropped *done, const 
 {
     struct batch b;
 
-    b.pages = b.others = 0;
+    b.runs = b.pages = b.others = 0;
+    memset(b.at, 0, sizeof b.at);
     b.unoffered = false;
     b.done = *done;
     b.done.bytes = 0;
@@ -241,5 +261,14 @@ struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, s
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     for (size_t from = 0; from < count; from += SGC_DROP_MAX)
         drop_batch(cache, &done, objects + from, count - from < SGC_DROP_MAX ? count - from : SGC_DROP_MAX);
+    return done;
+}
+
+struct sgc_dropped sgc_drop_one(struct sgc_cache *cache, uintptr_t object)
+{
+    struct sgc_dropped done = { 0, 0, 0 };
+
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    drop_other(cache, &done, object);
     return done;
 }

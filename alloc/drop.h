@@ -2,8 +2,8 @@
 /*
  * Freeing many objects at once, without touching them.
  *
- * GC_free keeps a freed slot for the next object of that size, linked through its first words: the right thing for an object
- * that was used just now, and a cache miss for one that was not.  Objects that are dropped lose their allocation bits and
+ * GC_free keeps a freed slot for the next object of that size: the right thing for an object that was used just now, and a
+ * cache miss, when it is handed out, for one that was not.  Objects that are dropped lose their allocation bits and
  * nothing else: their pages are offered to the next claim, in ascending order of addresses, and one that is empty is the
  * pool's at once.
  */
@@ -26,24 +26,27 @@ struct sgc_dropped {
  * sections; at best in ascending order of addresses. */
 struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, size_t count);
 
-/* In a section: an object of a swept small page of the caller's that was used just now becomes the next one of its size, as by
- * GC_free, whatever is said of the page's other objects.  The same conditions.  Its bytes; 0: nothing is done, since it takes
- * another way. */
+/* The one object that begins there, under the same conditions, becomes the next one of its size, as by GC_free: for an
+ * object that was used just now. */
+struct sgc_dropped sgc_drop_one(struct sgc_cache *cache, uintptr_t object);
+
+/* The same in a section, of an object of a swept small page of the caller's, whatever is said of the page's other objects.  If
+ * no object is freed nothing is done; sgc_drop_one then makes room for those that follow. */
 __attribute__((always_inline))
-static inline size_t sgc_drop_hot(struct sgc_cache *cache, uintptr_t object, size_t granule)
+static inline struct sgc_dropped sgc_drop_hot(struct sgc_cache *cache, uintptr_t object, size_t granule)
 {
+    const struct sgc_dropped nothing = { 0, 0, 0 };
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
     size_t place = sgc_bit_index(granule);
     struct sgc_bin *bin;
 
-    if (sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_a8_load_acq(&d->remote) != 0 || sgc_kind_uncollectable(d->kind))
-        return 0;
+    if (sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_a8_load_acq(&d->remote) != 0)
+        return nothing;
     bin = &cache->bin[d->kind][d->cls];
-    if (bin->nfreed >= 0 || !sgc_bin_handed_out(bin, (const char *)object) || !sgc_own_bit_take(sgc_alloc_words, place))
-        return 0;
-    bin->nfreed++;
-    sgc_bin_push(bin, (void *)object, place);
-    return bin->size;
+    if (sgc_bin_closed(bin) || !sgc_bin_handed_out(bin, (const char *)object) || !sgc_own_bit_take(sgc_alloc_words, place))
+        return nothing;
+    sgc_bin_push(bin, bin->freed, (void *)object, place);
+    return (struct sgc_dropped){ 1, bin->size, sgc_kind_uncollectable(d->kind) ? bin->size : 0 };
 }
 
 #endif

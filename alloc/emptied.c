@@ -5,12 +5,14 @@
 #include "alloc/emptied.h"
 
 #include "alloc/pages/pool.h"
+#include "alloc/small/freed.h"
 #include "alloc/small/remote_free.h"
 
 enum {
     ONE_BY_ONE = 3,                 /* pages taken by a bin that is in no great demand (alloc/refill.c) */
     WALK_STEP = 32,                 /* pages looked at before the lock is given up for a moment, */
     COUNT_STEP = 256,               /* and pages counted */
+    FREED_PER_PAGE = 16,            /* freed slots for which a page is looked at */
 };
 
 /* ---- one page ---- */
@@ -81,7 +83,7 @@ void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
     sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock) && bin->lists.epoch == sgc_heap.epoch);
-    if (bin->active_epoch != sgc_heap.epoch || bin->freed != NULL || sgc_heap_is_marking() ||
+    if (bin->active_epoch != sgc_heap.epoch || sgc_bin_has_freed(bin) || sgc_heap_is_marking() ||
         bin->lists.head[SGC_LIST_TODO] != SGC_NO_PAGE || !expects_all(bin, SGC_LIST_USABLE) || !expects_all(bin, SGC_LIST_DONE))
         return;
     while (bin->ready_end > bin->next_ready && step->empties < SGC_SWEEP_STEP) {
@@ -93,7 +95,7 @@ void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
 /* ---- all pages of a bin ---- */
 
 /* A walk over the swept pages of a bin, some at a time under the lock.  Others add pages to these lists meanwhile, at their
- * beginnings, and take none off. */
+ * beginnings; who takes some off, since memory has run out, gives them to no owner. */
 struct walk {
     struct sgc_cache *cache;
     struct sgc_page_lists *lists;
@@ -115,6 +117,8 @@ static uint32_t walk_next(struct walk *w)
 
     sgc_assert(sgc_lock_taken(&w->cache->lock));
     if (w->epoch != sgc_heap.epoch || w->lists->epoch != w->epoch || sgc_heap_is_marking())
+        return SGC_NO_PAGE;
+    if (w->next != SGC_NO_PAGE && sgc_page_owner(w->next) != w->cache->id)
         return SGC_NO_PAGE;
     while (w->next == SGC_NO_PAGE && w->list < SGC_LIST_DONE)
         w->next = w->lists->head[++w->list];
@@ -191,11 +195,59 @@ uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cl
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     sgc_guard_enter(&cache->section);
     sgc_lock(&cache->lock, &cache->section);
+    sgc_bin_leave_run(cache, &cache->bin[kind][cls]);
     sgc_bin_give_up(cache, kind, cls);
     sgc_unlock(&cache->lock, &cache->section);
     found = sort_pages(cache, kind, cls);
     sgc_guard_leave(&cache->section);
     return found;
+}
+
+/* ---- freed slots that are too many ---- */
+
+/* They are offered to claims: as many as a step looks at.  After a cycle a page is none of our business: it is not ours any
+ * more, or unswept.  In a stop the system may have taken the array back: then the pages are found by sweeping, or are
+ * others'. */
+static const struct sgc_freed *offer_some(struct sgc_cache *cache, const struct sgc_freed *slot, const struct sgc_freed *end)
+{
+    if (end - slot > COUNT_STEP)
+        end = slot + COUNT_STEP;
+    for (; slot != end && slot->object != NULL; slot++) {
+        uint32_t page = sgc_page_number((uintptr_t)slot->object);
+
+        if (!sgc_heap.records[page].offered && sgc_aw_load(&sgc_heap.pages[page].tag) == cache->tag)
+            sgc_cache_page_usable(cache, page);
+    }
+    return slot;
+}
+
+/* Only this thread writes to the array, and it stays: what the bin has forgotten can be read on. */
+static void offer_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    const struct sgc_freed *slot, *end = cache->bin[kind][cls].freed;
+
+    sgc_lock(&cache->lock, &cache->section);
+    slot = sgc_bin_forget_all_freed(cache, kind, cls);
+    sgc_unlock(&cache->lock, &cache->section);
+    while (slot != end) {
+        sgc_lock(&cache->lock, &cache->section);
+        slot = offer_some(cache, slot, end);
+        sgc_unlock(&cache->lock, &cache->section);
+        if (slot != end && slot->object == NULL)
+            break;
+    }
+}
+
+/* All pages are looked at if they are few, compared with the slots: then some are likely to be empty. */
+void sgc_emptied_leave_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    sgc_guard_enter(&cache->section);
+    if (!sgc_emptied_more_pages(cache, kind, cls, sgc_bin_nfreed(&cache->bin[kind][cls]) / FREED_PER_PAGE + 1))
+        sgc_emptied_give_up(cache, kind, cls);
+    else
+        offer_freed(cache, kind, cls);
+    sgc_guard_leave(&cache->section);
 }
 
 void sgc_emptied_leave_all(struct sgc_cache *cache)

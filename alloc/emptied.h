@@ -4,7 +4,7 @@
  * class.  By the thread that owns them.
  *
  * A page may leave when none of its slots is allocated, its remote frees are taken over, no slot of it is among the freed ones
- * at hand (their links lie in it), and it is not the active page of its bin, which expects it no more.  The page is then taken
+ * at hand, and it is not the active page of its bin, which expects it no more.  The page is then taken
  * off its list and taken down as by sweeping, under the same lock; it has been swept in this epoch, so the service thread does
  * not look at it.
  */
@@ -27,6 +27,10 @@ bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
 /* A bin gives up its slots and forgets its pages, as after a cycle: its swept pages leave if they are empty, and are usable if
  * they have free slots.  How many have left; none while a mark goes on beside the program.  Outside sections. */
 uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
+
+/* A bin leaves all freed slots at hand to their pages, where claims find them.  Unless they are few, compared with its pages,
+ * it does so by giving up all that it has.  Not while a mark goes on beside the program; outside sections. */
+void sgc_emptied_leave_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* All bins do that, since the cache's thread ends.  Outside sections. */
 void sgc_emptied_leave_all(struct sgc_cache *cache);

@@ -4,6 +4,8 @@
  */
 #include "alloc/free.h"
 
+#include "alloc/emptied.h"
+#include "alloc/small/freed.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/large_object.h"
 #include "alloc/small/sweep.h"
@@ -58,8 +60,24 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
     return result;
 }
 
+/* If the object is to wait with others in a bin that may have no more, these make way.  What is freed while a mark goes on
+ * beside the program need not wait: a cycle is about to end. */
+static void make_way(struct sgc_cache *cache, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    const struct sgc_bin *bin;
+
+    sgc_assert(sgc_page_ok(page));
+    if (sgc_aw_load_acq(&d->tag) != cache->free_tag)
+        return;
+    bin = &cache->bin[d->kind][d->cls];
+    if (sgc_bin_closed(bin) && sgc_bin_has_freed(bin) && !sgc_bin_make_room(cache, d->kind, d->cls))
+        sgc_emptied_leave_freed(cache, d->kind, d->cls);
+}
+
 static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc_object *o)
 {
+    make_way(cache, o->page);
     for (;;) {
         enum sgc_free_result result = sgc_small_free_local(cache, o->page, o->granule);
 

@@ -14,6 +14,7 @@
 
 #include "alloc/emptied.h"
 #include "alloc/pages/pool.h"
+#include "alloc/pages/owner_tables.h"
 
 enum {
     KEPT_MIN = 4,                   /* pages' worth at hand; less is nothing to look for, */
@@ -82,8 +83,12 @@ struct look {
     uint16_t wait, pause;           /* demands for pages until all bins are looked at; how many it waits each time */
 };
 
-static struct look looks[SGC_OWNERS_MAX];
-SGC_STATE_LARGE(looks);
+SGC_STATE static struct look *looks;
+
+void sgc_kept_init(void)
+{
+    looks = sgc_owner_table_make(sizeof *looks);
+}
 
 /* Bins that keep many freed slots.  Those with the fewest come first: if they are enough, the others are left in peace.  One
  * that did not give them up is passed over, with those that have as many. */
@@ -208,7 +213,7 @@ uint32_t sgc_kept_look(struct sgc_cache *cache, uint32_t want)
     uint32_t found;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (sgc_heap_is_marking())
+    if (looks == NULL || sgc_heap_is_marking())
         return 0;
     sgc_guard_enter(&cache->section);
     found = look_at_kept(cache, look, want);

@@ -15,4 +15,7 @@
  * sections. */
 uint32_t sgc_kept_look(struct sgc_cache *cache, uint32_t want);
 
+/* Before there are caches. */
+void sgc_kept_init(void);
+
 #endif

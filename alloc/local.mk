@@ -10,6 +10,8 @@ alloc_sources = \
 	alloc/free.h \
 	alloc/kept.c \
 	alloc/kept.h \
+	alloc/leave.c \
+	alloc/leave.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_cache.c \
@@ -45,6 +47,8 @@ alloc_sources = \
 	alloc/pages/live_pages.h \
 	alloc/pages/marks.c \
 	alloc/pages/marks.h \
+	alloc/pages/owner_tables.c \
+	alloc/pages/owner_tables.h \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
 	alloc/pages/page_lists.c \
@@ -67,10 +71,14 @@ alloc_sources = \
 	alloc/small/cache.c \
 	alloc/small/cache.h \
 	alloc/small/claim_short.h \
+	alloc/small/freed.c \
+	alloc/small/freed.h \
 	alloc/small/orphan.c \
 	alloc/small/orphan.h \
 	alloc/small/remote_free.c \
 	alloc/small/remote_free.h \
+	alloc/small/shared.c \
+	alloc/small/shared.h \
 	alloc/small/slots.c \
 	alloc/small/slots.h \
 	alloc/small/small.c \

@@ -65,7 +65,7 @@ static bool claimed_only(const struct sgc_object *object)
     const struct sgc_bin *bin;
 
     sgc_assert(!object->span);
-    if (sgc_self == NULL || sgc_page_owner(object->page) != sgc_self->id)
+    if (sgc_self == NULL)
         return false;
     bin = &sgc_self->bin[d->kind][d->cls];
     return !sgc_bin_handed_out(bin, (const char *)object->start);

@@ -12,6 +12,7 @@
 #include "alloc/page_supply.h"
 
 #include "alloc/emptied.h"
+#include "alloc/leave.h"
 #include "alloc/kept.h"
 #include "alloc/pages/free_list.h"
 #include "alloc/pages/live_pages.h"
@@ -96,6 +97,7 @@ bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
 
     if (sgc_heap_is_marking())
         return false;
+    sgc_leave_idle(self);
     if (sgc_span_sweep(most, self))
         return true;
     for (uint32_t id = 1; id < count; id++)
@@ -274,6 +276,7 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
     sgc_assert(sgc_cache_ok(cache));
     sgc_assert(self == &cache->section || !sgc_section_inside(&cache->section));
     sgc_lock(&cache->lock, &cache->section);
+    sgc_cache_leave_runs(cache);
     sgc_cache_retire(cache);
     sgc_unlock(&cache->lock, &cache->section);
     if (self == &cache->section)

@@ -5,9 +5,11 @@
  */
 #include "alloc/refill.h"
 
+#include "alloc/leave.h"
 #include "alloc/page_supply.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
+#include "alloc/small/shared.h"
 #include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
 
@@ -26,6 +28,7 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
     sgc_assert(most != 0);
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
+    sgc_bin_renew(bin);
     arriving = sgc_cache_drain(cache);
     *more = true;
     for (uint32_t i = 0; i < SWEEP_STEP && found < most && *more; i++) {
@@ -67,6 +70,28 @@ void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, cons
     sgc_unlock(&cache->lock, &cache->section);
 }
 
+/* A page for all, and a short run of it.  Others may be first to take the whole page: then there may be a next one, so that
+ * false says that the pool is empty. */
+static bool fresh_shared(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct sgc_taken taken;
+
+    sgc_assert(cache->bin[kind][cls].shown < SGC_SHOWN_ENOUGH);
+    if (sgc_policy_take_singles(cache, 1, &taken) == 0)
+        return false;
+    cache->took = true;
+    sgc_orphan_enlist(cache, kind, cls, &taken);
+    sgc_shared_claim(cache, kind, cls);
+    return true;
+}
+
+/* What threads have left behind that have not needed the class for long comes before new pages. */
+static bool shared_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    return sgc_shared_claim(cache, kind, cls) ||
+           (sgc_leave_idle(&cache->section) && sgc_shared_claim(cache, kind, cls)) || fresh_shared(cache, kind, cls);
+}
+
 static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
     struct sgc_taken taken[SGC_READY_MAX];
@@ -105,22 +130,36 @@ static uint32_t fresh_at_once(struct sgc_cache *cache, const struct sgc_bin *bin
     return count < 2 * TAKEN_SHARE ? 1 : count / TAKEN_SHARE;
 }
 
+/* Besides so many of its own: pages of the pool are taken only when there was no other at all. */
+static bool whole_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t found, uint32_t most)
+{
+    sgc_assert(most != 0 && found <= most);
+    if (found < most)
+        found += sgc_orphan_adopt(cache, kind, cls, most - found);
+    if (found == 0 && sgc_leave_idle(&cache->section))
+        found = sgc_orphan_adopt(cache, kind, cls, most);
+    if (found == 0)
+        found = fresh_pages(cache, kind, cls, fresh_at_once(cache, &cache->bin[kind][cls], most));
+    return found != 0;
+}
+
 /* Under a guard: between the steps a page may be in our hands only.  A guard costs two system calls, which wait for those of
  * other threads, hence several pages under one.  Should a cycle come in between, the first ones are forgotten, and on the
- * lists.  Pages of the pool are taken only when there was no other at all. */
+ * lists. */
 static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
     uint32_t most = pages_at_once(cache, bin), found;
+    bool more;
 
     sgc_guard_enter(&cache->section);
     found = own_pages(cache, bin, most);
-    if (found < most)
-        found += sgc_orphan_adopt(cache, kind, cls, most - found);
-    if (found == 0)
-        found = fresh_pages(cache, kind, cls, fresh_at_once(cache, bin, most));
+    if (found == 0 && sgc_shared_suits(bin))
+        more = shared_run(cache, kind, cls);
+    else
+        more = whole_pages(cache, kind, cls, found, most);
     sgc_guard_leave(&cache->section);
-    return found != 0;
+    return more;
 }
 
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)

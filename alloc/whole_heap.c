@@ -4,6 +4,7 @@
  */
 #include "alloc/whole_heap.h"
 
+#include "alloc/kept.h"
 #include "alloc/large/span.h"
 #include "alloc/large/span_cache.h"
 #include "alloc/pages/homes.h"
@@ -22,6 +23,7 @@ bool sgc_heap_init(const struct sgc_heap_config *config)
     sgc_huge_pages_init(config->huge_pages);
     sgc_homes_init();
     sgc_span_caches_init();
+    sgc_kept_init();
     return sgc_pool_init();
 }
 
@@ -128,7 +130,7 @@ static void check_bin(const struct sgc_page *d)
 {
     uint32_t bin = sgc_a32_load(&d->bin);
 
-    sgc_verify(bin == SGC_BIN_FREES_SLOWLY || bin == sgc_bin_of_page(d->kind, d->cls));
+    sgc_verify(bin <= sgc_bin_watched(SGC_WATCH_DATED_HERE) || bin == sgc_bin_of_page(d->kind, d->cls));
     (void)bin;
 }
 

@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	bench/plots/programs.svg \
 	bench/plots/ratios.svg \
 	bench/programs \
+	bench/held-out \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \

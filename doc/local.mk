@@ -14,6 +14,7 @@ documents += \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/endo.md \
+	doc/theses.md \
 	doc/design/concurrent.md \
 	doc/design/cycle.md \
 	doc/design/expiry.md \
@@ -32,6 +33,7 @@ documents += \
 	doc/design/remote-free.md \
 	doc/design/regions.md \
 	doc/design/roots.md \
+	doc/design/shared-pages.md \
 	doc/design/shortterm.md \
 	doc/design/simulator.md \
 	doc/design/testing.md \

@@ -3,7 +3,7 @@
 # world and on core dumps.  The library must have been built with -g.  See doc/debugging.md.
 
 # The signal that stops threads passes without a word.  With SGC_SUSPEND_SIGNAL set, say the same of that one.
-handle SIGPWR nostop noprint pass
+handle SIGURG nostop noprint pass
 
 define sgc-threads
   set $sgc_m = sgc_registry.first

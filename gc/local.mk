@@ -62,6 +62,8 @@ gc_sources = \
 	gc/collect/start_state.h \
 	gc/collect/torture.c \
 	gc/collect/torture.h \
+	gc/collect/turn.c \
+	gc/collect/turn.h \
 	gc/collect/upper_start.c \
 	gc/collect/upper_start.h \
 	gc/collect/write_watch.c \
@@ -161,6 +163,7 @@ gc_sources = \
 	gc/threads/mutator.h \
 	gc/threads/node_pool.c \
 	gc/threads/node_pool.h \
+	gc/threads/pin.c \
 	gc/threads/register.c \
 	gc/threads/registry.c \
 	gc/threads/spin_wait.c \

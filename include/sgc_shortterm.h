@@ -23,7 +23,8 @@
  * nothing; but SGC_refresh, SGC_refresh_global and SGC_tick by such a callback may end the program with a message, as GC_malloc
  * does.  They return 0 or an error number:
  *
- *   EINVAL   the address is not in the heap (NULL included), or lies inside an object; a region is NULL
+ *   EINVAL   the address is not in the heap (NULL included), or lies inside an object (of one that was allocated for debugging
+ *            all functions take the address that the program has); a region is NULL
  *   ESTALE   there is no object any more: it has been freed, or expired, or was reclaimed
  *   ERANGE   the extension is larger than the largest
  *   ENOMEM   the system has no memory; nothing has changed
@@ -122,11 +123,13 @@ GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
 /*
  * What is to be done with the object when it has expired.  The function is called by the thread that takes off the last date,
- * within the call that does so, once; it may use everything, and dates are not taken off while it runs.  If it returns 0, the
- * object is freed; otherwise it stays, without a date.  Where an expired object is not freed (pin, verify), and for one that is
- * unreachable without a date, it is called as a finalizer is, when a collection has found the object unreachable, and what it
- * returns says nothing.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's
- * finalizer, and GC_register_finalizer takes its.
+ * within the call that does so, once; it may use everything, and dates are not taken off while it runs.  Until then the object
+ * stays: a collection leaves such a date to its thread.  If it returns 0, the object is freed; otherwise it stays, without a
+ * date, until it gets one again.  With verify it is called, on the same thread, by the tick that follows the collection in
+ * which the object was found to have expired.  Where an expired object is not freed (pin), and for one that is unreachable
+ * without a date, it is called as a finalizer is, when a collection has found the object unreachable, and what it returns says
+ * nothing.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's finalizer,
+ * and GC_register_finalizer takes its.
  */
 typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
 GC_API int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc);
@@ -166,12 +169,15 @@ GC_API int SGC_unhold(void *object);
 
 /*
  * A region is memory for objects that go together.  Objects in it have no dates of their own: a refresh of one, or of any
- * address inside the region's memory, is one of the region, by any thread.  A region and its objects are persistent until its
- * first refresh.  When its last date is over it is empty, and can be filled again: with `free` its memory is freed; otherwise
- * what something reaches stays alive, for each piece of 4 KB and more that objects lie in.
+ * address inside the region's memory, is one of the region, by any thread; so is SGC_refresh of the region itself.  A
+ * region and its objects are persistent until its first refresh.  When its last date is over it is empty, and can be filled
+ * again: with `free` its memory is freed; otherwise what something reaches stays alive, for each piece of 4 KB and more
+ * that objects lie in.
  *
- * The region itself is an object, alive as long as it has a date or something points at it.  Only the thread that has made it
- * allocates in it and closes it.
+ * The region itself is alive as long as it has a date, or something points at it or into it, whether interior pointers count
+ * or not; GC_free is not for it, and GC_base finds no object in it.  Only the thread that has made it allocates in it and
+ * closes it.  If its last date is over by another thread's tick, what is in it goes when its own thread uses it next; until
+ * then others that refresh it get ESTALE.
  */
 typedef struct SGC_region SGC_region_t;
 
@@ -179,7 +185,7 @@ typedef struct SGC_region SGC_region_t;
 GC_API SGC_region_t *SGC_region_new(void);
 
 /* Memory for an object, aligned to 16, whose words may be pointers; not cleared.  NULL when there is no memory, and with errno
- * EPERM, EBUSY, or EINVAL for no region. */
+ * EPERM, EBUSY, EALREADY for a region that is closed, or EINVAL for no region. */
 GC_API void *SGC_region_malloc(SGC_region_t *region, size_t bytes);
 
 /* The region gets a date. */
@@ -222,13 +228,15 @@ struct SGC_finding {
     SGC_held_t held;            /* what the way to the object begins with, as by SGC_find_way; SGC_HELD_UNKNOWN: no memory */
     size_t steps;               /* objects on the way, it is the last; of a clock: collections for which it has stood still */
     const struct SGC_step *step;        /* the first of them, 24 at most */
+    size_t objects;             /* so many that got their dates at that place were found: this one is the surest of them */
 };
 
 typedef void (GC_CALLBACK *SGC_finding_proc)(const struct SGC_finding *finding, void *data);
 
-/* Collects, and calls proc with all that was found and not told yet; proc NULL: that is said in messages.  Returns how many
- * that were, which may be more than were told: ten are, certain ones first.  proc may use the collector; others may have
- * changed the objects meanwhile.  0 in other modes.
+/* Collects, and calls proc with all that was found and not told yet, once for each place in the program where dates were given,
+ * certain ones first; proc NULL: that is said in messages.  An object is told again if it can be reached more surely later.
+ * Returns how many objects and clocks that were.  proc may use the collector; others may have changed the objects meanwhile.
+ * 0 in other modes.
  *
  * SGC_SHORTTERM_CHECK=n does it, with messages, in each n-th tick of a thread; without it what was found is said at the next
  * tick of any thread. */

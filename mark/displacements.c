@@ -9,6 +9,8 @@
  * it, published by a release and read with acquire; bytes only ever become 1. */
 SGC_STATE static sgc_aw_t displacements;
 
+SGC_STATE sgc_aw_t sgc_mark_inside;
+
 static sgc_a8_t *displacement_table(void)
 {
     return (sgc_a8_t *)sgc_aw_load_acq(&displacements);
@@ -52,4 +54,9 @@ bool sgc_mark_displacement_valid(size_t distance)
 
     return distance == 0 ||
            (table != NULL && distance < SGC_PAGE && sgc_a8_load(&table[distance]) != 0);
+}
+
+bool sgc_mark_distance_valid(uintptr_t start, size_t distance)
+{
+    return sgc_mark_displacement_valid(distance) || sgc_inside_counts(start, distance);
 }

@@ -139,6 +139,12 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *plac
     return (size_t)(found.stray - edge);
 }
 
+/* Does an edge count that leads that far behind the first byte of a slot or span? */
+static bool is_near_enough(const struct sgc_marker *marker, const sgc_a8_t *distances, size_t start, size_t distance)
+{
+    return sgc_distance_counts(distances, distance) || sgc_inside_counts(marker->base + start, distance);
+}
+
 /* Strays become edges to the first bytes of their slots.  With those into spans it is done with at once.  How many are left.
  * While the world runs a page without objects may be set up for another size meanwhile: what is computed from two halves of a
  * descriptor may lie anywhere, and counts only if it lies before the word's target; whether an object begins there its
@@ -160,7 +166,7 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
         start = sgc_slot_granule(d, offset) * SGC_GRANULE;
         sgc_assert(sgc_edge_ok(marker, offset));
         edge[left] = start;
-        left += (size_t)(start <= offset) & sgc_distance_counts(distances, offset - start);
+        left += start <= offset && is_near_enough(marker, distances, start, offset - start);
     }
     if (spans >= SGC_SPANS_MANY)
         marker->drops_marked_spans = true;

@@ -71,6 +71,7 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *
     size_t inside = offset - (size_t)page * SGC_PAGE;
 
     sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, offset));
-    if (page != SGC_NO_PAGE && reached(&sgc_heap.pages[page], inside) && sgc_distance_counts(distances, inside))
+    if (page != SGC_NO_PAGE && reached(&sgc_heap.pages[page], inside) &&
+        (sgc_distance_counts(distances, inside) || sgc_inside_counts(sgc_page_start(page), inside)))
         sgc_mark_span(marker, page);
 }

@@ -219,5 +219,5 @@ bool sgc_word_keeps(uintptr_t word, const struct sgc_object *o, bool anywhere)
     sgc_assert(sgc_object_ok(o) && inside < o->bytes);
     if (o->span && d->limited && inside >= sgc_aw_load(&d->span_reach))
         return false;
-    return anywhere || sgc_mark_displacement_valid(inside);
+    return anywhere || sgc_mark_distance_valid(o->start, inside);
 }

@@ -28,7 +28,7 @@ libsgcgraph_la_LIBADD = $(SGC_ZSTD_LIBS)
 
 # The tools.
 bin_PROGRAMS += perfmodel/tools/sgc-snapshot
-perfmodel_tools_sgc_snapshot_SOURCES = perfmodel/tools/sgc-snapshot.c perfmodel/tools/snapshot_stats.c \
+perfmodel_tools_sgc_snapshot_SOURCES = perfmodel/tools/output.c perfmodel/tools/output.h perfmodel/tools/sgc-snapshot.c perfmodel/tools/snapshot_stats.c \
 	perfmodel/tools/snapshot_stats.h
 perfmodel_tools_sgc_snapshot_LDADD = libsgcgraph.la libsgccore.la
 perfmodel_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'

@@ -31,7 +31,8 @@ struct sgc_dirty_refusal {
 
 struct sgc_dirty_source {
     const char *name;       /* as SGC_DIRTY says it */
-    bool rearms_running;    /* a page that is collected and armed again loses no write of a program that runs */
+    bool rearms_running;    /* a page that is collected and armed again, and read behind a barrier of all threads, loses no
+                               write of a program that runs */
     bool kernel_writes;     /* system calls can write into armed pages; otherwise they fail there with EFAULT */
     bool reported;          /* a page counts as written only if that was reported */
 

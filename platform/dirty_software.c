@@ -68,9 +68,6 @@ static bool make_cards(uintptr_t low, uintptr_t high)
 static bool software_open(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why)
 {
     sgc_assert(low < high && sgc_aw_load(&sgc_cards.bytes) == 0);
-    *why = (struct sgc_dirty_refusal){ "membarrier", ENOSYS };
-    if (!sgc_barrier_all_threads())
-        return false;
     *why = (struct sgc_dirty_refusal){ "memory for a byte an OS page", ENOMEM };
     if (!covers(low, high) && !make_cards(low, high))
         return false;

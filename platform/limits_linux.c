@@ -58,6 +58,22 @@ bool sgc_limit_data(void)
     return sgc_syscall(SYS_prlimit64, 0, RLIMIT_DATA, 0, (long)&limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
+static size_t soft_limit(int resource)
+{
+    struct rlimit limit;
+
+    if (sgc_syscall(SYS_prlimit64, 0, resource, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur;
+}
+
+size_t sgc_limit_mapped(void)
+{
+    size_t all = soft_limit(RLIMIT_AS), data = soft_limit(RLIMIT_DATA);
+
+    return all < data ? all : data;
+}
+
 size_t sgc_limit_physical_memory(void)
 {
     struct sysinfo info;

@@ -16,6 +16,8 @@ platform_sources = \
 	platform/number_set.c \
 	platform/number_set.h \
 	platform/out_file.h \
+	platform/quiet_write.h \
+	platform/written_file.h \
 	platform/platform.h \
 	platform/registers.h \
 	platform/report.c \
@@ -24,6 +26,7 @@ platform_sources = \
 	platform/section.c \
 	platform/section.h \
 	platform/single_writer.h \
+	platform/stretch.h \
 	platform/stack_clear.c \
 	platform/store_faults.c \
 	platform/store_faults.h \
@@ -44,6 +47,8 @@ platform_sources += \
 	platform/memory_linux.c \
 	platform/modules_linux.c \
 	platform/out_file_linux.c \
+	platform/quiet_write_linux.c \
+	platform/written_file_linux.c \
 	platform/own_file_linux.c \
 	platform/own_file_linux.h \
 	platform/placement_linux.c \
@@ -53,6 +58,7 @@ platform_sources += \
 	platform/protected_pages.c \
 	platform/protected_pages.h \
 	platform/stack_linux.c \
+	platform/stretch_linux.c \
 	platform/syscall_linux.h \
 	platform/threads_linux.c \
 	platform/tls_linux.c \

@@ -238,6 +238,13 @@ void *sgc_mem_obtain(size_t bytes)
     return NULL;
 }
 
+void *sgc_mem_obtain_shared(size_t bytes)
+{
+    void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return start == MAP_FAILED ? NULL : start;
+}
+
 void *sgc_mem_obtain_wiped(size_t bytes)
 {
     void *memory = sgc_mem_obtain(bytes);

@@ -3,8 +3,9 @@
  * A file that is written once, from its beginning to its end, and appears under its name when it is complete.  By raw system
  * calls: with the world stopped, and where a thread must not be cancelled.
  *
- * It is written beside the place it is meant for, under a name of its own; what is there already stays until it is replaced.
- * Where there is something that is no file, such as a pipe, that is written to directly.
+ * It is written beside the place it is meant for, under a name that nobody can know ahead; what is there already stays until it
+ * is replaced.  Where there is something that is no file, such as a pipe, that is written to directly.  What may be there,
+ * and who may read a new file: platform/written_file.h.
  *
  * One thread at a time.  [any]
  */
@@ -15,20 +16,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SGC_OUT_PATH = 4096 };           /* bytes of a path, its end included */
+#include "platform/written_file.h"
+
+enum { SGC_OUT_PATH = SGC_WRITTEN_PATH };
 
 struct sgc_out_file {
     int fd;                             /* -1: none */
     int error;                          /* the first that there was, an errno; then nothing more is written */
     bool beside;                        /* it is written under the other name */
-    uint64_t bytes;                     /* written so far */
-    uint64_t most;                      /* that the limit on sizes of files allows: beyond, a signal would end the process */
-    char path[SGC_OUT_PATH], other[SGC_OUT_PATH + 32];
+    char path[SGC_OUT_PATH], other[SGC_OUT_PATH + 48];
 };
 
 static inline bool sgc_out_ok(const struct sgc_out_file *file)
 {
-    return file->error >= 0 && (file->fd >= 0 || file->error != 0) && file->bytes <= file->most;
+    return file->error >= 0 && (file->fd >= 0 || file->error != 0);
 }
 
 /* False, with the error, if it cannot be created.  sgc_out_close must follow in any case. */

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "platform/quiet_write.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
@@ -30,15 +32,6 @@ static bool refused(struct sgc_out_file *file, long result)
     return fail(file, -result);
 }
 
-static uint64_t size_limit(void)
-{
-    struct rlimit limit;
-
-    if (sgc_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return UINT64_MAX;
-    return limit.rlim_cur;
-}
-
 /* What is there: S_IFREG, S_IFDIR ...; 0: nothing. */
 static mode_t type_of(const char *path)
 {
@@ -47,30 +40,27 @@ static mode_t type_of(const char *path)
     return sgc_syscall(SYS_newfstatat, HERE, (long)path, (long)&status, 0) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
-/* Without O_NONBLOCK the opening of a pipe would wait for a reader; writing waits. */
-static long open_special(const char *path)
+/* By a number of the system's, or where it gives none, as early after its start, by what the clock and the stack say. */
+static void name_other(struct sgc_out_file *file)
 {
-    long fd = sgc_syscall(SYS_openat, HERE, (long)path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    struct timespec now = { 0, 0 };
+    uint64_t number = 0;
 
-    if (fd >= 0)
-        sgc_syscall(SYS_fcntl, fd, F_SETFL, 0, 0);
-    return fd;
-}
-
-static long open_new(const char *path)
-{
-    return sgc_syscall(SYS_openat, HERE, (long)path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    if (sgc_syscall(SYS_getrandom, (long)&number, sizeof number, GRND_NONBLOCK, 0) != sizeof number) {
+        sgc_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+        number = ((uint64_t)now.tv_nsec ^ (uintptr_t)&now) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    sgc_format(file->other, sizeof file->other, "%s.%ld.%lx.part", file->path, sgc_syscall(SYS_getpid, 0, 0, 0, 0),
+               (unsigned long)(number >> 32));
 }
 
 bool sgc_out_open(struct sgc_out_file *file, const char *path)
 {
     mode_t type;
-    long fd;
+    int fd;
 
     file->fd = -1;
     file->error = 0;
-    file->bytes = 0;
-    file->most = UINT64_MAX;
     file->beside = false;
     if (sgc_format(file->path, sizeof file->path, "%s", path) >= sizeof file->path)
         return fail(file, ENAMETOOLONG);
@@ -78,40 +68,28 @@ bool sgc_out_open(struct sgc_out_file *file, const char *path)
     if (type == S_IFDIR)
         return fail(file, EISDIR);
     file->beside = type == 0 || type == S_IFREG;
-    sgc_format(file->other, sizeof file->other, "%s.%ld.part", path, sgc_syscall(SYS_getpid, 0, 0, 0, 0));
-    fd = file->beside ? open_new(file->other) : open_special(file->path);
+    name_other(file);
+    fd = file->beside ? sgc_written_new(file->other, 0) : sgc_written_there(file->path, 0);
     if (fd < 0) {
         file->beside = false;           /* there is nothing to be removed */
         return refused(file, fd);
     }
-    file->fd = (int)fd;
-    if (file->beside)
-        file->most = size_limit();
+    file->fd = fd;
     sgc_assert(sgc_out_ok(file));
     return true;
 }
 
 bool sgc_out_write(struct sgc_out_file *file, const void *data, size_t bytes)
 {
-    const char *from = data;
+    size_t written;
+    int error;
 
     sgc_assert(sgc_out_ok(file));
-    while (bytes != 0 && file->error == 0) {
-        long written;
-
-        if (bytes > file->most - file->bytes)
-            return fail(file, EFBIG);
-        written = sgc_syscall(SYS_write, file->fd, (long)from, (long)bytes, 0);
-        if (written == -EINTR)
-            continue;
-        if (written <= 0)
-            return refused(file, written == 0 ? -ENOSPC : written);
-        sgc_assert((size_t)written <= bytes);
-        from += written;
-        bytes -= (size_t)written;
-        file->bytes += (uint64_t)written;
-    }
-    return file->error == 0;
+    if (file->error != 0)
+        return false;
+    error = sgc_quiet_write_all(file->fd, data, bytes, &written);
+    sgc_assert(written <= bytes && (error != 0 || written == bytes));
+    return error == 0 || fail(file, error);
 }
 
 /* Some file systems say only now that there was no room. */

@@ -61,6 +61,9 @@ void *sgc_mem_obtain_wiped(size_t bytes);
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
 
+/* The same, and a fork shares it with the child: what one of a family of processes writes all of them read.  [any] */
+void *sgc_mem_obtain_shared(size_t bytes);
+
 /* The size of the huge pages that the system makes of anonymous memory where it is asked to, bytes; 0 if it makes none.
  * `root`: "/sys".  [any] */
 size_t sgc_mem_huge_page(const char *root);
@@ -113,8 +116,10 @@ int sgc_descriptor_above(int fd);
 
 /* ---- limits (limits_linux.c) ----------------------------------------------------------------- */
 
-/* Bytes of address space RLIMIT_AS leaves this process; SIZE_MAX without a limit.  [any] */
+/* Bytes of address space RLIMIT_AS leaves this process; bytes that it may map for writing at most, by that and by
+ * RLIMIT_DATA; SIZE_MAX without a limit.  [any] */
 size_t sgc_limit_address_space(void);
+size_t sgc_limit_mapped(void);
 
 /* Mappings that a process may have.  Is there a limit on data, which is memory that can be written to?  [any] */
 size_t sgc_limit_mappings(void);

@@ -6,22 +6,28 @@
  * built on the caller's stack and written at once.
  *
  *   variable      who writes                who reads           ordering   why enough
- *   state.fd      sgc_report_to             each message        relaxed    a number that stands for itself
+ *   state.fd      sgc_report_to             each message        rel/acq    a number that stands for itself, or for the
+ *                                                                          file, which was stored before it
+ *   state.file    sgc_report_to_own, before each message        relaxed    who sees the descriptor sees its file
  *   state.*hook   sgc_report_hooks          each message        rel/acq    the hook's own data were set up before
  */
 #include "platform/report.h"
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "platform/faults.h"
 #include "platform/platform.h"
+#include "platform/quiet_write.h"
 #include "platform/syscall_linux.h"
 
 typedef void (*sgc_line_hook)(const char *line);
 
 static SGC_STATE struct {
     sgc_a32_t fd;
+    sgc_aw_t file;                  /* the inode of what fd is, if it is ours; 0: the program's */
     sgc_aw_t warning_hook, fatal_hook;
 } state = { .fd = SGC_ATOMIC_INIT(2) };
 
@@ -124,20 +130,55 @@ size_t sgc_format(char *buffer, size_t size, const char *format, ...)
     return wanted;
 }
 
+/* ---- what a terminal may get ---------------------------------------------------------------- */
+
+/* Bytes of the character there; 0: it is none, or a control, of which there are some also above ASCII.  A longer form than a
+ * character needs is none. */
+static size_t count_shown(const unsigned char *at)
+{
+    size_t bytes = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    unsigned char least = at[0] == 0xc2 || at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+
+    if (at[0] < 0x80)
+        return at[0] >= ' ' && at[0] != 0x7f;
+    if (at[0] < 0xc2 || at[0] > 0xf4 || at[1] < least)
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return bytes;
+}
+
+char *sgc_make_shown(char *text)
+{
+    for (char *at = text; *at != '\0';) {
+        size_t bytes = count_shown((const unsigned char *)at);
+
+        if (bytes == 0)
+            *at = '?';
+        at += bytes == 0 ? 1 : bytes;
+    }
+    return text;
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void write_all(const char *text, size_t length)
+/* 0: the descriptor is nobody's. */
+static uintptr_t file_of(int fd)
 {
-    long fd = (long)sgc_a32_load(&state.fd);
-    while (length) {
-        long written = sgc_syscall(SYS_write, fd, (long)text, (long)length, 0);
-        if (written == -EINTR)
-            continue;
-        if (written <= 0)
-            return;             /* nobody listens: a message is no reason to stop a program */
-        text += written;
-        length -= (size_t)written;
-    }
+    struct stat status;
+
+    return sgc_syscall(SYS_fstat, fd, (long)&status, 0, 0) == 0 ? (uintptr_t)status.st_ino : 0;
+}
+
+/* Nobody listens, or there is no room: a message is no reason to stop a program. */
+static void write_line(const char *text, size_t length)
+{
+    int fd = (int)sgc_a32_load_acq(&state.fd);
+    uintptr_t file = sgc_aw_load(&state.file);
+    size_t written;
+
+    sgc_quiet_write_all(file == 0 || file_of(fd) == file ? fd : STDERR_FILENO, text, length, &written);
 }
 
 /* Builds "SGC: <severity>message" without newline, cut with "..." if it is too long. */
@@ -156,13 +197,14 @@ static void emit(const char *severity, const char *format, va_list args, sgc_lin
 {
     char line[SGC_LINE];
     size_t length = build_line(line, severity, format, args);
+    line[length] = '\0';
+    sgc_make_shown(line);
     if (hook) {
-        line[length] = '\0';
         hook(line);
         return;
     }
     line[length] = '\n';
-    write_all(line, length + 1);
+    write_line(line, length + 1);
 }
 
 void sgc_warn(const char *format, ...)
@@ -217,7 +259,14 @@ SGC_STATE sgc_a32_t sgc_fault_planted, sgc_fault_turns;
 
 void sgc_report_to(int fd)
 {
-    sgc_a32_store(&state.fd, (uint32_t)fd);
+    sgc_aw_store(&state.file, 0);
+    sgc_a32_store_rel(&state.fd, (uint32_t)fd);
+}
+
+void sgc_report_to_own(int fd)
+{
+    sgc_aw_store(&state.file, file_of(fd));
+    sgc_a32_store_rel(&state.fd, (uint32_t)fd);
 }
 
 int sgc_report_fd(void)

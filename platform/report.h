@@ -23,7 +23,11 @@
 size_t sgc_format(char *buffer, size_t size, const char *format, ...) SGC_PRINTF(3, 4);
 size_t sgc_vformat(char *buffer, size_t size, const char *format, va_list args);
 
-/* "SGC: warning: ..." and "SGC: error: ..." lines.  Warnings go through the hook if one is set. */
+/* Makes "?" of each byte that could disturb a terminal: controls, and what is no UTF-8.  Returns `text`. */
+char *sgc_make_shown(char *text);
+
+/* "SGC: warning: ..." and "SGC: error: ..." lines.  Warnings go through the hook if one is set.  What they quote of
+ * strangers is made to be shown. */
 void sgc_warn(const char *format, ...) SGC_PRINTF(1, 2);
 void sgc_error(const char *format, ...) SGC_PRINTF(1, 2);
 
@@ -36,6 +40,10 @@ _Noreturn void sgc_fatal(const char *format, ...) SGC_PRINTF(1, 2);
 /* Where messages go: a file descriptor (default 2) and hooks (NULL: none).  A hook gets the whole
  * line without the newline. */
 void sgc_report_to(int fd);
+
+/* The same for a descriptor that the program knows nothing of: it may close it, and open a file of its own that gets the same
+ * number.  Messages go to 2 then. */
+void sgc_report_to_own(int fd);
 int sgc_report_fd(void);
 void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const char *line));
 

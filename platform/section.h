@@ -18,12 +18,13 @@
  *   field   written by                    read by                        ordering
  *   sp,     its thread, its own handler   its thread, its own handler    program order, compiler barrier:
  *   brief                                                                handler and thread are one thread
- *   state   its thread (BLOCKED, ACKED),  both                           every change is one acquire-release
- *           the stopper (STOPREQ,                                        read-modify-write on this word
- *           SUSPENDED), who ends that
+ *   state   its thread (BLOCKED, ASLEEP,  both                           every change is one acquire-release
+ *           ACKED), the stopper (STOPREQ,                                read-modify-write on this word
+ *           SUSPENDED, PINNED), who ends that
  *   owned   who gives it to a thread      its thread, its own handler    before that has it
  *   held,   its thread                    its thread, its own handler    program order
- *   guards, signals
+ *   guards, signals,
+ *   leaves, passed_ns
  */
 #ifndef SGC_PLATFORM_SECTION_H
 #define SGC_PLATFORM_SECTION_H
@@ -42,6 +43,9 @@ enum {
     SGC_STATE_STOPREQ = 2,      /* the stopper wants it to stop */
     SGC_STATE_ACKED = 4,        /* it has been counted as stopped */
     SGC_STATE_AGAIN = 8,        /* it was asked more than once */
+    SGC_STATE_PINNED = 16,      /* the same as SUSPENDED for as long as a stop takes */
+    SGC_STATE_ASLEEP = 64,      /* BLOCKED in a sleep of our own, of which the program knows nothing */
+    SGC_STATE_PASSED = 128,     /* asked, and let go on for a little */
     SGC_STATE_SUSPENDED = 32,   /* stopped for long: to stay where nothing of ours is in its hands */
 };
 
@@ -53,7 +57,9 @@ struct sgc_section {
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
     uint32_t guards;            /* depth of sgc_guard_enter */
+    bool leaves;                /* it has opened the GC lock for one who waits, and may not have run since */
     bool owned;                 /* by a thread: those without a cache share one (alloc/small/cache.h) */
+    uint64_t passed_ns;         /* its processor time when it was let pass after that; 0: not yet */
     sigset_t signals;           /* the mask to put back when the last guard goes */
 };
 
@@ -119,7 +125,7 @@ static inline bool sgc_section_inside(const struct sgc_section *self)
 
 static inline bool sgc_section_suspended(const struct sgc_section *self)
 {
-    return (sgc_a32_load_acq(&self->state) & SGC_STATE_SUSPENDED) != 0;
+    return (sgc_a32_load_acq(&self->state) & (SGC_STATE_SUSPENDED | SGC_STATE_PINNED)) != 0;
 }
 
 /* For a thread that begins or is gone. */
@@ -128,6 +134,7 @@ static inline void sgc_section_reset(struct sgc_section *self)
     self->sp = 0;
     sgc_aw_store(&self->brief, 0);
     self->held = self->guards = 0;
+    self->leaves = false;
 }
 
 __attribute__((always_inline))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One bit of a bit string that no other thread writes: set, or taken (cleared, saying whether it was set); and a count.
+ * One bit of a bit string that no other thread writes: set, or taken (cleared, saying whether it was set).
  *
  * Atomic towards signal handlers on the same thread where the processor has an instruction for it, which also spares
  * the arithmetic of finding the word.  Other threads may read the words: each change is one store of a whole
@@ -33,22 +33,7 @@ static inline bool sgc_own_bit_take(sgc_aw_t *words, size_t bit)
     return was;
 }
 
-/* Adds 1 to a count that only this thread touches; is the sum not negative? */
-__attribute__((always_inline))
-static inline bool sgc_own_count_up(int32_t *count)
-{
-    bool not_negative;
-
-    __asm__ volatile("addl $1, %0" : "+m"(*count), "=@ccns"(not_negative));
-    return not_negative;
-}
-
 #else
-
-static inline bool sgc_own_count_up(int32_t *count)
-{
-    return ++*count >= 0;
-}
 
 static inline void sgc_own_bit_set(sgc_aw_t *words, size_t bit)
 {

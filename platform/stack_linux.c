@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where stacks lie.  Owns nothing; sgc_stack_bounds_self runs on the thread it is about, the rest
- * also in its signal handlers.
+ * Where stacks lie.  Owns where a thread's descriptor names its stack, written by the constructor alone;
+ * sgc_stack_bounds_self runs on the thread it is about, the rest also in its signal handlers.
  */
 #include <pthread.h>
 #include <string.h>
@@ -15,6 +15,55 @@
 #include "platform/registers.h"
 #include "platform/sanitizers.h"
 #include "platform/syscall_linux.h"
+
+/* ---- what the C library knows ---------------------------------------------------------------- */
+
+/* What the loader found at the program's start: below it the first frames, above it arguments and environment. */
+extern void *__libc_stack_end __attribute__((weak));
+
+/*
+ * glibc's pthread_getattr_np allocates, and a thread that allocates for the first time is given an arena of 64 MB of address
+ * space, which a process under RLIMIT_AS does not have for each thread.  What it answers stands in the thread's descriptor,
+ * at its handle: the lowest address of the stack's block, its size, and the size of the guard at its lower end.  Where in the
+ * descriptor, the first thread tells: its own has no block, and for a size __libc_stack_end.
+ */
+enum { DESCRIPTOR_WORDS = 256 };        /* of glibc's, at least, where it does not end at the thread pointer */
+
+static SGC_STATE size_t block_word;     /* of a descriptor; 0: not known */
+
+/* Not always of the first thread: the library may have been loaded by another one, which has no such word. */
+__attribute__((constructor))
+static void find_block_word(void)
+{
+    const uintptr_t *descriptor = (const uintptr_t *)pthread_self();
+    uintptr_t tp = sgc_tls_thread_pointer(), end = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
+    size_t words = (tp - (uintptr_t)descriptor) / sizeof *descriptor, found = 0;
+
+    if (words == 0 || words > DESCRIPTOR_WORDS)
+        words = DESCRIPTOR_WORDS;
+    for (size_t i = 1; end != 0 && i < words; i++) {
+        if (descriptor[i] != end || descriptor[i - 1] != 0)
+            continue;
+        if (found != 0)
+            return;
+        found = i - 1;
+    }
+    block_word = found;
+}
+
+/* False unless it is a block in which the thread's descriptor lies, as it does in each stack but the first thread's. */
+static bool read_descriptor(struct sgc_stack_bounds *bounds)
+{
+    const uintptr_t *words = (const uintptr_t *)pthread_self() + block_word;
+    uintptr_t block = words[0], bytes = words[1], guard = words[2], end;
+
+    if (block_word == 0 || block == 0 || __builtin_add_overflow(block, bytes, &end))
+        return false;
+    if ((uintptr_t)words < block || (uintptr_t)words >= end || guard >= bytes || guard % sgc_os_page_size() != 0)
+        return false;
+    *bounds = (struct sgc_stack_bounds){ block + guard, end, guard > 0 ? SGC_STACK_LIBRARY : SGC_STACK_UNKNOWN };
+    return true;
+}
 
 /* Of a stack that the program has given it, the C library says that it has no guard. */
 static bool ask_attributes(const pthread_attr_t *attributes, struct sgc_stack_bounds *bounds)
@@ -32,12 +81,16 @@ static bool ask_attributes(const pthread_attr_t *attributes, struct sgc_stack_bo
 static bool ask_pthread(struct sgc_stack_bounds *bounds)
 {
     pthread_attr_t attributes;
+    if (read_descriptor(bounds))
+        return true;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return false;
     bool known = ask_attributes(&attributes, bounds);
     pthread_attr_destroy(&attributes);
     return known;
 }
+
+/* ---- the first thread's ---------------------------------------------------------------------- */
 
 /*
  * The first thread's stack grows until it meets the next mapping or RLIMIT_STACK, and a program may
@@ -65,9 +118,6 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
     }
     sgc_reader_close(&reader);
 }
-
-/* What the loader found at the program's start: below it the first frames, above it arguments and environment. */
-extern void *__libc_stack_end __attribute__((weak));
 
 enum {
     USUAL_LIMIT = 8 << 20,          /* of a stack, and what the kernel leaves free for it if there is none */
@@ -117,6 +167,8 @@ static bool find_first_stack(struct sgc_stack_bounds *bounds)
     return known;
 }
 
+/* ---- the calling thread's -------------------------------------------------------------------- */
+
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 {
     if (sgc_thread_id() != sgc_process_id())
@@ -126,6 +178,8 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
     extend_first_stack(bounds);
     return true;
 }
+
+/* ---- alternate signal stacks ----------------------------------------------------------------- */
 
 static bool bounds_of(const stack_t *alternate, struct sgc_stack_bounds *bounds)
 {

@@ -58,8 +58,7 @@ const char *sgc_quote(const char *text, size_t length, char *buffer, size_t size
 
     sgc_assert(size > sizeof cut);
     size_t shown = length < size - sizeof cut ? length : size - sizeof cut;
-    for (size_t i = 0; i < shown; i++)
-        buffer[i] = text[i] >= ' ' && text[i] != 0x7f ? text[i] : '?';
+    memcpy(buffer, text, shown);
     strcpy(buffer + shown, shown < length ? cut : "");
-    return buffer;
+    return sgc_make_shown(buffer);
 }

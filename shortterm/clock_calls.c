@@ -32,6 +32,9 @@ SGC_clock_t *SGC_clock_new(void)
     clock->next = d->clocks;
     sgc_date_buffer_init(&clock->objects, (struct sgc_date_list *)(void *)(clock + 1), sgc_shortterm.extension + 1);
     sgc_section_enter(sgc_section_of(d->owner));
+    if (d->clocks != NULL)
+        d->clocks->prev = clock;
+    sgc_compiler_barrier();
     d->clocks = clock;
     sgc_section_leave(sgc_section_of(d->owner));
     return clock;

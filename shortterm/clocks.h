@@ -28,16 +28,17 @@ static inline void sgc_clock_over(struct sgc_dates *d, struct sgc_date_buffer *o
     sgc_section_leave(section);
     if (__builtin_expect(first != NULL, 0))
         sgc_date_pages_give(&d->pool, first, last, section);
-    sgc_expire_tick(d);
 }
 
-/* A tick, of which the lists of one clock hear. */
+/* A tick, of which the lists of one clock hear.  What the program does with objects may leave it, by a jump or an exception: so
+ * that comes last. */
 __attribute__((always_inline))
 static inline void sgc_clock_go_on(struct sgc_dates *d, struct sgc_date_buffer *objects, struct sgc_date_buffer *regions)
 {
     sgc_clock_over(d, objects);
     if (__builtin_expect(regions->list != NULL, 0))
         sgc_regions_go_on(d, regions);
+    sgc_expire_tick(d);
 }
 
 /* All dates of the clock are over, and it is no more. */

@@ -3,7 +3,7 @@
 #include "shortterm/count.h"
 
 /* They are told that the owner is back before its date counts. */
-bool sgc_count_add_slowly(struct sgc_count *count)
+void sgc_count_add_slowly(struct sgc_count *count)
 {
     uint8_t own = sgc_a8_load(&count->own), others;
 
@@ -11,17 +11,15 @@ bool sgc_count_add_slowly(struct sgc_count *count)
         others = sgc_a8_load(&count->others);
     while ((others & SGC_COUNT_ALONE) != 0 && !sgc_a8_cas(&count->others, others, sgc_count_joined(others)));
     sgc_a8_store(&count->own, sgc_count_up(own));
-    return !sgc_count_is_stuck(own);
 }
 
-bool sgc_count_add_other(struct sgc_count *count)
+void sgc_count_add_other(struct sgc_count *count)
 {
     uint8_t others;
 
     do
         others = sgc_a8_load(&count->others);
     while (!sgc_a8_cas(&count->others, others, sgc_count_others_up(others)));
-    return !sgc_count_is_stuck(others);
 }
 
 bool sgc_count_take_other(struct sgc_count *count)

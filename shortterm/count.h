@@ -31,19 +31,19 @@ static inline int sgc_count_dates(const struct sgc_count *count)
 /* ---- in a section ---- */
 
 /* A date more that is not the owner's; or the owner's, where the others have been told that they are alone, or no number is
- * left.  False: it is not counted, for want of a number. */
-bool sgc_count_add_other(struct sgc_count *count);
-bool sgc_count_add_slowly(struct sgc_count *count);
+ * left. */
+void sgc_count_add_other(struct sgc_count *count);
+void sgc_count_add_slowly(struct sgc_count *count);
 
-/* A date of the owner's more.  False: it is not counted. */
-static inline bool sgc_count_add_own(struct sgc_count *count)
+/* A date of the owner's more. */
+static inline void sgc_count_add_own(struct sgc_count *count)
 {
     uint8_t own = sgc_a8_load(&count->own);
 
     if (__builtin_expect((sgc_a8_load(&count->others) & SGC_COUNT_ALONE) != 0 || sgc_count_is_stuck(own), 0))
-        return sgc_count_add_slowly(count);
-    sgc_a8_store(&count->own, (uint8_t)(own + 1));
-    return true;
+        sgc_count_add_slowly(count);
+    else
+        sgc_a8_store(&count->own, (uint8_t)(own + 1));
 }
 
 /* One of the others' dates is over; true: it was the object's last. */
@@ -55,7 +55,9 @@ bool sgc_count_leave_alone(struct sgc_count *count);
 /* Does the owner need no exchange to take a date off: because it has more, or nobody else has one?  By the owner. */
 static inline bool sgc_count_easy(const struct sgc_count *count)
 {
-    return sgc_count_number(sgc_a8_load(&count->own)) != 1 || sgc_a8_load_acq(&count->others) == 0;
+    uint8_t own = sgc_a8_load(&count->own);
+
+    return sgc_count_is_many(own) || (sgc_count_number(own) == 1 && sgc_a8_load_acq(&count->others) == 0);
 }
 
 /* Then one of its dates is over; true: it was the object's last. */
@@ -63,7 +65,8 @@ static inline bool sgc_count_take_easily(struct sgc_count *count)
 {
     uint8_t own = sgc_a8_load(&count->own);
 
-    sgc_a8_store(&count->own, sgc_count_down(own));
+    sgc_assert(sgc_count_number(own) != 0 && !sgc_count_is_stuck(own));
+    sgc_a8_store(&count->own, (uint8_t)(own - 1));
     return sgc_count_number(own) == 1;
 }
 

@@ -3,13 +3,14 @@
  * How many dates an object has, in two bytes a granule of the heap.  Pure functions of plain numbers.
  *
  *   own      bits 6..0  dates made by the thread that owns the object's page
- *            bit  7     FREEABLE: the program has said that the object may be freed when its last date is over
+ *            bit  7     FREEABLE: the program has said that the object may be freed when its last date is over (hybrid)
+ *                       EXPIRED: it has lost its last date, and is kept all the same (verify)
  *   others   bits 6..0  dates made by all other threads
  *            bit  7     ALONE: the owner has given up its last date; the last of the others has the object to itself
  *            only bit 7 LOOKING: there is one date, and its thread, which takes it off, looks whether the owner has any
  *
- * Each number stays at 127 once it is there: then some dates are not counted, so that the object never loses its last one, and
- * is left to the tracer.
+ * Each number stays at 127 once it is there, so that the object never loses its last date, and is left to the tracer; and so is
+ * what comes to its place, until all is counted anew.
  *
  * The owner writes `own` without any order.  Everything that two threads have to agree about is one exchange of `others`, made
  * by a thread that still has a date of the object; so whoever looks does not look at an object that has been freed, and the
@@ -36,6 +37,7 @@
 enum {
     SGC_COUNT_STUCK = 127,          /* the largest number: it never changes again */
     SGC_COUNT_FREEABLE = 128,       /* in `own` */
+    SGC_COUNT_EXPIRED = 128,        /* likewise, in another mode */
     SGC_COUNT_ALONE = 128,          /* in `others` */
     SGC_COUNT_LOOKING = 128,        /* the whole of `others` */
 };
@@ -48,6 +50,12 @@ static inline uint8_t sgc_count_number(uint8_t count)
 static inline bool sgc_count_is_stuck(uint8_t count)
 {
     return sgc_count_number((uint8_t)(count + 1)) == 0;
+}
+
+/* Is it neither the last one, nor none, nor stuck? */
+static inline bool sgc_count_is_many(uint8_t count)
+{
+    return (uint8_t)(sgc_count_number(count) - 2) < SGC_COUNT_STUCK - 2;
 }
 
 /* One date more.  The bit stays. */

@@ -2,6 +2,7 @@
 /* The numbers of dates of all objects: shortterm/counts.h. */
 #include "shortterm/counts.h"
 
+#include "alloc/leave.h"
 #include "platform/platform.h"
 
 SGC_STATE struct sgc_counts sgc_counts;
@@ -40,6 +41,7 @@ bool sgc_counts_init(void)
     }
     sgc_counts.ready = ready;
     sgc_counts.of = of;
+    sgc_a32_store(&sgc_leave.stay, 1);
     return true;
 }
 
@@ -61,6 +63,18 @@ int sgc_counts_of(size_t granule)
     if (sgc_counts.of == NULL || !sgc_counts_ready(granule))
         return 0;
     return sgc_count_dates(&sgc_counts.of[granule]);
+}
+
+bool sgc_counts_in_page(uint32_t page)
+{
+    const struct sgc_count *count = &sgc_counts.of[(size_t)page * SGC_PAGE_GRANULES];
+
+    if (sgc_counts.of == NULL || !sgc_counts_ready((size_t)page * SGC_PAGE_GRANULES))
+        return false;
+    for (size_t i = 0; i < SGC_PAGE_GRANULES; i += WORD_COUNTS)
+        if (sgc_aw_load((const sgc_aw_t *)(const void *)&count[i]) != 0)
+            return true;
+    return false;
 }
 
 /* ---- counting anew ---- */
@@ -86,19 +100,32 @@ static void wipe(struct sgc_count *count)
     sgc_a8_store(&count->others, 0);
 }
 
-static void tidy(struct sgc_count *count)
-{
-    if (sgc_a8_load(&count->own) == SGC_COUNT_FREEABLE && sgc_a8_load(&count->others) == 0)
-        sgc_a8_store(&count->own, 0);
-}
-
+/* Some of these objects may have no date any more, or be gone. */
 void sgc_counts_wipe(void)
 {
     sgc_a32_store(&sgc_counts.doubt, 0);
+    sgc_counts_keep();
     each_count(wipe);
 }
 
-void sgc_counts_tidy(void)
+/* Whoever keeps an object meanwhile: the world is stopped. */
+SGC_STATE static bool (*gone)(size_t granule);
+
+static void forget_gone(struct sgc_count *count)
 {
-    each_count(tidy);
+    if (sgc_a8_load(&count->own) != SGC_COUNT_FREEABLE || sgc_a8_load(&count->others) != 0)
+        return;
+    if (gone((size_t)(count - sgc_counts.of)))
+        sgc_a8_store(&count->own, 0);
+    else
+        sgc_counts_keep();
+}
+
+void sgc_counts_forget_gone(bool (*is_gone)(size_t granule))
+{
+    if (sgc_a32_load(&sgc_counts.kept) == 0)
+        return;
+    sgc_a32_store(&sgc_counts.kept, 0);
+    gone = is_gone;
+    each_count(forget_gone);
 }

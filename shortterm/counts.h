@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of dates of all objects: a table of two bytes a granule, beside the heap, for the modes in which an object's last
- * date means something.  What the bytes say, and why that is exact: shortterm/count_rules.h.
+ * The numbers of dates of all objects: a table of two bytes a granule, beside the heap, for the modes in which an object's
+ * last date means something.  What the bytes say, and why that is exact: shortterm/count_rules.h.
  *
  * The table is reserved whole, and committed arena by arena, when an object there gets its first date.
  *
@@ -9,6 +9,8 @@
  *   ready    who needs an arena's part: 1              everybody      release, when it is committed / acquire
  *   doubt    who counts in vain: 1; the collecting     the collecting relaxed; stopping the world
  *            thread: 0                                 thread
+ *   kept     who keeps what may be freed: 1; the       likewise       likewise
+ *            collecting thread
  *
  * An object that has lost a number to a jump, or has had too many dates, is the tracer's, and so is each that comes to its
  * place, until all is counted anew.
@@ -23,6 +25,7 @@ struct sgc_counts {
     struct sgc_count *of;           /* by granule; NULL: nothing is counted */
     sgc_a8_t *ready;                /* by arena */
     sgc_a32_t doubt;                /* some numbers are too high: to be counted anew */
+    sgc_a32_t kept;                 /* objects without dates may have FREEABLE */
 };
 SGC_INNER struct sgc_counts sgc_counts;
 
@@ -47,6 +50,10 @@ bool sgc_counts_prepare(size_t granule);
 /* How many dates an object has; 127: so many or more.  0 where nothing is counted.  Any thread. */
 int sgc_counts_of(size_t granule);
 
+/* Has any object of the page dates, or anything that is noted in these numbers?  Dates that others make meanwhile may be
+ * missed.  In a section, or world stopped. */
+bool sgc_counts_in_page(uint32_t page);
+
 /* ---- the collecting thread, world stopped ---- */
 
 /* Were numbers found to be too high, or may they be? */
@@ -61,10 +68,12 @@ static inline void sgc_counts_doubt(void)
     sgc_a32_store(&sgc_counts.doubt, 1);
 }
 
-/* To count anew: all numbers become 0, then each date is added again, then what is left of objects without dates is
- * forgotten. */
+/* To count anew: all numbers become 0, then each date is added again. */
 void sgc_counts_wipe(void);
-void sgc_counts_tidy(void);
+
+/* What the program has said of objects that have no date, and are gone, is forgotten: before others come to their places.
+ * World stopped, a mark is complete. */
+void sgc_counts_forget_gone(bool (*is_gone)(size_t granule));
 
 /* ---- in a section ---- */
 
@@ -81,20 +90,24 @@ static inline uintptr_t sgc_counts_add(size_t granule, bool own)
     struct sgc_count *count = &sgc_counts.of[granule];
 
     sgc_assert(sgc_counts_ready(granule));
-    if (__builtin_expect(!(own ? sgc_count_add_own(count) : sgc_count_add_other(count)), 0))
-        sgc_counts_doubt();
+    if (own)
+        sgc_count_add_own(count);
+    else
+        sgc_count_add_other(count);
     sgc_compiler_barrier();             /* counted before it is written down */
     return own ? 0 : SGC_DATE_OTHER;
 }
 
 /* One of an object's dates is over, and written down no more.  True: it was the last one, and the caller has the object to
- * itself.  `other`: what its word says. */
+ * itself.  `other`: what its word says.  A number that does not go down is too high from now on. */
 static inline bool sgc_counts_take(size_t granule, bool other)
 {
     struct sgc_count *count = &sgc_counts.of[granule];
 
     sgc_assert(sgc_counts_ready(granule));
     sgc_compiler_barrier();
+    if (__builtin_expect(sgc_count_is_stuck(sgc_a8_load(other ? &count->others : &count->own)), 0))
+        sgc_counts_doubt();
     return other ? sgc_count_take_other(count) : sgc_count_take_own(count);
 }
 
@@ -120,17 +133,42 @@ static inline void sgc_counts_set_freeable(size_t granule)
     sgc_a8_store(own, sgc_a8_load(own) | SGC_COUNT_FREEABLE);
 }
 
-/* Has it?  Forgotten by that.  By who has the object to itself after its last date. */
-static inline bool sgc_counts_take_freeable(size_t granule)
+/* Has it?  By who has the object to itself after its last date. */
+static inline bool sgc_counts_freeable(size_t granule)
+{
+    return (sgc_a8_load(&sgc_counts.of[granule].own) & SGC_COUNT_FREEABLE) != 0;
+}
+
+/* It is freed: that is forgotten.  By who has it to itself, and frees it. */
+static inline void sgc_counts_free(size_t granule)
 {
     sgc_a8_t *own = &sgc_counts.of[granule].own;
-    uint8_t was = sgc_a8_load(own);
 
     sgc_assert(sgc_counts_ready(granule));
-    if ((was & SGC_COUNT_FREEABLE) == 0)
-        return false;
-    sgc_a8_store(own, sgc_count_number(was));
-    return true;
+    if (sgc_counts_freeable(granule))
+        sgc_a8_store(own, sgc_count_number(sgc_a8_load(own)));
+}
+
+/* It stays, without a date, and may have one again. */
+static inline void sgc_counts_keep(void)
+{
+    sgc_a32_store(&sgc_counts.kept, 1);
+}
+
+/* verify: is it noted that the object, which has no date, has expired?  By who has it to itself, or world stopped. */
+static inline bool sgc_counts_expired(size_t granule)
+{
+    return sgc_counts_ready(granule) && sgc_a8_load(&sgc_counts.of[granule].own) == SGC_COUNT_EXPIRED &&
+           sgc_a8_load(&sgc_counts.of[granule].others) == 0;
+}
+
+/* Notes it, or forgets it. */
+static inline void sgc_counts_note_expired(size_t granule, bool expired)
+{
+    sgc_a8_t *own = &sgc_counts.of[granule].own;
+
+    sgc_assert(sgc_counts_ready(granule));
+    sgc_a8_store(own, (uint8_t)(sgc_count_number(sgc_a8_load(own)) | (expired ? SGC_COUNT_EXPIRED : 0)));
 }
 
 #endif

@@ -12,6 +12,16 @@ void sgc_date_buffer_init(struct sgc_date_buffer *b, struct sgc_date_list *lists
     b->list = lists;
 }
 
+bool sgc_date_buffer_empty(const struct sgc_date_buffer *b)
+{
+    bool empty = true;
+
+    sgc_assert(b->list == NULL || sgc_date_buffer_ok(b));
+    for (uint32_t i = 0; b->list != NULL && i < b->lists; i++)
+        empty = empty && sgc_date_list_empty(&b->list[i]);
+    return empty;
+}
+
 void sgc_date_buffer_visit(const struct sgc_date_buffer *b, sgc_visit_dates_t fn, void *arg)
 {
     sgc_assert(b->list == NULL || sgc_date_buffer_ok(b));

@@ -48,7 +48,10 @@ static inline struct sgc_date_list *sgc_date_buffer_tick(struct sgc_date_buffer 
     return over;
 }
 
-/* Calls fn for each stretch of dates.  World stopped. */
+/* Has it no date? */
+bool sgc_date_buffer_empty(const struct sgc_date_buffer *b);
+
+/* Calls fn for each stretch of dates.  World stopped, or by its thread. */
 void sgc_date_buffer_visit(const struct sgc_date_buffer *b, sgc_visit_dates_t fn, void *arg);
 
 /* Gives all pages to the pool: the dates are forgotten.  By its thread outside sections, or (self NULL) where no other thread

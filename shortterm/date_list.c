@@ -2,6 +2,8 @@
 /* Lists of dates: shortterm/date_list.h. */
 #include "shortterm/date_list.h"
 
+#include <string.h>
+
 #include "platform/platform.h"
 
 SGC_STATE uintptr_t sgc_dates_none = SGC_DATES_END;
@@ -120,18 +122,16 @@ static void unmark(struct sgc_date_page *page)
             page->word[i] = 0;
 }
 
-void sgc_date_queue_empty(struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_visit_dates_t fn, void *arg)
+void sgc_date_queue_give(const struct sgc_date_queue *queue, struct sgc_date_pool *pool, struct sgc_section *self)
 {
-    struct sgc_date_page *first = queue->first, *last = first;
+    struct sgc_date_page *last = queue->first;
 
-    if (first == NULL)
+    if (last == NULL)
         return;
-    sgc_date_queue_visit(queue, fn, arg);
-    queue->first = NULL;
     unmark(last);
     for (; last->next != NULL; unmark(last))
         last = last->next;
-    sgc_date_pages_give(pool, first, last, NULL);
+    sgc_date_pages_give(pool, queue->first, last, self);
 }
 
 /* The queue ends at a word of that page: what follows, up to `last`, is given back. */
@@ -153,7 +153,7 @@ static void cut(struct sgc_date_queue *queue, struct sgc_date_pool *pool, struct
 }
 
 /* The dates that stay are moved up: never behind where they are read from. */
-void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, bool (*stays)(void *arg, uintptr_t date),
+void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, uint32_t words, sgc_date_stays_t stays,
                            void *arg)
 {
     struct sgc_date_page *to = queue->first, *last = to;
@@ -164,18 +164,52 @@ void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *p
     for (struct sgc_date_page *page = to; page != NULL; last = page, page = page->next, begin = 0) {
         uint32_t from = begin;
 
-        for (; page->word[from] != SGC_DATES_END; from++) {
-            if (!stays(arg, page->word[from]))
+        for (; page->word[from] != SGC_DATES_END; from += words) {
+            if (!stays(arg, &page->word[from]))
                 continue;
             if (at == sgc_date_words) {
                 to = to->next;
                 at = 0;
             }
-            to->word[at++] = page->word[from];
+            memmove(&to->word[at], &page->word[from], words * sizeof page->word[0]);
+            at += words;
         }
         if (from < sgc_date_words)
             page->word[from] = 0;
     }
     queue->begin = 0;
     cut(queue, pool, to, at, last);
+}
+
+void sgc_date_queue_settle(struct sgc_date_queue *queue)
+{
+    uintptr_t *word = queue->first != NULL ? queue->first->word : NULL;
+    uint32_t begin = queue->begin, end = begin;
+
+    if (word == NULL || begin == 0)
+        return;
+    while (word[end] != SGC_DATES_END)
+        end++;
+    memmove(word, &word[begin], (end - begin) * sizeof word[0]);
+    word[end - begin] = SGC_DATES_END;
+    if (end < sgc_date_words)
+        word[end] = 0;
+    queue->begin = 0;
+}
+
+/* Nothing is in both, at whatever instruction this is left. */
+void sgc_date_queue_join(struct sgc_date_queue *to, struct sgc_date_queue *from)
+{
+    struct sgc_date_queue joined = *from;
+
+    sgc_assert(from->first == NULL || from->begin == 0);
+    if (joined.first == NULL)
+        return;
+    *from = (struct sgc_date_queue){ NULL, NULL, 0 };
+    sgc_compiler_barrier();
+    if (to->first == NULL)
+        *to = joined;
+    else
+        to->last->next = joined.first;
+    to->last = joined.last;
 }

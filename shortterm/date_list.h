@@ -63,12 +63,20 @@ typedef void (*sgc_visit_dates_t)(void *arg, uintptr_t *from, uintptr_t *end);
 void sgc_date_list_visit(const struct sgc_date_list *list, sgc_visit_dates_t fn, void *arg);
 void sgc_date_queue_visit(const struct sgc_date_queue *queue, sgc_visit_dates_t fn, void *arg);
 
-/* The same, and then the queue is empty, and its pages are the pool's.  World stopped. */
-void sgc_date_queue_empty(struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_visit_dates_t fn, void *arg);
+/* The queue is nobody's any more: its pages are the pool's.  By the pool's thread outside sections, or (self NULL) where no
+ * other thread runs. */
+void sgc_date_queue_give(const struct sgc_date_queue *queue, struct sgc_date_pool *pool, struct sgc_section *self);
 
-/* Asks about each date whether it stays in the queue, and gives back the pages that are not needed then.  World stopped; dates
- * of one word. */
-void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, bool (*stays)(void *arg, uintptr_t date),
+/* Asks about each date, of so many words, whether it stays in the queue, and gives back the pages that are not needed then.
+ * World stopped. */
+typedef bool (*sgc_date_stays_t)(void *arg, const uintptr_t *date);
+void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, uint32_t words, sgc_date_stays_t stays,
                            void *arg);
+
+/* Its dates begin with the first word of a page.  In a section. */
+void sgc_date_queue_settle(struct sgc_date_queue *queue);
+
+/* What is in `from`, which begins so, is behind the others in `to`, and `from` is empty.  In a section. */
+void sgc_date_queue_join(struct sgc_date_queue *to, struct sgc_date_queue *from);
 
 #endif

@@ -75,6 +75,13 @@ void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer
     sgc_mem_release(list, bytes_of_lists(buffer->lists));
 }
 
+void sgc_dates_forget_global(struct sgc_dates *d, struct sgc_section *self)
+{
+    sgc_assert(!d->in_time);
+    sgc_dates_release_lists(d, &d->global, self);
+    sgc_dates_release_lists(d, &d->global_regions, self);
+}
+
 /* ---- all of them ---- */
 
 void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg)
@@ -128,12 +135,14 @@ void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
 
 void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self)
 {
-    struct SGC_clock **at = &d->clocks;
+    struct SGC_clock **at = clock->prev != NULL ? &clock->prev->next : &d->clocks;
 
+    sgc_assert(clock->dates == d && *at == clock);
     if (self != NULL)
         sgc_section_enter(self);
-    while (*at != clock)
-        at = &(*at)->next;
+    if (clock->next != NULL)
+        clock->next->prev = clock->prev;
+    sgc_compiler_barrier();             /* left here by a jump, it is in the list still */
     *at = clock->next;
     if (self != NULL)
         sgc_section_leave(self);
@@ -159,8 +168,7 @@ void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self)
         sgc_dates_drop_clock(d, d->clocks, self);
     sgc_date_buffer_drop(&d->local, &d->pool, self);
     sgc_dates_release_lists(d, &d->local_regions, self);
-    sgc_dates_release_lists(d, &d->global, self);
-    sgc_dates_release_lists(d, &d->global_regions, self);
+    sgc_dates_forget_global(d, self);
     sgc_date_pool_empty(&d->pool, self);
     sgc_aw_store_rel(&d->owner->upper, 0);
     sgc_mem_release(d, d->bytes);

@@ -20,7 +20,7 @@
  * of the own clock and of global time. */
 struct SGC_clock {
     struct sgc_dates *dates;
-    struct SGC_clock *next;
+    struct SGC_clock *next, *prev;      /* of the same thread */
     struct sgc_date_buffer objects, regions;
     size_t bytes;
 };
@@ -42,6 +42,8 @@ struct sgc_dates {
     uint64_t ticks_seen;                /* verify: by the last collection, */
     uint32_t still;                     /* and so many before it */
     uint32_t unchecked;                 /* verify: ticks since the last check */
+    uint32_t pages;                     /* verify: of dates of objects, begun since the last collection, which writes it, too */
+    uint32_t due;                       /* verify: so many of the first in `expired` the last collection has left to it */
     uint64_t freed, freed_bytes;
     struct sgc_mutator *owner;
     uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */
@@ -82,6 +84,9 @@ bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, u
 /* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other
  * thread runs. */
 void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
+
+/* Its dates of global time are forgotten.  Likewise. */
+void sgc_dates_forget_global(struct sgc_dates *d, struct sgc_section *self);
 
 /* The clock is no more, and its dates are forgotten.  Likewise. */
 void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self);

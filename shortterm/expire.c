@@ -11,7 +11,7 @@
 #include "platform/brief.h"
 #include "shortterm/counts.h"
 #include "shortterm/expiry_procs.h"
-#include "shortterm/verify.h"
+#include "shortterm/named.h"
 #include "sgc_shortterm.h"
 
 /* What one section has taken off. */
@@ -51,9 +51,9 @@ static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
     const uintptr_t *word = queue->first->word;
-    uint32_t begin = queue->begin, step = sgc_shortterm.words;
+    uint32_t begin = queue->begin, step = sgc_shortterm.words, taken = b->taken;
 
-    for (; b->taken < most && word[begin] != SGC_DATES_END; b->taken++) {
+    for (; taken < most && word[begin] != SGC_DATES_END; taken++) {
         uintptr_t date = word[begin], object = sgc_date_object(date);
 
         sgc_assert(begin < sgc_date_words);
@@ -62,6 +62,7 @@ static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
         if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
             b->object[b->objects++] = object;
     }
+    b->taken = taken;
     if (word[begin] == SGC_DATES_END)
         leave_page(d, b);
 }
@@ -81,31 +82,41 @@ static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 /* Does the tracer have to see that the object is dead? */
 static bool is_tracers(const struct sgc_object *o)
 {
-    if (sgc_finalization_registered() && sgc_finalization_knows(sgc_mutator_self(), o->start))
+    if (sgc_finalization_used() && sgc_finalization_knows(sgc_mutator_self(), o->start))
         return true;
     return sgc_disclaim_asks(o->kind);
 }
 
-/* May it be freed here and now?  What the program wants to do with it before is done. */
-static bool may_free(struct sgc_dates *d, uintptr_t object)
+/* What the program wants to do with it before is done: may it go?  A jump may leave that. */
+static bool is_let_go(struct sgc_dates *d, uintptr_t object)
 {
-    struct sgc_object o;
-
-    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_take_freeable(sgc_granule_number(object)))
-        return false;
+    if (sgc_expiry_used())
+        sgc_counts_keep();
     switch (sgc_expiry_ask(d, object)) {
     case SGC_EXPIRY_KEEP:
         return false;
     case SGC_EXPIRY_FREE:
-        if (sgc_counts_of(sgc_granule_number(object)) != 0)
-            return false;
-        break;
+        return sgc_counts_of(sgc_granule_number(object)) == 0;
     case SGC_EXPIRY_NOTHING:
         break;
     }
-    if (!sgc_object_find(object, &o) || o.start != object || is_tracers(&o))
+    return true;
+}
+
+/* May it be freed here and now?  If it stays, it may be when it has had dates again. */
+static bool may_free(struct sgc_dates *d, uintptr_t object)
+{
+    size_t granule = sgc_granule_number(object);
+    struct sgc_object o;
+
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_freeable(granule))
         return false;
-    if (sgc_finalization_registered())
+    if (!is_let_go(d, object) || !sgc_object_find(object, &o) || o.start != object || is_tracers(&o)) {
+        sgc_counts_keep();
+        return false;
+    }
+    sgc_counts_free(granule);
+    if (sgc_finalization_used())
         sgc_links_forget(d->owner, o.start, o.start + o.bytes);
     if (sgc_debug_used())
         sgc_debug_take_down((void *)object);
@@ -116,12 +127,19 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
 __attribute__((always_inline))
 static inline bool must_look(void)
 {
-    return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_registered() || sgc_disclaim_used() || sgc_debug_used();
+    return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_used() || sgc_disclaim_used() || sgc_debug_used();
+}
+
+static void note_freed(struct sgc_dates *d, struct sgc_dropped done)
+{
+    d->freed += done.objects;
+    d->freed_bytes += done.bytes;
+    if (done.uncollectable != 0)
+        sgc_api_count_uncollectable(-(intptr_t)done.uncollectable);
 }
 
 static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
 {
-    struct sgc_dropped done;
     uint32_t free = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && count <= SGC_DROP_MAX);
@@ -132,16 +150,13 @@ static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
     } else {
         free = count;
     }
-    done = sgc_drop(&d->owner->cache, object, free);
-    d->freed += done.objects;
-    d->freed_bytes += done.bytes;
-    if (done.uncollectable != 0)
-        sgc_api_count_uncollectable(-(intptr_t)done.uncollectable);
+    note_freed(d, sgc_drop(&d->owner->cache, object, free));
 }
 
 void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 {
-    free_objects(d, &object, 1);
+    if (!must_look() || may_free(d, object))
+        note_freed(d, sgc_drop_one(&d->owner->cache, object));
 }
 
 /* ---- taking off ---- */
@@ -167,14 +182,15 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
 }
 
 /* What lazy programs do most: takes off the first date, if that is easy, and frees the object where it is hot if that was its
- * last one.  False: nothing is done, or the object, which has no date any more, is left in *object.  A collection may have
- * emptied the queue since the caller looked.  In a brief section. */
+ * last one.  False: nothing is done, or the object, which has no date any more, is left in *object.  Bytes of an uncollectable
+ * one are left to be counted.  A collection may have emptied the queue since the caller looked.  In a brief section. */
 __attribute__((always_inline))
-static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uintptr_t *object)
+static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uintptr_t *object, size_t *uncollectable)
 {
     struct sgc_date_queue *queue = &d->expired;
     uintptr_t date = __builtin_expect(queue->first != NULL, 1) ? queue->first->word[queue->begin] : SGC_DATES_END;
-    size_t granule = sgc_granule_number(date), bytes;
+    size_t granule = sgc_granule_number(date);
+    struct sgc_dropped done;
 
     _Static_assert((SGC_DATES_END & SGC_DATE_OTHER) != 0, "the end of a page is not easy to take");
     *object = 0;
@@ -183,12 +199,13 @@ static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uint
     queue->begin += sgc_shortterm.words;
     if (!sgc_counts_take_easily(granule))
         return true;
-    bytes = sgc_drop_hot(cache, date, granule);
-    d->freed += bytes != 0;
-    d->freed_bytes += bytes;
-    if (bytes == 0)
+    done = sgc_drop_hot(cache, date, granule);
+    d->freed += done.objects;
+    d->freed_bytes += done.bytes;
+    *uncollectable = done.uncollectable;
+    if (done.objects == 0)
         *object = date;
-    return bytes != 0;
+    return done.objects != 0;
 }
 
 static void expire_slowly(struct sgc_dates *d, uintptr_t object)
@@ -203,14 +220,17 @@ void sgc_expire_one(struct sgc_dates *d)
 {
     struct sgc_cache *cache = &d->owner->cache;
     uintptr_t object = 0;
+    size_t uncollectable = 0;
     bool done = false;
 
     sgc_assert(sgc_dates_ok(d));
     if (__builtin_expect(d->calling == 0 && !must_look(), 1)) {
         sgc_brief_enter(&cache->section);
-        done = take_first(d, cache, &object);
+        done = take_first(d, cache, &object, &uncollectable);
         if (sgc_brief_leave(&cache->section))
             sgc_brief_look(&cache->section, NULL);
+        if (uncollectable != 0)
+            sgc_api_count_uncollectable(-(intptr_t)uncollectable);
     }
     if (__builtin_expect(!done, 0))
         expire_slowly(d, object);
@@ -229,16 +249,63 @@ size_t sgc_expire(struct sgc_dates *d, size_t most)
     return taken;
 }
 
+/* ---- verify ---- */
+
+/* The word is in the queue no more before the date is taken off. */
+static bool take_wide(struct sgc_dates *d, struct batch *b, uintptr_t *caller)
+{
+    struct sgc_date_queue *queue = &d->expired;
+    const uintptr_t *word = queue->first->word;
+    uint32_t at = queue->begin;
+    bool last;
+
+    sgc_assert(sgc_shortterm.words == 2 && at < sgc_date_words);
+    b->object[0] = sgc_date_object(word[at]);
+    *caller = word[at + 1];
+    queue->begin = at + 2;
+    last = sgc_counts_take(sgc_granule_number(b->object[0]), (word[at] & SGC_DATE_OTHER) != 0);
+    if (word[at + 2] == SGC_DATES_END)
+        leave_page(d, b);
+    return last;
+}
+
+bool sgc_expire_first(struct sgc_dates *d, uintptr_t *object, uintptr_t *caller)
+{
+    struct sgc_section *section = sgc_section_of(d->owner);
+    struct batch b = { .first = NULL };
+    bool last;
+
+    sgc_assert(sgc_mutator_mine(d->owner));
+    sgc_section_enter(section);
+    last = d->expired.first != NULL && take_wide(d, &b, caller);
+    sgc_section_leave(section);
+    if (b.first != NULL)
+        sgc_date_pages_give(&d->pool, b.first, b.last, section);
+    *object = b.object[0];
+    return last;
+}
+
 /* ---- questions ---- */
+
+/* Is it surely the first address of an object of the calling thread's? */
+static bool is_own_object(const void *object)
+{
+    const struct sgc_cache *cache = sgc_self;
+    size_t granule = sgc_exact_granule(object);
+    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+
+    return cache != NULL && granule < sgc_aw_load(&sgc_heap.granules) && sgc_aw_load_acq(&d->tag) == cache->free_tag &&
+           sgc_a8_load_acq(&d->remote) == 0 && sgc_alloc_bit(granule) &&
+           sgc_bin_handed_out(&cache->bin[d->kind][d->cls], object);
+}
 
 int SGC_dates(const void *object)
 {
-    uintptr_t address = (uintptr_t)object;
     struct sgc_object o;
 
-    if (sgc_counts.of == NULL || !sgc_heap_contains(address) || !sgc_object_find(address, &o) || o.start != address)
-        return -1;
-    return sgc_counts_of(o.granule);
+    if (sgc_counts.of != NULL && is_own_object(object))
+        return sgc_counts_of(sgc_granule_number((uintptr_t)object));
+    return sgc_counts.of != NULL && sgc_named_object((uintptr_t)object, &o) == 0 ? sgc_counts_of(o.granule) : -1;
 }
 
 static void say_kept(uintptr_t object, int dates)
@@ -257,5 +324,7 @@ bool sgc_expire_keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
     sgc_assert(sgc_mutator_mine(self));
     if (dates != 0 && freed)
         say_kept(object, dates);
+    if (dates == 0 && sgc_counts.of != NULL && sgc_counts_ready(sgc_granule_number(object)))
+        sgc_counts_free(sgc_granule_number(object));
     return dates != 0;
 }

@@ -19,6 +19,16 @@ size_t sgc_expire(struct sgc_dates *d, size_t most);
 /* Takes off the first; none, if a collection has taken them off meanwhile. */
 void sgc_expire_one(struct sgc_dates *d);
 
+/* World stopped: the queue has been changed, and a call of sgc_expire that is under way goes on to the end of what is left. */
+static inline void sgc_expire_go_on(struct sgc_dates *d)
+{
+    if (d->expire_to != NULL)
+        d->expire_to = d->expired.first != NULL ? d->expired.last : NULL;
+}
+
+/* verify: takes off the first date.  True: it was the object's last, and was given at *caller. */
+bool sgc_expire_first(struct sgc_dates *d, uintptr_t *object, uintptr_t *caller);
+
 /* What a tick does, and what a refresh does of those that a tick has left. */
 static inline void sgc_expire_tick(struct sgc_dates *d)
 {

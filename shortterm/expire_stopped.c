@@ -5,11 +5,14 @@
 
 #include "alloc/large/span.h"
 #include "alloc/small/remote_free.h"
+#include "alloc/whole_heap.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/pacing.h"
 #include "shortterm/counts.h"
+#include "shortterm/expire.h"
+#include "shortterm/expiry_procs.h"
 #include "shortterm/holds.h"
 #include "shortterm/left_dates.h"
 #include "shortterm/verify.h"
@@ -19,9 +22,13 @@
 /* What the program has registered about the object is the tracer's business. */
 static bool may_free(const struct sgc_object *o)
 {
-    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_take_freeable(o->granule))
+    bool is_tracers = (sgc_finalization_used() && sgc_finalization_has(o->start)) || sgc_disclaim_asks(o->kind);
+
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_freeable(o->granule))
         return false;
-    return !(sgc_finalization_registered() && sgc_finalization_has(o->start)) && !sgc_disclaim_asks(o->kind);
+    if (is_tracers)
+        sgc_counts_keep();
+    return !is_tracers;
 }
 
 static bool clear(const struct sgc_object *o)
@@ -43,6 +50,7 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
         return;
     if (sgc_debug_used())
         sgc_debug_take_down((void *)object);
+    sgc_counts_free(o.granule);
     if (!clear(&o))
         return;
     d->freed++;
@@ -53,17 +61,16 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
         sgc_api_count_uncollectable(-(intptr_t)o.bytes);
 }
 
-/* An uncollectable object about which something is registered is alive for the tracer: its thread has to take the date off. */
+/* What is to be done with the object before it goes is done by the thread that takes off its last date: the date waits for its
+ * thread, and keeps the object. */
 static bool is_threads(uintptr_t object)
 {
-    const struct sgc_page *page = &sgc_heap.pages[sgc_page_number(object)];
-
-    return sgc_finalization_registered() && sgc_kind_uncollectable(page->kind) && sgc_finalization_has(object);
+    return sgc_expiry_used() && sgc_expiry_has(object);
 }
 
-static bool take_off(void *d, uintptr_t date)
+static bool take_off(void *d, const uintptr_t *word)
 {
-    uintptr_t object = sgc_date_object(date);
+    uintptr_t date = *word, object = sgc_date_object(date);
 
     sgc_assert(sgc_heap_contains(object));
     if (is_threads(object))
@@ -73,12 +80,10 @@ static bool take_off(void *d, uintptr_t date)
     return false;
 }
 
-/* A call of sgc_expire that is under way has to go on to the end of what is left. */
 static void filter(struct sgc_dates *d)
 {
-    sgc_date_queue_filter(&d->expired, &d->pool, take_off, d);
-    if (d->expire_to != NULL)
-        d->expire_to = d->expired.first != NULL ? d->expired.last : NULL;
+    sgc_date_queue_filter(&d->expired, &d->pool, 1, take_off, d);
+    sgc_expire_go_on(d);
 }
 
 void sgc_expire_stopped(void)
@@ -90,6 +95,24 @@ void sgc_expire_stopped(void)
         if (d != NULL)
             filter(d);
     }
+}
+
+/* ---- after a mark ---- */
+
+/* Is no object there that the mark has reached? */
+static bool is_gone(size_t granule)
+{
+    uintptr_t start = (uintptr_t)sgc_granule_address(granule);
+    struct sgc_object o;
+
+    return !sgc_object_slot(start, &o) || o.start != start || !sgc_walk_marked(&o);
+}
+
+void sgc_expire_marked(void)
+{
+    sgc_assert(sgc_stopped_by_self());
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
+        sgc_counts_forget_gone(is_gone);
 }
 
 /* ---- counting anew ---- */
@@ -136,9 +159,8 @@ void sgc_count_dates_again(void)
     sgc_counts_wipe();
     sgc_holds_visit(count_hold, NULL);
     sgc_verify_visit_gone(count_dates, NULL);
-    sgc_left_visit(count_dates, NULL);
+    sgc_left_visit_objects(count_dates, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));
-    sgc_counts_tidy();
 }

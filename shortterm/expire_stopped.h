@@ -21,4 +21,7 @@ void sgc_expire_stopped(void);
  * things are now. */
 void sgc_count_dates_again(void);
 
+/* A mark is complete: what is known of objects without dates that it has not reached is forgotten. */
+void sgc_expire_marked(void);
+
 #endif

@@ -7,16 +7,24 @@
 #include "gc/api/internal.h"
 #include "gc/finalize/finalize.h"
 #include "gc/threads/world.h"
+#include "shortterm/named.h"
 #include "sgc_shortterm.h"
 
 /* 1, written by who sets a function, before that is registered; read, relaxed, by who takes off dates of objects that were
  * handed to it by then. */
 static SGC_STATE sgc_a32_t used;
 
+static int call_for(uintptr_t object, SGC_expiry_proc proc)
+{
+    struct sgc_object o;
+
+    return proc((void *)(sgc_object_find(object, &o) ? sgc_api_client_address(&o) : object));
+}
+
 /* What the tracer calls.  An object that is to stay does so as long as something reaches it. */
 static void call(void *object, void *proc)
 {
-    ((SGC_expiry_proc)proc)(object);
+    call_for((uintptr_t)object, (SGC_expiry_proc)proc);
 }
 
 static int set(struct sgc_mutator *self, uintptr_t object, SGC_expiry_proc proc)
@@ -37,20 +45,31 @@ static int set(struct sgc_mutator *self, uintptr_t object, SGC_expiry_proc proc)
 int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc)
 {
     struct sgc_mutator *self = sgc_api_self();
-    uintptr_t address = (uintptr_t)object;
+    struct sgc_object o;
+    int error;
 
     if (self == NULL)
         return ENOMEM;
     if (sgc_world_is_blocked(self) || sgc_stopped_by_self())
         return EBUSY;
-    if (!sgc_registrable(address) || (GC_base(object) != NULL && GC_base(object) != object))
-        return EINVAL;
+    error = sgc_named_object((uintptr_t)object, &o);
+    if (error != 0)
+        return error;
     if (proc != NULL) {
         sgc_a32_store(&used, 1);
-        return set(self, address, proc);
+        return set(self, o.start, proc);
     }
-    sgc_finalizer_take(self, address, call);
+    sgc_finalizer_take(self, o.start, call);
     return 0;
+}
+
+bool sgc_expiry_has(uintptr_t object)
+{
+    struct sgc_finalizer f = { .fn = NULL };
+
+    if (sgc_finalization_used())
+        sgc_finalizer_look(object, &f);
+    return f.fn == call;
 }
 
 bool sgc_expiry_used(void)
@@ -68,15 +87,16 @@ bool sgc_expiry_calling(struct sgc_dates *d)
 /* A function that gives up a hold may come here again. */
 enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object)
 {
-    SGC_expiry_proc proc = sgc_finalization_registered() ? (SGC_expiry_proc)sgc_finalizer_take(d->owner, object, call) : NULL;
-    uintptr_t outer = sgc_expiry_calling(d) ? d->calling : 0;
+    SGC_expiry_proc proc = sgc_finalization_used() ? (SGC_expiry_proc)sgc_finalizer_take(d->owner, object, call) : NULL;
+    uintptr_t outer = sgc_expiry_calling(d) ? d->calling : 0, finalizing = d->owner->finalizing;
     int stays;
 
     sgc_assert(sgc_mutator_mine(d->owner));
     if (proc == NULL)
         return SGC_EXPIRY_NOTHING;
-    d->calling = sgc_stack_pointer();
-    stays = proc((void *)object);
+    d->calling = d->owner->finalizing = sgc_stack_pointer();
+    stays = call_for(object, proc);
     d->calling = outer;
+    d->owner->finalizing = finalizing;
     return stays != 0 ? SGC_EXPIRY_KEEP : SGC_EXPIRY_FREE;
 }

@@ -21,6 +21,9 @@ enum sgc_expiry_said {
  * sections. */
 enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
 
+/* Has the object, which begins there, such a function?  World stopped by the caller. */
+bool sgc_expiry_has(uintptr_t object);
+
 /* Has any object had such a function?  By who has an object: who set its function did so before. */
 bool sgc_expiry_used(void);
 

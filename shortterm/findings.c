@@ -9,13 +9,11 @@
 #include "platform/platform.h"
 
 struct findings {
-    uint32_t count;
-    size_t lost;                        /* there was no room for so many more */
-    struct sgc_finding of[SGC_WAYS_MOST];
+    struct sgc_finding *of;
+    uint32_t count, room;
 };
 
-static struct findings findings;
-SGC_STATE_LARGE(findings);
+SGC_STATE static struct findings findings;
 SGC_STATE static sgc_a32_t waiting;
 
 /* ---- in a pause ---- */
@@ -25,25 +23,57 @@ bool sgc_findings_wait(void)
     return sgc_a32_load(&waiting) != 0;
 }
 
-uint32_t sgc_findings_count(void)
+static size_t bytes_of(uint32_t room)
 {
-    sgc_assert(sgc_gc_lock_held() && findings.count <= SGC_WAYS_MOST);
-    return findings.count;
+    return sgc_round_up(room * sizeof(struct sgc_finding), sgc_os_page_size());
 }
 
-struct sgc_finding *sgc_findings_add(void)
+static void release(struct findings *f)
 {
-    sgc_assert(sgc_stopped_by_self() && findings.count <= SGC_WAYS_MOST);
-    sgc_a32_store(&waiting, 1);
-    if (findings.count == SGC_WAYS_MOST) {
-        findings.lost++;
+    if (f->room != 0)
+        sgc_mem_release(f->of, bytes_of(f->room));
+    *f = (struct findings){ .of = NULL };
+}
+
+static bool grow(void)
+{
+    struct findings larger = { .count = findings.count, .room = findings.room == 0 ? 16 : 2 * findings.room };
+
+    larger.of = sgc_mem_obtain(bytes_of(larger.room));
+    if (larger.of == NULL)
+        return false;
+    if (findings.count != 0)
+        memcpy(larger.of, findings.of, findings.count * sizeof *findings.of);
+    release(&findings);
+    findings = larger;
+    return true;
+}
+
+struct sgc_finding *sgc_findings_add(int kind)
+{
+    struct sgc_finding *f;
+
+    sgc_assert(sgc_stopped_by_self() && findings.count <= findings.room);
+    if (findings.count == findings.room && !grow())
         return NULL;
-    }
-    findings.of[findings.count] = (struct sgc_finding){ .of = { .certainty = SGC_FINDING_POSSIBLE, .held = SGC_HELD_UNKNOWN } };
-    return &findings.of[findings.count++];
+    sgc_a32_store(&waiting, 1);
+    f = &findings.of[findings.count++];
+    *f = (struct sgc_finding){ .of = { .kind = kind, .certainty = SGC_FINDING_POSSIBLE, .held = SGC_HELD_UNKNOWN } };
+    return f;
 }
 
-/* ---- ways ---- */
+struct sgc_finding *sgc_findings_at(int kind, const void *place)
+{
+    struct sgc_finding *f;
+
+    for (uint32_t i = 0; i < findings.count; i++)
+        if (findings.of[i].of.kind == kind && findings.of[i].of.refreshed_at == place)
+            return &findings.of[i];
+    f = sgc_findings_add(kind);
+    if (f != NULL)
+        f->of.refreshed_at = place;
+    return f;
+}
 
 static void keep_step(const struct SGC_step *step, void *finding)
 {
@@ -55,60 +85,17 @@ static void keep_step(const struct SGC_step *step, void *finding)
     f->of.steps++;
 }
 
-static int certainty_of(enum sgc_ways_by by, SGC_held_t held)
+void sgc_findings_set_way(struct sgc_finding *f, struct sgc_ways *w)
 {
-    if (by == SGC_WAYS_CERTAIN)
-        return SGC_FINDING_CERTAIN;
-    return held == SGC_HELD_BY_OWN_STACK ? SGC_FINDING_POSSIBLE : SGC_FINDING_LIKELY;
-}
-
-static bool keep_way(struct sgc_ways *w, uint32_t target, struct sgc_finding *f)
-{
-    SGC_held_t held = sgc_ways_trace(w, target);
-
-    sgc_assert(w->target[target] == (uintptr_t)f->of.object && f->of.steps == 0);
-    if (held == SGC_HELD_BY_NOTHING)
-        return false;
-    f->of.held = held;
-    f->of.certainty = certainty_of(w->by, held);
+    f->of.steps = 0;
+    f->of.held = sgc_ways_trace(w, (uintptr_t)f->of.object);
+    sgc_assert(f->of.held != SGC_HELD_BY_NOTHING);
     sgc_ways_visit(w, keep_step, f);
-    return true;
-}
-
-/* Looks for those that have none yet; false: all have one. */
-static bool find_more(struct sgc_ways *w, uint32_t from, enum sgc_ways_by by)
-{
-    uint32_t left = 0;
-
-    sgc_ways_search(w, by);
-    for (uint32_t i = 0; i < w->targets; i++)
-        if (findings.of[from + i].of.steps == 0)
-            left += !keep_way(w, i, &findings.of[from + i]);
-    return left != 0;
-}
-
-/* Of those found to be expired what nothing certain leads to is looked for by all words, and at last by dates: what nothing
- * else leads to, objects with dates do. */
-void sgc_findings_find_ways(const struct sgc_mutator *self, uint32_t from)
-{
-    struct sgc_ways w = { .self = self, .targets = findings.count - from };
-
-    sgc_assert(sgc_stopped_by_self() && from <= findings.count);
-    for (uint32_t i = 0; i < w.targets; i++)
-        w.target[i] = (uintptr_t)findings.of[from + i].of.object;
-    if (w.targets != 0 && sgc_ways_begin(&w)) {
-        bool left = find_more(&w, from, SGC_WAYS_CERTAIN) && find_more(&w, from, SGC_WAYS_LIKELY);
-
-        w.dates = true;
-        if (left)
-            find_more(&w, from, SGC_WAYS_LIKELY);
-    }
-    sgc_ways_end(&w);
 }
 
 /* ---- telling ---- */
 
-enum { SITE_TEXT = 300 };
+enum { SITE_TEXT = 300, OTHERS_TEXT = 40 };
 
 static const char *certainty(const struct SGC_finding *f)
 {
@@ -142,21 +129,30 @@ static void print_way(const struct SGC_finding *f)
         sgc_print("     ... %zu objects more ...", f->steps - SGC_FINDING_STEPS);
 }
 
+/* Behind the place where it got its date. */
+static void describe_others(const struct SGC_finding *f, char text[OTHERS_TEXT])
+{
+    text[0] = '\0';
+    if (f->objects > 1)
+        sgc_format(text, OTHERS_TEXT, ", as those of %zu more", f->objects - 1);
+}
+
 static void print_object(const struct SGC_finding *f)
 {
-    char object[SGC_API_OBJECT_TEXT], site[SITE_TEXT];
+    char object[SGC_API_OBJECT_TEXT], site[SITE_TEXT], others[OTHERS_TEXT];
 
     sgc_assert(f->object != NULL && f->bytes != 0);
     if (!sgc_api_describe_object((uintptr_t)f->object, object))
         sgc_format(object, sizeof object, "%zu bytes at %p", f->bytes, f->object);
     describe_site(f, site);
+    describe_others(f, others);
     if (f->kind == SGC_FINDING_PREMATURE)
-        sgc_warn("SGC_SHORTTERM=verify: %s expired too early: %s. Its last date was thread %ld's, given at %s. With free a "
-                 "pointer would dangle: refresh it as long as it is needed, or forget what leads to it", certainty(f), object,
-                 f->thread, site);
+        sgc_warn("SGC_SHORTTERM=verify: %s expired too early: %s. Its last date was thread %ld's, given at %s%s. With free "
+                 "a pointer would dangle: refresh it as long as it is needed, or forget what leads to it", certainty(f), object,
+                 f->thread, site, others);
     else
         sgc_warn("SGC_SHORTTERM=verify: expired before an object that leads to it and has a date: %s. Its last date was thread "
-                 "%ld's, given at %s. Refresh it together with that object", object, f->thread, site);
+                 "%ld's, given at %s%s. Refresh it together with that object", object, f->thread, site, others);
     print_way(f);
 }
 
@@ -175,36 +171,33 @@ static void print(const struct SGC_finding *f, void *unused)
 }
 
 /* Taken over with the GC lock, told without: who is told may use the collector, and names are asked of the loader. */
-static struct findings *take(struct sgc_mutator *self)
+static struct findings take(struct sgc_mutator *self)
 {
-    struct findings *mine = sgc_mem_obtain(sizeof *mine);
     bool closed = sgc_gc_lock_enter(self);
+    struct findings mine = findings;
 
-    if (mine != NULL) {
-        *mine = findings;
-        findings.count = 0;
-        findings.lost = 0;
-        sgc_a32_store(&waiting, 0);
-    }
+    findings = (struct findings){ .of = NULL };
+    sgc_a32_store(&waiting, 0);
     sgc_gc_lock_leave(closed);
     return mine;
 }
 
 size_t sgc_findings_tell(struct sgc_mutator *self, SGC_finding_proc proc, void *data)
 {
-    struct findings *mine = take(self);
-    size_t told = 0;
+    struct findings mine = take(self);
+    size_t objects = 0;
 
     sgc_assert(sgc_mutator_mine(self));
-    if (mine == NULL)
-        return 0;
-    for (uint32_t i = 0; i < mine->count; i++) {
-        mine->of[i].of.step = mine->of[i].way;
-        (proc != NULL ? proc : print)(&mine->of[i].of, data);
-    }
-    if (mine->lost != 0 && proc == NULL)
-        sgc_warn("SGC_SHORTTERM=verify: %zu findings more are not told; see to these first", mine->lost);
-    told = mine->count + mine->lost;
-    sgc_mem_release(mine, sizeof *mine);
-    return told;
+    for (int certainty = SGC_FINDING_CERTAIN; certainty <= SGC_FINDING_POSSIBLE; certainty++)
+        for (uint32_t i = 0; i < mine.count; i++) {
+            struct sgc_finding *f = &mine.of[i];
+
+            if (f->of.certainty != certainty)
+                continue;
+            f->of.step = f->way;
+            objects += f->of.objects;
+            (proc != NULL ? proc : print)(&f->of, data);
+        }
+    release(&mine);
+    return objects;
 }

@@ -17,22 +17,24 @@ enum { SGC_FINDING_STEPS = 24 };        /* of its way that a finding keeps */
 /* `of.step` leads to `way` when it is told. */
 struct sgc_finding {
     struct SGC_finding of;
+    uint8_t level;              /* how sure it is, for who makes it */
     struct SGC_step way[SGC_FINDING_STEPS];
 };
 
 /* Is there anything to tell? */
 bool sgc_findings_wait(void);
 
-/* A new one, to be filled; NULL: there are too many, and this one is only counted.  In a pause. */
-struct sgc_finding *sgc_findings_add(void);
+/* A new one, to be filled; it has no `objects` yet.  NULL: the system has no memory for more.  In a pause. */
+struct sgc_finding *sgc_findings_add(int kind);
 
-/* The findings from number `from` on are about objects: finds how something leads to them, and so how certain they are.  In a
- * pause. */
-void sgc_findings_find_ways(const struct sgc_mutator *self, uint32_t from);
-uint32_t sgc_findings_count(void);
+/* The one of that kind and place that waits, or a new one.  Likewise. */
+struct sgc_finding *sgc_findings_at(int kind, const void *place);
 
-/* Tells all that wait, to the program's function, or else in messages; how many.  On a mutator, outside sections and without
- * the GC lock. */
+/* Its way is the one that this search has found to its object.  Likewise. */
+void sgc_findings_set_way(struct sgc_finding *f, struct sgc_ways *w);
+
+/* Tells all that wait, the surest first, to the program's function, or else in messages; returns of how many objects and
+ * clocks.  On a mutator, outside sections and without the GC lock. */
 size_t sgc_findings_tell(struct sgc_mutator *self, SGC_finding_proc proc, void *data);
 
 #endif

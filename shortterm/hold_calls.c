@@ -6,37 +6,27 @@
 
 #include <errno.h>
 
-#include "gc/finalize/finalize.h"
 #include "shortterm/counts.h"
 #include "shortterm/expire.h"
 #include "shortterm/holds.h"
+#include "shortterm/named.h"
 #include "shortterm/start.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 
-/* The calling thread's dates, if it may change them now, and an object may begin there; otherwise NULL and the error. */
-static struct sgc_dates *may(const void *object, int *error)
-{
-    *error = EINVAL;
-    return sgc_registrable((uintptr_t)object) ? sgc_dates_now(error) : NULL;
-}
-
 int SGC_hold(void *object)
 {
     int error;
-    struct sgc_dates *d = may(object, &error);
-    struct sgc_section *section;
+    struct sgc_dates *d = sgc_dates_now(&error);
+    struct sgc_object o;
 
-    if (d == NULL)
+    if (d == NULL || (error = sgc_named_object((uintptr_t)object, &o)) != 0)
         return error;
-    section = sgc_section_of(d->owner);
-    if (GC_base(object) != object)
-        return GC_base(object) == NULL ? ESTALE : EINVAL;
-    if (!sgc_holds_reach(d->owner, (uintptr_t)object))
+    if (!sgc_holds_reach(d->owner, o.start))
         return ENOMEM;
-    sgc_date_pages_lock(section);
-    error = sgc_hold(d->owner, (uintptr_t)object);
-    sgc_date_pages_unlock(section);
+    sgc_date_pages_lock(sgc_section_of(d->owner));
+    error = sgc_hold(d->owner, o.start);
+    sgc_date_pages_unlock(sgc_section_of(d->owner));
     return error;
 }
 
@@ -53,19 +43,22 @@ static bool has_expired(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
 int SGC_unhold(void *object)
 {
     int error;
-    struct sgc_dates *d = may(object, &error);
+    struct sgc_dates *d = sgc_dates_now(&error);
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    struct sgc_object o;
     bool last = false;
 
     if (d == NULL)
         return error;
+    if (sgc_named_object((uintptr_t)object, &o) != 0)
+        return EINVAL;                  /* what is held is there */
     if (sgc_verifies())
         sgc_date_pool_fill(&d->pool, sgc_section_of(d->owner));
     sgc_date_pages_lock(sgc_section_of(d->owner));
-    error = sgc_unhold(d->owner, (uintptr_t)object, &last);
-    last = last && has_expired(d, (uintptr_t)object, caller);
+    error = sgc_unhold(d->owner, o.start, &last);
+    last = last && has_expired(d, o.start, caller);
     sgc_date_pages_unlock(sgc_section_of(d->owner));
     if (last)
-        sgc_expire_object(d, (uintptr_t)object);
+        sgc_expire_object(d, o.start);
     return error;
 }

@@ -49,7 +49,7 @@ int sgc_hold(struct sgc_mutator *self, uintptr_t object)
     h = sgc_node_take(&self->nodes, SGC_NODE_RECORD);
     h->object = object;
     h->count = 1;
-    sgc_page_free_slowly(sgc_page_number(object));
+    sgc_page_watch(sgc_page_number(object), SGC_WATCH_DATED);
     if (sgc_shortterm.counts)
         sgc_counts_add(sgc_granule_number(object), false);
     sgc_aw_store_rel(unit, (uintptr_t)h);

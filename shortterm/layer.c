@@ -7,11 +7,13 @@
 #include "shortterm/counts.h"
 #include "shortterm/expire.h"
 #include "shortterm/expire_stopped.h"
+#include "shortterm/expired.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/left_dates.h"
 #include "shortterm/regions.h"
 #include "shortterm/verify.h"
+#include "shortterm/watch.h"
 
 /* ---- dates as roots ---- */
 
@@ -56,11 +58,11 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
 static void stopped(void)
 {
     sgc_time_count_again();
-    if (!sgc_shortterm.counts)
-        return;
-    if (!sgc_verifies())
+    if (sgc_shortterm.counts && !sgc_verifies())
         sgc_expire_stopped();
-    sgc_count_dates_again();
+    if (sgc_shortterm.counts)
+        sgc_count_dates_again();
+    sgc_watch_stopped();
 }
 
 /* ---- threads that wait, and end ---- */
@@ -73,7 +75,9 @@ static void blocks(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_assert(sgc_dates_ok(d) && !d->blocked);
-    if (sgc_shortterm.counts && sgc_shortterm.mode != SGC_SHORTTERM_VERIFY)
+    if (sgc_verifies())
+        sgc_verify_due(d);
+    else if (sgc_shortterm.counts)
         sgc_expire(d, SIZE_MAX);
     d->out_for_now = sgc_time_exit(d);
     d->blocked = true;
@@ -94,24 +98,24 @@ static void active(struct sgc_mutator *self)
         sgc_time_enter(d);
 }
 
-/* Nobody else could tick it.  Dates of global time are over in their time, or, with verify, left to the collector. */
-static void end_own_clock(struct sgc_dates *d)
+/* Nobody else could tick them.  The program is asked what is to be done with objects, and may make dates, and clocks. */
+static void end_own_clocks(struct sgc_dates *d)
 {
+    while (d->clocks != NULL)
+        sgc_clock_release(d, d->clocks);
     for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
         sgc_clock_over(d, &d->local);
-    if (sgc_verifies()) {
-        sgc_verify_leave(d, sgc_section_of(d->owner));
-    } else {
+    if (sgc_verifies())
+        sgc_verify_due(d);
+    else
         sgc_expire(d, SIZE_MAX);
-        sgc_left_leave(d);
-    }
 }
 
 /* Dates that it leaves are counted and written down nowhere.  There is doubt afterwards: a collection in between finds them. */
 static void drop(struct sgc_dates *d, bool leaves_dates, struct sgc_section *self)
 {
     sgc_dates_drop(d, self);
-    if (leaves_dates)
+    if (leaves_dates && sgc_shortterm.counts)
         sgc_counts_doubt();
 }
 
@@ -121,16 +125,16 @@ static void thread_over(struct sgc_mutator *self)
 
     if (d == NULL)
         return;
+    d->calling = 0;                     /* however it has left a call: its stack may be as deep again by now */
+    end_own_clocks(d);
     sgc_time_exit(d);
-    while (d->clocks != NULL)
-        sgc_clock_release(d, d->clocks);
     sgc_regions_leave(d);
-    if (sgc_shortterm.counts)
-        end_own_clock(d);
-    drop(d, sgc_verifies() || d->expired.first != NULL, sgc_section_of(self));
+    sgc_left_leave(d, sgc_section_of(d->owner));
+    drop(d, d->clocks != NULL || d->expired.first != NULL || !sgc_date_buffer_empty(&d->local), sgc_section_of(self));
 }
 
-/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection. */
+/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection;
+ * what it has promised to others is theirs, but not in the child of a fork, which has none of these. */
 static void vanished(struct sgc_mutator *m)
 {
     struct sgc_dates *d = sgc_dates_of(m);
@@ -138,10 +142,11 @@ static void vanished(struct sgc_mutator *m)
     if (d == NULL)
         return;
     sgc_time_gone(d);
-    sgc_regions_vanished(d);
-    if (sgc_verifies())
-        sgc_verify_leave(d, sgc_section_self());
-    drop(d, sgc_shortterm.counts, sgc_section_self());
+    sgc_regions_vanished(d, !m->gone);
+    if (!m->gone)
+        sgc_dates_forget_global(d, sgc_section_self());
+    sgc_left_leave(d, sgc_section_self());
+    drop(d, true, sgc_section_self());
 }
 
 /* ---- GC_free ---- */
@@ -158,7 +163,18 @@ static bool is_held(struct sgc_mutator *self, uintptr_t object)
 
 static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
 {
-    return is_held(self, object) || sgc_expire_keeps(self, object, freed);
+    bool keeps = is_held(self, object) || sgc_expire_keeps(self, object, freed);
+
+    if (!keeps && sgc_verifies())
+        sgc_expired_forget(object);
+    if (!keeps)
+        sgc_watch_in_vain(self, sgc_page_number(object));
+    return keeps;
+}
+
+static bool owns(const struct sgc_object *o)
+{
+    return sgc_region_of_object(o) != NULL;
 }
 
 /* ---- fork ---- */
@@ -181,8 +197,9 @@ static void after_fork_child(struct sgc_mutator *self)
 }
 
 #define SAME                                                                                         \
-    .stopped = stopped, .visit = visit_dates, .blocks = blocks, .active = active,                     \
-    .thread_over = thread_over, .vanished = vanished, .keeps = keeps,                                 \
+    .stopped = stopped, .marked = sgc_expire_marked, .visit = visit_dates,                             \
+    .blocks = blocks, .active = active,                                                                \
+    .thread_over = thread_over, .vanished = vanished, .keeps = keeps, .owns = owns,              \
     .before_fork = before_fork, .after_fork_parent = after_fork_parent, .after_fork_child = after_fork_child
 
 const struct sgc_upper sgc_shortterm_layer = { SAME };

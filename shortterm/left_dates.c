@@ -4,14 +4,26 @@
 
 #include "shortterm/counts.h"
 #include "shortterm/global_time.h"
+#include "shortterm/regions.h"
 
 SGC_STATE sgc_a32_t sgc_left_some;
+SGC_STATE struct sgc_date_queue sgc_left_over;
+
+struct dates {
+    struct sgc_date_queue objects, regions;
+};
 
 SGC_STATE static struct {
-    struct sgc_date_queue gathered;     /* for the next turn */
-    struct sgc_date_queue waiting;
+    struct dates gathered;              /* for the next turn */
+    struct dates waiting;
     uint32_t until;                     /* global time: from then on those that wait are over */
 } left;
+
+/* Under the lock. */
+static bool is_empty(const struct dates *dates)
+{
+    return dates->objects.first == NULL && dates->regions.first == NULL;
+}
 
 /* Under the lock.  To be over at a time that is half the circle away or more is to be over. */
 static bool is_over(void)
@@ -22,12 +34,15 @@ static bool is_over(void)
 /* Under the lock. */
 static void begin_turn(void)
 {
-    if (left.waiting.first != NULL || left.gathered.first == NULL)
-        return;
-    left.waiting = left.gathered;
-    left.gathered = (struct sgc_date_queue){ NULL, NULL, 0 };
-    left.until = sgc_time_phase() + sgc_shortterm.extension + SGC_TIME_LATER + 1;
+    if (is_empty(&left.waiting) && !is_empty(&left.gathered)) {
+        left.waiting = left.gathered;
+        left.gathered = (struct dates){ 0 };
+        left.until = sgc_time_phase() + sgc_shortterm.extension + SGC_TIME_LATER + 1;
+    }
+    sgc_a32_store(&sgc_left_some, !is_empty(&left.waiting));
 }
+
+/* ---- a thread ends ---- */
 
 /* Anybody may take the date off from now on.  Counted there before it is not counted here any more. */
 static void count_as_others(void *raw, uintptr_t *from, uintptr_t *end)
@@ -35,7 +50,7 @@ static void count_as_others(void *raw, uintptr_t *from, uintptr_t *end)
     struct sgc_section *section = raw;
 
     sgc_section_enter(section);
-    for (; from < end; from++) {
+    for (; from < end; from += sgc_shortterm.words) {
         size_t granule = sgc_granule_number(sgc_date_object(*from));
 
         if ((*from & SGC_DATE_OTHER) != 0)
@@ -46,52 +61,70 @@ static void count_as_others(void *raw, uintptr_t *from, uintptr_t *end)
     sgc_section_leave(section);
 }
 
-void sgc_left_leave(struct sgc_dates *d)
-{
-    struct sgc_section *section = sgc_section_of(d->owner);
-
-    sgc_assert(sgc_mutator_mine(d->owner) && sgc_shortterm.counts && sgc_shortterm.words == 1);
-    if (d->global.list == NULL)
-        return;
-    d->leaving = true;
-    sgc_compiler_barrier();
-    sgc_date_buffer_visit(&d->global, count_as_others, section);
-    sgc_date_pages_lock(section);
-    for (uint32_t i = 0; i < d->global.lists; i++)
-        sgc_date_queue_append(&left.gathered, &d->global.list[i]);
-    begin_turn();
-    if (left.waiting.first != NULL)
-        sgc_a32_store(&sgc_left_some, 1);
-    sgc_date_pages_unlock(section);
-}
-
 /* Under the lock. */
-static void hand_over(struct sgc_date_queue *to)
+static void gather(struct sgc_date_queue *queue, struct sgc_date_buffer *buffer)
 {
-    if (to->first == NULL)
-        *to = left.waiting;
-    else
-        to->last->next = left.waiting.first;
-    to->last = left.waiting.last;
-    left.waiting = (struct sgc_date_queue){ NULL, NULL, 0 };
+    sgc_assert(buffer->list == NULL || sgc_date_buffer_ok(buffer));
+    for (uint32_t i = 0; buffer->list != NULL && i < buffer->lists; i++)
+        sgc_date_queue_append(queue, &buffer->list[i]);
 }
 
+void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self)
+{
+    sgc_assert(sgc_section_mine(self) && sgc_dates_ok(d));
+    if (sgc_shortterm.counts && d->global.list != NULL) {
+        d->leaving = true;
+        sgc_compiler_barrier();
+        sgc_date_buffer_visit(&d->global, count_as_others, self);
+    }
+    sgc_date_pages_lock(self);
+    gather(&left.gathered.objects, &d->global);
+    gather(&left.gathered.regions, &d->global_regions);
+    if (sgc_verifies()) {
+        sgc_date_queue_settle(&d->expired);
+        sgc_date_queue_join(&sgc_left_over, &d->expired);
+    }
+    begin_turn();
+    sgc_date_pages_unlock(self);
+}
+
+/* ---- they are over ---- */
+
+/* The objects' dates are over, as if they had been ours; with verify they are nobody's, and where none is counted they are
+ * forgotten.  Regions have to be taken off here, since nothing else keeps their records then. */
 void sgc_left_take_slowly(struct sgc_dates *d)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
+    struct SGC_region *emptied = NULL;
+    struct dates over = { 0 };
 
     sgc_assert(sgc_mutator_mine(d->owner));
     sgc_date_pages_lock(section);
-    if (left.waiting.first != NULL && is_over()) {
-        hand_over(&d->expired);
+    if (!is_empty(&left.waiting) && is_over()) {
+        over = left.waiting;
+        left.waiting = (struct dates){ 0 };
+        emptied = sgc_regions_take_off(d, &over.regions);
+        if (sgc_shortterm.counts)
+            sgc_date_queue_join(sgc_verifies() ? &sgc_left_over : &d->expired, &over.objects);
         begin_turn();
-        sgc_a32_store(&sgc_left_some, left.waiting.first != NULL);
     }
     sgc_date_pages_unlock(section);
+    sgc_date_queue_give(&over.objects, &d->pool, section);
+    sgc_date_queue_give(&over.regions, &d->pool, section);
+    sgc_regions_empty_all(emptied);
+}
+
+/* ---- as roots ---- */
+
+void sgc_left_visit_objects(sgc_visit_dates_t fn, void *arg)
+{
+    sgc_date_queue_visit(&left.gathered.objects, fn, arg);
+    sgc_date_queue_visit(&left.waiting.objects, fn, arg);
 }
 
 void sgc_left_visit(sgc_visit_dates_t fn, void *arg)
 {
-    sgc_date_queue_visit(&left.gathered, fn, arg);
-    sgc_date_queue_visit(&left.waiting, fn, arg);
+    sgc_left_visit_objects(fn, arg);
+    sgc_date_queue_visit(&left.gathered.regions, fn, arg);
+    sgc_date_queue_visit(&left.waiting.regions, fn, arg);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates of global time that threads have left which are no more, where dates are counted.
+ * Dates of global time that threads have left which are no more, of objects and of regions.
  *
- * Other threads were promised time to refresh the objects themselves, so these dates are not over with their thread.  They are
+ * Other threads were promised time to refresh these themselves, so these dates are not over with their thread.  They are
  * over when global time has gone on, since the thread ended, as far as the longest date asks for; then a thread that makes a
  * global tick takes them off.  They are gathered, and wait together: those that come meanwhile wait for the next turn.
  *
@@ -16,8 +16,13 @@
 
 extern sgc_a32_t sgc_left_some;
 
-/* The thread ends: its lists of global time are empty afterwards.  On it, outside sections, while its pages are its own. */
-void sgc_left_leave(struct sgc_dates *d);
+/* Dates of objects that are over, and no thread's: with verify, until a collection has looked.  Under the lock; world
+ * stopped: the collecting thread. */
+extern struct sgc_date_queue sgc_left_over;
+
+/* The thread ends: its lists of global time are empty afterwards, and with verify what it had to take off.  On it, outside
+ * sections, while its pages are its own; or by who buries it. */
+void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self);
 
 /* Global time has gone on, for the thread: it gets the dates that are over. */
 void sgc_left_take_slowly(struct sgc_dates *d);
@@ -28,7 +33,8 @@ static inline void sgc_left_take(struct sgc_dates *d)
         sgc_left_take_slowly(d);
 }
 
-/* Calls fn for each stretch of dates.  World stopped. */
+/* Calls fn for each stretch of dates; or of those of objects alone.  World stopped. */
+void sgc_left_visit_objects(sgc_visit_dates_t fn, void *arg);
 void sgc_left_visit(sgc_visit_dates_t fn, void *arg);
 
 #endif

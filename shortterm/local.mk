@@ -22,6 +22,8 @@ shortterm_sources = \
 	shortterm/expire.c \
 	shortterm/expire.h \
 	shortterm/expire_stopped.c \
+	shortterm/expired.c \
+	shortterm/expired.h \
 	shortterm/expire_stopped.h \
 	shortterm/expiry_procs.c \
 	shortterm/expiry_procs.h \
@@ -36,6 +38,8 @@ shortterm_sources = \
 	shortterm/layer.h \
 	shortterm/left_dates.c \
 	shortterm/left_dates.h \
+	shortterm/named.c \
+	shortterm/named.h \
 	shortterm/objects.c \
 	shortterm/refresh.c \
 	shortterm/refresh.h \
@@ -43,16 +47,21 @@ shortterm_sources = \
 	shortterm/region_calls.c \
 	shortterm/region_chunks.c \
 	shortterm/region_chunks.h \
+	shortterm/region_rules.h \
 	shortterm/regions.c \
 	shortterm/regions.h \
 	shortterm/settings.c \
 	shortterm/settings.h \
 	shortterm/start.c \
 	shortterm/start.h \
+	shortterm/still.c \
+	shortterm/still.h \
 	shortterm/tick.c \
 	shortterm/time_rules.h \
 	shortterm/verify.c \
-	shortterm/verify.h
+	shortterm/verify.h \
+	shortterm/watch.c \
+	shortterm/watch.h
 
 # libscm.
 compat_sources = \

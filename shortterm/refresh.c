@@ -7,13 +7,14 @@
 #include <errno.h>
 
 #include "alloc/small/small.h"
-#include "gc/api/guards.h"
 #include "shortterm/counts.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
+#include "shortterm/named.h"
 #include "shortterm/refresh.h"
 #include "shortterm/regions.h"
 #include "shortterm/start.h"
+#include "shortterm/watch.h"
 #include "sgc_shortterm.h"
 
 /* ---- the common way ---- */
@@ -37,12 +38,12 @@ static inline void append(struct sgc_date_list *list, uintptr_t date)
     list->next++;
 }
 
-/* Can a date of an object there be counted, and is its page one whose objects are freed slowly, so that GC_free asks for
- * dates? */
+/* Can a date of an object there be counted, and is its page watched, so that GC_free asks for dates?  In the section in which
+ * it is counted. */
 __attribute__((always_inline))
-static inline bool is_countable(const struct sgc_page *d, size_t granule)
+static inline bool is_countable(const struct sgc_page *d, size_t granule, enum sgc_watch why)
 {
-    return sgc_a32_load(&d->bin) == SGC_BIN_FREES_SLOWLY && sgc_counts_ready(granule);
+    return sgc_page_is_watched(d, why) && sgc_counts_ready(granule);
 }
 
 /* A date of the owner's more, if that is easy. */
@@ -69,34 +70,15 @@ struct refresh {
     uintptr_t caller;
 };
 
-/* The object that the address means: with guards around it the program has another address of it. */
-static int find(uintptr_t address, struct sgc_object *o)
-{
-    if (!sgc_heap_contains(address))
-        return EINVAL;
-    if (!sgc_object_find(address, o))
-        return ESTALE;                  /* the page of one that has gone, perhaps */
-    sgc_assert(sgc_api_object_ok(o));
-    if (o->start == address)
-        return 0;
-    switch (sgc_debug_around((void *)address)) {
-    case SGC_DEBUG_NONE:
-        return EINVAL;
-    case SGC_DEBUG_FREED:
-    case SGC_DEBUG_FREED_WRITTEN:
-        return ESTALE;
-    default:
-        return 0;
-    }
-}
-
 /* The date of any object.  In a section. */
 static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
 {
+    bool own = !o->span && sgc_page_owner(o->page) == d->owner->cache.id;
+
     if (!sgc_shortterm.counts)
         return o->start;
-    sgc_page_free_slowly(o->page);
-    return o->start | sgc_counts_add(o->granule, !o->span && sgc_page_owner(o->page) == d->owner->cache.id);
+    sgc_watch_page(o->page, own);
+    return o->start | sgc_counts_add(o->granule, own);
 }
 
 static void append_wide(struct sgc_date_list *list, uintptr_t date, uintptr_t caller)
@@ -118,8 +100,10 @@ static int add(struct sgc_dates *d, struct sgc_date_list *list, const struct sgc
     sgc_section_enter(section);
     there = sgc_object_allocated(o);
     if (there) {
-        if (*list->next == SGC_DATES_END)
+        if (*list->next == SGC_DATES_END) {
             sgc_date_list_extend(list, &d->pool);
+            d->pages++;
+        }
         if (sgc_shortterm.words == 2)
             append_wide(list, counted(d, o), caller);
         else
@@ -131,6 +115,16 @@ static int add(struct sgc_dates *d, struct sgc_date_list *list, const struct sgc
     return there ? 0 : ESTALE;
 }
 
+/* The address lies in that object, and is not what the program has of it. */
+static int refresh_region(struct sgc_dates *d, const struct refresh *r, const struct sgc_object *o)
+{
+    struct SGC_region *region = sgc_region_of_object(o);
+
+    if (region == NULL)
+        return EINVAL;
+    return sgc_region_refresh(d, region, (struct sgc_region_date){ r->extension, r->global, r->clock });
+}
+
 static int refresh(struct sgc_dates *d, const struct refresh *r)
 {
     struct sgc_date_list *list = NULL;
@@ -140,11 +134,9 @@ static int refresh(struct sgc_dates *d, const struct refresh *r)
     sgc_assert(sgc_dates_ok(d));
     if (r->extension > sgc_shortterm.extension)
         return ERANGE;
-    error = find(r->address, &o);
-    if (error == EINVAL && sgc_region_at(r->address) != NULL)
-        return sgc_region_refresh(d, sgc_region_at(r->address), &(struct sgc_region_date){ r->extension, r->global, r->clock });
+    error = sgc_named_object(r->address, &o);
     if (error != 0)
-        return error;
+        return error == EINVAL && sgc_heap_contains(r->address) ? refresh_region(d, r, &o) : error;
     if (!r->global)
         list = sgc_date_buffer_list(r->clock != NULL ? &r->clock->objects : &d->local, r->extension);
     else if (sgc_time_enter(d))
@@ -253,7 +245,7 @@ static int refresh_others(struct sgc_dates *d, struct sgc_date_list *list, void 
     bool room;
 
     sgc_section_enter(section);
-    room = *list->next != SGC_DATES_END;
+    room = *list->next != SGC_DATES_END && is_countable(w.page, w.granule, SGC_WATCH_DATED);
     if (room)
         append(list, (uintptr_t)object | sgc_counts_add(w.granule, sgc_tag_owner(sgc_aw_load(&w.page->tag)) ==
                                                                    d->owner->cache.id));
@@ -270,13 +262,14 @@ static inline int refresh_counted(const struct common *c, void *object, unsigned
     struct place w = find_place(object);
     struct sgc_date_list *list;
 
-    if (__builtin_expect(!is_common(&w) || !is_countable(w.page, w.granule), 0))
+    if (__builtin_expect(!is_common(&w), 0))
         return refresh_slowly(object, extension, c->global);
     if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != c->cache->id)
         return refresh_others(c->d, list_of(c), object, extension, c->global);
     sgc_brief_enter(&c->cache->section);
     list = list_of(c);
-    if (__builtin_expect(*list->next == SGC_DATES_END || !count_own(w.granule), 0))
+    if (__builtin_expect(!is_countable(w.page, w.granule, SGC_WATCH_DATED_HERE) || *list->next == SGC_DATES_END ||
+                         !count_own(w.granule), 0))
         return refresh_missed(object, extension, c->global, c->cache);
     append(list, (uintptr_t)object);
     if (sgc_brief_leave(&c->cache->section))

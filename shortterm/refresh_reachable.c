@@ -79,16 +79,18 @@ static bool has_dates(uintptr_t start)
 {
     const struct SGC_region *region = sgc_region_at(start);
 
-    return region != NULL ? sgc_aw_load(&region->dates) != 0 : sgc_counts_of(sgc_granule_number(start)) != 0;
+    if (region != NULL)
+        return sgc_region_dates_in(sgc_aw_load(&region->word)) != 0;
+    return sgc_counts_of(sgc_granule_number(start)) != 0;
 }
 
-/* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of a region lead to its newest
- * one, which stands for it. */
+/* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of a region lead to its
+ * record, which stands for it. */
 static bool gets_date(const struct sgc_object *o)
 {
     const struct SGC_region *region = sgc_region_at(o->start);
 
-    return (region == NULL || (uintptr_t)region->newest == o->start) && has_dates(o->start);
+    return (region == NULL || sgc_region_record(region) == o->start) && has_dates(o->start);
 }
 
 static void reached(struct reach *r, const struct sgc_object *o)
@@ -155,8 +157,8 @@ static int refresh_one(uintptr_t start, const struct wish *w)
     return sgc_refresh_for((void *)start, w->extension, w->global, w->caller);
 }
 
-/* What others have freed meanwhile needs no date any more, and something else may lie there, to which a date would put an end.
- * A region may have another newest chunk by now. */
+/* What others have freed meanwhile needs no date any more, and something else may lie there, to which a date would put an
+ * end. */
 static int refresh_found(const struct reach *r, const struct wish *w)
 {
     int error = 0;

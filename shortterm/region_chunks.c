@@ -7,42 +7,99 @@
 #include "alloc/pages/kind.h"
 #include "gc/api/internal.h"
 #include "gc/collect/allocate.h"
+#include "mark/displacements.h"
+#include "mark/read_once.h"
 
 /* ---- from an address to its region ---- */
 
 /* What no other object has at that place: a number of its own for each address. */
-static uintptr_t mark_of(const struct sgc_region_chunk *chunk)
+static uintptr_t mark_of(uintptr_t chunk)
 {
-    return (uintptr_t)chunk * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(0x5265676a0c6e3c4d);
+    return chunk * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(0x5265676a0c6e3c4d);
+}
+
+struct SGC_region *sgc_region_of_object(const struct sgc_object *o)
+{
+    const struct sgc_region_chunk *chunk = (const struct sgc_region_chunk *)o->start;
+
+    if (o->kind != SGC_KIND_CONSERVATIVE || o->bytes < SGC_REGION_CHUNK_HEAD)
+        return NULL;
+    return sgc_aw_load_acq(&chunk->mark) == mark_of(o->start) ? (struct SGC_region *)sgc_aw_load(&chunk->region) : NULL;
 }
 
 struct SGC_region *sgc_region_at(uintptr_t address)
 {
-    const struct sgc_region_chunk *chunk;
     struct sgc_object o;
 
-    if (!sgc_heap_contains(address) || !sgc_object_find(address, &o) || o.kind != SGC_KIND_CONSERVATIVE ||
-        o.bytes < SGC_REGION_CHUNK_HEAD)
-        return NULL;
-    chunk = (const struct sgc_region_chunk *)o.start;
-    return sgc_aw_load_acq(&chunk->mark) == mark_of(chunk) ? chunk->region : NULL;
+    return sgc_heap_contains(address) && sgc_object_find(address, &o) ? sgc_region_of_object(&o) : NULL;
+}
+
+/* Nobody but the program knows where in a chunk its objects begin: each address in it counts.  On any marker, while other
+ * objects are made and freed: then the answer does not matter. */
+SGC_BLIND static bool counts_inside(uintptr_t start, size_t distance)
+{
+    return distance >= SGC_REGION_CHUNK_HEAD &&
+           sgc_read_once(start + offsetof(struct sgc_region_chunk, mark)) == mark_of(start);
 }
 
 /* ---- chunks ---- */
 
-static char *first_byte(struct sgc_region_chunk *chunk)
+static uintptr_t first_byte(const struct sgc_region_chunk *chunk)
 {
-    return (char *)(chunk + 1);
+    return (uintptr_t)(chunk + 1);
 }
 
 _Static_assert(sizeof(struct sgc_region_chunk) == SGC_REGION_CHUNK_HEAD && SGC_REGION_CHUNK_HEAD % SGC_GRANULE == 0,
                "objects behind it are aligned");
 
-static void use(struct SGC_region *r, struct sgc_region_chunk *chunk)
+static void set_head(struct sgc_region_chunk *chunk, struct SGC_region *r, size_t bytes)
 {
+    chunk->bytes = bytes;
+    sgc_aw_store(&chunk->region, (uintptr_t)r);
+    sgc_dirty_report(&chunk->region);
+    sgc_aw_store_rel(&chunk->mark, mark_of((uintptr_t)chunk));
+    sgc_assert(bytes > sizeof *chunk);
+}
+
+struct record {
+    struct sgc_region_chunk head;
+    struct SGC_region region;
+};
+
+uintptr_t sgc_region_record(const struct SGC_region *r)
+{
+    return (uintptr_t)r - offsetof(struct record, region);
+}
+
+struct SGC_region *sgc_region_make(uintptr_t owner)
+{
+    struct record *record = GC_malloc(sizeof *record);
+
+    sgc_assert(owner != 0);
+    if (record == NULL)
+        return NULL;
+    sgc_mark_inside_by(counts_inside);
+    record->region.owner = owner;
+    record->region.bytes = SGC_REGION_CHUNK_LEAST;
+    set_head(&record->head, &record->region, sizeof *record);
+    return &record->region;
+}
+
+/* No object has room there until `begin_use` is followed by `use`. */
+static void end_use(struct SGC_region *r)
+{
+    r->end = 0;
+    sgc_compiler_barrier();
+}
+
+/* Its free memory begins at `next`. */
+static void use(struct SGC_region *r, struct sgc_region_chunk *chunk, uintptr_t next)
+{
+    end_use(r);
     sgc_dirty_store(&r->newest, chunk);
-    r->next = first_byte(chunk);
-    r->end = (char *)chunk + chunk->bytes;
+    r->next = next;
+    sgc_compiler_barrier();
+    r->end = (uintptr_t)chunk + chunk->bytes;
     sgc_assert(sgc_region_ok(r));
 }
 
@@ -51,11 +108,8 @@ static struct sgc_region_chunk *make(struct SGC_region *r, size_t bytes)
     struct sgc_region_chunk *chunk = sgc_allocate_or_null(bytes, SGC_KIND_CONSERVATIVE);
 
     sgc_assert(bytes > sizeof *chunk);
-    if (chunk == NULL)
-        return NULL;
-    chunk->bytes = bytes;
-    sgc_dirty_store(&chunk->region, r);
-    sgc_aw_store_rel(&chunk->mark, mark_of(chunk));
+    if (chunk != NULL)
+        set_head(chunk, r, bytes);
     return chunk;
 }
 
@@ -67,27 +121,17 @@ static void *allocate_alone(struct SGC_region *r, size_t bytes)
     if (chunk == NULL)
         return sgc_out_of_memory(bytes);
     if (r->newest == NULL) {
-        use(r, chunk);
-        r->next = r->end;
+        use(r, chunk, (uintptr_t)chunk + chunk->bytes);
     } else {
         sgc_dirty_store(&chunk->older, r->newest->older);
         sgc_dirty_store(&r->newest->older, chunk);
     }
-    return first_byte(chunk);
+    return chunk + 1;
 }
 
 static size_t larger(size_t bytes)
 {
     return bytes < SGC_REGION_CHUNK_MOST ? 2 * bytes + SGC_GRANULE : bytes;
-}
-
-static void *take(struct SGC_region *r, size_t bytes)
-{
-    void *object = r->next;
-
-    sgc_assert(bytes <= (size_t)(r->end - r->next));
-    r->next += bytes;
-    return object;
 }
 
 __attribute__((noinline))
@@ -101,61 +145,64 @@ static void *allocate_slowly(struct SGC_region *r, size_t bytes)
     if (chunk == NULL)
         return sgc_out_of_memory(bytes);
     sgc_dirty_store(&chunk->older, r->newest);
-    use(r, chunk);
+    use(r, chunk, first_byte(chunk));
     r->bytes = larger(r->bytes);
-    return take(r, bytes);
+    return sgc_region_take(r, bytes);
 }
 
 /* An object of no bytes has an address of its own. */
 void *sgc_region_allocate(struct SGC_region *r, size_t bytes)
 {
-    if (__builtin_expect(bytes > PTRDIFF_MAX, 0))
+    if (__builtin_expect(bytes > PTRDIFF_MAX - SGC_GRANULE, 0))
         return sgc_out_of_memory(bytes);
     bytes = bytes == 0 ? SGC_GRANULE : sgc_round_up(bytes, SGC_GRANULE);
-    return bytes <= (size_t)(r->end - r->next) ? take(r, bytes) : allocate_slowly(r, bytes);
+    return sgc_region_has_room(r, bytes) ? sgc_region_take(r, bytes) : allocate_slowly(r, bytes);
 }
 
 /* ---- without dates ---- */
 
-static void forget(struct SGC_region *r)
+/* The newest chunk leaves the region's list; NULL: it has none. */
+static struct sgc_region_chunk *take_out(struct SGC_region *r)
 {
-    r->newest = NULL;
-    r->next = r->end = NULL;
+    struct sgc_region_chunk *chunk = r->newest;
+
+    end_use(r);
+    if (chunk != NULL)
+        sgc_dirty_store(&r->newest, chunk->older);
     r->bytes = SGC_REGION_CHUNK_LEAST;
+    return chunk;
 }
 
+/* It still has its mark: what points into it keeps it. */
 void sgc_region_leave_chunks(struct SGC_region *r)
 {
-    struct sgc_region_chunk *older;
+    struct sgc_region_chunk *chunk;
 
-    for (struct sgc_region_chunk *chunk = r->newest; chunk != NULL; chunk = older) {
-        older = chunk->older;
-        chunk->region = NULL;
+    while ((chunk = take_out(r)) != NULL) {
+        sgc_aw_store(&chunk->region, 0);
         chunk->older = NULL;
     }
-    forget(r);
 }
 
 /* It is as a new one. */
 static void keep(struct SGC_region *r, struct sgc_region_chunk *chunk)
 {
-    sgc_assert(chunk->region == r && chunk->older == NULL);
-    memset(first_byte(chunk), 0, chunk->bytes - sizeof *chunk);
-    use(r, chunk);
+    sgc_assert(sgc_aw_load(&chunk->region) == (uintptr_t)r && chunk->older == NULL);
+    memset(chunk + 1, 0, chunk->bytes - sizeof *chunk);
+    use(r, chunk, first_byte(chunk));
     r->bytes = larger(chunk->bytes);
 }
 
 /* Kept is the oldest if it is one of the smallest, so that a region that was once large does not stay so. */
 void sgc_region_free_chunks(struct SGC_region *r, bool all)
 {
-    struct sgc_region_chunk *chunk = r->newest, *older;
+    struct sgc_region_chunk *chunk;
 
-    forget(r);
-    for (; chunk != NULL; chunk = older) {
-        older = chunk->older;
-        if (older == NULL && !all && chunk->bytes == SGC_REGION_CHUNK_LEAST)
+    while ((chunk = take_out(r)) != NULL)
+        if (!all && chunk->older == NULL && chunk->bytes == SGC_REGION_CHUNK_LEAST) {
             keep(r, chunk);
-        else
+            return;
+        } else {
             GC_free(chunk);
-    }
+        }
 }

@@ -2,40 +2,44 @@
 /*
  * What regions are made of.
  *
- * A region is an object of the heap, and so are the chunks in which its objects lie, one behind the other, without a word for
- * each.  A chunk begins with the region's address, and has a mark that says that it is one: so an address in it leads to the
- * region.  Its objects are scanned with the chunk.
+ * A region's objects lie in chunks, one behind the other, without a word for each.  A chunk is an object of the heap, which
+ * begins with the region's address, and has a mark that says that it is one: so an address in it leads to the region.  The
+ * region's record has such a head, too.  So what a program has of the region is no object's first address, but one in its
+ * memory: nobody can give a date to the record, or free it.  Objects in a region are scanned with their chunk.
  *
- *   dates          any thread that refreshes or takes off a date: atomic add     who takes off the last   acquire-release RMW
- *   traced         who gives up dates without their being over: 1, before        who takes off the last   by `dates`
- *   over           who took off the last date and is not the owner: release      the owner                acquire
+ *   word           any thread: compare-and-swap (shortterm/region_rules.h);      everybody                acquire-release RMW
+ *                  who has the region to itself after its last date: release
  *   latest         the owner                                                     the owner                program order
- *   next_over      who took off the last date                                    same                     program order
+ *   next_over      who has the region to itself after its last date              same                     program order
  *   mark           who makes the chunk, when it is one: release                  everybody                acquire
- *   the others,    the owner; once it is closed, who takes off the last date     same; markers            `dates`; markers see
- *   chunks                                                                                                words, at any moment
+ *   region         who makes the chunk; who takes it out of its region: 0        everybody                by `mark`; relaxed
+ *   the others     the owner; after the last date who has the region to itself   same; markers            `word`; markers see
+ *                                                                                                         words, at any moment
+ *
+ * A jump may leave every function here.  So the owner finds no room in a region that is in the middle of a change: `end` is 0
+ * before anything changes, and is set last.  A chunk belongs to the region's list, or has left it: by one store.
  */
 #ifndef SGC_SHORTTERM_REGION_CHUNKS_H
 #define SGC_SHORTTERM_REGION_CHUNKS_H
 
+#include "alloc/object.h"
 #include "alloc/pages/geometry.h"
 #include "shortterm/date_list.h"
+#include "shortterm/region_rules.h"
 
 struct sgc_region_chunk {
-    struct SGC_region *region;          /* NULL: it is no part of it any more */
+    sgc_aw_t region;                    /* 0: it is no part of it any more */
     struct sgc_region_chunk *older;
     size_t bytes;
     sgc_aw_t mark;
 };
 
 struct SGC_region {
-    char *next, *end;                   /* free memory of the newest chunk */
+    uintptr_t next, end;                /* free memory of the newest chunk; end 0: none */
     struct sgc_region_chunk *newest;
     size_t bytes;                       /* of the next chunk */
     uintptr_t owner;                    /* serial of the thread's dates */
-    bool closed;
-    sgc_a32_t over, traced;
-    sgc_aw_t dates;
+    sgc_aw_t word;
     struct sgc_date_list *latest;       /* where the owner put the latest date, if that is not over */
     struct SGC_region *next_over;
 };
@@ -46,17 +50,41 @@ enum { SGC_REGION_CHUNK_HEAD = 32, SGC_REGION_CHUNK_LEAST = 4096 - SGC_GRANULE, 
 
 static inline bool sgc_region_ok(const struct SGC_region *r)
 {
-    return r->next <= r->end && r->owner != 0 && (r->end == NULL || r->newest != NULL) && r->bytes >= SGC_REGION_CHUNK_LEAST;
+    return (r->end == 0 || (r->next <= r->end && r->newest != NULL)) && r->owner != 0 && r->bytes >= SGC_REGION_CHUNK_LEAST &&
+           sgc_region_word_ok(sgc_aw_load(&r->word));
 }
 
-/* The region in whose memory the address lies, NULL if it lies in none. */
+/* The region in whose memory the address lies, NULL if it lies in none; the same of an address in that object. */
 struct SGC_region *sgc_region_at(uintptr_t address);
+struct SGC_region *sgc_region_of_object(const struct sgc_object *o);
+
+/* A region of that thread's dates, without a chunk; NULL if there is no memory. */
+struct SGC_region *sgc_region_make(uintptr_t owner);
+
+/* The object that the region's record is. */
+uintptr_t sgc_region_record(const struct SGC_region *r);
+
+/* By the owner: are so many bytes, and more than none, free in the newest chunk?  What is free is whole granules. */
+static inline bool sgc_region_has_room(const struct SGC_region *r, size_t bytes)
+{
+    return bytes - 1 < SGC_REGION_CHUNK_MOST && (intptr_t)bytes <= (intptr_t)(r->end - r->next);
+}
+
+/* Then: takes them, in whole granules. */
+static inline void *sgc_region_take(struct SGC_region *r, size_t bytes)
+{
+    uintptr_t object = r->next;
+
+    sgc_assert(r->end != 0 && bytes % SGC_GRANULE == 0 && bytes <= r->end - r->next);
+    r->next = object + bytes;
+    return (void *)object;
+}
 
 /* The owner, outside sections.  NULL: what the client's out-of-memory hook says. */
 void *sgc_region_allocate(struct SGC_region *r, size_t bytes);
 
-/* The region is empty.  Its chunks are freed, but for one, if not `all`; or they are left to the collector, each alone.  By the
- * owner, or when the region is closed and has no date. */
+/* The region is empty.  Its chunks are freed, but for one, if not `all`; or they are left to the collector, each alone.  By who
+ * has the region to itself after its last date. */
 void sgc_region_free_chunks(struct SGC_region *r, bool all);
 void sgc_region_leave_chunks(struct SGC_region *r);
 

@@ -3,192 +3,263 @@
 #include "shortterm/regions.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "gc/api/internal.h"
 #include "shortterm/global_time.h"
 
+/* ---- the word ---- */
+
+/* A date more.  False: the last one is over, and what is in the region is about to go. */
+static bool count(struct SGC_region *r)
+{
+    uintptr_t word;
+
+    do {
+        word = sgc_aw_load_acq(&r->word);
+        if ((word & SGC_REGION_OVER) != 0)
+            return false;
+    } while (!sgc_aw_cas(&r->word, word, sgc_region_dated(word)));
+    return true;
+}
+
+/* A date less: what the word is then. */
+static uintptr_t uncount(struct SGC_region *r, uintptr_t more)
+{
+    uintptr_t word;
+
+    do
+        word = sgc_aw_load_acq(&r->word);
+    while (!sgc_aw_cas(&r->word, word, sgc_region_taken(word, more)));
+    return sgc_region_taken(word, more);
+}
+
+/* False: its last date is over. */
+static bool add_bit(struct SGC_region *r, uintptr_t bit)
+{
+    uintptr_t word;
+
+    do {
+        word = sgc_aw_load_acq(&r->word);
+        if ((word & SGC_REGION_OVER) != 0)
+            return false;
+    } while (!sgc_aw_cas(&r->word, word, word | bit));
+    return true;
+}
+
 /* ---- the last date is over ---- */
 
 /* What the program still reaches may dangle with SGC_SHORTTERM_FREE only. */
-static bool frees(const struct SGC_region *r)
+static bool frees(uintptr_t word)
 {
-    return sgc_shortterm.mode == SGC_SHORTTERM_FREE && sgc_a32_load(&r->traced) == 0;
+    return sgc_shortterm.mode == SGC_SHORTTERM_FREE && (word & SGC_REGION_TRACED) == 0;
 }
 
+/* A jump in between leaves the region to be emptied again.  The word is the last that changes: then it is everybody's. */
 void sgc_region_empty(struct SGC_region *r)
 {
-    bool closed = r->closed, freed = frees(r);
+    uintptr_t word = sgc_aw_load_acq(&r->word);
+    bool closed = (word & SGC_REGION_CLOSED) != 0;
 
-    sgc_assert(sgc_region_ok(r));
-    sgc_a32_store(&r->over, 0);
-    sgc_a32_store(&r->traced, 0);
-    if (freed)
-        sgc_region_free_chunks(r, closed);
+    sgc_assert(sgc_region_ok(r) && (word & SGC_REGION_OVER) != 0);
+    if (frees(word))
+        sgc_region_free_chunks(r, (word & (SGC_REGION_CLOSED | SGC_REGION_ORPHAN)) != 0);
     else
         sgc_region_leave_chunks(r);
-    if (closed && freed)
-        GC_free(r);
+    if (!closed)
+        sgc_aw_store_rel(&r->word, sgc_region_emptied(word));
+    else if (frees(word))
+        GC_free((void *)sgc_region_record(r));
 }
 
-static void over(const struct sgc_dates *d, struct SGC_region *r)
-{
-    sgc_assert(sgc_region_ok(r));
-    if (r->closed || r->owner == d->serial)
-        sgc_region_empty(r);
-    else
-        sgc_a32_store_rel(&r->over, 1);
-}
-
-static void all_over(const struct sgc_dates *d, struct SGC_region *first)
+void sgc_regions_empty_all(struct SGC_region *first)
 {
     struct SGC_region *next;
 
     for (struct SGC_region *r = first; r != NULL; r = next) {
         next = r->next_over;
-        over(d, r);
+        sgc_region_empty(r);
     }
+}
+
+bool sgc_region_close(struct SGC_region *r)
+{
+    if ((sgc_aw_load_acq(&r->word) & SGC_REGION_CLOSED) != 0)
+        return false;
+    while (!add_bit(r, SGC_REGION_CLOSED))
+        sgc_region_empty(r);
+    return true;
 }
 
 /* ---- dates ---- */
 
+/* Dates that are taken off. */
 struct taking {
-    struct sgc_date_list *list;
-    struct SGC_region *over;
-    bool traced;
+    const struct sgc_dates *of;         /* their thread; of those that it has left: who takes them off */
+    const struct sgc_date_list *list;   /* that is over, if it is one of the thread's clocks that go on */
+    uintptr_t more;                     /* TRACED, or 0 */
+    struct SGC_region *over;            /* regions that we have to ourselves */
 };
 
-/* In a section.  Each date is gone before it is taken off, so that none is taken off twice, wherever this is left. */
+/* The date is nowhere any more before it is taken off, so that none is taken off twice, wherever this is left; and the owner
+ * knows of no date any more before that. */
+static void take_date(struct taking *t, uintptr_t *at)
+{
+    struct SGC_region *r = (struct SGC_region *)*at;
+    bool own = r->owner == t->of->serial;
+
+    sgc_assert(sgc_heap_contains((uintptr_t)r));
+    if (own && r->latest == t->list)
+        r->latest = NULL;
+    sgc_compiler_barrier();
+    *at = 0;
+    sgc_compiler_barrier();
+    if (!sgc_region_is_takers(uncount(r, t->more), own))
+        return;
+    sgc_dirty_store(&r->next_over, t->over);
+    t->over = r;
+}
+
+/* In a section. */
 static void take_off(void *raw, uintptr_t *from, uintptr_t *end)
 {
-    struct taking *t = raw;
-
-    for (uintptr_t *at = from; at < end; at += sgc_shortterm.words) {
-        struct SGC_region *r = (struct SGC_region *)*at;
-
-        if (r == NULL)
-            continue;
-        sgc_assert(sgc_heap_contains((uintptr_t)r));
-        *at = 0;
-        sgc_compiler_barrier();
-        if (r->latest == t->list)
-            r->latest = NULL;
-        if (t->traced)
-            sgc_a32_store(&r->traced, 1);
-        if (sgc_aw_add(&r->dates, (uintptr_t)-1) != 1)
-            continue;
-        sgc_dirty_store(&r->next_over, t->over);
-        t->over = r;
-    }
+    for (uintptr_t *at = from; at < end; at += sgc_shortterm.words)
+        if (*at != 0)
+            take_date(raw, at);
 }
 
 void sgc_regions_go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
     struct sgc_date_page *first, *last;
-    struct taking t = { NULL, NULL, false };
+    struct taking t = { d, NULL, 0, NULL };
+    struct sgc_date_list *over;
 
     sgc_assert(sgc_section_mine(section) && sgc_date_buffer_ok(buffer));
     sgc_section_enter(section);
-    t.list = sgc_date_buffer_tick(buffer);
-    sgc_date_list_visit(t.list, take_off, &t);
-    sgc_date_list_clear(t.list, &first, &last);
+    t.list = over = sgc_date_buffer_tick(buffer);
+    sgc_date_list_visit(over, take_off, &t);
+    sgc_date_list_clear(over, &first, &last);
     sgc_section_leave(section);
     if (first != NULL)
         sgc_date_pages_give(&d->pool, first, last, section);
-    all_over(d, t.over);
+    sgc_regions_empty_all(t.over);
 }
 
-/* The region's `latest` is its owner's: who is that, ends. */
-static void leave(struct sgc_dates *d, struct sgc_date_buffer *buffer, bool traced)
+struct SGC_region *sgc_regions_take_off(struct sgc_dates *d, const struct sgc_date_queue *over)
 {
-    struct taking t = { NULL, NULL, traced };
+    struct taking t = { d, NULL, 0, NULL };
 
-    sgc_section_enter(sgc_section_of(d->owner));
-    sgc_date_buffer_visit(buffer, take_off, &t);
-    sgc_section_leave(sgc_section_of(d->owner));
-    all_over(d, t.over);
+    sgc_assert(sgc_mutator_mine(d->owner));
+    sgc_date_queue_visit(over, take_off, &t);
+    return t.over;
+}
+
+/* ---- a thread ends ---- */
+
+/* In a section. */
+static void orphan(void *raw, uintptr_t *from, uintptr_t *end)
+{
+    const struct sgc_dates *d = raw;
+
+    sgc_assert(sgc_dates_ok(d));
+    for (uintptr_t *at = from; at < end; at += sgc_shortterm.words)
+        if (*at != 0 && ((struct SGC_region *)*at)->owner == d->serial)
+            add_bit((struct SGC_region *)*at, SGC_REGION_ORPHAN);
+}
+
+static struct SGC_region *leave(struct sgc_dates *d, uintptr_t more, bool all)
+{
+    struct taking t = { d, NULL, more, NULL };
+
+    sgc_date_buffer_visit(&d->local_regions, orphan, d);
+    sgc_date_buffer_visit(&d->global_regions, orphan, d);
+    sgc_date_buffer_visit(&d->local_regions, take_off, &t);
+    for (const struct SGC_clock *c = d->clocks; c != NULL; c = c->next)
+        sgc_date_buffer_visit(&c->regions, take_off, &t);
+    if (all)
+        sgc_date_buffer_visit(&d->global_regions, take_off, &t);
+    return t.over;
 }
 
 void sgc_regions_leave(struct sgc_dates *d)
 {
-    sgc_assert(sgc_mutator_mine(d->owner) && d->clocks == NULL);
-    leave(d, &d->local_regions, false);
-    leave(d, &d->global_regions, true);
+    struct SGC_region *over;
+
+    sgc_assert(sgc_mutator_mine(d->owner));
+    sgc_section_enter(sgc_section_of(d->owner));
+    over = leave(d, 0, false);
+    sgc_section_leave(sgc_section_of(d->owner));
+    sgc_regions_empty_all(over);
 }
 
-/* What has no date any more waits for its owner. */
-static void give_up(void *raw, uintptr_t *from, uintptr_t *end)
-{
-    struct taking t = { NULL, NULL, true };
-
-    (void)raw;
-    take_off(&t, from, end);
-    for (struct SGC_region *r = t.over; r != NULL; r = r->next_over)
-        sgc_a32_store_rel(&r->over, 1);
-}
-
-void sgc_regions_vanished(struct sgc_dates *d)
+void sgc_regions_vanished(struct sgc_dates *d, bool all)
 {
     sgc_assert(sgc_dates_ok(d));
-    sgc_date_buffer_visit(&d->local_regions, give_up, NULL);
-    sgc_date_buffer_visit(&d->global_regions, give_up, NULL);
-    for (const struct SGC_clock *c = d->clocks; c != NULL; c = c->next)
-        sgc_date_buffer_visit(&c->regions, give_up, NULL);
+    sgc_regions_empty_all(leave(d, SGC_REGION_TRACED, all));
 }
 
-/* The buffer of the date, made if need be; NULL: there is no memory. */
-static struct sgc_date_buffer *buffer_of(struct sgc_dates *d, const struct sgc_region_date *date)
-{
-    struct sgc_date_buffer *buffer = date->global ? &d->global_regions : date->clock != NULL ? &date->clock->regions
-                                                                                             : &d->local_regions;
-    uint32_t lists = sgc_shortterm.extension + 1 + (date->global ? SGC_TIME_LATER : 0);
+/* ---- a date more ---- */
 
-    sgc_assert(date->extension <= sgc_shortterm.extension);
-    if (date->global && !sgc_time_enter(d))
+/* The buffer of the date, made if need be; NULL: there is no memory. */
+static struct sgc_date_buffer *buffer_of(struct sgc_dates *d, struct sgc_region_date date)
+{
+    struct sgc_date_buffer *buffer = date.global ? &d->global_regions : date.clock != NULL ? &date.clock->regions
+                                                                                           : &d->local_regions;
+    uint32_t lists = sgc_shortterm.extension + 1 + (date.global ? SGC_TIME_LATER : 0);
+
+    sgc_assert(date.extension <= sgc_shortterm.extension);
+    if (date.global && !sgc_time_enter(d))
         return NULL;
-    return sgc_dates_make_lists(d, buffer, lists) ? buffer : NULL;
+    return buffer->list != NULL || sgc_dates_make_lists(d, buffer, lists) ? buffer : NULL;
 }
 
 /* Counted before it is there: a date too many is one that the collector has to do without. */
 static int add(struct sgc_dates *d, struct sgc_date_list *list, struct SGC_region *r)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
+    bool counted;
 
     if (!sgc_date_pool_fill(&d->pool, section))
         return ENOMEM;
     sgc_section_enter(section);
-    sgc_aw_add(&r->dates, 1);
-    if (*list->next == SGC_DATES_END)
-        sgc_date_list_extend(list, &d->pool);
-    if (sgc_shortterm.words > 1)
-        list->next[1] = 0;              /* nobody asks who it was */
-    *list->next = (uintptr_t)r;
-    sgc_compiler_barrier();
-    list->next += sgc_shortterm.words;
+    counted = count(r);
+    if (counted) {
+        if (*list->next == SGC_DATES_END)
+            sgc_date_list_extend(list, &d->pool);
+        if (sgc_shortterm.words > 1)
+            list->next[1] = 0;          /* nobody asks who it was */
+        *list->next = (uintptr_t)r;
+        sgc_compiler_barrier();
+        list->next += sgc_shortterm.words;
+    }
     sgc_section_leave(section);
-    return 0;
+    return counted ? 0 : ESTALE;
 }
 
-/* A region whose last date is over for another thread is emptied first: the new date is for what will be in it. */
-int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, const struct sgc_region_date *date)
+/* Where the last date is over the owner's new one is for what will be in the region. */
+static int add_to(struct sgc_dates *d, struct sgc_date_list *list, struct SGC_region *r)
 {
     bool own = r->owner == d->serial;
-    struct sgc_date_buffer *buffer;
-    struct sgc_date_list *list;
     int error;
 
-    sgc_assert(sgc_mutator_mine(d->owner) && sgc_region_ok(r));
-    if (own && sgc_a32_load_acq(&r->over) != 0)
-        sgc_region_empty(r);
-    buffer = buffer_of(d, date);
-    if (buffer == NULL)
-        return ENOMEM;
-    list = sgc_date_buffer_list(buffer, date->extension + (date->global ? SGC_TIME_LATER : 0));
-    if (own && r->latest == list)
-        return 0;
-    error = add(d, list, r);
+    sgc_assert(sgc_mutator_mine(d->owner) && (!own || sgc_region_ok(r)));
+    do {
+        if (own && sgc_region_is_over(r))
+            sgc_region_empty(r);
+        if (own && r->latest == list)
+            return 0;
+        error = add(d, list, r);
+    } while (error == ESTALE && own && sgc_region_is_over(r));
     if (own && error == 0)
         r->latest = list;
     return error;
+}
+
+int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, struct sgc_region_date date)
+{
+    struct sgc_date_buffer *buffer = buffer_of(d, date);
+
+    if (buffer == NULL)
+        return ENOMEM;
+    return add_to(d, sgc_date_buffer_list(buffer, date.extension + (date.global ? SGC_TIME_LATER : 0)), r);
 }

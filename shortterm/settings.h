@@ -25,6 +25,11 @@ SGC_INNER struct sgc_shortterm sgc_shortterm;
 
 enum { SGC_EXTENSION_MOST = 65535, SGC_STEP_MOST = 1 << 20 };
 
+static inline bool sgc_verifies(void)
+{
+    return sgc_shortterm.mode == SGC_SHORTTERM_VERIFY;
+}
+
 static inline bool sgc_shortterm_ok(void)
 {
     return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MOST;

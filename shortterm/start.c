@@ -49,7 +49,7 @@ struct sgc_dates *sgc_dates_get(struct sgc_mutator *self)
     return sgc_dates_make(self);
 }
 
-struct sgc_dates *sgc_dates_now(int *error)
+struct sgc_dates *sgc_dates_slowly(int *error)
 {
     struct sgc_mutator *self = sgc_api_self();
     struct sgc_dates *d;

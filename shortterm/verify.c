@@ -4,23 +4,23 @@
 
 #include "gc/api/internal.h"
 
-#include "alloc/whole_heap.h"
+#include "gc/finalize/disclaim.h"
+#include "gc/finalize/finalize.h"
 #include "mark/mark_roots.h"
 #include "platform/platform.h"
 #include "shortterm/counts.h"
 #include "shortterm/date_pages.h"
+#include "shortterm/expire.h"
+#include "shortterm/expired.h"
+#include "shortterm/expiry_procs.h"
 #include "shortterm/findings.h"
-#include "shortterm/global_time.h"
 #include "shortterm/holds.h"
+#include "shortterm/left_dates.h"
+#include "shortterm/still.h"
 
-enum {
-    STILL_CYCLES = 8,                   /* a clock that has not gone on in so many collections stands still, */
-    STILL_BYTES = 64 << 10,             /* if it keeps so much */
-};
+enum { MANY_WORDS = 1 << 21 };          /* 16 MB of dates */
 
-SGC_STATE static struct sgc_date_queue gone;
 SGC_STATE static struct sgc_date_list unheld = { &sgc_dates_none, NULL, NULL };
-SGC_STATE static struct { uint32_t phase, cycles; } still;      /* global time */
 SGC_STATE static sgc_aw_t kept_bytes;                           /* for whoever asks: relaxed */
 
 size_t sgc_verify_kept_bytes(void)
@@ -30,32 +30,28 @@ size_t sgc_verify_kept_bytes(void)
 
 /* ---- dates that are over ---- */
 
-/* An object whose last date was over, and whose that was. */
-struct suspect {
-    uintptr_t object;                   /* 0: something has been said of it */
-    uintptr_t caller;
-    sgc_tid_t thread;                   /* 0: it has ended */
-};
-
-struct suspects {
-    struct suspect *of;                 /* NULL: there are none, or no memory for them */
-    size_t count, most;
-    sgc_tid_t thread;                   /* whose dates are taken off */
-};
-
-typedef void (*queue_fn)(void *arg, struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_tid_t thread);
-
-/* Pages of threads that have ended go to those for all.  What is no thread's comes first, so that of an object's dates the one
- * that can be told most about is the last. */
-static void each_queue(queue_fn fn, void *arg)
+/* What is not freed by dates, or was asked about and stays, is told of by nobody: the tracer finds out when it is dead. */
+static bool is_tracers(uintptr_t object)
 {
-    struct sgc_date_pool full = { NULL, UINT32_MAX / 2 };
+    struct sgc_object o;
 
-    sgc_assert(sgc_stopped_by_self());
-    fn(arg, &gone, &full, 0);
-    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        if (sgc_dates_of(m) != NULL)
-            fn(arg, &sgc_dates_of(m)->expired, &sgc_dates_of(m)->pool, m->tid);
+    if (!sgc_object_find(object, &o) || o.start != object)
+        return true;
+    return (sgc_finalization_used() && sgc_finalization_has(object)) || sgc_disclaim_asks(o.kind);
+}
+
+/* What the program wants to do with the object is done by the thread whose date it is, as with free. */
+static bool take_off(void *raw, const uintptr_t *date)
+{
+    sgc_tid_t thread = *(const sgc_tid_t *)raw;
+    uintptr_t object = sgc_date_object(*date);
+    size_t granule = sgc_granule_number(object);
+
+    if (sgc_expiry_used() && sgc_counts_of(granule) == 1 && sgc_expiry_has(object))
+        return true;
+    if (sgc_counts_take(granule, (*date & SGC_DATE_OTHER) != 0) && !is_tracers(object))
+        sgc_expired_add(object, date[1], thread);
+    return false;
 }
 
 static void count_stretch(void *arg, uintptr_t *from, uintptr_t *end)
@@ -63,115 +59,71 @@ static void count_stretch(void *arg, uintptr_t *from, uintptr_t *end)
     *(size_t *)arg += (size_t)(end - from) / 2;
 }
 
-static void count_queue(void *arg, struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_tid_t thread)
+static void take_thread(struct sgc_dates *d)
 {
-    (void)pool, (void)thread;
-    sgc_date_queue_visit(queue, count_stretch, arg);
+    size_t due = 0;
+
+    sgc_date_queue_filter(&d->expired, &d->pool, 2, take_off, &d->owner->tid);
+    sgc_expire_go_on(d);
+    sgc_date_queue_visit(&d->expired, count_stretch, &due);
+    d->due = (uint32_t)due;
+    d->pages = 0;
 }
 
-/* What was the last one is told by the count. */
-static void take_stretch(void *arg, uintptr_t *from, uintptr_t *end)
+/* What has no thread any more is left to the one that collects. */
+static void hand_over(struct sgc_dates *d)
 {
-    struct suspects *s = arg;
+    size_t due = 0;
 
-    sgc_assert((end - from) % 2 == 0);
-    for (; from < end; from += 2) {
-        uintptr_t object = from[0] & ~(uintptr_t)(SGC_GRANULE - 1);
-
-        if (!sgc_counts_take(sgc_granule_number(object), (from[0] & SGC_DATE_OTHER) != 0))
-            continue;
-        sgc_assert(s->count < s->most);
-        s->of[s->count++] = (struct suspect){ object, from[1], s->thread };
-    }
-}
-
-static void take_queue(void *arg, struct sgc_date_queue *queue, struct sgc_date_pool *pool, sgc_tid_t thread)
-{
-    struct suspects *s = arg;
-
-    s->thread = thread;
-    sgc_date_queue_empty(queue, pool, take_stretch, s);
-}
-
-/* False: the system has no memory, and dates that are over count as if they were not. */
-static bool take_off(struct suspects *s)
-{
-    if (!sgc_date_list_empty(&unheld))
-        sgc_date_queue_append(&gone, &unheld);
-    each_queue(count_queue, &s->most);
-    if (s->most == 0)
-        return true;
-    s->of = sgc_mem_obtain(s->most * sizeof *s->of);
-    if (s->of == NULL)
-        return false;
-    each_queue(take_queue, s);
-    return true;
-}
-
-/* ---- findings ---- */
-
-static void add_finding(int kind, const struct suspect *s, const struct sgc_object *o)
-{
-    struct sgc_finding *f = sgc_findings_add();
-
-    if (f == NULL)
+    if (sgc_left_over.first == NULL || d == NULL)
         return;
-    f->of.kind = kind;
-    f->of.object = (const void *)o->start;
-    f->of.bytes = o->bytes;
-    f->of.refreshed_at = (const void *)s->caller;
-    f->of.thread = s->thread;
+    sgc_date_queue_visit(&sgc_left_over, count_stretch, &due);
+    sgc_date_queue_join(&d->expired, &sgc_left_over);
+    d->due += (uint32_t)due;
 }
 
-/* Can it be reached, and nothing has been said of it? */
-static bool is_marked(const struct suspect *s, struct sgc_object *o)
+/* Pages of threads that have ended go to those for all.  What is no thread's comes first, so that of an object's dates the one
+ * that can be told most about is the last. */
+static void take_all(void)
 {
-    if (s->object == 0 || !sgc_object_find(s->object, o) || !sgc_walk_marked(o))
-        return false;
-    sgc_assert(o->start == s->object);
-    return true;
+    struct sgc_date_pool full = { NULL, UINT32_MAX / 2 };
+    sgc_tid_t nobody = 0;
+
+    sgc_date_queue_filter(&sgc_left_over, &full, 2, take_off, &nobody);
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (sgc_dates_of(m) != NULL)
+            take_thread(sgc_dates_of(m));
+    hand_over(sgc_dates_of(sgc_mutator_self()));
 }
 
-static size_t count_marked(const struct suspects *s)
+/* Without memory to note them dates that are over count as if they were not. */
+static void take_off_all(void)
 {
-    struct sgc_object o;
-    size_t count = 0;
+    size_t over = 0;
 
-    for (size_t i = 0; i < s->count; i++)
-        count += is_marked(&s->of[i], &o);
-    return count;
+    sgc_assert(sgc_stopped_by_self());
+    if (!sgc_date_list_empty(&unheld))
+        sgc_date_queue_append(&sgc_left_over, &unheld);
+    sgc_date_queue_visit(&sgc_left_over, count_stretch, &over);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (sgc_dates_of(m) != NULL)
+            sgc_date_queue_visit(&sgc_dates_of(m)->expired, count_stretch, &over);
+    sgc_expired_tidy();
+    if (over != 0 && sgc_expired_reserve(over))
+        take_all();
 }
 
-/* Those that are marked; not NULL: and that this search has come to. */
-static void judge(struct suspects *s, int kind, const struct sgc_ways *search)
+/* World stopped, by any marker. */
+void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
 {
-    struct sgc_object o;
-
-    for (size_t i = 0; i < s->count; i++) {
-        if (!is_marked(&s->of[i], &o) || (search != NULL && !sgc_ways_came_to(search, o.granule)))
-            continue;
-        add_finding(kind, &s->of[i], &o);
-        s->of[i].object = 0;
-    }
-}
-
-/* If there are more than can be told, those that are certain come first.  Without memory to look for them, in any order. */
-static void judge_surest(struct suspects *s)
-{
-    struct sgc_ways w = { .self = sgc_mutator_self(), .targets = 1, .target = { 0 } };
-
-    if (sgc_findings_count() + count_marked(s) > SGC_WAYS_MOST && sgc_ways_begin(&w)) {
-        sgc_ways_search(&w, SGC_WAYS_CERTAIN);
-        judge(s, SGC_FINDING_PREMATURE, &w);
-    }
-    sgc_ways_end(&w);
-    judge(s, SGC_FINDING_PREMATURE, NULL);
+    sgc_assert(sgc_shortterm.counts);
+    sgc_date_queue_visit(&sgc_left_over, fn, arg);
+    sgc_date_list_visit(&unheld, fn, arg);
 }
 
 /* ---- what has dates is marked: by whoever comes first ---- */
 
 SGC_STATE static sgc_a32_t marking;     /* 1: somebody has begun to */
-SGC_STATE static bool all_dates;        /* those that are over, too */
 
 static void mark_stretch(void *marker, uintptr_t *from, uintptr_t *end)
 {
@@ -189,16 +141,16 @@ static bool dates_left(void)
     return sgc_a32_load_acq(&marking) == 0;
 }
 
-/* Words that say where a date was given lead nowhere. */
+/* Those, too, that are over and were not taken off.  Words that say where a date was given lead nowhere. */
 static bool mark_dates(struct sgc_marker *marker)
 {
     if (!sgc_a32_cas(&marking, 0, 1))
         return false;
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
-            (all_dates ? sgc_dates_visit : sgc_dates_visit_later)(sgc_dates_of(m), mark_stretch, marker);
-    if (all_dates)
-        sgc_verify_visit_gone(mark_stretch, marker);
+            sgc_dates_visit(sgc_dates_of(m), mark_stretch, marker);
+    sgc_verify_visit_gone(mark_stretch, marker);
+    sgc_left_visit(mark_stretch, marker);
     sgc_holds_visit(mark_hold, marker);
     return true;
 }
@@ -211,12 +163,11 @@ static size_t bytes_marked(const struct sgc_team *team)
     return totals.bytes;
 }
 
-static void mark_by_dates(struct sgc_team *team, bool all)
+static void mark_by_dates(struct sgc_team *team)
 {
     static const struct sgc_source source = { dates_left, mark_dates };
     size_t before = bytes_marked(team);
 
-    all_dates = all;
     sgc_a32_store(&marking, 0);
     sgc_team_look_through(team, &source, false);
     sgc_team_rescan(team, NULL);
@@ -224,100 +175,21 @@ static void mark_by_dates(struct sgc_team *team, bool all)
     sgc_aw_store(&kept_bytes, bytes_marked(team) - before);
 }
 
-/* ---- clocks that stand still ---- */
-
-static void add_bytes(void *arg, uintptr_t *from, uintptr_t *end)
-{
-    struct sgc_object o;
-
-    for (; from < end; from += 2)
-        if (sgc_object_find(*from, &o))
-            *(size_t *)arg += o.bytes;
-}
-
-static size_t bytes_of(const struct sgc_date_buffer *buffer)
-{
-    size_t bytes = 0;
-
-    sgc_date_buffer_visit(buffer, add_bytes, &bytes);
-    return bytes;
-}
-
-static void add_still(const struct sgc_mutator *m, bool global, size_t bytes)
-{
-    struct sgc_finding *f = sgc_findings_add();
-
-    sgc_assert(bytes >= STILL_BYTES);
-    if (f == NULL)
-        return;
-    f->of.kind = SGC_FINDING_STILL;
-    f->of.global = global;
-    f->of.bytes = bytes;
-    f->of.steps = STILL_CYCLES;
-    f->of.thread = m->tid;
-}
-
-/* Said once, until it goes on. */
-static void look_at_clock(struct sgc_dates *d)
-{
-    d->still = d->ticks == d->ticks_seen ? d->still + 1 : 0;
-    d->ticks_seen = d->ticks;
-    if (d->still == STILL_CYCLES && bytes_of(&d->local) >= STILL_BYTES)
-        add_still(d->owner, false, bytes_of(&d->local));
-}
-
-static void look_at_global_time(void)
-{
-    size_t bytes = 0;
-
-    still.cycles = sgc_time_threads() != 0 && sgc_time_phase() == still.phase ? still.cycles + 1 : 0;
-    still.phase = sgc_time_phase();
-    if (still.cycles != STILL_CYCLES)
-        return;
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        if (sgc_dates_of(m) != NULL)
-            bytes += bytes_of(&sgc_dates_of(m)->global);
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && bytes >= STILL_BYTES; m = m->next)
-        if (sgc_dates_of(m) != NULL && sgc_dates_of(m)->in_time && sgc_dates_of(m)->phase == still.phase)
-            add_still(m, true, bytes);
-}
-
-static void look_at_clocks(void)
-{
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
-        if (sgc_dates_of(m) != NULL)
-            look_at_clock(sgc_dates_of(m));
-    look_at_global_time();
-}
-
 /* ---- a collection ---- */
 
 void sgc_verify_mark(struct sgc_team *team)
 {
-    struct suspects s = { NULL, 0, 0, 0 };
-    uint32_t found = sgc_findings_count();
-    bool taken = take_off(&s);
-
     sgc_assert(sgc_stopped_by_self() && sgc_verifies());
-    judge_surest(&s);
-    mark_by_dates(team, !taken);
-    judge(&s, SGC_FINDING_NEEDED, NULL);
-    sgc_findings_find_ways(sgc_mutator_self(), found);
-    look_at_clocks();
-    if (s.of != NULL)
-        sgc_mem_release(s.of, s.most * sizeof *s.of);
+    take_off_all();
+    mark_by_dates(team);
+    sgc_expired_judge();
+    sgc_still_look();
 }
 
 /* ---- threads ---- */
 
-void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
-{
-    sgc_assert(sgc_stopped_by_self());
-    sgc_date_queue_visit(&gone, fn, arg);
-    sgc_date_list_visit(&unheld, fn, arg);
-}
-
-bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
+/* Under the lock. */
+static bool note_over(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
 {
     sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
     if (*unheld.next == SGC_DATES_END) {
@@ -331,26 +203,44 @@ bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
     return true;
 }
 
-/* Under the lock: before, a collection may take off what is over. */
-static void leave_to_all(struct sgc_date_queue *over)
+bool sgc_verify_unheld(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
 {
-    sgc_assert(over->first != NULL && over->last != NULL);
-    over->last->next = gone.first;
-    if (gone.first == NULL)
-        gone.last = over->last;
-    gone.first = over->first;
-    *over = (struct sgc_date_queue){ NULL, NULL, 0 };
+    return note_over(d, object, caller);
 }
 
-void sgc_verify_leave(struct sgc_dates *d, struct sgc_section *self)
+/* Without memory for that the object is the tracer's. */
+static void note_expired(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
 {
-    struct sgc_date_queue *over = &d->expired;
+    struct sgc_section *section = sgc_section_of(d->owner);
+    size_t granule = sgc_granule_number(object);
 
-    sgc_assert(sgc_verifies() && sgc_section_mine(self) && over->begin == 0);
-    sgc_date_pages_lock(self);
-    if (over->first != NULL)
-        leave_to_all(over);
-    sgc_date_pages_unlock(self);
+    sgc_date_pool_fill(&d->pool, section);
+    sgc_date_pages_lock(section);
+    sgc_counts_add(granule, false);
+    if (!note_over(d, object, caller))
+        sgc_counts_take(granule, true);
+    sgc_date_pages_unlock(section);
+}
+
+/* What is not to stay is looked for from the next collection on. */
+void sgc_verify_due(struct sgc_dates *d)
+{
+    uintptr_t object, caller;
+
+    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
+    while (d->due != 0 && !sgc_expiry_calling(d)) {
+        d->due--;
+        if (!sgc_expire_first(d, &object, &caller) || sgc_expiry_ask(d, object) == SGC_EXPIRY_KEEP)
+            continue;
+        if (sgc_counts_of(sgc_granule_number(object)) == 0)
+            note_expired(d, object, caller);
+    }
+}
+
+/* Only collections take dates off: a program that does not allocate, and so has none, would fill its memory with dates. */
+static bool is_check_due(const struct sgc_dates *d)
+{
+    return (sgc_shortterm.check != 0 && d->unchecked >= sgc_shortterm.check) || (size_t)d->pages * sgc_date_words >= MANY_WORDS;
 }
 
 void sgc_verify_tick(struct sgc_dates *d)
@@ -358,10 +248,12 @@ void sgc_verify_tick(struct sgc_dates *d)
     sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
     if (sgc_gc_lock_held())
         return;
-    if (sgc_shortterm.check != 0 && ++d->unchecked >= sgc_shortterm.check) {
-        d->unchecked = 0;
+    d->unchecked++;
+    if (is_check_due(d)) {
+        d->unchecked = d->pages = 0;
         GC_gcollect();
     }
+    sgc_verify_due(d);
     if (sgc_findings_wait())
         sgc_findings_tell(d->owner, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The tests.  A name is enough: tests/test_x in unit_tests is built from tests/test_x.c and linked with
-# all of the library, hidden symbols included.
+# The tests, and the lists that the fragments of its folders add to: api, model, numa, programs, stress, unit/shortterm.  A
+# name is enough: tests/test_x in unit_tests is built from tests/test_x.c and linked with all of the library, hidden
+# symbols included.
 
 LDADD = libsgccore.la
 
@@ -75,6 +76,10 @@ thread_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats
 aarch64_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats
 test_headers += tests/lib/capture.h tests/lib/folder.h tests/lib/proc.h tests/lib/refuse.h tests/lib/threads.h
 
+# Files that are written: whose they are, limits, and what a terminal gets.
+unit_tests += tests/unit/platform/test_written_file
+script_tests += tests/check/check_files tests/check/check_shown
+
 # The platform.  qemu-user is no Linux where memory limits and the last signals are concerned, so
 # those two do not run under it.
 platform_port_tests = \
@@ -105,6 +110,10 @@ unit_tests += \
 	tests/unit/platform/test_find_pointers_race
 thread_tests += tests/unit/platform/test_atomics tests/unit/platform/test_barrier tests/unit/platform/test_dirty_software tests/unit/platform/test_find_pointers_race tests/unit/platform/test_modules tests/unit/platform/test_stack tests/unit/platform/test_threads tests/unit/platform/test_tls tests/unit/platform/test_wait
 aarch64_tests += $(platform_port_tests)
+
+# Memory that grows in place, and limits on it.
+unit_tests += tests/unit/platform/test_stretch
+aarch64_tests += tests/unit/platform/test_stretch
 test_headers += tests/lib/child.h tests/lib/module.h tests/lib/random.h tests/lib/sanitized.h
 
 # Modules that tests load and unload; -rpath makes libtool build shared ones although none is installed.
@@ -146,91 +155,6 @@ EXTRA_tests_unit_platform_test_modules_DEPENDENCIES = tests/lib/module_small.la 
 	tests/lib/sanitizer/libtsan.la
 EXTRA_tests_unit_platform_test_tls_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la tests/lib/module_static.la
 
-# The storms (tests/stress/README.md): a second each here, minutes in check-long.  They see the public
-# interface only.  storm_dlopen exports the function that the constructors of its modules call.
-thread_storms = \
-	tests/stress/storm_alloc \
-	tests/stress/storm_blocking \
-	tests/stress/storm_coroutines \
-	tests/stress/storm_large \
-	tests/stress/storm_signals \
-	tests/stress/storm_threads
-thread_tests += $(thread_storms)
-storms = $(thread_storms) tests/stress/storm_dlopen tests/stress/storm_fork
-check_PROGRAMS += $(storms)
-TESTS += $(storms)
-check_LTLIBRARIES += tests/stress/libstorm.la
-tests_stress_libstorm_la_SOURCES = \
-	tests/stress/graph.c \
-	tests/stress/object.c \
-	tests/stress/object.h \
-	tests/stress/storm.c \
-	tests/stress/storm.h \
-	tests/stress/supervise.c \
-	tests/stress/supervise.h
-tests_stress_libstorm_la_LIBADD = libsgc.la
-test_headers += tests/stress/hold.h tests/stress/storm_module.h
-tests_stress_storm_alloc_LDADD = tests/stress/libstorm.la
-tests_stress_storm_blocking_LDADD = tests/stress/libstorm.la
-tests_stress_storm_coroutines_LDADD = tests/stress/libstorm.la
-tests_stress_storm_dlopen_LDADD = tests/stress/libstorm.la
-tests_stress_storm_dlopen_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-EXTRA_tests_stress_storm_dlopen_DEPENDENCIES = tests/stress/storm_module.la tests/stress/storm_module_big.la
-tests_stress_storm_fork_LDADD = tests/stress/libstorm.la
-tests_stress_storm_large_LDADD = tests/stress/libstorm.la
-tests_stress_storm_signals_SOURCES = tests/stress/storm_signals.c tests/stress/storm_signals.h tests/stress/signal_waiters.c
-tests_stress_storm_signals_LDADD = tests/stress/libstorm.la
-tests_stress_storm_threads_LDADD = tests/stress/libstorm.la
-check_LTLIBRARIES += tests/stress/storm_module.la tests/stress/storm_module_big.la
-tests_stress_storm_module_la_SOURCES = tests/stress/storm_module.c
-tests_stress_storm_module_la_CFLAGS = $(test_module_cflags)
-tests_stress_storm_module_la_LDFLAGS = $(test_module_ldflags)
-tests_stress_storm_module_big_la_SOURCES = tests/stress/storm_module.c
-tests_stress_storm_module_big_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTORM_MODULE_BIG
-tests_stress_storm_module_big_la_CFLAGS = $(test_module_cflags)
-tests_stress_storm_module_big_la_LDFLAGS = $(test_module_ldflags)
-long_test_scripts += tests/check/check-long tests/check/check-concurrent-long tests/check/check-suite-concurrent tests/check/check-programs-concurrent
-EXTRA_DIST += tests/stress/README.md
-
-# The public interface: headers against bdwgc's and against what is exported, then every function of gc.h and
-# sgc.h.  These tests use public headers only and were checked against bdwgc's library (tests/api/api.h).
-script_tests += tests/check/check_headers
-unit_tests += \
-	tests/api/test_malloc \
-	tests/api/test_altstack \
-	tests/api/test_bad \
-	tests/api/test_check \
-	tests/api/test_fork \
-	tests/api/test_collect \
-	tests/api/test_incremental \
-	tests/unit/gc/pacing/test_group_limit \
-	tests/api/test_malloc_redirected \
-	tests/api/test_hook_alloc \
-	tests/api/test_hooks \
-	tests/api/test_liveness \
-	tests/api/test_loader \
-	tests/api/test_alloc_lock \
-	tests/api/test_alloc_lock_threads \
-	tests/api/test_noticed \
-	tests/api/test_end_and_strings \
-	tests/api/test_roots \
-	tests/api/test_sandbox \
-	tests/api/test_sgc \
-	tests/api/test_signals \
-	tests/api/test_stacks \
-	tests/api/test_start \
-	tests/api/test_placement \
-	tests/api/test_stats \
-	tests/api/test_stopped \
-	tests/api/test_suspend \
-	tests/api/test_suspend_region \
-	tests/api/test_tagged \
-	tests/api/test_threads \
-	tests/api/test_unregister \
-	tests/api/test_vars \
-	tests/api/test_why_live
-thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_threads tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
-aarch64_tests += tests/api/test_malloc tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
 # The compiler makes calls of calloc and the like of what looks like them.
 tests_api_test_malloc_redirected_CFLAGS = $(SGC_CFLAGS) -fno-builtin
 test_headers += tests/api/api.h tests/api/api_list.h tests/api/disclaim.h
@@ -319,38 +243,6 @@ aarch64_tests += tests/unit/gc/collect/test_cycle tests/unit/platform/test_lock 
 test_headers += tests/lib/failing_calls.h tests/lib/findings.h tests/lib/limit.h tests/lib/layer.h tests/lib/mixed_work.h tests/lib/moving.h tests/lib/trap.h tests/lib/white.h
 EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la tests/lib/module_large.la
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
-
-# The models of the protocols, for the checker spin.
-model_scripts = \
-	tests/model/check_brief \
-	tests/model/check_cards \
-	tests/model/check_concurrent \
-	tests/model/check_dates \
-	tests/model/check_deque \
-	tests/model/check_flip \
-	tests/model/check_gc_lock \
-	tests/model/check_interruption \
-	tests/model/check_phase \
-	tests/model/check_remote \
-	tests/model/check_stop \
-	tests/model/check_suspend \
-	tests/model/check_termination \
-	tests/model/check_time
-slow_scripts += $(model_scripts)
-long_test_scripts += tests/model/check-models-long
-EXTRA_DIST += \
-	tests/model/brief.pml \
-	tests/model/gc_lock.pml \
-	tests/model/interruption.pml \
-	tests/model/phase.pml \
-	tests/model/phase_lead.pml \
-	tests/model/phase_stops.pml \
-	tests/model/remote.pml \
-	tests/model/remote_protocol.pml \
-	tests/model/search.sh \
-	tests/model/stop.pml \
-	tests/model/stop_stopper.pml \
-	tests/model/stop_thread.pml
 
 # What GC_pthread_create keeps for threads; threads of programs that know nothing of it.
 unit_tests += tests/api/test_created_threads
@@ -489,42 +381,6 @@ EXTRA_DIST += tests/check/check_mutants tests/check/mutants_accepted.txt
 slow_scripts += tests/check/check_cpp
 EXTRA_DIST += tests/check/cpp_client.cc
 
-# Real programs built for bdwgc.
-program_scripts = tests/check/check_programs
-slow_scripts += tests/check/check_programs
-long_test_scripts += tests/check/check-programs-long
-EXTRA_DIST += \
-	tests/programs/lib.sh \
-	tests/programs/list.txt \
-	tests/programs/prepare \
-	tests/programs/work.asy \
-	tests/programs/work.goo \
-	tests/programs/work.html \
-	tests/programs/work.cr tests/programs/work.ly tests/programs/work.m2 tests/programs/work.mac \
-	tests/programs/work.def tests/programs/work.tpl \
-	tests/programs/work.lisp tests/programs/work-weak.lisp \
-	tests/programs/work.m \
-	tests/programs/work.neko \
-	tests/programs/work.nix \
-	tests/programs/work.pk \
-	tests/programs/work.sc \
-	tests/programs/work.scm tests/programs/work-compile.scm
-
-# The same ones where the collector is refused what it asks the system.
-if SGC_SHARED
-program_scripts += tests/check/check_sandbox
-slow_scripts += tests/check/check_sandbox
-check_LTLIBRARIES += tests/check/sandbox.la
-tests_check_sandbox_la_SOURCES = tests/check/sandbox.c
-tests_check_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
-tests_check_sandbox_la_LDFLAGS = $(test_module_ldflags)
-tests_check_sandbox_la_LIBADD =
-endif
-
-# Programs that include the gc.h family, with both families of headers.
-script_tests += tests/check/check_family
-EXTRA_DIST += tests/programs/family_kinds.c tests/programs/family_objects.c tests/programs/family_threads.c
-
 # What sgc-topo prints.
 script_tests += tests/check/check_topo
 
@@ -543,57 +399,22 @@ tests_check_subject_pauses_LDADD = .libs/libgc.so.1
 tests_check_subject_pauses_DEPENDENCIES = libgc.la
 endif
 
-# Emulated machines with several memory nodes: the programs that run in them, and what starts them (tests/numa/run).
-# The first program of a machine and the test of the machine itself are linked with nothing.
-numa_tests = \
-	tests/numa/test_confined \
-	tests/numa/test_homes \
-	tests/numa/test_machine \
-	tests/numa/test_markers \
-	tests/numa/test_platform \
-	tests/numa/test_steals
-check_PROGRAMS += tests/numa/init $(numa_tests)
-tests_numa_init_LDADD =
-tests_numa_test_machine_LDADD =
-slow_scripts += tests/check/check_numa
-script_tests += tests/check/check_numa_runner
-test_headers += tests/numa/filled.h tests/numa/nodes.h
-EXTRA_DIST += tests/numa/archive.py tests/numa/machine.py tests/numa/run
+# Figures asked for while threads count and cycles end.
+unit_tests += tests/api/test_count_race
+thread_tests += tests/api/test_count_race
 
-# Short-term memory.
-unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_procs tests/unit/shortterm/test_holds \
-	tests/unit/shortterm/test_regions tests/unit/shortterm/test_refresh_reachable
-unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
-unit_tests += tests/unit/shortterm/test_kept_exactly tests/unit/shortterm/test_verify_places tests/unit/shortterm/test_wrong_calls \
-	tests/unit/shortterm/test_jumps tests/unit/shortterm/test_between
-tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value,--wrap=sgc_external_look
+# The closure of a mark, of threads on stacks that nobody was told of.
+unit_tests += tests/unit/gc/collect/test_closure_stacks
 
-# The rules of global time and of numbers of dates.
-unit_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules
-thread_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_count tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped
-EXTRA_DIST += tests/model/dates.pml tests/model/time.pml
+# Limits on memory, compared with what bdwgc gets.
+script_tests += tests/check/check_limits
+long_test_scripts += tests/check/check_limits_long
+EXTRA_DIST += tests/check/limits_list.c
 
-# libscm, as programs have it.
-scm_tests = \
-	tests/unit/shortterm/compat/test_clocks \
-	tests/unit/shortterm/compat/test_finalizers \
-	tests/unit/shortterm/compat/test_objects \
-	tests/unit/shortterm/compat/test_threads \
-	tests/unit/shortterm/compat/test_wrap
-unit_tests += $(scm_tests)
-script_tests += tests/check/check_scm
-EXTRA_DIST += tests/check/subject_scm.c
-test_headers += tests/unit/shortterm/compat/scm.h
-scm_cppflags = -I$(top_srcdir)/include/scm $(AM_CPPFLAGS)
-tests_unit_shortterm_compat_test_clocks_CPPFLAGS = $(scm_cppflags)
-tests_unit_shortterm_compat_test_clocks_LDADD = libscm.la libsgc.la
-tests_unit_shortterm_compat_test_finalizers_CPPFLAGS = $(scm_cppflags)
-tests_unit_shortterm_compat_test_finalizers_LDADD = libscm.la libsgc.la
-tests_unit_shortterm_compat_test_objects_CPPFLAGS = $(scm_cppflags)
-tests_unit_shortterm_compat_test_objects_LDADD = libscm.la libsgc.la
-tests_unit_shortterm_compat_test_threads_CPPFLAGS = $(scm_cppflags)
-tests_unit_shortterm_compat_test_threads_LDADD = libscm.la libsgc.la
-tests_unit_shortterm_compat_test_wrap_CPPFLAGS = $(scm_cppflags)
-tests_unit_shortterm_compat_test_wrap_CFLAGS = $(SGC_CFLAGS) -fno-builtin
-tests_unit_shortterm_compat_test_wrap_LDADD = libscm.la libsgc.la
-tests_unit_shortterm_compat_test_wrap_LDFLAGS = $(AM_LDFLAGS) $(wrap_flags)
+# How often cycles beside the program begin.
+unit_tests += tests/unit/gc/pacing/test_beside_cycles
+thread_tests += tests/unit/gc/pacing/test_beside_cycles
+
+# Stops at the worst places that are known.
+long_test_scripts += tests/check/check_stops_long
+EXTRA_DIST += tests/programs/deep.scm tests/programs/deep-threads.scm

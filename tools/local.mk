@@ -5,7 +5,7 @@ if SGC_SHARED
 bin_SCRIPTS += tools/sgc-run tools/sgc-pauses
 pkglibexec_PROGRAMS = tools/sgc-measure
 tools_sgc_measure_SOURCES = tools/sgc-measure.c
-tools_sgc_measure_LDADD =
+tools_sgc_measure_LDADD = libsgccore.la
 endif
 bin_PROGRAMS += tools/sgc-topo
 tools_sgc_topo_SOURCES = tools/sgc-topo.c
@@ -37,6 +37,7 @@ pauses_modules = \
 	tools/pauses/analysis.py \
 	tools/pauses/evidence.py \
 	tools/pauses/figures.py \
+	tools/pauses/files.py \
 	tools/pauses/plot.py \
 	tools/pauses/report.py \
 	tools/pauses/running.py

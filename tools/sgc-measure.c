@@ -16,6 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "platform/quiet_write.h"
+#include "platform/text_line.h"
+#include "platform/written_file.h"
+
 static double now(void)
 {
     struct timespec t;
@@ -31,7 +35,10 @@ static double seconds(struct timeval t)
 
 static _Noreturn void fail(const char *what, const char *name, int status)
 {
-    fprintf(stderr, "sgc-measure: %s %s: %s\n", what, name, strerror(errno));
+    char shown[1024];
+    int error = errno;
+
+    fprintf(stderr, "sgc-measure: %s %s: %s\n", what, sgc_quote(name, strlen(name), shown, sizeof shown), strerror(error));
     exit(status);
 }
 
@@ -53,7 +60,9 @@ static int measure(const char *file, char **command)
     double began = now();
     struct rusage usage;
     int status = 0;
-    FILE *out;
+    size_t written;
+    char text[200];
+    int out;
     pid_t child = fork();
 
     if (child < 0)
@@ -64,12 +73,12 @@ static int measure(const char *file, char **command)
         if (errno != EINTR)
             fail("lost", command[0], 125);
     began = now() - began;
-    out = fopen(file, "a");
-    if (out == NULL)
+    snprintf(text, sizeof text, "%.4f %.4f %ld %d\n", began, seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss,
+             exit_status(status));
+    out = sgc_written_append(file);
+    errno = out < 0 ? -out : sgc_quiet_write_all(out, text, strlen(text), &written);
+    if (errno != 0)
         fail("cannot write", file, 125);
-    fprintf(out, "%.4f %.4f %ld %d\n", began, seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss,
-            exit_status(status));
-    fclose(out);
     return exit_status(status);
 }
 

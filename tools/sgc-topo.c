@@ -15,6 +15,7 @@
 #include "gc/threads/binding.h"
 #include "platform/placement.h"
 #include "platform/platform.h"
+#include "platform/text_line.h"
 
 enum { MISUSED = 2, BAD_INPUT = 1 };
 
@@ -39,7 +40,10 @@ static const char help[] =
 
 static _Noreturn void fail(const char *variable, const char *why)
 {
-    fprintf(stderr, "sgc-topo: %s=%s: %s\n", variable, getenv(variable) != NULL ? getenv(variable) : "", why);
+    const char *value = getenv(variable) != NULL ? getenv(variable) : "";
+    char shown[1024];
+
+    fprintf(stderr, "sgc-topo: %s=%s: %s\n", variable, sgc_quote(value, strlen(value), shown, sizeof shown), why);
     exit(BAD_INPUT);
 }
 
@@ -311,6 +315,7 @@ static void print_json(void)
 static bool parse(int argc, char **argv)
 {
     bool json = false;
+    char shown[1024];
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
@@ -322,7 +327,8 @@ static bool parse(int argc, char **argv)
             printf("sgc-topo (SGC) %s\n", SGC_TOPO_VERSION);
             exit(0);
         } else {
-            fprintf(stderr, "sgc-topo: %s: unknown; sgc-topo --help prints what there is\n", argv[i]);
+            fprintf(stderr, "sgc-topo: %s: unknown; sgc-topo --help prints what there is\n",
+                    sgc_quote(argv[i], strlen(argv[i]), shown, sizeof shown));
             exit(MISUSED);
         }
     }

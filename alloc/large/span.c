@@ -114,7 +114,7 @@ void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, stru
         zero_pages(object, bytes, is_cold());
     sgc_lock(&sgc_spans.lock, self);
     publish(first);
-    sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
+    sgc_aw_add(&sgc_spans.allocated, bytes);
     sgc_unlock(&sgc_spans.lock, self);
     return object;
 }
@@ -132,7 +132,7 @@ static void open_spare(uint32_t page, size_t bytes)
     sgc_page_set_kind(head, SGC_KIND_POINTER_FREE);
     sgc_assert(sgc_span_pages_for(bytes) == sgc_heap.records[page].span_pages);
     sgc_aw_store(&head->span_bytes, bytes);
-    sgc_aw_add_relaxed(&sgc_spans.allocated, bytes);
+    sgc_aw_add(&sgc_spans.allocated, bytes);
     sgc_aw_or(sgc_span_word(page, sgc_heap.alloc_role), sgc_arena_bit(page));
 }
 
@@ -205,7 +205,7 @@ static bool free_to_spares(uint32_t owner, uint32_t page, struct sgc_section *se
 
     sgc_section_enter(self);
     if (may_be_spare(page, owner) && clear_bit(page)) {
-        sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
+        sgc_aw_add(&sgc_spans.freed, sgc_span_bytes(page));
         sgc_cached_span_push(owner, page, true);
         freed = true;
     }
@@ -225,7 +225,7 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
         sgc_survival_span_freed(page);
         sgc_lists_renew(&sgc_spans.lists);
-        sgc_aw_add_relaxed(&sgc_spans.freed, sgc_span_bytes(page));
+        sgc_aw_add(&sgc_spans.freed, sgc_span_bytes(page));
         if (!sgc_heap_is_marking() || sgc_fault(SGC_FAULT_TAKEN_DOWN))
             run.count = sgc_span_withdraw(page);
         freed = true;
@@ -273,7 +273,7 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
     if (count > r->span_pages)
         return false;
     bytes = sgc_round_up(bytes, SGC_GRANULE);
-    sgc_aw_add_relaxed(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
+    sgc_aw_add(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
     if (bytes > old && sgc_kind_cleared(sgc_heap.pages[page].kind))
         memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
     sgc_aw_store_rel(&sgc_heap.pages[page].span_bytes, bytes);
@@ -294,24 +294,35 @@ void sgc_span_set_reach(uint32_t page, size_t bytes)
 
 /* ---- figures and checks ---- */
 
+/* What has been counted and nobody has taken yet: to whom it falls is decided by one exchange, and what somebody has told
+ * before is seen, so nobody takes less than nothing.  A look first: the words are shared, and who has nothing to take does
+ * not write to them. */
+static size_t take(sgc_aw_t *count, sgc_aw_t *told)
+{
+    size_t before = sgc_aw_load_acq(told), now = sgc_aw_load_acq(count);
+
+    sgc_assert(now - before < SIZE_MAX / 2);
+    return now != before && sgc_aw_cas(told, before, now) ? now - before : 0;
+}
+
 size_t sgc_span_take_allocated(void)
 {
-    return sgc_aw_swap(&sgc_spans.allocated, 0);
+    return take(&sgc_spans.allocated, &sgc_spans.allocated_told);
 }
 
 size_t sgc_span_take_freed(void)
 {
-    return sgc_aw_swap(&sgc_spans.freed, 0);
+    return take(&sgc_spans.freed, &sgc_spans.freed_told);
 }
 
 size_t sgc_span_allocated(void)
 {
-    return sgc_aw_load(&sgc_spans.allocated);
+    return sgc_aw_load_acq(&sgc_spans.allocated);
 }
 
 size_t sgc_span_freed(void)
 {
-    return sgc_aw_load(&sgc_spans.freed);
+    return sgc_aw_load_acq(&sgc_spans.freed);
 }
 
 void sgc_span_check(void)

@@ -42,7 +42,8 @@
 struct sgc_spans {
     struct sgc_lock lock;
     struct sgc_page_lists lists;        /* todo and done only */
-    sgc_aw_t allocated, freed;          /* bytes since somebody asked */
+    sgc_aw_t allocated, freed;          /* bytes, ever: adds, release; acquire */
+    sgc_aw_t allocated_told, freed_told;        /* so much of them was taken; exchanged */
 };
 SGC_INNER struct sgc_spans sgc_spans;
 
@@ -92,11 +93,12 @@ bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sg
  * of the owner's number, or the next sweep.  By its thread or by the thread that closes its cache, outside sections. */
 void sgc_span_give_cached(uint32_t owner, struct sgc_section *self);
 
-/* Bytes allocated in spans since this was last asked, and freed explicitly. */
+/* Bytes allocated in spans since this was last asked, and freed explicitly.  Of threads that ask at once each may get too much
+ * or, as a negative number, too little: in their sum is everything once. */
 size_t sgc_span_take_allocated(void);
 size_t sgc_span_take_freed(void);
 
-/* The same without taking them: figures.  Any thread. */
+/* All that were.  Any thread. */
 size_t sgc_span_allocated(void);
 size_t sgc_span_freed(void);
 

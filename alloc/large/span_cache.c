@@ -4,7 +4,7 @@
  */
 #include "alloc/large/span_cache.h"
 
-#include "alloc/pages/homes.h"
+#include "alloc/pages/owner_tables.h"
 #include "alloc/pages/pool.h"
 
 enum {
@@ -24,8 +24,7 @@ void sgc_span_caches_init(void)
 {
     if (sgc_heap.config.spare_pages == 0)
         return;
-    spares = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *spares);
-    sgc_homes_spread(spares, SGC_OWNERS_MAX * sizeof *spares);
+    spares = sgc_owner_table_make(sizeof *spares);
 }
 
 /* NULL: nothing is kept.  Spans that an older epoch has left belong to the sweepers. */

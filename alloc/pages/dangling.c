@@ -3,7 +3,8 @@
 #include "alloc/pages/dangling.h"
 
 struct dangling {
-    sgc_aw_t *noted;            /* a bit a granule; reserved when it is first needed */
+    sgc_aw_t *noted;            /* a bit a granule; its addresses are found when it is first needed */
+    struct sgc_stretch memory;
     size_t words;               /* of it that have memory; 0: nothing is noted */
 };
 
@@ -11,13 +12,13 @@ SGC_STATE static struct dangling dangling;
 
 static bool obtain(size_t words)
 {
-    size_t all = sgc_heap.reserved / SGC_GRANULE / 64;
+    size_t all = sgc_heap.reserved / SGC_GRANULE / 64 * sizeof *dangling.noted;
 
-    sgc_assert(words <= all);
-    if (dangling.noted == NULL)
-        dangling.noted = sgc_mem_reserve(all * sizeof *dangling.noted, sgc_heap.os_page);
-    return dangling.noted != NULL &&
-           sgc_mem_commit(dangling.noted, sgc_round_up(words * sizeof *dangling.noted, sgc_heap.os_page));
+    sgc_assert(words * sizeof *dangling.noted <= all);
+    if (dangling.memory.start == NULL && !sgc_stretch_open(&dangling.memory, all, sgc_heap.os_page))
+        return false;
+    dangling.noted = (void *)dangling.memory.start;
+    return sgc_stretch_grow(&dangling.memory, words * sizeof *dangling.noted);
 }
 
 bool sgc_dangling_begin(void)

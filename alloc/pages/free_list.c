@@ -4,7 +4,7 @@
  */
 #include "alloc/pages/free_list.h"
 
-#include "alloc/pages/homes.h"
+#include "alloc/pages/owner_tables.h"
 #include "alloc/pages/page_lists.h"
 #include "platform/report.h"
 
@@ -32,11 +32,9 @@ struct free_lists {
 static struct free_lists lists;
 SGC_STATE_LARGE(lists);
 
-/* Address space only, as for the table of caches. */
 void sgc_free_lists_init(void)
 {
-    lists.of = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *lists.of);
-    sgc_homes_spread(lists.of, SGC_OWNERS_MAX * sizeof *lists.of);
+    lists.of = sgc_owner_table_make(sizeof *lists.of);
 }
 
 static struct sgc_page_record *record(uint32_t page)

@@ -2,7 +2,7 @@
 /*
  * The heap's address space and its side tables.
  *
- * One reservation holds the pages and, at fixed offsets behind them, every table that describes them:
+ * One range of addresses holds the pages and, at fixed offsets behind them, every table that describes them:
  *
  *   pages | bits | remote bits | page descriptors | page records | arenas | span bits
  *
@@ -18,6 +18,8 @@
  *
  *   what          written by                               read by        ordering
  *   base, tables  sgc_heap_reserve, before any thread      everybody      thread creation
+ *   memory,       who makes the heap grow                  same           the pool's lock, under which that is decided
+ *   table_memory
  *   limit,        whoever commits an arena, under the      everybody      release after the tables of the arena
  *   granules      pool's lock                                             are there / acquire
  *   alloc_role,   the collecting thread, world stopped     everybody      stopping and resuming the world
@@ -48,6 +50,7 @@
 #include "platform/visibility.h"
 #include "platform/platform.h"
 #include "platform/report.h"
+#include "platform/stretch.h"
 #include "platform/topology.h"
 
 struct sgc_page;
@@ -74,11 +77,13 @@ struct sgc_heap_config {
     enum sgc_numa numa;             /* not SGC_NUMA_AUTO */
 };
 
+enum { SGC_BITMAP_TABLES = 2, SGC_TABLES = 6 };
+
 struct sgc_heap {
     uintptr_t base;
     sgc_aw_t limit;                 /* bytes from base to the end of the highest committed arena */
     sgc_aw_t granules;              /* the same in granules */
-    size_t reserved;                /* bytes of pages reserved */
+    size_t reserved;                /* bytes of addresses for pages */
     sgc_aw_t *bits;
     sgc_aw_t *remote_bits;
     sgc_aw_t *span_bits;
@@ -90,8 +95,8 @@ struct sgc_heap {
     sgc_a32_t marking;              /* a mark goes on beside the program */
     uint32_t homes;                 /* nodes that arenas have their home on; 1: no arena has one */
     size_t os_page;
-    void *reservation;
-    size_t reservation_bytes;
+    struct sgc_stretch memory;      /* of the pages */
+    struct sgc_stretch table_memory[SGC_TABLES];        /* in the order in which they lie */
     struct sgc_heap_config config;
 };
 SGC_INNER struct sgc_heap sgc_heap;
@@ -103,9 +108,16 @@ SGC_INNER sgc_aw_t *sgc_alloc_words;
  * (alloc/whole_heap.h). */
 bool sgc_heap_reserve(const struct sgc_heap_config *config);
 
-/* Commits arenas and their part of the tables.  False if the system refuses; the arenas themselves are
- * asked for first and all at once, so that a refusal leaves next to nothing charged. */
-bool sgc_heap_commit_arenas(uint32_t first, uint32_t count);
+/* Commits the pages below `end`, and of the tables what their arenas need.  False if the system refuses; the pages are asked
+ * for first and all at once, so that a refusal leaves next to nothing charged. */
+bool sgc_heap_commit(uint32_t end);
+
+/* Has it refused because something else lies where the next pages would be?  Then those up to `end`, the end of an arena, are
+ * passed over: only the tables are committed.  False if it was not that, or the tables are refused. */
+bool sgc_heap_pass(uint32_t end);
+
+/* The OS pages that a table gains with arenas [first, end), maybe none.  The bitmaps are the first tables. */
+void *sgc_heap_table_part(int table, uint32_t first, uint32_t end, size_t *bytes);
 
 static inline bool sgc_heap_contains(uintptr_t address)
 {
@@ -171,7 +183,8 @@ struct sgc_arena {
     uint64_t listed;            /* of the dirty ones, those on some thread's free page list */
     sgc_aw_t noted;             /* pages in which something was freed since marking beside the program began */
     uint8_t home;               /* node that it is bound to; 0 if arenas have no homes */
-    uint8_t spare[7];           /* a cache line each: three words above are written by all */
+    uint8_t there;              /* pages that the system has granted, the arena's first */
+    uint8_t spare[6];           /* a cache line each: three words above are written by all */
 };
 _Static_assert(sizeof(struct sgc_arena) == 64, "one cache line");
 

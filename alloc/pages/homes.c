@@ -35,53 +35,41 @@ void sgc_homes_spread(void *table, size_t bytes)
     spread(table, whole);
 }
 
-/* The tables follow the heap and one another, bits first: see alloc/pages/heap.h. */
-static void *first_to_spread(void)
-{
-    switch (sgc_heap.config.numa) {
-    case SGC_NUMA_INTERLEAVE_HEAP:
-        return (void *)sgc_heap.base;
-    case SGC_NUMA_LOCAL:
-        return sgc_heap.pages;
-    default:
-        return sgc_heap.bits;
-    }
-}
-
 void sgc_homes_init(void)
 {
-    char *end = (char *)sgc_heap.reservation + sgc_heap.reservation_bytes;
-    char *first = first_to_spread();
-
-    sgc_assert(sgc_heap.config.numa != SGC_NUMA_AUTO && (char *)sgc_heap.base <= first && first < end);
-    sgc_heap.homes = 1;
-    if (!has_effect())
-        return;
-    if (sgc_heap.config.numa != SGC_NUMA_INTERLEAVE_HEAP)
-        sgc_heap.homes = (uint32_t)sgc_nodes();
-    sgc_mem_use_huge(sgc_heap.bits, (size_t)(end - (char *)sgc_heap.bits), false);
-    spread(first, (size_t)(end - first));
+    sgc_assert(sgc_heap.config.numa != SGC_NUMA_AUTO);
+    sgc_heap.homes = has_effect() && sgc_heap.config.numa != SGC_NUMA_INTERLEAVE_HEAP ? (uint32_t)sgc_nodes() : 1;
 }
 
-/* `entry`: bytes that the table has for an arena, whole OS pages. */
-static void bind_slices(void *table, size_t entry, uint32_t first, uint32_t count, uint32_t home)
+static void place_table(int table, void *start, size_t bytes, uint32_t home)
 {
-    sgc_assert(entry % sgc_heap.os_page == 0 && count != 0);
-    (void)sgc_memory_prefer((char *)table + first * entry, count * entry, (int)home);
+    sgc_mem_use_huge(start, bytes, false);
+    if (table < SGC_BITMAP_TABLES && sgc_heap.config.numa == SGC_NUMA_LOCAL)
+        (void)sgc_memory_prefer(start, bytes, (int)home);
+    else
+        spread(start, bytes);
 }
 
-void sgc_homes_bind(uint32_t first, uint32_t count, uint32_t home)
+void sgc_homes_bind(uint32_t from, uint32_t end, uint32_t home)
 {
+    uint32_t first = (from + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, last = (end + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES;
+    void *start = (void *)sgc_page_start(from);
+    size_t bytes = (size_t)(end - from) * SGC_PAGE, part;
     int saved = errno;
 
-    sgc_assert(home < sgc_heap.homes && count != 0 && first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
-    if (sgc_heap.homes == 1)
+    sgc_assert(home < sgc_heap.homes && from < end && end <= sgc_heap.reserved / SGC_PAGE);
+    if (!has_effect())
         return;
-    bind_slices((void *)sgc_heap.base, SGC_ARENA, first, count, home);
-    if (sgc_heap.config.numa == SGC_NUMA_LOCAL) {
-        bind_slices(sgc_heap.bits, 2 * SGC_ARENA_BITMAP, first, count, home);
-        bind_slices(sgc_heap.remote_bits, SGC_ARENA_BITMAP, first, count, home);
+    for (int table = 0; table < SGC_TABLES; table++) {
+        void *fresh = sgc_heap_table_part(table, first, last, &part);
+
+        if (part != 0)
+            place_table(table, fresh, part, home);
     }
+    if (sgc_heap.config.numa == SGC_NUMA_INTERLEAVE_HEAP)
+        spread(start, bytes);
+    else
+        (void)sgc_memory_prefer(start, bytes, (int)home);
     errno = saved;
 }
 

@@ -19,12 +19,12 @@
 #include "alloc/pages/heap.h"
 #include "platform/placement.h"
 
-/* Says how many homes there are, and puts the tables where the configuration wants them.  When the heap is reserved and before
- * any of it is used. */
+/* Says how many homes there are.  Before any of the heap is used. */
 void sgc_homes_init(void);
 
-/* Binds arenas that are committed and not published.  A refusal changes nothing. */
-void sgc_homes_bind(uint32_t first, uint32_t count, uint32_t home);
+/* Puts the pages [from, end), which are committed and not published, and the tables of their arenas where the configuration
+ * wants them.  A refusal changes nothing. */
+void sgc_homes_bind(uint32_t from, uint32_t end, uint32_t home);
 
 /* Puts a table, of whole OS pages from sgc_mem_obtain, on all nodes in turn; NULL: there is none.  By the thread that made it,
  * before it is used. */

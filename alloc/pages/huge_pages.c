@@ -21,8 +21,6 @@ static char *arena_start(uint32_t arena)
 void sgc_huge_pages_init(enum sgc_huge_pages wish)
 {
     huge.wish = wish;
-    if (wish == SGC_HUGE_OFF)
-        sgc_mem_use_huge((void *)sgc_heap.base, sgc_heap.reserved, false);
 }
 
 /* The memory is zero before and after. */
@@ -69,17 +67,19 @@ static bool available(void)
 
 static bool wanted(uint32_t arena)
 {
-    if (huge.wish == SGC_HUGE_OFF || !available())
+    if (!available())
         return false;
     return huge.wish == SGC_HUGE_ON || (arena >= huge.trials.next && trial(arena));
 }
 
-void sgc_huge_pages_grown(uint32_t first, uint32_t count)
+void sgc_huge_pages_grown(uint32_t first, uint32_t count, bool filled)
 {
     uint32_t from = first > SGC_HUGE_FROM_ARENA ? first : SGC_HUGE_FROM_ARENA;
 
-    sgc_assert(count != 0 && first + count <= sgc_heap.reserved / SGC_ARENA);
-    if (from >= first + count || !wanted(from))
+    sgc_assert(first + count <= sgc_heap.reserved / SGC_ARENA);
+    if (huge.wish == SGC_HUGE_OFF && count != 0)
+        sgc_mem_use_huge(arena_start(first), (size_t)count * SGC_ARENA, false);
+    if (huge.wish == SGC_HUGE_OFF || !filled || from >= first + count || !wanted(from))
         return;
     sgc_a32_store(&huge.asked, 1);
     sgc_mem_use_huge(arena_start(from), (size_t)(first + count - from) * SGC_ARENA, true);

@@ -55,8 +55,9 @@ static inline void sgc_huge_page_tried(struct sgc_huge_trials *trials, uint32_t 
 /* Before the heap grows. */
 void sgc_huge_pages_init(enum sgc_huge_pages wish);
 
-/* `count` arenas from `first` on are committed and not used yet.  By the thread that grows, outside locks. */
-void sgc_huge_pages_grown(uint32_t first, uint32_t count);
+/* `count` arenas from `first` on are committed and not used yet; `filled`: they will be used as a whole.  By the thread that
+ * grows, outside locks. */
+void sgc_huge_pages_grown(uint32_t first, uint32_t count, bool filled);
 
 /* Some pages of an arena, or the last that were backed, have been given back.  The rest of a huge page would become
  * a whole one again if the system were not told. */

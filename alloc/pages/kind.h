@@ -52,7 +52,7 @@ struct sgc_kinds {
 };
 SGC_INNER struct sgc_kinds sgc_kinds;
 
-/* A new kind; its number, SGC_KINDS if there can be no more.  Any thread, any time. */
+/* A new kind; its number, SGC_KINDS if there can be no more.  Any thread, any time; with caches: sgc_caches_make_kind. */
 uint32_t sgc_kind_make(const struct sgc_kind *kind);
 
 /* Kinds there are. */

@@ -4,7 +4,7 @@
  */
 #include "alloc/pages/live_pages.h"
 
-#include "alloc/pages/homes.h"
+#include "alloc/pages/owner_tables.h"
 #include "alloc/pages/page.h"
 
 /* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32 | count. */
@@ -33,8 +33,7 @@ static uint32_t of_stamp(uintptr_t word, uint32_t stamp)
 
 void sgc_live_pages_init(void)
 {
-    live_pages.of = sgc_mem_obtain(SGC_OWNERS_MAX * sizeof *live_pages.of);
-    sgc_homes_spread(live_pages.of, SGC_OWNERS_MAX * sizeof *live_pages.of);
+    live_pages.of = sgc_owner_table_make(sizeof *live_pages.of);
 }
 
 /* Several threads may sweep at once, each its own lists. */

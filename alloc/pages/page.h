@@ -124,7 +124,8 @@ static inline bool sgc_mark_tally_pushes(uint64_t weight)
 
 enum { SGC_NO_OWNER = 0, SGC_NO_PAGE = 0 };
 
-enum { SGC_OWNERS_MAX = 32768 };     /* owner numbers are below */
+/* Owner numbers are below; the last is that of pages that no thread owns. */
+enum { SGC_OWNERS_MAX = 32768, SGC_ORPHANS = SGC_OWNERS_MAX - 1 };
 
 struct sgc_page_record {
     uint32_t next, prev;

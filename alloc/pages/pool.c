@@ -233,7 +233,7 @@ static uint32_t find_or_grow(uint32_t count, uint32_t home, struct sgc_section *
 
         if (first != SGC_NO_PAGE)
             return first;
-        if (!sgc_pool_more((count - tail + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, count >= USES_MAX, home, self))
+        if (!sgc_pool_more(count - tail, count >= USES_MAX, home, self))
             return find_run(count, &tail);
     }
 }

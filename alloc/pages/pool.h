@@ -8,7 +8,9 @@
  * the others read as zero and have no backing.  A third says which of those are on the free page list
  * of a thread (alloc/pages/free_list.h); they are in the words all the same.
  *
- * Arenas are committed one after the other, so [0, committed) has no holes.
+ * Pages are committed one after the other.  The last arena may be there in part only, where the system grants no more, and one
+ * in the middle, or nothing of it, where something else lies at its addresses: `there` says how many of its pages exist.  The
+ * others are in no word and in no use, like pages that somebody has for ever.
  *
  *   what                     written by                  read by            ordering
  *   free, dirty, listed,     under the pool's lock       same               the lock
@@ -18,7 +20,7 @@
  *   coming                   who has the pages in hand;  who waits          acquire-release RMW, first under the lock that
  *                            who waits: a bit                               the pages were found under: who does not find
  *                                                                           them there any more finds them here
- *   committed                under the pool's lock       same               the lock (sgc_heap.limit publishes it)
+ *   committed, pages, there  under the pool's lock       same               the lock (sgc_heap.limit publishes it)
  *   home of an arena         under the pool's lock,      anybody            sgc_heap.limit publishes it; it never changes
  *                            before the arena is
  *                            published
@@ -40,8 +42,9 @@ struct sgc_pool_home {
 
 struct sgc_pool {
     struct sgc_lock lock;
-    uint32_t committed;         /* arenas whose pages are in the pool */
-    uint32_t promised;          /* arenas that the system has granted: those, and what sgc_pool_expand asked for */
+    uint32_t committed;         /* arenas of which pages are in the pool, or holes between them */
+    uint32_t pages;             /* pages in the pool: all below but those of holes */
+    uint32_t promised;          /* pages that the system has granted: those, and what sgc_pool_expand asked for */
     uint32_t lowest;            /* no arena below has a free page */
     struct sgc_pool_home home[SGC_NODES_MAX];       /* by the home of the arenas */
     bool growing;               /* somebody commits the next arenas; nobody else may */
@@ -117,6 +120,9 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self);
  * is waiting, `now` if more is due already.  Outside sections, under a guard. */
 uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_section *self);
 
+/* Takes the lock when no thread makes the pool grow: before a fork. */
+void sgc_pool_lock_settled(struct sgc_section *self);
+
 void sgc_pool_set_limit(size_t bytes);          /* 0: none */
 
 /* Bytes in pages in use plus free pages with contents: what the heap costs. */
@@ -162,8 +168,8 @@ static inline void sgc_pool_count_home(const struct sgc_arena *arena, int32_t us
     sgc_assert((home->used | home->clean) >> 31 == 0);
 }
 
-/* Makes `need` more arenas with this home or waits for the thread that makes some, for whatever home; the lock may be given up
- * meanwhile.  `huge`: what they are for uses most of its pages.  False when there are no more. */
+/* Makes `need` more pages with this home or waits for the thread that makes some, for whatever home; the lock may be given up
+ * meanwhile.  `huge`: what they are for uses most of them.  False when there are no more. */
 bool sgc_pool_more(uint32_t need, bool huge, uint32_t home, struct sgc_section *self);
 
 /* Out of the pool, and back; a single page onto the list of its last owner. */

@@ -11,6 +11,11 @@
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
 
+enum { LEAST_PAGES = 8 };       /* less is no heap: one is nobody's, and each size takes one */
+
+/* Where no more may be mapped, the rest of the start comes before a whole arena. */
+static const size_t LITTLE = (size_t)64 << 20;
+
 /* Under the lock: becomes the one that grows, or waits for the one that does (the lock is then
  * given up and the world may have changed).  True when it is us. */
 static bool begin_growing(struct sgc_section *self)
@@ -36,83 +41,147 @@ static void end_growing(void)
     sgc_wake(&sgc_pool.grown, INT_MAX);
 }
 
-static void publish_arena(uint32_t arena, uint32_t home)
+/* Under the lock: the arena's first pages are there, and what is new of them is in the pool.  Page 0 means "no page". */
+static void publish_arena(uint32_t arena, uint32_t there, uint32_t home)
 {
     struct sgc_arena *a = &sgc_heap.arenas[arena];
+    uint64_t had, fresh = 0;
 
-    sgc_assert(arena == sgc_pool.committed && arena < sgc_heap.reserved / SGC_ARENA);
-    a->free = arena == 0 ? UINT64_MAX & ~UINT64_C(1) : UINT64_MAX;    /* page 0 means "no page" */
-    a->dirty = 0;
-    a->home = (uint8_t)home;
-    sgc_pool_count_home(a, 0, arena == 0 ? SGC_ARENA_PAGES - 1 : SGC_ARENA_PAGES);
-    sgc_pool.committed = arena + 1;
-    sgc_aw_store_rel(&sgc_heap.limit, (size_t)(arena + 1) * SGC_ARENA);
-    sgc_aw_store_rel(&sgc_heap.granules, (size_t)(arena + 1) * SGC_ARENA / SGC_GRANULE);
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA && there <= SGC_ARENA_PAGES);
+    if (arena == sgc_pool.committed) {
+        sgc_pool.committed = arena + 1;
+        a->home = (uint8_t)home;
+    }
+    had = a->there == 0 && arena == 0 ? 1 : (UINT64_C(1) << a->there) - 1;
+    if (there > a->there)
+        fresh = UINT64_MAX >> (SGC_ARENA_PAGES - there) & ~had;
+    a->free |= fresh;
+    a->there = (uint8_t)there;
+    sgc_pool_count_home(a, 0, __builtin_popcountll(fresh));
+    sgc_aw_store_rel(&sgc_heap.limit, (size_t)sgc_pool.committed * SGC_ARENA);
+    sgc_aw_store_rel(&sgc_heap.granules, (size_t)sgc_pool.committed * SGC_ARENA / SGC_GRANULE);
+    sgc_pool_note_arena(arena);
 }
 
-/* Has the system granted the arenas below `end`, or does it now?  By the only one who grows. */
+static uint32_t min_pages(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of a hole, what the arena has already is all that it will have. */
+static void publish(uint32_t end, bool hole, uint32_t home)
+{
+    while (sgc_pool.pages < end) {
+        uint32_t arena = sgc_pool.pages / SGC_ARENA_PAGES, has = sgc_pool.pages % SGC_ARENA_PAGES;
+        uint32_t to = min_pages(end, (arena + 1) * SGC_ARENA_PAGES);
+
+        publish_arena(arena, hole ? has : to - arena * SGC_ARENA_PAGES, home);
+        sgc_pool.pages = to;
+    }
+}
+
+/* Has the system granted the pages below `end`, or does it now?  By the only one who grows. */
 static bool commit_upto(uint32_t end)
 {
-    uint32_t from = sgc_pool.promised;
-
-    sgc_assert(end <= sgc_heap.reserved / SGC_ARENA);
-    if (end <= from)
+    sgc_assert(end <= sgc_heap.reserved / SGC_PAGE);
+    if (end <= sgc_pool.promised)
         return true;
-    if (!sgc_heap_commit_arenas(from, end - from))
+    if (!sgc_heap_commit(end))
         return false;
     sgc_pool.promised = end;
     return true;
 }
 
-/* `want` arenas for a home, or `need` if the system refuses so many, outside the lock, as the only one
- * who grows; `huge`: of huge pages if these are good.  Less than is needed would only be charged to the process and serve
- * nobody. */
-static uint32_t grow(uint32_t need, uint32_t want, bool huge, uint32_t home, struct sgc_section *self)
+/* As many pages beyond `from` as the system grants, at most `want`, but not less than is needed: that would only be charged to
+ * the process and serve nobody.  Returns where they end. */
+static uint32_t commit_some(uint32_t from, uint32_t need, uint32_t want)
 {
-    uint32_t first = sgc_pool.committed;
-    uint32_t done = want;
+    sgc_assert(need != 0 && need <= want);
+    for (;; want = want / 2 > need ? want / 2 : need) {
+        if (commit_upto(from + want))
+            return from + want;
+        if (want == need)
+            return from;
+    }
+}
+
+static uint32_t arena_end(uint32_t page)
+{
+    return (page / SGC_ARENA_PAGES + 1) * SGC_ARENA_PAGES;
+}
+
+/* What has come, outside the lock, as the only one who grows: bound to its home, and of huge pages if these are good and
+ * `huge`. */
+static void settle(uint32_t from, uint32_t end, bool huge, uint32_t home)
+{
+    uint32_t first = (from + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, whole = end / SGC_ARENA_PAGES;
+
+    sgc_assert(from < end && end <= sgc_pool.promised);
+    sgc_homes_bind(from, end, home);
+    sgc_huge_pages_grown(first, first < whole ? whole - first : 0, huge);
+}
+/* Outside the lock, as the only one who grows.  Returns where the pages end that have come, or the hole that somebody else's
+ * mapping makes, which lasts until an arena ends. */
+static uint32_t commit_or_pass(uint32_t from, uint32_t need, uint32_t want, bool *hole)
+{
+    uint32_t end = commit_some(from, need, want);
+
+    *hole = false;
+    if (end != from || !sgc_heap.memory.taken)
+        return end;
+    end = commit_some(from, 1, arena_end(from) - from);
+    if (end != from)
+        return end;
+    *hole = sgc_heap_pass(arena_end(from));
+    if (*hole)
+        sgc_pool.promised = arena_end(from);
+    return *hole ? arena_end(from) : from;
+}
+
+/* True if anything has come that is worth another look, or another try. */
+static bool grow(uint32_t need, uint32_t want, bool huge, uint32_t home, struct sgc_section *self)
+{
+    uint32_t from = sgc_pool.pages, end;
+    bool hole;
 
     sgc_assert(need != 0 && need <= want && sgc_pool.growing);
     sgc_unlock(&sgc_pool.lock, self);
-    if (!commit_upto(first + want))
-        done = want != need && commit_upto(first + need) ? need : 0;
-    if (done != 0)
-        sgc_homes_bind(first, done, home);
-    if (huge && done != 0)
-        sgc_huge_pages_grown(first, done);
+    end = commit_or_pass(from, need, want, &hole);
+    if (end != from && !hole)
+        settle(from, end, huge, home);
     sgc_lock(&sgc_pool.lock, self);
-    for (uint32_t i = 0; i < done; i++)
-        publish_arena(first + i, home);
+    publish(end, hole, home);
     end_growing();
-    return done;
+    return end != from;
 }
 
-static uint32_t arenas_beyond(uint32_t these)
+static uint32_t pages_beyond(uint32_t these)
 {
-    sgc_assert(these <= sgc_heap.reserved / SGC_ARENA);
-    return (uint32_t)(sgc_heap.reserved / SGC_ARENA) - these;
+    sgc_assert(these <= sgc_heap.reserved / SGC_PAGE);
+    return (uint32_t)(sgc_heap.reserved / SGC_PAGE) - these;
 }
 
-/* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas. */
+/* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas; to the end of an arena, of which there is room
+ * for all, since that is what addresses are reserved for. */
 static uint32_t growth_for(uint32_t need)
 {
     uint32_t step = sgc_pool.committed / 8 < 64 ? sgc_pool.committed / 8 : 64;
-    uint32_t want = need > step ? need : step;
-    uint32_t left = arenas_beyond(sgc_pool.committed);
+    uint32_t want = need > step * SGC_ARENA_PAGES ? need : step * SGC_ARENA_PAGES;
+    uint32_t left = pages_beyond(sgc_pool.pages);
 
-    return want < left ? want : left;
+    return want < left ? arena_end(sgc_pool.pages + want - 1) - sgc_pool.pages : left;
 }
 
 bool sgc_pool_more(uint32_t need, bool huge, uint32_t home, struct sgc_section *self)
 {
-    if (need > arenas_beyond(sgc_pool.committed))
+    if (need > pages_beyond(sgc_pool.pages))
         return false;
-    return !begin_growing(self) || grow(need, growth_for(need), huge && need == 1, home, self) != 0;
+    return !begin_growing(self) || grow(need, growth_for(need), huge && need <= SGC_ARENA_PAGES, home, self);
 }
 
 bool sgc_pool_expand(size_t pages, struct sgc_section *self)
 {
-    uint32_t want = (uint32_t)((pages + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES);
+    uint32_t want = (uint32_t)sgc_round_up(pages, SGC_ARENA_PAGES);
     bool granted = false;
 
     if (pages > sgc_heap.reserved / SGC_PAGE)
@@ -121,7 +190,7 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
     if (sgc_pool_within_limit((uint32_t)pages)) {
         while (!begin_growing(self))
             continue;
-        if (want <= arenas_beyond(sgc_pool.promised)) {
+        if (want <= pages_beyond(sgc_pool.promised)) {
             sgc_unlock(&sgc_pool.lock, self);
             granted = commit_upto(sgc_pool.promised + want);
             sgc_lock(&sgc_pool.lock, self);
@@ -132,21 +201,36 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
     return granted;
 }
 
+/* A thread that grows has mapped what a fork's child knows nothing of.  It needs no other lock to come to an end, and has no
+ * signal handler run meanwhile; who waits does so for some time only, as the child could do without. */
+void sgc_pool_lock_settled(struct sgc_section *self)
+{
+    sgc_lock(&sgc_pool.lock, self);
+    for (int tries = 0; sgc_pool.growing && tries < 3; tries++) {
+        uint32_t seen = sgc_a32_load(&sgc_pool.grown);
+
+        sgc_unlock(&sgc_pool.lock, self);
+        sgc_wait(&sgc_pool.grown, seen, 1000000000);
+        sgc_lock(&sgc_pool.lock, self);
+    }
+}
+
+/* A smaller first arena will do where the system grants no more, or little. */
 bool sgc_pool_init(void)
 {
-    uint32_t home = sgc_home_here();
+    uint32_t home = sgc_home_here(), end, want = sgc_limit_mapped() < LITTLE ? LEAST_PAGES : SGC_ARENA_PAGES;
 
     sgc_pool_set_limit(sgc_heap.config.limit);
     sgc_free_lists_init();
     sgc_live_pages_init();
-    if (!sgc_heap_commit_arenas(0, 1)) {
+    end = commit_some(0, LEAST_PAGES, want);
+    if (end == 0) {
         sgc_error("the system refuses to commit the first %zu bytes of the heap; free memory or "
                   "raise the limit on it (ulimit -v, ulimit -l under mlockall, the cgroup)",
-                  (size_t)SGC_ARENA);
+                  (size_t)LEAST_PAGES * SGC_PAGE);
         return false;
     }
-    sgc_pool.promised = 1;
-    sgc_homes_bind(0, 1, home);
-    publish_arena(0, home);
+    sgc_homes_bind(0, end, home);
+    publish(end, false, home);
     return true;
 }

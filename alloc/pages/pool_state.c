@@ -81,6 +81,7 @@ static size_t check_arena(uint32_t a)
 
     sgc_assert(a < sgc_pool.committed);
     sgc_verify((arena->dirty & ~arena->free) == 0 && arena->home < sgc_heap.homes);
+    sgc_verify(arena->there == SGC_ARENA_PAGES || arena->free >> arena->there == 0);
     sgc_verify(a >= sgc_pool.lowest || arena->free == 0);
     for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
         sgc_verify(a >= sgc_pool.home[arena->home].lowest_of[sort] || sgc_pool_pages_of(arena, (enum sgc_pool_sort)sort) == 0);
@@ -111,7 +112,7 @@ void sgc_pool_check(void)
 
     for (uint32_t a = 0; a < sgc_pool.committed; a++) {
         dirty += check_arena(a);
-        used += (size_t)__builtin_popcountll(~sgc_heap.arenas[a].free);
+        used += (size_t)sgc_heap.arenas[a].there - (size_t)__builtin_popcountll(sgc_heap.arenas[a].free);
     }
     sgc_verify(dirty == sgc_aw_load(&sgc_pool.dirty));
     sgc_verify(used == sgc_aw_load(&sgc_pool.in_use) + sgc_pool.discarding + 1);    /* page 0 is nobody's */
@@ -132,14 +133,14 @@ void sgc_pool_after_fork(void)
     sgc_a32_store(&sgc_pool.coming, 0);
 }
 
-/* Is it a page that was in the hands of a thread which does not exist here?  Nobody uses it, and the pool does not have
- * it. */
+/* Is it a page that was in the hands of a thread which does not exist here?  It exists, nobody uses it, and the pool does not
+ * have it. */
 static bool is_lost(uint32_t page)
 {
     uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
 
     sgc_assert(sgc_page_ok(page));
-    return state != SGC_PAGE_SMALL && state != SGC_PAGE_SPAN &&
+    return page % SGC_ARENA_PAGES < sgc_arena_of_page(page)->there && state != SGC_PAGE_SMALL && state != SGC_PAGE_SPAN &&
            (sgc_arena_of_page(page)->free & sgc_arena_bit(page)) == 0;
 }
 

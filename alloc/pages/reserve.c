@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reserving the heap.  sgc_heap_reserve runs once, before any other thread uses the heap;
- * sgc_heap_commit_arenas on whichever thread grows the heap, without a lock.
+ * The heap's addresses and their memory.  sgc_heap_reserve runs once, before any other thread uses the heap;
+ * the rest on whichever thread grows the heap, without a lock.
  */
 #include "alloc/pages/heap.h"
 
@@ -20,7 +20,7 @@ static const size_t DEFAULT_RESERVE_MAX = (size_t)1 << 40;
  * arena. */
 static const struct table {
     size_t place, arena_bytes;
-} tables[] = {
+} tables[SGC_TABLES] = {
     { offsetof(struct sgc_heap, bits), 2 * SGC_ARENA_BITMAP },
     { offsetof(struct sgc_heap, remote_bits), SGC_ARENA_BITMAP },
     { offsetof(struct sgc_heap, pages), SGC_ARENA_PAGES * sizeof(struct sgc_page) },
@@ -29,11 +29,9 @@ static const struct table {
     { offsetof(struct sgc_heap, span_bits), 2 * sizeof(sgc_aw_t) },
 };
 
-enum { TABLES = sizeof tables / sizeof *tables };
-
-static size_t table_bytes(size_t i, size_t heap)
+static size_t table_bytes(int i, size_t heap)
 {
-    sgc_assert(i < TABLES && sgc_heap.os_page != 0);
+    sgc_assert(i < SGC_TABLES && sgc_heap.os_page != 0);
     return sgc_round_up(heap / SGC_ARENA * tables[i].arena_bytes, sgc_heap.os_page);
 }
 
@@ -41,40 +39,41 @@ static size_t tables_bytes(size_t heap)
 {
     size_t sum = 0;
 
-    for (size_t i = 0; i < TABLES; i++)
+    for (int i = 0; i < SGC_TABLES; i++)
         sum += table_bytes(i, heap);
     return sum;
 }
 
-/* Eight times the memory of the machine leaves room for holes; a limit set by the user needs no
- * more than itself plus the holes between spans. */
+/* Eight times the memory of the machine leaves room for holes, and what the system grants at most needs no holes: pages are
+ * never unmapped. */
 static size_t wanted_reserve(const struct sgc_heap_config *config)
 {
-    size_t physical = sgc_limit_physical_memory();
+    size_t physical = sgc_limit_physical_memory(), granted = sgc_limit_mapped();
     size_t want = physical < DEFAULT_RESERVE_MAX / 8 ? physical * 8 : DEFAULT_RESERVE_MAX;
-    size_t left = sgc_limit_address_space();
 
     if (want < DEFAULT_RESERVE_MIN)
         want = DEFAULT_RESERVE_MIN;
+    if (want > granted)
+        want = granted;
     if (config->reserve != 0)
         want = config->reserve;
-    if (left != SIZE_MAX && want > left / 4)
-        want = left / 4;
-    if (want < SMALLEST_RESERVE)
-        want = SMALLEST_RESERVE;
-    return sgc_round_up(want, SGC_ARENA);
+    return sgc_round_up(want > SMALLEST_RESERVE ? want : SMALLEST_RESERVE, SGC_ARENA);
 }
 
-static void lay_out(void *start, size_t heap)
+static void lay_out(const struct sgc_stretch *whole, size_t heap)
 {
-    char *p = (char *)start + heap;
+    size_t at = heap;
 
-    sgc_assert((uintptr_t)start % SGC_ARENA == 0 && heap % SGC_ARENA == 0);
-    sgc_heap.base = (uintptr_t)start;
+    sgc_assert((uintptr_t)whole->start % SGC_ARENA == 0 && heap % SGC_ARENA == 0);
+    sgc_heap.base = (uintptr_t)whole->start;
     sgc_heap.reserved = heap;
-    for (size_t i = 0; i < TABLES; i++) {
-        memcpy((char *)&sgc_heap + tables[i].place, &p, sizeof p);
-        p += table_bytes(i, heap);
+    sgc_heap.memory = sgc_stretch_part(whole, 0, heap);
+    for (int i = 0; i < SGC_TABLES; i++) {
+        struct sgc_stretch *memory = &sgc_heap.table_memory[i];
+
+        *memory = sgc_stretch_part(whole, at, table_bytes(i, heap));
+        memcpy((char *)&sgc_heap + tables[i].place, &memory->start, sizeof memory->start);
+        at += memory->bytes;
     }
     sgc_alloc_words = sgc_heap.bits;
 }
@@ -83,15 +82,12 @@ static void lay_out(void *start, size_t heap)
  * refuse at a size of their own. */
 static bool reserve(size_t heap)
 {
+    struct sgc_stretch whole;
+
     sgc_assert(heap >= SMALLEST_RESERVE && heap % SGC_ARENA == 0);
     for (;; heap = heap / 2 > SMALLEST_RESERVE ? sgc_round_up(heap / 2, SGC_ARENA) : SMALLEST_RESERVE) {
-        size_t bytes = heap + tables_bytes(heap);
-        void *start = sgc_mem_reserve(bytes, SGC_ARENA);
-
-        if (start != NULL) {
-            sgc_heap.reservation = start;
-            sgc_heap.reservation_bytes = bytes;
-            lay_out(start, heap);
+        if (sgc_stretch_open(&whole, heap + tables_bytes(heap), SGC_ARENA)) {
+            lay_out(&whole, heap);
             return true;
         }
         if (heap <= SMALLEST_RESERVE)
@@ -111,24 +107,38 @@ bool sgc_heap_reserve(const struct sgc_heap_config *config)
     return false;
 }
 
-/* Commits the OS pages of a table that hold what it has of arenas [first, first+count). */
-static bool commit_table(const struct table *table, size_t first, size_t count)
+static bool commit_tables(uint32_t end)
 {
-    uintptr_t start, lo, hi;
+    size_t arenas = (end + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES;
+    bool done = true;
 
-    sgc_assert(count != 0);
-    memcpy(&start, (char *)&sgc_heap + table->place, sizeof start);
-    lo = sgc_round_down(start + first * table->arena_bytes, sgc_heap.os_page);
-    hi = sgc_round_up(start + (first + count) * table->arena_bytes, sgc_heap.os_page);
-    return sgc_mem_commit((void *)lo, hi - lo);
+    sgc_assert(arenas != 0 && arenas <= sgc_heap.reserved / SGC_ARENA);
+    for (int i = 0; done && i < SGC_TABLES; i++)
+        done = sgc_stretch_grow(&sgc_heap.table_memory[i], arenas * tables[i].arena_bytes);
+    return done;
 }
 
-bool sgc_heap_commit_arenas(uint32_t first, uint32_t count)
+/* The tables first: pages without tables would take the last memory under a limit, and serve nobody. */
+bool sgc_heap_commit(uint32_t end)
 {
-    bool done = sgc_mem_commit((void *)sgc_page_start(first * SGC_ARENA_PAGES), (size_t)count * SGC_ARENA);
+    return commit_tables(end) && sgc_stretch_grow(&sgc_heap.memory, (size_t)end << SGC_PAGE_LOG);
+}
 
-    sgc_assert(count != 0 && first + (size_t)count <= sgc_heap.reserved / SGC_ARENA);
-    for (size_t i = 0; done && i < TABLES; i++)
-        done = commit_table(&tables[i], first, count);
-    return done;
+bool sgc_heap_pass(uint32_t end)
+{
+    sgc_assert(end % SGC_ARENA_PAGES == 0);
+    if (!sgc_heap.memory.taken || !commit_tables(end))
+        return false;
+    sgc_stretch_pass(&sgc_heap.memory, (size_t)end << SGC_PAGE_LOG);
+    return true;
+}
+
+void *sgc_heap_table_part(int table, uint32_t first, uint32_t end, size_t *bytes)
+{
+    size_t lo = sgc_round_up(first * tables[table].arena_bytes, sgc_heap.os_page);
+    size_t hi = sgc_round_up(end * tables[table].arena_bytes, sgc_heap.os_page);
+
+    sgc_assert(first <= end && hi <= sgc_heap.table_memory[table].bytes);
+    *bytes = hi - lo;
+    return sgc_heap.table_memory[table].start + lo;
 }

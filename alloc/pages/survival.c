@@ -9,6 +9,7 @@ struct survival {
                                  * is checked */
     uint64_t *spans;            /* a bit a page, likewise */
     uint32_t *shapes;           /* of pages in use when the mark began; 0: of the others */
+    struct sgc_stretch memory[3];       /* of each, in this order */
     uint32_t arenas;            /* that have memory behind them */
 };
 
@@ -21,26 +22,24 @@ bool sgc_survival_checked(void)
 
 /* ---- memory ---- */
 
-static size_t reached_bytes(uint32_t arenas)
-{
-    return (size_t)arenas * SGC_ARENA_BITMAP;
-}
+enum { REACHED, SPANS, SHAPES, PARTS };
+
+static const size_t arena_bytes[PARTS] = {
+    SGC_ARENA_BITMAP, sizeof *survival.spans, SGC_ARENA_PAGES * sizeof *survival.shapes,
+};
 
 bool sgc_survival_init(void)
 {
-    uint32_t arenas = (uint32_t)(sgc_heap.reserved / SGC_ARENA);
+    size_t arenas = sgc_heap.reserved / SGC_ARENA;
 
     sgc_assert(!sgc_survival_checked() && arenas != 0);
-    survival.spans = sgc_mem_reserve(arenas * sizeof *survival.spans, sgc_heap.os_page);
-    survival.shapes = sgc_mem_reserve(arenas * SGC_ARENA_PAGES * sizeof *survival.shapes, sgc_heap.os_page);
-    if (survival.spans != NULL && survival.shapes != NULL)
-        survival.reached = sgc_mem_reserve(reached_bytes(arenas), sgc_heap.os_page);
-    return sgc_survival_checked();
-}
-
-static bool commit(void *start, size_t bytes)
-{
-    return sgc_mem_commit(start, sgc_round_up(bytes, sgc_heap.os_page));
+    for (int i = 0; i < PARTS; i++)
+        if (!sgc_stretch_open(&survival.memory[i], arenas * arena_bytes[i], sgc_heap.os_page))
+            return false;
+    survival.reached = (void *)survival.memory[REACHED].start;
+    survival.spans = (void *)survival.memory[SPANS].start;
+    survival.shapes = (void *)survival.memory[SHAPES].start;
+    return true;
 }
 
 /* For the arenas that there are.  What has memory already keeps its contents. */
@@ -48,12 +47,10 @@ static void grow(void)
 {
     uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
 
-    if (arenas <= survival.arenas)
-        return;
-    if (!commit(survival.reached, reached_bytes(arenas)) || !commit(survival.spans, arenas * sizeof *survival.spans) ||
-        !commit(survival.shapes, arenas * SGC_ARENA_PAGES * sizeof *survival.shapes))
-        sgc_fatal("the system has no memory for a copy of %u arenas' marks; expected room for a 128th of the heap. "
-                  "SGC_VERIFY=nothing needs none", arenas);
+    for (int i = 0; i < PARTS; i++)
+        if (!sgc_stretch_grow(&survival.memory[i], arenas * arena_bytes[i]))
+            sgc_fatal("the system has no memory for a copy of %u arenas' marks; expected room for a 128th of the heap. "
+                      "SGC_VERIFY=nothing needs none", arenas);
     survival.arenas = arenas;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "alloc/small/cache.h"
 
-#include "alloc/pages/homes.h"
+#include "alloc/pages/owner_tables.h"
 #include "alloc/small/slots.h"
 #include "platform/report.h"
 
@@ -37,13 +37,11 @@ static void fill_fast_bins(void)
     }
 }
 
-/* Address space only: an OS page of it is used for every 512 threads. */
 static bool make_table(void)
 {
     nobody.tag = nobody.free_tag = SGC_TAG_OF_NONE;
     fill_fast_bins();
-    sgc_cache_table = sgc_mem_obtain(SGC_CACHES_MAX * sizeof *sgc_cache_table);
-    sgc_homes_spread(sgc_cache_table, SGC_CACHES_MAX * sizeof *sgc_cache_table);
+    sgc_cache_table = sgc_owner_table_make(sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;
 }
 
@@ -56,11 +54,33 @@ static bool give_number(struct sgc_cache *cache)
         id = 1;
     if (id == SGC_CACHES_MAX || (sgc_cache_table == NULL && !make_table()))
         return false;
+    if (!sgc_owner_tables_reach(id + 1))
+        return false;
     cache->id = id;
     cache->lock = (struct sgc_lock)SGC_LOCK_INIT(SGC_RANK_CACHE);
     sgc_aw_store_rel(&sgc_cache_table[id], (uintptr_t)cache);
     sgc_a32_store_rel(&sgc_cache_count, id + 1);
     return true;
+}
+
+/* What is claimed counts against the limits of the process, and most programs make no kinds. */
+static bool reach_kinds(struct sgc_cache *cache, uint32_t kinds)
+{
+    sgc_assert(kinds <= SGC_KINDS);
+    return cache->memory.start == NULL ||
+           sgc_stretch_grow(&cache->memory, (size_t)((char *)&cache->bin[kinds] - cache->memory.start));
+}
+
+uint32_t sgc_caches_make_kind(const struct sgc_kind *kind)
+{
+    uint32_t kinds = sgc_kind_count(), caches = sgc_a32_load(&sgc_cache_count);
+
+    if (kinds == SGC_KINDS)
+        return SGC_KINDS;
+    for (uint32_t id = 1; id < caches; id++)
+        if (!reach_kinds(sgc_cache_of(id), kinds + 1))
+            return SGC_KINDS;
+    return sgc_kind_make(kind);
 }
 
 static void open_inbox(struct sgc_cache *cache)
@@ -73,7 +93,7 @@ static void open_inbox(struct sgc_cache *cache)
 
 bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 {
-    if (cache->id == 0 && !give_number(cache))
+    if (!reach_kinds(cache, sgc_kind_count()) || (cache->id == 0 && !give_number(cache)))
         return false;
     cache->section.owned = true;
     cache->keeps_freed = !torture && !sgc_heap.config.poison;
@@ -88,21 +108,27 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
 
 /* ---- each active bin ---- */
 
-static bool has_claimed(const struct sgc_bin *bin)
-{
-    return bin->cur < bin->end;
-}
-
 static struct sgc_slots claimed_slots(const struct sgc_bin *bin)
 {
-    sgc_assert(has_claimed(bin) && bin->page != SGC_NO_PAGE);
+    sgc_assert(sgc_bin_has_claimed(bin));
     return (struct sgc_slots){ sgc_granule_number((uintptr_t)bin->cur), sgc_granule_number((uintptr_t)bin->end) };
 }
 
 static size_t unused(struct sgc_bin *bin, uint32_t cls)
 {
     (void)cls;
-    return has_claimed(bin) ? (size_t)(bin->end - bin->cur) : 0;
+    return sgc_bin_has_claimed(bin) ? (size_t)(bin->end - bin->cur) : 0;
+}
+
+/* The system takes back most of a large array that holds nothing. */
+static void discard_array(const struct sgc_bin *bin)
+{
+    struct sgc_freed_array *array = sgc_bin_freed_array(bin);
+    size_t kept = sgc_os_page_size(), bytes = array != NULL ? sgc_freed_array_bytes(array) : 0;
+
+    sgc_assert(!sgc_bin_has_freed(bin));
+    if (bytes >= SGC_FREED_ARRAY_LARGE && bytes > kept)
+        sgc_mem_discard((char *)array + kept, bytes - kept);
 }
 
 /* What was left of its run, in bytes. */
@@ -115,12 +141,14 @@ static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (left != 0) {
         struct sgc_slots rest = claimed_slots(bin);
 
-        sgc_slots_release(bin->page, cls, rest);
-        bin->next = rest.first;
+        sgc_slots_release(sgc_bin_claimed_page(bin), cls, rest);
+        bin->next = bin->page != SGC_NO_PAGE ? rest.first : bin->next;
     }
     bin->cur = bin->limit = bin->end = NULL;
-    bin->freed = NULL;
-    bin->nfreed = 0;
+    bin->freed = sgc_bin_freed(bin);
+    sgc_compiler_barrier();
+    bin->freed_full = bin->freed_first;
+    discard_array(bin);
     return left;
 }
 
@@ -184,8 +212,8 @@ size_t sgc_cache_retire(struct sgc_cache *cache)
 
 static size_t hide(struct sgc_bin *bin, uint32_t cls)
 {
-    if (has_claimed(bin))
-        sgc_slots_release(bin->page, cls, claimed_slots(bin));
+    if (sgc_bin_has_claimed(bin))
+        sgc_slots_release(sgc_bin_claimed_page(bin), cls, claimed_slots(bin));
     return 0;
 }
 
@@ -194,10 +222,11 @@ static size_t take_back(struct sgc_bin *bin, uint32_t cls)
 {
     struct sgc_slots wanted, got;
 
-    if (!has_claimed(bin))
+    if (!sgc_bin_has_claimed(bin))
         return 0;
     wanted = claimed_slots(bin);
-    got = sgc_slots_claim(bin->page, cls, wanted.first, (uint32_t)((wanted.end - wanted.first) * SGC_GRANULE / bin->size));
+    got = sgc_slots_claim(sgc_bin_claimed_page(bin), cls, wanted.first,
+                          (uint32_t)((wanted.end - wanted.first) * SGC_GRANULE / bin->size));
     sgc_assert(got.first == wanted.first && got.end == wanted.end);
     (void)got;
     return 0;
@@ -228,29 +257,33 @@ void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     bin->active_epoch = 0;
 }
 
-/* Last in first out, so the links before and behind are known.  The count may be too high after a jump out of a section, but
- * never too low. */
 bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    struct sgc_freed **link = &bin->freed;
-    uint32_t found = 0;
+    struct sgc_freed *slot = sgc_bin_freed(bin), *kept = slot;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
-    if (bin->freed == NULL)
-        return true;
     if (sgc_bin_nfreed(bin) > FREED_WALKED)
         return false;
     sgc_cache_count_freed(cache);
-    while (*link != NULL)
-        if (sgc_page_number((uintptr_t)*link) == page)
-            *link = (*link)->next, found++;
-        else
-            link = &(*link)->next;
-    sgc_assert(found <= sgc_bin_nfreed(bin));
-    bin->nfreed -= (int32_t)found;
-    cache->counted -= (size_t)found * bin->size;
+    for (; slot != bin->freed; slot++)
+        if (sgc_page_number((uintptr_t)slot->object) != page)
+            *kept++ = *slot;
+    cache->counted -= (size_t)(bin->freed - kept) * bin->size;
+    bin->freed = kept;
     return true;
+}
+
+const struct sgc_freed *sgc_bin_forget_all_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+    struct sgc_freed *first = sgc_bin_freed(bin);
+
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    sgc_cache_count_freed(cache);
+    cache->counted -= (size_t)(bin->freed - first) * bin->size;
+    bin->freed = first;
+    return first;
 }
 
 bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page)
@@ -262,17 +295,6 @@ bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page)
         if (bin->ready[i] == page)
             return true;
     return bin->page == page;
-}
-
-/* A remote bit must never be set without its page saying so: a slot handed out again would be freed by it.
- * (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
-void sgc_cache_repair(struct sgc_cache *cache)
-{
-    sgc_assert(sgc_cache_ok(cache) && (cache->freeing == SGC_NO_PAGE || sgc_page_ok(cache->freeing)));
-    if (cache->freeing != SGC_NO_PAGE)
-        sgc_a8_store_sc(&sgc_heap.pages[cache->freeing].remote, 1);
-    cache->freeing = SGC_NO_PAGE;
-    sgc_cache_retire(cache);
 }
 
 /* ---- pages with free slots ---- */
@@ -292,48 +314,74 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
     sgc_heap.records[page].offered = sgc_list_of(lists, page) == SGC_LIST_USABLE;
 }
 
-/* The bin there is never open. */
-void sgc_page_free_slowly(uint32_t page)
+/* Several threads may have reasons at a time: the strongest stays. */
+void sgc_page_watch(uint32_t page, enum sgc_watch why)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+    uint32_t bin;
+
+    sgc_assert(sgc_page_ok(page) && why < SGC_WATCHES);
+    if (sgc_page_state(d) != SGC_PAGE_SMALL)
+        return;
+    do
+        bin = sgc_a32_load(&d->bin);
+    while (bin > sgc_bin_watched(why) && !sgc_a32_cas(&d->bin, bin, sgc_bin_watched(why)));
+}
+
+void sgc_page_unwatch(uint32_t page, enum sgc_watch why)
 {
     struct sgc_page *d = &sgc_heap.pages[page];
 
-    sgc_assert(sgc_page_ok(page));
-    if (sgc_page_state(d) == SGC_PAGE_SMALL && sgc_a32_load(&d->bin) != SGC_BIN_FREES_SLOWLY)
-        sgc_a32_store(&d->bin, SGC_BIN_FREES_SLOWLY);
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && (why == SGC_WATCH_DATED || why == SGC_WATCH_DATED_HERE));
+    sgc_a32_cas(&d->bin, sgc_bin_watched(why), sgc_bin_of_page(d->kind, d->cls));
+}
+
+/* A bin that took no more than a page has to show its need anew.  It begins with a little less than it has shown, so that
+ * what it claims at first is about what it needed, and becomes less where that was too much; with nothing, when it took
+ * nothing in a whole epoch. */
+static uint8_t shown_before(const struct sgc_bin *bin)
+{
+    sgc_assert(sgc_bin_ok(bin) && bin->active_epoch < sgc_heap.epoch);
+    if (bin->active_epoch != 0 && bin->active_epoch + 1 != sgc_heap.epoch)
+        return 0;
+    return bin->taken > 1 ? bin->shown : (uint8_t)(bin->shown * 3 / 8);
+}
+
+void sgc_bin_renew(struct sgc_bin *bin)
+{
+    if (bin->active_epoch == sgc_heap.epoch)
+        return;
+    bin->shown = shown_before(bin);
+    bin->page = SGC_NO_PAGE;
+    bin->dirty = (char *)sgc_page_start(SGC_NO_PAGE);
+    bin->next_ready = bin->ready_end = 0;
+    bin->taken = 0;
+    bin->active_epoch = sgc_heap.epoch;
 }
 
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
 {
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
-    if (bin->active_epoch != sgc_heap.epoch) {
-        bin->page = SGC_NO_PAGE;
-        bin->dirty = (char *)sgc_page_start(SGC_NO_PAGE);
-        bin->next_ready = bin->ready_end = 0;
-        bin->taken = 0;
-        bin->active_epoch = sgc_heap.epoch;
-    }
+    sgc_bin_renew(bin);
     if (bin->next_ready == bin->ready_end)
         bin->next_ready = bin->ready_end = 0;
     if (bin->ready_end == SGC_READY_MAX)
         return;         /* a page for a stopped thread, or a signal handler's allocation: it waits for the next cycle */
     bin->ready[bin->ready_end++] = page;
-    bin->taken += bin->taken < UINT16_MAX;
+    bin->taken += bin->taken < UINT8_MAX;
 }
 
 /* ---- checks ---- */
 
-/* The links lie in memory that a program may still write to, by mistake: follow none that leads elsewhere. */
 static void check_freed(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    uint32_t n = 0;
+    sgc_verify(bin->freed == NULL ? sgc_bin_closed(bin) && !sgc_bin_has_freed(bin) :
+                                    sgc_bin_nfreed(bin) <= sgc_bin_freed_room(bin));
+    for (const struct sgc_freed *f = sgc_bin_freed(bin); f != bin->freed; f++) {
+        size_t granule = sgc_granule_number((uintptr_t)f->object);
 
-    for (const struct sgc_freed *f = bin->freed; f != NULL; f = f->next, n++) {
-        size_t granule = sgc_granule_number((uintptr_t)f);
-
-        if (!sgc_heap_contains((uintptr_t)f) || n >= sgc_bin_nfreed(bin) || f->place != sgc_bit_index(granule))
-            sgc_fatal("cache %u: the list of freed slots of %u bytes leads to %p; the program has written to an object "
-                      "that it had freed", cache->id, bin->size, (const void *)f);
-        sgc_verify(!sgc_alloc_bit(granule) && sgc_page_owner(sgc_page_number((uintptr_t)f)) == cache->id);
+        sgc_verify(sgc_heap_contains((uintptr_t)f->object) && f->place == sgc_bit_index(granule));
+        sgc_verify(!sgc_alloc_bit(granule) && sgc_page_owner(sgc_page_number((uintptr_t)f->object)) == cache->id);
     }
 }
 
@@ -356,12 +404,12 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
     sgc_verify((bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end);
-    sgc_verify(bin->nfreed < 0 || bin->freed == NULL);
     check_freed(cache, bin);
     check_active(bin);
-    if (bin->cur >= bin->end)           /* the page of a run that is used up may be another's by now */
+    if (!sgc_bin_has_claimed(bin))      /* the page of a run that is used up may be another's by now */
         return;
-    sgc_verify(sgc_page_owner(bin->page) == cache->id && bin->active_epoch == sgc_heap.epoch);
+    sgc_verify(bin->active_epoch == sgc_heap.epoch);
+    sgc_verify(bin->page == SGC_NO_PAGE || (bin->page == sgc_bin_claimed_page(bin) && sgc_page_owner(bin->page) == cache->id));
     for (const char *slot = bin->cur; slot < bin->end; slot += bin->size)
         sgc_verify(sgc_alloc_bit(sgc_granule_number((uintptr_t)slot)));
 }

@@ -6,16 +6,19 @@
  *   - a run of claimed slots [cur, end): their allocation bits are set, but they have not been handed out.  Those in
  *     [cur, limit) are ready for that.  When the world is stopped the bits of what is left are cleared (sgc_cache_retire),
  *     so the marker never sees them;
- *   - slots freed by this thread, last in first out, linked through their first words; their allocation bits are clear;
+ *   - slots freed by this thread, last in first out, in an array beside the heap; their allocation bits are clear;
  *   - the active page, from which runs are claimed, the pages that are to be active next, and lists of all.
  *
  *   what                     written by                          read by           ordering
- *   cur, limit, end, freed,  its thread, inside a section;       same              program order; stopping
- *   dirty, nfreed, page,     the collecting thread while the                       the world
+ *   cur, limit, end, dirty,  its thread, inside a section;       same              program order; stopping
+ *   freed, freed_full, page, the collecting thread while the                       the world
  *   active_epoch, next,      world is stopped
  *   active, next_ready,
- *   ready_end, ready, taken
+ *   ready_end, ready, taken,
+ *   shown
  *   tag, free_tag, counted
+ *   freed_first, array,      its thread, under the cache's lock  same              program order; stopping
+ *   array_end                                                                      the world
  *   unbacked, unbacked_bytes its thread, inside a section or not same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
@@ -23,8 +26,11 @@
  *   arrived, delivered       thread or by the service thread
  *   inbox                    any thread: push; its thread:       same              acquire-release RMW on it
  *                            take all (alloc/small/remote_free.c)
- *   claimed, freed_bytes,    its thread; the collecting thread   anybody           relaxed: figures
- *   unused                   while the world is stopped
+ *   claimed, freed_bytes     its thread; the collecting thread   anybody           release; acquire: who knows what was
+ *                            while the world is stopped                            freed knows that it was allocated
+ *   unused                   the same                            anybody           relaxed: a figure
+ *   memory                   under the registry's lock           same              the lock
+ *   claimed_told, freed_told the same                            same              program order; stopping the world
  *
  * Caches are never unmapped: a record may be used again by another thread, so that a late push into an
  * inbox always meets an inbox.
@@ -36,27 +42,28 @@
 
 #include "alloc/pages/page_lists.h"
 #include "platform/lock.h"
+#include "platform/stretch.h"
 
 enum { SGC_LINE = 64 };             /* bytes that a processor fetches at a time */
 
 enum {
-    SGC_CACHES_MAX = SGC_OWNERS_MAX,    /* each has an owner number */
+    SGC_CACHES_MAX = SGC_ORPHANS,   /* each has an owner number */
     SGC_CLAIM_BYTES = 16384,        /* a run is claimed in pieces of about this size, */
     SGC_ZERO_BYTES = 4096,          /* and zeroed in pieces of about this, or an object */
-    SGC_READY_MAX = 8,             /* pages made ready at a time */
-    SGC_BIN_OPEN = INT32_MIN,       /* nfreed of a bin that takes freed slots and has none */
+    SGC_READY_MAX = 7,              /* pages made ready at a time */
 };
 
-/* What a freed slot holds until it is handed out again. */
+/* A freed slot that waits to be handed out again.  Kept beside the heap: whatever the program writes to what it has freed, or
+ * past the end of an object, it meets nothing of ours. */
 struct sgc_freed {
-    struct sgc_freed *next;
+    void *object;
     size_t place;                   /* of its allocation bit: sgc_bit_index */
 };
-_Static_assert(sizeof(struct sgc_freed) <= SGC_GRANULE, "the smallest slot holds it");
 
-/* The first line is all that the common paths touch.  nfreed counts up from SGC_BIN_OPEN, so it is negative while the bin
- * takes freed slots.  In a bin that is inactive, or whose cache keeps none, it is not, and stays far from that however often
- * it is tried.  A bin never used is all zero: no memory is spent on it. */
+/* The first line is all that the common paths touch.  The freed slots at hand are an array that ends at `freed`.  Of where it
+ * begins, and of where it has no more room, the low halves of the addresses are kept, which tell any two places of an array
+ * apart.  A bin that is inactive, or whose cache keeps no freed slots, has none and no room: the common path of freeing finds
+ * it closed.  A bin never used is all zero: no memory is spent on it. */
 struct sgc_bin {
     _Alignas(64) char *cur;
     char *limit;
@@ -65,23 +72,35 @@ struct sgc_bin {
     char *dirty; /* from here on memory was never used: nothing to zero, nothing to fetch; in the active page,
                                        or the heap's beginning */
     uint32_t size;                  /* bytes per object; 0: never used */
-    int32_t nfreed;
+    uint32_t freed_first, freed_full;
     uint32_t page;                  /* the active page, valid in active_epoch only */
-    uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */
     size_t next;                    /* granule of the heap: the active page's slots below have been looked at */
+    uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */
     struct sgc_page_lists lists;
     uint32_t ready[SGC_READY_MAX]; /* pages to become active next, [next_ready, ready_end) of them; on the lists as done */
     uint8_t next_ready, ready_end;
-    uint16_t taken;                 /* pages made ready so far */
+    uint8_t taken;                  /* pages made ready so far */
+    uint8_t shown;                  /* need, by the short runs that it took of pages without owner (alloc/small/shared.h) */
 };
 _Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MAX <= UINT8_MAX, "no line for nothing, and room to count");
+_Static_assert(offsetof(struct sgc_bin, active_epoch) == 64, "the common paths touch one line");
 
 /* In place of the first page in an inbox. */
 #define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
 #define SGC_INBOX_CLOSED UINTPTR_MAX
 
+/* Why a page's objects are not freed the common way: the page names a bin that is never open.  What comes first outweighs what
+ * follows. */
+enum sgc_watch {
+    SGC_WATCH_REGISTERED,           /* something is registered about an object: until the page has none any more */
+    SGC_WATCH_DATED,                /* a layer on top keeps some objects of the page: until a stop finds that it does not */
+    SGC_WATCH_DATED_HERE,           /* the same, and only the page's owner has told it to: until the owner finds that */
+    SGC_WATCH_UNCOLLECTABLE,        /* they are uncollectable, and that is all */
+    SGC_WATCHES
+};
+
 struct sgc_cache {
-    struct sgc_section section;     /* first: a section is a cache is a mutator */
+    struct sgc_section section;     /* first: a section is a cache */
     uintptr_t free_tag;             /* the same for the common path of freeing: see sgc_cache_set_tag */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
@@ -93,22 +112,91 @@ struct sgc_cache {
     char *unbacked;                 /* claimed last, new, and about to be used as a whole: so many bytes */
     uint32_t unbacked_bytes;
     uint32_t delivered;             /* pages in which others have freed something, since they were looked through */
-    sgc_aw_t claimed;               /* bytes claimed since this was last taken over */
-    sgc_aw_t freed_bytes;           /* bytes freed explicitly, likewise */
+    sgc_aw_t claimed;               /* bytes that threads with this cache have ever claimed, */
+    sgc_aw_t freed_bytes;           /* and freed explicitly */
+    size_t claimed_told, freed_told;    /* so much of them is in the sums of gc/pacing/counts.h */
     struct sgc_lock lock;
     sgc_aw_t inbox;
     uint32_t arrived;               /* pages taken out of the inbox, to be looked at */
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
     size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
+    char *array, *array_end;        /* memory for arrays of freed slots, not used yet: alloc/small/freed.c */
     sgc_aw_t unused;                /* bytes claimed and not handed out when that was last looked at */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
+    struct sgc_stretch memory;      /* with the bins of kinds that there are at its end; no start: the whole cache is there */
     _Alignas(128)                   /* as the bins behind it */
-    struct sgc_bin watched;         /* stands for the bins of pages where the common path must not free; empty and closed */
-    struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];     /* of kinds that are not used no memory is touched */
+    struct sgc_bin watched[SGC_WATCHES];    /* for the bins of pages where the common path must not free; empty and closed */
+    struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];
 };
 
 _Static_assert(SGC_CLAIM_BYTES <= UINT16_MAX, "claim_bytes holds it");
 _Static_assert(offsetof(struct sgc_cache, bin) % sizeof(struct sgc_bin) == 0, "a bin is found by one addition less");
+
+/* How many are at hand. */
+static inline uint32_t sgc_bin_nfreed(const struct sgc_bin *bin)
+{
+    return ((uint32_t)(uintptr_t)bin->freed - bin->freed_first) / (uint32_t)sizeof(struct sgc_freed);
+}
+
+__attribute__((always_inline))
+static inline bool sgc_bin_has_freed(const struct sgc_bin *bin)
+{
+    return (uint32_t)(uintptr_t)bin->freed != bin->freed_first;
+}
+
+/* Is there no room for one more freed slot? */
+__attribute__((always_inline))
+static inline bool sgc_bin_closed(const struct sgc_bin *bin)
+{
+    return (uint32_t)(uintptr_t)bin->freed == bin->freed_full;
+}
+
+struct sgc_freed_array {
+    uint32_t slots;                 /* how many have room */
+    _Alignas(sizeof(struct sgc_freed)) struct sgc_freed of[];
+};
+_Static_assert(sizeof(struct sgc_freed_array) <= sizeof(struct sgc_freed), "the head costs one slot");
+enum { SGC_FREED_ARRAY_LARGE = 65536 };     /* bytes from which on it is memory of its own */
+
+static inline size_t sgc_freed_array_bytes(const struct sgc_freed_array *array)
+{
+    return (array->slots + 1) * sizeof(struct sgc_freed);
+}
+
+/* Those at hand, the last freed last. */
+static inline struct sgc_freed *sgc_bin_freed(const struct sgc_bin *bin)
+{
+    return bin->freed - sgc_bin_nfreed(bin);
+}
+
+/* Its array; NULL: it has none yet. */
+static inline struct sgc_freed_array *sgc_bin_freed_array(const struct sgc_bin *bin)
+{
+    char *first = (char *)sgc_bin_freed(bin);
+
+    return first == NULL ? NULL : (struct sgc_freed_array *)(void *)(first - offsetof(struct sgc_freed_array, of));
+}
+
+/* How many that has room for. */
+static inline uint32_t sgc_bin_freed_room(const struct sgc_bin *bin)
+{
+    const struct sgc_freed_array *array = sgc_bin_freed_array(bin);
+
+    return array == NULL ? 0 : array->slots;
+}
+
+/* Has it slots that are claimed and not handed out?  And where they are: in the active page, or, if there is none, in one of
+ * those that no thread owned when they were claimed. */
+static inline bool sgc_bin_has_claimed(const struct sgc_bin *bin)
+{
+    return bin->cur < bin->end;
+}
+
+static inline uint32_t sgc_bin_claimed_page(const struct sgc_bin *bin)
+{
+    sgc_assert(sgc_bin_has_claimed(bin));
+    return sgc_page_number((uintptr_t)bin->cur);
+}
 
 /* Do the slots, the freed ones and the pages to come agree?  A claim that was left half way has a run that is used up, and no
  * end.  By its thread in a section, or world stopped. */
@@ -116,7 +204,8 @@ static inline bool sgc_bin_ok(const struct sgc_bin *bin)
 {
     return (bin->limit == NULL || bin->cur <= bin->limit) &&
            (bin->limit <= bin->end || (bin->end == NULL && bin->cur == bin->limit)) &&
-           (bin->nfreed < 0 || bin->freed == NULL) && bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MAX;
+           sgc_bin_nfreed(bin) <= (bin->freed_full - bin->freed_first) / sizeof(struct sgc_freed) &&
+           bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MAX;
 }
 
 /* Has it been opened?  By its thread, or where no thread can open it again. */
@@ -126,7 +215,11 @@ static inline bool sgc_cache_ok(const struct sgc_cache *cache)
            cache->max_pages <= SGC_READY_MAX && cache->claim_bytes <= SGC_CLAIM_BYTES;
 }
 
-enum { SGC_BIN_FREES_SLOWLY = offsetof(struct sgc_cache, watched) };
+/* What a page has in place of its bin. */
+static inline uint32_t sgc_bin_watched(enum sgc_watch why)
+{
+    return (uint32_t)(offsetof(struct sgc_cache, watched) + why * sizeof(struct sgc_bin));
+}
 
 /* The calling thread's cache; NULL while it is not registered. */
 SGC_INNER _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
@@ -160,21 +253,22 @@ static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
     cache->free_tag = sgc_heap_is_marking() ? SGC_TAG_OF_NONE : tag;
 }
 
-/* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
+/* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers or memory
  * run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
+/* A new kind, of which each cache has bins; SGC_KINDS if there can be no more, or the system has no memory for
+ * these.  Under the registry's lock. */
+uint32_t sgc_caches_make_kind(const struct sgc_kind *kind);
+
 /* Gives up claimed and cached slots.  Returns the bytes of those that were never handed out.  World stopped, or by its own
- * thread in a section. */
+ * thread in a section, when it has no run in a page of another's (sgc_cache_leave_runs). */
 size_t sgc_cache_retire(struct sgc_cache *cache);
 
 /* For a look at the heap: slots that are claimed and not handed out are made to look free, and taken back afterwards.  In
  * between nobody allocates or frees.  World stopped. */
 void sgc_cache_hide_claimed(struct sgc_cache *cache);
 void sgc_cache_take_back(struct sgc_cache *cache);
-
-/* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread. */
-void sgc_cache_repair(struct sgc_cache *cache);
 
 /* Brings freed_bytes up to date: slots at hand count as freed, and no more once they are handed out again; `unused`, too.
  * World stopped, or by its own thread in a section. */
@@ -192,6 +286,9 @@ void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* No freed slot at hand is of the page any more; false if there are too many to look through.  Likewise. */
 bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page);
+
+/* None is at hand any more.  Where they are, so that their pages can be looked at.  Likewise. */
+const struct sgc_freed *sgc_bin_forget_all_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Is it the active page, or one that is to be active next?  By its own thread. */
 bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page);
@@ -214,7 +311,7 @@ static inline uint32_t sgc_section_owner(const struct sgc_section *self)
 /* Adds to a counter that only the calling thread writes. */
 static inline void sgc_count_add(sgc_aw_t *count, size_t n)
 {
-    sgc_aw_store(count, sgc_aw_load(count) + n);
+    sgc_aw_store_rel(count, sgc_aw_load(count) + n);
 }
 
 /* In bytes from the cache's start. */
@@ -226,15 +323,31 @@ static inline uint32_t sgc_bin_offset(uint32_t kind, uint32_t cls)
 /* Where freeing looks for the bin of the page's objects. */
 static inline uint32_t sgc_bin_of_page(uint32_t kind, uint32_t cls)
 {
-    return sgc_kind_uncollectable(kind) ? (uint32_t)SGC_BIN_FREES_SLOWLY : sgc_bin_offset(kind, cls);
+    return sgc_kind_uncollectable(kind) ? sgc_bin_watched(SGC_WATCH_UNCOLLECTABLE) : sgc_bin_offset(kind, cls);
 }
 
-/* From now on, until the page has no objects any more, freeing any of them takes the slow way: something is registered
- * about one.  By any thread that holds an object of the page, in a section. */
-void sgc_page_free_slowly(uint32_t page);
+/* From now on freeing any of the page's objects takes the slow way.  By any thread that holds an object of the page, in a
+ * section; DATED_HERE: by the page's owner. */
+void sgc_page_watch(uint32_t page, enum sgc_watch why);
 
-/* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Under the
- * cache's lock. */
+/* That reason, and no other, is no more.  DATED: world stopped.  DATED_HERE: by the owner, in a section. */
+void sgc_page_unwatch(uint32_t page, enum sgc_watch why);
+
+static inline bool sgc_page_is_watched(const struct sgc_page *d, enum sgc_watch why)
+{
+    return sgc_a32_load(&d->bin) <= sgc_bin_watched(why);
+}
+
+/* Something is registered about an object of the page. */
+static inline void sgc_page_free_slowly(uint32_t page)
+{
+    sgc_page_watch(page, SGC_WATCH_REGISTERED);
+}
+
+/* What the bin knows of an older epoch is void.  Under the cache's lock. */
+void sgc_bin_renew(struct sgc_bin *bin);
+
+/* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Likewise. */
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page);
 
 static inline struct sgc_bin *sgc_bin_at(struct sgc_cache *cache, uint32_t offset)
@@ -242,22 +355,5 @@ static inline struct sgc_bin *sgc_bin_at(struct sgc_cache *cache, uint32_t offse
     return (struct sgc_bin *)(void *)((char *)cache + offset);
 }
 
-/* Freed slots at hand. */
-static inline uint32_t sgc_bin_nfreed(const struct sgc_bin *bin)
-{
-    return bin->nfreed < 0 ? (uint32_t)bin->nfreed - (uint32_t)SGC_BIN_OPEN : 0;
-}
-
-/* Before the bin gets its slots: in an abandoned section (platform/section.h) a bin with slots that is not
- * marked would keep them over a cycle, and hand them out twice. */
-static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-
-    cache->active[kind][cls / 64] |= UINT64_C(1) << (cls % 64);
-    sgc_compiler_barrier();
-    if (bin->nfreed >= 0 && cache->keeps_freed && sgc_kind_keeps_freed(kind))
-        bin->nfreed = SGC_BIN_OPEN;
-}
 
 #endif

@@ -23,7 +23,7 @@ enum { SGC_FETCH_MIN = 96 };      /* bytes of a slot whose beginning is fetched:
 __attribute__((always_inline))
 static inline bool sgc_bin_used_up(const struct sgc_bin *bin)
 {
-    return bin->freed == NULL && bin->end != NULL && bin->cur == bin->end && bin->active_epoch == sgc_heap.epoch;
+    return !sgc_bin_has_freed(bin) && bin->end != NULL && bin->cur == bin->end && bin->active_epoch == sgc_heap.epoch;
 }
 
 /*

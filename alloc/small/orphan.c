@@ -15,6 +15,18 @@ SGC_STATE_LARGE(orphan_lists);
 
 enum { ADOPT_STEP = 8 };
 
+/* Ready to be looked through.  Under the lock. */
+static struct sgc_page_lists *lists_of(uint32_t kind, uint32_t cls)
+{
+    struct sgc_page_lists *lists = &orphan_lists[kind][cls];
+
+    sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    sgc_lists_renew(lists);
+    return lists;
+}
+
+/* ---- leaving ---- */
+
 /* Moves one page from our lists to the orphans'.  Both locks held. */
 static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs, uint32_t page)
 {
@@ -23,7 +35,7 @@ static void leave_one(struct sgc_page_lists *ours, struct sgc_page_lists *theirs
 
     sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_page_state(d) == SGC_PAGE_SMALL);
     sgc_list_remove(ours, page);
-    sgc_aw_store_rel(&d->tag, sgc_tag(SGC_NO_OWNER, epoch));
+    sgc_aw_store_rel(&d->tag, sgc_tag(SGC_ORPHANS, epoch));
     sgc_test_point();
     sgc_list_push(theirs, SGC_LIST_TODO, page);
     sgc_aw_add(&sgc_orphans.count, 1);
@@ -37,25 +49,142 @@ static uint32_t any_page(const struct sgc_page_lists *lists)
     return SGC_NO_PAGE;
 }
 
-bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+static uint32_t unswept_page(const struct sgc_page_lists *lists)
+{
+    sgc_assert(lists->epoch == sgc_heap.epoch);
+    return lists->head[SGC_LIST_TODO];
+}
+
+static bool leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self,
+                  uint32_t (*next)(const struct sgc_page_lists *))
 {
     struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
     uint32_t page;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_assert(sgc_lock_taken(&cache->lock));
-    sgc_lock(&sgc_orphans.lock, &cache->section);
-    for (; most > 0 && (page = any_page(ours)) != SGC_NO_PAGE; most--)
+    sgc_lock(&sgc_orphans.lock, self);
+    for (; most > 0 && (page = next(ours)) != SGC_NO_PAGE; most--)
         leave_one(ours, &orphan_lists[kind][cls], page);
-    sgc_unlock(&sgc_orphans.lock, &cache->section);
-    return any_page(ours) != SGC_NO_PAGE;
+    sgc_unlock(&sgc_orphans.lock, self);
+    return next(ours) != SGC_NO_PAGE;
 }
+
+bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+{
+    return leave(cache, kind, cls, most, &cache->section, any_page);
+}
+
+bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self)
+{
+    return leave(cache, kind, cls, most, self, unswept_page);
+}
+
+static bool has_room(uint32_t page)
+{
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
+    sgc_page_merge(page);
+    return sgc_slots_fill(page, sgc_heap.pages[page].cls) != SGC_FILL_FULL;
+}
+
+void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool counted, struct sgc_section *self)
+{
+    struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
+
+    sgc_assert(sgc_lock_taken(&cache->lock) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    sgc_lock(&sgc_orphans.lock, self);
+    for (int list = 0; list < SGC_LISTS; list++)
+        for (uint32_t page = ours->head[list], next; page != SGC_NO_PAGE; page = next) {
+            next = sgc_heap.records[page].next;
+            if (has_room(page) && !(counted && sgc_page_is_watched(&sgc_heap.pages[page], SGC_WATCH_DATED_HERE)))
+                leave_one(ours, &orphan_lists[kind][cls], page);
+        }
+    sgc_unlock(&sgc_orphans.lock, self);
+}
+
+/* ---- pages that belong to all ---- */
+
+void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    sgc_lock(&sgc_orphans.lock, &cache->section);
+    sgc_page_set_up_small(taken->page, cls, kind, sgc_bin_of_page(kind, cls), sgc_tag(SGC_ORPHANS, sgc_heap.epoch),
+                          taken->zero);
+    sgc_list_push(lists_of(kind, cls), SGC_LIST_USABLE, taken->page);
+    sgc_aw_add(&sgc_orphans.count, 1);
+    sgc_unlock(&sgc_orphans.lock, &cache->section);
+}
+
+uint32_t sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more)
+{
+    return sgc_lists_next_usable(lists_of(kind, cls), sgc_tag(SGC_ORPHANS, sgc_heap.epoch), more);
+}
+
+void sgc_orphan_offer(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_owner(page) == SGC_ORPHANS);
+    sgc_list_move(lists_of(d->kind, d->cls), SGC_LIST_USABLE, page);
+}
+
+static bool may_leave(const struct sgc_page_lists *lists, uint32_t page)
+{
+    sgc_assert(sgc_list_of(lists, page) == SGC_LIST_USABLE && sgc_page_owner(page) == SGC_ORPHANS);
+    if (sgc_heap_is_marking() || (lists->head[SGC_LIST_USABLE] == page && lists->tail[SGC_LIST_USABLE] == page))
+        return false;
+    sgc_page_merge(page);
+    return sgc_slots_fill(page, sgc_heap.pages[page].cls) == SGC_FILL_EMPTY;
+}
+
+/* One that is not swept yet will be looked at anyway. */
+static void look_at(uint32_t page, struct sgc_sweep_step *step)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    struct sgc_page_lists *lists = lists_of(d->kind, d->cls);
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && step->empties < SGC_SWEEP_STEP);
+    if (sgc_list_of(lists, page) == SGC_LIST_TODO)
+        return;
+    sgc_list_move(lists, SGC_LIST_USABLE, page);
+    if (!may_leave(lists, page))
+        return;
+    sgc_lists_take_empty(lists, page, step);
+    sgc_aw_add(&sgc_orphans.count, (uintptr_t)-1);
+}
+
+/* False: none has any news. */
+static bool look_at_some(struct sgc_sweep_step *step)
+{
+    uint32_t page = SGC_NO_PAGE;
+
+    *step = (struct sgc_sweep_step){ .swept = 0 };
+    for (; step->swept < SGC_SWEEP_STEP && (page = sgc_orphan_with_news()) != SGC_NO_PAGE; step->swept++)
+        look_at(page, step);
+    sgc_sweep_announce(step);
+    return page != SGC_NO_PAGE;
+}
+
+void sgc_orphan_drain(struct sgc_section *self)
+{
+    struct sgc_sweep_step step;
+    bool more = sgc_orphans_have_news();
+
+    while (more) {
+        sgc_lock(&sgc_orphans.lock, self);
+        more = look_at_some(&step);
+        sgc_unlock(&sgc_orphans.lock, self);
+        sgc_sweep_give(&step, SGC_NO_OWNER, self);
+    }
+}
+
+/* ---- adopting ---- */
 
 /* Both locks held. */
 static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t page)
 {
     sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_lock_taken(&cache->lock));
-    sgc_assert(sgc_page_owner(page) == SGC_NO_OWNER && sgc_aw_load(&sgc_orphans.count) != 0);
+    sgc_assert(sgc_page_owner(page) == SGC_ORPHANS && sgc_aw_load(&sgc_orphans.count) != 0);
     sgc_list_remove(theirs, page);
     sgc_aw_add(&sgc_orphans.count, (uintptr_t)-1);
     sgc_aw_store_sc(&sgc_heap.pages[page].tag, cache->tag);
@@ -74,7 +203,7 @@ static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct 
     sgc_assert(theirs->epoch == sgc_heap.epoch && bin->lists.epoch == sgc_heap.epoch);
     *more = true;
     for (uint32_t i = 0; i < ADOPT_STEP && found < most && *more; i++) {
-        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), more);
+        uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_ORPHANS, sgc_heap.epoch), more);
 
         if (page == SGC_NO_PAGE)
             continue;
@@ -93,8 +222,7 @@ static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     sgc_lock(&cache->lock, &cache->section);
     sgc_lock(&sgc_orphans.lock, &cache->section);
     sgc_lists_renew(&bin->lists);
-    sgc_lists_renew(&orphan_lists[kind][cls]);
-    found = adopt_some(cache, bin, &orphan_lists[kind][cls], most, more);
+    found = adopt_some(cache, bin, lists_of(kind, cls), most, more);
     sgc_unlock(&sgc_orphans.lock, &cache->section);
     sgc_unlock(&cache->lock, &cache->section);
     return found;
@@ -122,13 +250,17 @@ static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
 uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
 {
     uint32_t found = 0;
-    bool more = worth_a_look(kind, cls, &cache->section);
+    bool more;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    sgc_orphan_drain(&cache->section);
+    more = worth_a_look(kind, cls, &cache->section);
     while (more && found < most)
         found += adopt_step(cache, kind, cls, most - found, &more);
     return found;
 }
+
+/* ---- sweeping, and the check ---- */
 
 static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc_section *self)
 {
@@ -136,7 +268,7 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc
 
     while (step.swept != 0 && *most > 0) {
         sgc_lock(&sgc_orphans.lock, self);
-        sgc_lists_sweep(lists, sgc_tag(SGC_NO_OWNER, sgc_heap.epoch), *most, &step);
+        sgc_lists_sweep(lists, sgc_tag(SGC_ORPHANS, sgc_heap.epoch), *most, &step);
         sgc_assert(sgc_aw_load(&sgc_orphans.count) >= step.empties);
         sgc_aw_add(&sgc_orphans.count, -(uintptr_t)step.empties);
         sgc_unlock(&sgc_orphans.lock, self);
@@ -164,7 +296,7 @@ void sgc_orphan_check(void)
 
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < SGC_CLASSES_MAX; cls++)
-            count += sgc_lists_check(&orphan_lists[kind][cls], SGC_NO_OWNER);
+            count += sgc_lists_check(&orphan_lists[kind][cls], SGC_ORPHANS);
     sgc_verify(count == sgc_aw_load(&sgc_orphans.count));
     (void)count;
 }

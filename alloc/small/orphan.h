@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages whose owner has ended, by kind and size class.
+ * Pages that no thread owns, by kind and size class: their owner has ended, or has not needed that class for long, or they had
+ * none from the start (alloc/small/shared.h).  Who holds the lock may do to them what an owner may do to its page.
  *
  *   lists        under the orphans' lock, by anybody
  *   count        written likewise; read by anybody, relaxed: a stale value costs one look, or leaves an orphan for the next
- *   page tags    SGC_NO_OWNER while here; whoever adopts writes its own, under the same lock
+ *   page tags    of SGC_ORPHANS exactly while here; whoever adopts writes its own, under the same lock
+ *   inbox        alloc/small/remote_free.h
  */
 #ifndef SGC_ALLOC_SMALL_ORPHAN_H
 #define SGC_ALLOC_SMALL_ORPHAN_H
 
+#include "alloc/pages/pool.h"
 #include "alloc/small/cache.h"
 
 struct sgc_orphans {
@@ -24,6 +27,26 @@ uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
 /* Makes the pages of a list orphans, at most `most`; true if there are more.  Under the cache's
  * lock. */
 bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
+
+/* The same for a bin's pages that have not been swept in this epoch, since others may have more use for them: the owner frees
+ * nothing there before it has taken its lock and found them gone. */
+bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self);
+
+/* The same for all pages with free slots, but, if dates are counted by owners, not for those that may have some.
+ * World stopped, and the bin has no slots in hand. */
+void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool counted, struct sgc_section *self);
+
+/* Makes a page that nobody else knows an orphan, with free slots only.  Outside sections. */
+void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken);
+
+/* The next orphan with free slots: it is taken off the usable ones.  SGC_NO_PAGE: *more says whether there may be others.  And
+ * puts it back, to be found first.  Under the orphans' lock. */
+uint32_t sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more);
+void sgc_orphan_offer(uint32_t page);
+
+/* Orphans in which something was freed are found again, and leave for the pool if they are empty, unless they are the last of
+ * their class that have room.  Under a guard, outside sections. */
+void sgc_orphan_drain(struct sgc_section *self);
 
 /* Sweeps up to `most` orphans, giving empty ones back.  False if none was left, or while a mark goes on beside the program:
  * then orphans may be adopted, but not taken down.  Outside sections. */

@@ -10,18 +10,26 @@
 
 enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
 
-static bool push(struct sgc_cache *cache, uint32_t page)
+SGC_STATE struct sgc_orphan_inbox sgc_orphan_inbox;
+
+static bool push(sgc_aw_t *inbox, uint32_t page)
 {
-    sgc_assert(cache->id != SGC_NO_OWNER && sgc_page_ok(page));
+    sgc_assert(sgc_page_ok(page));
     for (;;) {
-        uintptr_t head = sgc_aw_load_acq(&cache->inbox);
+        uintptr_t head = sgc_aw_load_acq(inbox);
 
         if (head == SGC_INBOX_CLOSED)
             return false;
         sgc_heap.records[page].inbox_next = (uint32_t)head;
-        if (sgc_aw_cas(&cache->inbox, head, page))
+        if (sgc_aw_cas(inbox, head, page))
             return true;
     }
+}
+
+static sgc_aw_t *inbox_of(uint32_t owner)
+{
+    sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX);
+    return owner == SGC_ORPHANS ? &sgc_orphan_inbox.inbox : &sgc_cache_of(owner)->inbox;
 }
 
 /*
@@ -29,8 +37,8 @@ static bool push(struct sgc_cache *cache, uint32_t page)
  * them must see the other, which takes sequential consistency on these four accesses.
  *
  * `queued` is 1 while the page is in an inbox or on its way there, so the link is never written
- * while in use.  A page without an owner needs no notice (adopting it merges), but the owner is read
- * again after `queued` went back to 0: a thread that found it 1 meanwhile relies on us.
+ * while in use.  A page that is in nobody's use any more needs no notice, but the owner is read again after `queued` went
+ * back to 0: a thread that found it 1 meanwhile relies on us.
  */
 void sgc_page_notify(uint32_t page)
 {
@@ -44,7 +52,7 @@ void sgc_page_notify(uint32_t page)
             return;
         sgc_test_point();
         owner = sgc_tag_owner(sgc_aw_load_sc(&sgc_heap.pages[page].tag));
-        if (owner != SGC_NO_OWNER && push(sgc_cache_of(owner), page))
+        if (owner != SGC_NO_OWNER && push(inbox_of(owner), page))
             return;
         sgc_a32_swap(&r->queued, 0);
         sgc_test_point();
@@ -114,18 +122,42 @@ static void deliver(struct sgc_cache *cache, uint32_t page)
 }
 
 /* A page stays queued until it is delivered: its link is ours. */
+static uint32_t unlist(uint32_t *arrived)
+{
+    uint32_t page = *arrived;
+
+    sgc_assert(sgc_page_ok(page) && sgc_a32_load(&sgc_heap.records[page].queued) == 1);
+    *arrived = sgc_heap.records[page].inbox_next;
+    sgc_a32_swap(&sgc_heap.records[page].queued, 0);
+    sgc_test_point();
+    return page;
+}
+
 static void deliver_some(struct sgc_cache *cache, uint32_t most)
 {
     sgc_assert(sgc_lock_taken(&cache->lock));
-    for (; most > 0 && cache->arrived != SGC_NO_PAGE; most--) {
-        uint32_t page = cache->arrived;
+    for (; most > 0 && cache->arrived != SGC_NO_PAGE; most--)
+        deliver(cache, unlist(&cache->arrived));
+}
 
-        sgc_assert(sgc_page_ok(page) && sgc_a32_load(&sgc_heap.records[page].queued) == 1);
-        cache->arrived = sgc_heap.records[page].inbox_next;
-        sgc_a32_swap(&sgc_heap.records[page].queued, 0);
-        sgc_test_point();
-        deliver(cache, page);
+/* Of pages that have been adopted meanwhile their owners hear. */
+uint32_t sgc_orphan_with_news(void)
+{
+    struct sgc_orphan_inbox *in = &sgc_orphan_inbox;
+
+    for (uint32_t most = DELIVER_STEP; most > 0; most--) {
+        uint32_t page;
+
+        if (in->arrived == SGC_NO_PAGE && sgc_orphans_have_news())
+            in->arrived = (uint32_t)sgc_aw_swap(&in->inbox, SGC_INBOX_EMPTY);
+        if (in->arrived == SGC_NO_PAGE)
+            break;
+        page = unlist(&in->arrived);
+        if (sgc_page_owner(page) == SGC_ORPHANS)
+            return page;
+        sgc_page_notify(page);
     }
+    return SGC_NO_PAGE;
 }
 
 bool sgc_cache_drain(struct sgc_cache *cache)
@@ -146,4 +178,45 @@ bool sgc_inbox_close_step(struct sgc_cache *cache)
         cache->arrived = (uint32_t)sgc_aw_swap(&cache->inbox, SGC_INBOX_CLOSED);
     deliver_some(cache, DELIVER_STEP);
     return cache->arrived != SGC_NO_PAGE || sgc_aw_load(&cache->inbox) != SGC_INBOX_CLOSED;
+}
+
+/* ---- what a thread leaves behind ---- */
+
+/* The slots leave the bin first. */
+void sgc_bin_leave_run(struct sgc_cache *cache, struct sgc_bin *bin)
+{
+    size_t from, end;
+    uint32_t page;
+
+    if (!sgc_bin_has_claimed(bin) || sgc_page_owner(sgc_bin_claimed_page(bin)) == cache->id)
+        return;
+    page = sgc_bin_claimed_page(bin);
+    sgc_assert(sgc_page_ok(page) && bin->size != 0);
+    from = sgc_granule_number((uintptr_t)bin->cur);
+    end = sgc_granule_number((uintptr_t)bin->end);
+    bin->cur = bin->limit = bin->end = NULL;
+    sgc_count_add(&cache->freed_bytes, (end - from) * SGC_GRANULE);
+    for (; from < end; from += bin->size / SGC_GRANULE)
+        sgc_remote_free(page, from);
+}
+
+void sgc_cache_leave_runs(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint64_t bins = cache->active[kind][half]; bins != 0; bins &= bins - 1)
+                sgc_bin_leave_run(cache, &cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)]);
+}
+
+/* A remote bit must never be set without its page saying so: a slot handed out again would be freed by it.
+ * (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
+void sgc_cache_repair(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache) && (cache->freeing == SGC_NO_PAGE || sgc_page_ok(cache->freeing)));
+    if (cache->freeing != SGC_NO_PAGE)
+        sgc_a8_store_sc(&sgc_heap.pages[cache->freeing].remote, 1);
+    cache->freeing = SGC_NO_PAGE;
+    sgc_cache_leave_runs(cache);
+    sgc_cache_retire(cache);
 }

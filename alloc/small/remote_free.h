@@ -29,6 +29,31 @@ void sgc_page_merge(uint32_t page);
 /* Sees to it that the page's owner, if any, will look at the page. */
 void sgc_page_notify(uint32_t page);
 
+/* What pages that no thread owns have of an inbox: who holds the orphans' lock takes from it.  It is never closed. */
+struct sgc_orphan_inbox {
+    sgc_aw_t inbox;
+    uint32_t arrived;           /* under the orphans' lock */
+};
+SGC_INNER struct sgc_orphan_inbox sgc_orphan_inbox;
+
+static inline bool sgc_orphans_have_news(void)
+{
+    return sgc_aw_load(&sgc_orphan_inbox.inbox) != SGC_INBOX_EMPTY;
+}
+
+/* The next orphan in which something was freed; SGC_NO_PAGE: no other is known.  Under the orphans' lock. */
+uint32_t sgc_orphan_with_news(void);
+
+/* What is left of a claimed run in a page that the thread does not own is freed, since nobody but an owner may take its bits
+ * back: before the bin gives its slots up while the world runs.  By its thread in a section, or where it runs no more.  And
+ * the same for all bins. */
+void sgc_bin_leave_run(struct sgc_cache *cache, struct sgc_bin *bin);
+void sgc_cache_leave_runs(struct sgc_cache *cache);
+
+/* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread, under a guard, or
+ * where it runs no more. */
+void sgc_cache_repair(struct sgc_cache *cache);
+
 /* Looks at some of the pages in which other threads freed objects of ours.  True when there are more.
  * Under the cache's lock. */
 bool sgc_cache_drain(struct sgc_cache *cache);

@@ -197,27 +197,35 @@ static void back_claimed(struct sgc_cache *cache)
     sgc_mem_populate(cache->unbacked, cache->unbacked + bytes);
 }
 
+void sgc_bin_give_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page, struct sgc_slots s)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+    char *from = sgc_granule_address(s.first), *end = sgc_granule_address(s.end);
+
+    sgc_assert(s.first < s.end && sgc_page_number((uintptr_t)from) == page);
+    sgc_count_add(&cache->claimed, (size_t)(end - from));
+    sgc_bin_activate(cache, kind, cls);
+    give_run(bin, from, end, used_until(page, (uint32_t)(s.end - sgc_page_first_granule(page))), sgc_kind_cleared(kind));
+}
+
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
  * the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
     struct sgc_slots s;
-    char *from, *end, *dirty;
+    char *from, *end;
 
     if (bin->active_epoch != sgc_heap.epoch)
         return false;
-    sgc_assert(bin->freed == NULL);
+    sgc_assert(!sgc_bin_has_freed(bin));
     sgc_assert(sgc_section_inside(&cache->section));
     if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
         return false;
     from = sgc_granule_address(s.first);
     end = sgc_granule_address(s.end);
-    sgc_count_add(&cache->claimed, (size_t)(end - from));
-    sgc_bin_activate(cache, kind, cls);
-    dirty = used_until(bin->page, (uint32_t)(s.end - sgc_page_first_granule(bin->page)));
     cache->unbacked = from;
-    cache->unbacked_bytes = is_worth_backing(bin, from, end, dirty) ? (uint32_t)(end - from) : 0;
-    give_run(bin, from, end, dirty, sgc_kind_cleared(kind));
+    cache->unbacked_bytes = is_worth_backing(bin, from, end, never_used(bin->page)) ? (uint32_t)(end - from) : 0;
+    sgc_bin_give_run(cache, kind, cls, bin->page, s);
     return true;
 }
 
@@ -226,7 +234,7 @@ static void *next_ready(struct sgc_bin *bin, uint32_t kind)
 {
     void *object;
 
-    if (bin->freed == NULL) {
+    if (!sgc_bin_has_freed(bin)) {
         if (bin->limit < bin->end && !sgc_bin_has_run(bin))
             open_run(bin, bin->cur, sgc_kind_cleared(kind));
         return sgc_bin_has_run(bin) ? sgc_bin_bump(bin) : NULL;
@@ -313,7 +321,7 @@ static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, si
         *last = object;
         last = object;
         bytes += bin->size;
-        if (bin->freed != NULL || !sgc_bin_has_run(bin))
+        if (sgc_bin_has_freed(bin) || !sgc_bin_has_run(bin))
             continue;
         last = link_ready(bin, most - bytes, last);
         bytes += (size_t)(bin->cur - ready);
@@ -349,26 +357,11 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
     sgc_assert(!sgc_alloc_bit(granule) && sgc_kind_ok(d->kind));
     if (!sgc_kind_keeps_freed(d->kind))
         return;         /* it waits for a cycle, like garbage, so it calls for one like garbage */
-    if (!cache->keeps_freed) {
-        sgc_count_add(&cache->freed_bytes, bin->size);
-        return;
-    }
     sgc_bin_activate(cache, d->kind, d->cls);
-    bin->nfreed++;
-    sgc_bin_push(bin, object, sgc_bit_index(granule));
-}
-
-/* The bin for watched pages counts nothing but what is to be undone, so it says whether it was the one: another thread may have
- * made the page a watched one since. */
-void sgc_free_undo(struct sgc_cache *cache, void *object)
-{
-    const struct sgc_page *d = &sgc_heap.pages[sgc_page_number((uintptr_t)object)];
-    struct sgc_bin *bin = cache->watched.nfreed != 0 ? &cache->watched : &cache->bin[d->kind][d->cls];
-
-    sgc_assert(sgc_cache_ok(cache) && sgc_heap_contains((uintptr_t)object));
-    sgc_assert(!sgc_heap_is_marking() && bin->nfreed > 0);
-    bin->nfreed--;
-    sgc_own_bit_set(sgc_alloc_words, sgc_bit_index(sgc_granule_number((uintptr_t)object)));
+    if (sgc_bin_closed(bin))
+        sgc_count_add(&cache->freed_bytes, bin->size);
+    else
+        sgc_bin_push(bin, bin->freed, object, sgc_bit_index(granule));
 }
 
 /* In a section.  Bits are set only where slots begin, so should the page have become another's by a second free, nothing is
@@ -396,11 +389,14 @@ static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struc
 
 enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, uint32_t page, size_t granule)
 {
+    const struct sgc_page *d = &sgc_heap.pages[page];
     enum sgc_free_result result;
 
     sgc_assert(sgc_cache_ok(cache) && granule / SGC_PAGE_GRANULES == page);
+    if (sgc_aw_load_acq(&d->tag) == cache->tag)
+        sgc_bin_make_room(cache, d->kind, d->cls);
     sgc_section_enter(&cache->section);
-    result = free_in_section(cache, &sgc_heap.pages[page], granule);
+    result = free_in_section(cache, d, granule);
     sgc_section_leave(&cache->section);
     return result;
 }

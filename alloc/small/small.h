@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-#include "alloc/small/cache.h"
+#include "alloc/small/freed.h"
+#include "alloc/small/slots.h"
 #include "platform/brief.h"
 #include "platform/single_writer.h"
 
@@ -22,22 +23,12 @@
  * are claimed by what alloc/small/claim_short.h has. */
 void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
+/* A run that has been claimed becomes the bin's, which has none.  In a section. */
+void sgc_bin_give_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page, struct sgc_slots s);
+
 /* Claims slots for a batch that has its first, and links them behind it, to `most` in all: what is ready, or some kilobytes of
  * what the active page has.  Outside sections. */
 void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first);
-
-/* A slot freed by this thread, allocated again.  In a section.  It leaves the list before its bit is set: when both happen
- * or only the first, nobody else gets it. */
-__attribute__((always_inline))
-static inline void *sgc_bin_pop(struct sgc_bin *bin)
-{
-    struct sgc_freed *freed = bin->freed;
-
-    bin->freed = freed->next;
-    bin->nfreed--;
-    sgc_own_bit_set(sgc_alloc_words, freed->place);
-    return freed;
-}
 
 /* The next slot of the claimed run; there must be one.  In a section. */
 __attribute__((always_inline))
@@ -78,23 +69,11 @@ static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *obj
     return object < bin->cur || object >= bin->end;
 }
 
-/* In a section; the slot's bit is cleared already.  The link before the head: a jump out in between loses one slot
- * until the next cycle. */
-__attribute__((always_inline))
-static inline void sgc_bin_push(struct sgc_bin *bin, void *object, size_t place)
-{
-    struct sgc_freed *freed = object;
-
-    freed->next = bin->freed;
-    freed->place = place;
-    sgc_compiler_barrier();
-    bin->freed = freed;
-}
-
+/* Nothing has been changed unless it is done. */
 enum sgc_free_step {
     SGC_FREE_STEP_DONE,
-    SGC_FREE_STEP_MISSED,       /* not a common case; nothing has been changed */
-    SGC_FREE_STEP_CLOSED,       /* the bin was closed: sgc_free_undo is to follow */
+    SGC_FREE_STEP_MISSED,       /* not a common case */
+    SGC_FREE_STEP_CLOSED,       /* one but for the bin, which is closed */
 };
 
 /* An address as the number of its granule; of one that is no multiple, a number beyond all granules. */
@@ -113,6 +92,7 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
 {
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
     struct sgc_bin *bin;
+    struct sgc_freed *at;
     size_t place;
 
     /* Acquire: the service thread may have swept the page, and written its bits, just now. */
@@ -122,31 +102,28 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
     place = sgc_bit_index(granule);
     if (__builtin_expect(!sgc_bin_handed_out(bin, object), 0))
         return SGC_FREE_STEP_MISSED;
+    at = bin->freed;
+    if (__builtin_expect(sgc_bin_closed(bin), 0))
+        return SGC_FREE_STEP_CLOSED;
     if (__builtin_expect(!sgc_own_bit_take(sgc_alloc_words, place), 0))
         return SGC_FREE_STEP_MISSED;
-    if (__builtin_expect(sgc_own_count_up(&bin->nfreed), 0))
-        return SGC_FREE_STEP_CLOSED;
-    sgc_bin_push(bin, object, place);
+    sgc_bin_push(bin, at, object, place);
     return SGC_FREE_STEP_DONE;
 }
 
-/* In the same brief section: the object is allocated again. */
-void sgc_free_undo(struct sgc_cache *cache, void *object);
-
-/* In the same brief section, instead: if the object is uncollectable it is freed after all, into the bin of its kind, which its
- * page does not name.  Returns its bytes, or 0: sgc_free_undo is to follow.  In the order of the common path: counted before it
- * is linked. */
+/* In the same brief section, after a bin that is closed: if the object is uncollectable, and its page not watched for another
+ * reason, it is freed into the bin of its kind, which its page does not name.  Returns its bytes; 0: nothing is changed. */
 __attribute__((always_inline))
 static inline size_t sgc_free_uncollectable(struct sgc_cache *cache, void *object, size_t granule)
 {
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
     struct sgc_bin *bin = sgc_bin_at(cache, sgc_bin_offset(d->kind, d->cls));
+    size_t place = sgc_bit_index(granule);
 
-    if (!sgc_kind_uncollectable(d->kind) || bin->nfreed >= 0 || !sgc_bin_handed_out(bin, object))
+    if (sgc_a32_load(&d->bin) != sgc_bin_watched(SGC_WATCH_UNCOLLECTABLE) || !sgc_bin_handed_out(bin, object) ||
+        sgc_bin_closed(bin) || !sgc_own_bit_take(sgc_alloc_words, place))
         return 0;
-    cache->watched.nfreed--;
-    bin->nfreed++;
-    sgc_bin_push(bin, object, sgc_bit_index(granule));
+    sgc_bin_push(bin, bin->freed, object, place);
     return bin->size;
 }
 

@@ -40,6 +40,7 @@ static bool first_sweep(uint32_t page)
 enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
 {
     bool first = first_sweep(page);
+    uint32_t owner = sgc_tag_owner(tag);
     enum sgc_fill fill;
 
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
@@ -56,7 +57,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag + sgc_fault_turn(SGC_FAULT_SWEPT_EARLY, 16));
     fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
     if (first && fill != SGC_FILL_EMPTY)
-        sgc_live_pages_count(sgc_tag_owner(tag));
+        sgc_live_pages_count(owner == SGC_ORPHANS ? SGC_NO_OWNER : owner);
     return fill;
 }
 

@@ -23,7 +23,8 @@ bench_shortterm_indexer_DEPENDENCIES = libgc.la
 bench_shortterm_montecarlo_SOURCES = bench/shortterm/montecarlo.c $(shortterm_common)
 bench_shortterm_montecarlo_LDADD = $(shortterm_libraries)
 bench_shortterm_montecarlo_DEPENDENCIES = libgc.la
-bench_shortterm_operations_SOURCES = bench/shortterm/operations.c $(shortterm_common)
+bench_shortterm_operations_SOURCES = bench/shortterm/operations.c bench/shortterm/arena.c bench/shortterm/arena.h \
+	bench/shortterm/loops.c bench/shortterm/loops.h $(shortterm_common)
 bench_shortterm_operations_LDADD = $(shortterm_libraries)
 bench_shortterm_operations_DEPENDENCIES = libgc.la
 

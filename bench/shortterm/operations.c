@@ -15,8 +15,8 @@
  * tick takes the dates of the period off if it is eager; if it is lazy, the following refreshes do, and one in eleven of them
  * frees an object.  Afterwards ticks let all objects go.
  *
- * All libraries are called by pointers, and loops are functions of their own, so that callgrind can count them apart;
- * NAME_operations says how many.
+ * All libraries are called by pointers; the loops are in bench/shortterm/loops.c; NAME_operations says how many operations
+ * they did.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@
 #include <string.h>
 
 #include "bench/measure.h"
-#include "bench/shortterm/app.h"
+#include "bench/shortterm/arena.h"
+#include "bench/shortterm/loops.h"
 
 enum { ROUNDS, BATCH, SIZE, DATES, ONLY, LIBSCM, PARAMETERS };
 enum { NAME_MOST = 64, FIRST_TIMED = 2, PAUSES = 5, DEFAULT_EXTENSION = 10 };
@@ -40,104 +41,11 @@ static struct app_parameter parameters[PARAMETERS] = {
     [LIBSCM] = { "libscm", 0, 0, 0, 0, 0, &libscm },
 };
 
-/* A library; what it does not have is NULL.  What its functions return beside objects is not asked for. */
-struct library {
-    const char *name;
-    void *(*new)(size_t);
-    void (*free)(void *);
-    void (*refresh)(void *, unsigned), (*refresh_global)(void *, unsigned);
-    void (*tick)(void), (*tick_global)(void);
-};
-
 static struct library scm = { .name = "libscm" };
-
-/* In the heap, and so a root of what they point at. */
-static void **objects;
-
-static SGC_region_t *region;
 
 static double *measured;        /* of each round */
 static size_t rounds_measured;
 static size_t calls;            /* of the loop, measured or not */
-
-static size_t batch(void)
-{
-    return (size_t)parameters[BATCH].chosen;
-}
-
-/* ---- the loops that are measured ---- */
-
-#define TIMED __attribute__((noinline)) static void
-
-TIMED timed_pairs(const struct library *l, size_t size)
-{
-    for (size_t i = 0; i < batch(); i++)
-        l->free(l->new(size));
-}
-
-TIMED timed_batches(const struct library *l, size_t size)
-{
-    for (size_t i = 0; i < batch(); i++)
-        objects[i] = l->new(size);
-    for (size_t i = 0; i < batch(); i++)
-        l->free(objects[i]);
-}
-
-TIMED timed_cycles(const struct library *l, size_t size)
-{
-    for (size_t i = 0; i < batch(); i++)
-        l->refresh(l->new(size), 0);
-    l->tick();
-}
-
-TIMED timed_dated(int flags, size_t size)
-{
-    const struct app_dates *dates = app_dates();
-
-    for (size_t i = 0; i < batch(); i++)
-        dates->malloc_dated(size, 0, flags);
-    dates->tick();
-}
-
-/* The region is full when its date is over. */
-TIMED timed_region(const struct library *l, size_t size)
-{
-    const struct app_dates *dates = app_dates();
-
-    for (size_t i = 0; i < batch(); i++)
-        dates->region_malloc(region, size);
-    dates->region_refresh(region, 0);
-    l->tick();
-}
-
-TIMED timed_holds(const struct library *l, size_t size)
-{
-    const struct app_dates *dates = app_dates();
-
-    (void)l;
-    (void)size;
-    for (size_t i = 0; i < batch(); i++)
-        dates->hold(objects[i]);
-    for (size_t i = 0; i < batch(); i++)
-        dates->unhold(objects[i]);
-}
-
-TIMED timed_refreshes(void (*refresh)(void *, unsigned))
-{
-    for (size_t i = 0; i < batch(); i++)
-        refresh(objects[i], 0);
-}
-
-TIMED timed_ticks(void (*tick)(void))
-{
-    for (size_t i = 0; i < batch(); i++)
-        tick();
-}
-
-TIMED timed_tick(void (*tick)(void))
-{
-    tick();
-}
 
 /* ---- rounds ---- */
 
@@ -179,9 +87,9 @@ static void measure_loop(const struct library *l, const char *what, void (*loop)
         uint64_t began = now_ns();
 
         loop(l, (size_t)parameters[SIZE].chosen);
-        note(began, (double)batch());
+        note(began, (double)loops.batch);
     }
-    end_figure(name, (double)batch());
+    end_figure(name, (double)loops.batch);
 }
 
 static void measure_dated(const char *what, int flags)
@@ -195,9 +103,9 @@ static void measure_dated(const char *what, int flags)
         uint64_t began = now_ns();
 
         timed_dated(flags, (size_t)parameters[SIZE].chosen);
-        note(began, (double)batch());
+        note(began, (double)loops.batch);
     }
-    end_figure(name, (double)batch());
+    end_figure(name, (double)loops.batch);
 }
 
 static void measure_ticks(const struct library *l, const char *what, void (*tick)(void))
@@ -210,9 +118,9 @@ static void measure_ticks(const struct library *l, const char *what, void (*tick
         uint64_t began = now_ns();
 
         timed_ticks(tick);
-        note(began, (double)batch());
+        note(began, (double)loops.batch);
     }
-    end_figure(name, (double)batch());
+    end_figure(name, (double)loops.batch);
 }
 
 /* ---- refreshes of objects that live ---- */
@@ -222,8 +130,8 @@ typedef void fill_fn(const struct library *l);
 
 static void fill_here(const struct library *l)
 {
-    for (size_t i = 0; i < batch(); i++)
-        objects[i] = obtained(l->new((size_t)parameters[SIZE].chosen));
+    for (size_t i = 0; i < loops.batch; i++)
+        loops.objects[i] = obtained(l->new((size_t)parameters[SIZE].chosen));
 }
 
 /* A date that outlasts the periods; they are one less, since the tick of the last one lets it be over. */
@@ -233,20 +141,20 @@ static void one_fill(const struct library *l, bool global, bool time_ticks, fill
     void (*tick)(void) = global ? l->tick_global : l->tick;
 
     fill(l);
-    for (size_t i = 0; i < batch(); i++)
-        l->refresh(objects[i], DEFAULT_EXTENSION);
+    for (size_t i = 0; i < loops.batch; i++)
+        l->refresh(loops.objects[i], DEFAULT_EXTENSION);
     for (int period = 0; period < DEFAULT_EXTENSION; period++, calls++) {
         uint64_t began = now_ns();
 
         timed_refreshes(refresh);
         if (!time_ticks && period >= FIRST_TIMED && !is_full())
-            note(began, (double)batch());
+            note(began, (double)loops.batch);
         began = now_ns();
         timed_tick(tick);
         if (time_ticks && period >= FIRST_TIMED && !is_full())
-            note(began, (double)batch());
+            note(began, (double)loops.batch);
     }
-    memset(objects, 0, batch() * sizeof *objects);
+    memset(loops.objects, 0, loops.batch * sizeof *loops.objects);
     for (int i = 0; i < DEFAULT_EXTENSION + 3; i++) {
         l->tick();
         if (global)
@@ -262,7 +170,7 @@ static void measure_refreshes(const struct library *l, const char *what, bool gl
         return;
     while (!is_full())
         one_fill(l, global, time_ticks, fill);
-    end_figure(name, (double)batch());
+    end_figure(name, (double)loops.batch);
 }
 
 /* ---- objects of another thread ---- */
@@ -371,9 +279,11 @@ static void *new_plain(size_t size)
     return GC_malloc_atomic(size);
 }
 
-static const struct library libc = { "libc", malloc, free, NULL, NULL, NULL, NULL };
-static const struct library gc = { "gc", GC_malloc, GC_free, NULL, NULL, NULL, NULL };
-static const struct library gc_plain = { "gc_plain", new_plain, GC_free, NULL, NULL, NULL, NULL };
+static const struct library libc = { .name = "libc", .new = malloc, .free = free };
+static const struct library gc = { .name = "gc", .new = GC_malloc, .free = GC_free };
+static const struct library gc_plain = { .name = "gc_plain", .new = new_plain, .free = GC_free };
+static const struct library arena = { .name = "arena", .new = arena_malloc };
+static const struct library arena_cleared = { .name = "arena_cleared", .new = arena_calloc };
 
 static void our_refresh(void *object, unsigned extension)
 {
@@ -395,9 +305,14 @@ static void our_tick_global(void)
     app_dates()->tick_global();
 }
 
-static const struct library dates = { "dates", GC_malloc, GC_free, our_refresh, our_refresh_global, our_tick, our_tick_global };
-static const struct library dates_plain = { "dates_plain", new_plain, GC_free, our_refresh, our_refresh_global, our_tick,
-                                            our_tick_global };
+static const struct library dates = {
+    .name = "dates", .new = GC_malloc, .free = GC_free, .refresh = our_refresh, .refresh_global = our_refresh_global,
+    .tick = our_tick, .tick_global = our_tick_global
+};
+static const struct library dates_plain = {
+    .name = "dates_plain", .new = new_plain, .free = GC_free, .refresh = our_refresh, .refresh_global = our_refresh_global,
+    .tick = our_tick, .tick_global = our_tick_global
+};
 
 static void *symbol(void *file, const char *name)
 {
@@ -425,6 +340,9 @@ static void open_scm(void)
     *(void **)&scm.refresh_global = symbol(file, "scm_global_refresh");
     *(void **)&scm.tick = symbol(file, "scm_tick");
     *(void **)&scm.tick_global = symbol(file, "scm_global_tick");
+    *(void **)&scm.region_new = dlsym(file, "scm_create_region");
+    *(void **)&scm.region_malloc = dlsym(file, "scm_malloc_in_region");
+    *(void **)&scm.region_refresh = dlsym(file, "scm_refresh_region");
     *(void **)&begin = dlsym(file, "scm_register_thread");
     if (begin != NULL)
         begin();
@@ -436,6 +354,7 @@ static void measure_memory(const struct library *l)
 {
     measure_loop(l, "pair", timed_pairs);
     measure_loop(l, "batch", timed_batches);
+    measure_loop(l, "request", timed_request);
 }
 
 static void measure_library(const struct library *l)
@@ -448,17 +367,35 @@ static void measure_library(const struct library *l)
     measure_ticks(l, "tick_global", l->tick_global);
 }
 
+/* The first libscm had no regions. */
+static void measure_scm(void)
+{
+    measure_memory(&scm);
+    measure_library(&scm);
+    if (scm.region_new != NULL && scm.region_malloc != NULL && scm.region_refresh != NULL)
+        measure_loop(&scm, "region", timed_numbered);
+}
+
+static void measure_arenas(void)
+{
+    measure_loop(&arena, "region", timed_arena);
+    measure_loop(&arena_cleared, "region", timed_arena);
+    measure_loop(&arena, "request", timed_request_arena);
+    measure_loop(&arena_cleared, "request", timed_request_arena);
+}
+
 /* Last, and only if wanted: a library may have more to look at for all objects when there are some of these. */
 static void measure_holds_and_regions(void)
 {
     if (only == NULL || strcmp(only, "dates_hold") == 0)
         fill_here(&dates);
     measure_loop(&dates, "hold", timed_holds);
-    if (only == NULL || strcmp(only, "dates_region") == 0)
-        region = obtained(app_dates()->region_new());
+    if (only == NULL || strcmp(only, "dates_region") == 0 || strcmp(only, "dates_request_region") == 0)
+        loops.region = obtained(app_dates()->region_new());
     measure_loop(&dates, "region", timed_region);
-    if (region != NULL)
-        app_dates()->region_close(region);
+    measure_loop(&dates, "request_region", timed_request_region);
+    if (loops.region != NULL)
+        app_dates()->region_close(loops.region);
 }
 
 static void measure_dates(void)
@@ -467,6 +404,7 @@ static void measure_dates(void)
         return;
     measure_library(&dates);
     measure_loop(&dates_plain, "cycle", timed_cycles);
+    measure_loop(&dates, "request", timed_request_dated);
     measure_dated("malloc_dated", 0);
     measure_dated("malloc_dated_plain", SGC_SHORTTERM_ATOMIC);
     measure_others(&dates);
@@ -479,15 +417,15 @@ int main(int argc, char **argv)
     app_need_extension(DEFAULT_EXTENSION);
     app_begin(argc, argv, "operations", parameters, PARAMETERS);
     open_scm();
-    objects = app_new(batch() * sizeof *objects);
+    loops.batch = (size_t)parameters[BATCH].chosen;
+    loops.objects = app_new(loops.batch * sizeof *loops.objects);
     measured = obtained(malloc((size_t)parameters[ROUNDS].chosen * sizeof *measured));
     measure_memory(&libc);
     measure_memory(&gc);
     measure_memory(&gc_plain);
-    if (libscm != NULL) {
-        measure_memory(&scm);
-        measure_library(&scm);
-    }
+    measure_arenas();
+    if (libscm != NULL)
+        measure_scm();
     measure_dates();
     free(measured);
     return app_end(1u << 24);

@@ -18,6 +18,7 @@
 #include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
+#include "gc/collect/turn.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
@@ -122,6 +123,8 @@ static void collect_a_little(struct sgc_mutator *self)
 {
     enum sgc_due due = sgc_pacing_poll(self);
 
+    if (sgc_turn_offered())
+        sgc_turn_take(self, 0);
     if (!sgc_concurrent_busy())
         sgc_collect_as_due(self, due, sgc_allocate_stop(), 0);
     else if (sgc_gc_lock_held() || !sgc_assist_bytes(self, (size_t)GC_get_rate() * UNIT))

@@ -52,6 +52,9 @@ static void report_address(const char *function, uintptr_t address, const char *
                  "relatives returned; an object that has been freed is gone", function, (void *)address, happens);
     else if (freed_with_guards(sgc_debug_around((void *)address)))
         report_free(function, address, happens);
+    else if (sgc_upper_owns(&o))
+        sgc_warn("%s(%p): the address lies in a region of short-term memory; %s. What is in a region goes when the region's "
+                 "dates are over", function, (void *)address, happens);
     else if (o.start != address)
         sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; %s. Pass the object's first "
                  "address, GC_base() finds it", function, (void *)address, address - o.start, (void *)o.start,
@@ -117,18 +120,11 @@ static void free_missed(void *object, struct sgc_cache *cache)
     free_slowly(object);
 }
 
-__attribute__((noinline))
-static void free_closed(void *object, struct sgc_cache *cache)
-{
-    sgc_free_undo(cache, object);
-    free_missed(object, cache);
-}
-
-/* Uncollectable objects are counted.  What is registered about an object, or may keep it, is asked about the slow way. */
+/* Uncollectable objects are counted. */
 __attribute__((always_inline))
 static inline bool free_counted(void *object, struct sgc_cache *cache, size_t granule)
 {
-    size_t counted = sgc_finalization_used() ? 0 : sgc_free_uncollectable(cache, object, granule);
+    size_t counted = sgc_free_uncollectable(cache, object, granule);
 
     if (counted == 0)
         return false;
@@ -136,9 +132,9 @@ static inline bool free_counted(void *object, struct sgc_cache *cache, size_t gr
     return true;
 }
 
-/* Uncollectable objects, and pages where something is registered about an object (sgc_page_free_slowly), which must be
- * forgotten, meet a bin that is never open: their pages name that one.  Each way out is a return or a jump, so that the common
- * ones need no stack frame. */
+/* Uncollectable objects, and pages where something is registered about an object, which must be forgotten, or may keep it
+ * (sgc_page_watch), meet a bin that is never open: their pages name that one.  Each way out is a return or a jump, so that the
+ * common ones need no stack frame. */
 void GC_free(void *object)
 {
     struct sgc_cache *cache = sgc_fast_cache;
@@ -154,7 +150,7 @@ void GC_free(void *object)
     if (__builtin_expect(step == SGC_FREE_STEP_MISSED, 0))
         free_missed(object, cache);
     else if (__builtin_expect(step == SGC_FREE_STEP_CLOSED, 0) && !free_counted(object, cache, granule))
-        free_closed(object, cache);
+        free_missed(object, cache);
     else if (sgc_brief_leave(&cache->section))
         sgc_brief_look(&cache->section, NULL);
 }

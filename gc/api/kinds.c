@@ -76,6 +76,27 @@ static const char *mistake(GC_word descriptor, bool add_size)
     return NULL;
 }
 
+static uint32_t make_kind(const struct sgc_kind *kind)
+{
+    struct sgc_registry_look look;
+    uint32_t number;
+
+    sgc_registry_enter(&look);
+    number = sgc_caches_make_kind(kind);
+    sgc_registry_leave(&look);
+    sgc_assert(number >= SGC_KINDS_BUILT_IN && number <= SGC_KINDS);
+    return number;
+}
+
+static void say_none_made(const char *who, const char *instead)
+{
+    if (sgc_kind_count() == SGC_KINDS)
+        sgc_warn("%s: there are %d kinds already; %s. Make each kind once and keep its number", who, SGC_KINDS, instead);
+    else
+        sgc_warn("%s: the system has no memory for what each thread keeps of a kind; %s. Free memory or raise the limit", who,
+                 instead);
+}
+
 unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int clear)
 {
     const char *why = mistake(descriptor, add_size != 0);
@@ -88,14 +109,10 @@ unsigned GC_new_kind(void **free_list, GC_word descriptor, int add_size, int cle
                  why);
         kind = kind_from(0, true, true);
     }
-    number = sgc_kind_make(&kind);
-    sgc_assert(number <= SGC_KINDS && number >= SGC_KINDS_BUILT_IN);
+    number = make_kind(&kind);
     if (number != SGC_KINDS)
         return number;
-    sgc_warn("GC_new_kind: there are %d kinds already; 1 is returned, an ordinary object with pointers. Make each kind once "
-             "and keep "
-             "its number",
-             SGC_KINDS);
+    say_none_made("GC_new_kind", "1 is returned, an ordinary object with pointers");
     return GC_I_NORMAL;
 }
 
@@ -109,15 +126,14 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
     if (sgc_api_self() == NULL)
         return SGC_KIND_CONSERVATIVE;
     closed = sgc_gc_lock_enter(sgc_mutator_self());
-    if (sgc_a32_load(number) == 0 && (made = sgc_kind_make(kind)) != SGC_KINDS)
+    if (sgc_a32_load(number) == 0 && (made = make_kind(kind)) != SGC_KINDS)
         sgc_a32_store_rel(number, made);
     made = sgc_a32_load(number);
     sgc_assert(made == 0 || (SGC_KINDS_BUILT_IN <= made && made < sgc_kind_count()));
     sgc_gc_lock_leave(closed);
     if (made != 0)
         return made;
-    sgc_warn("%s need a kind, and there are %d already; ordinary objects are used instead. Make fewer by GC_new_kind", what,
-             SGC_KINDS);
+    say_none_made(what, "ordinary objects are used instead");
     return SGC_KIND_CONSERVATIVE;
 }
 
@@ -136,12 +152,9 @@ uint32_t sgc_api_uncollectable_kind(uint32_t kind)
         return like != 0 ? like : kind;
     sgc_assert(sgc_kind_is_client(kind));
     copy.uncollectable = true;
-    like = sgc_kind_make(&copy);
+    like = make_kind(&copy);
     if (like == SGC_KINDS)
-        sgc_warn(
-            "GC_generic_malloc_uncollectable: kind %u needs a sibling that is not collected, and there are %d kinds already; "
-            "NULL is returned. Make fewer kinds",
-            kind, SGC_KINDS);
+        say_none_made("GC_generic_malloc_uncollectable", "NULL is returned, since that would be a kind of its own");
     else
         sgc_a32_store_rel(&uncollectable_like[kind], like);
     return like;

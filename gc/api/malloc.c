@@ -68,10 +68,10 @@ static inline void *uncollectable(size_t size, uint32_t kind)
         return uncollectable_slowly(size, kind);
     bin = sgc_fast_bin(cache, size, kind);
     sgc_brief_enter(&cache->section);
-    if (__builtin_expect(bin->freed == NULL && !sgc_bin_has_run(bin), 0))
+    if (__builtin_expect(!sgc_bin_has_freed(bin) && !sgc_bin_has_run(bin), 0))
         return uncollectable_missed(size, kind, cache);
     sgc_aw_add_relaxed(&sgc_client_non_gc_bytes, bin->size);
-    if (bin->freed == NULL) {
+    if (!sgc_bin_has_freed(bin)) {
         object = sgc_bin_bump(bin);
     } else {
         object = sgc_bin_pop(bin);

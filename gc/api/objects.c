@@ -9,13 +9,14 @@
 #include "gc/config/public_vars.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
+#include "gc/threads/upper.h"
 #include "mark/displacements.h"
 
 void *GC_base(void *address)
 {
     struct sgc_object o;
 
-    return sgc_object_find((uintptr_t)address, &o) ? (void *)o.start : NULL;
+    return sgc_object_find((uintptr_t)address, &o) && !sgc_upper_owns(&o) ? (void *)o.start : NULL;
 }
 
 int GC_is_heap_ptr(const void *address)

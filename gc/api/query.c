@@ -11,7 +11,6 @@
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/counts.h"
-#include "gc/pacing/pacing.h"
 #include "gc/pacing/pacing_rules.h"
 #include "gc/events/stats.h"
 
@@ -19,9 +18,17 @@ enum { ATTEMPTS = 100 };
 
 /* ---- one by one ---- */
 
+static size_t live_bytes(const struct sgc_counts *c)
+{
+    return sgc_pace_less(c->live + c->allocated_since, c->freed_since);
+}
+
 size_t sgc_api_live_bytes(void)
 {
-    return sgc_pace_less(sgc_pacing_live() + sgc_counts_allocated_since(), sgc_counts_freed_since());
+    struct sgc_counts c;
+
+    sgc_counts_get(&c);
+    return live_bytes(&c);
 }
 
 size_t sgc_api_free_bytes(void)
@@ -38,7 +45,7 @@ FIGURE(free_bytes, size_t, sgc_api_free_bytes())
 FIGURE(unmapped_bytes, size_t, sgc_pace_less(sgc_heap_committed(), sgc_heap_size()))
 FIGURE(bytes_since_gc, size_t, sgc_counts_allocated_since())
 FIGURE(expl_freed_bytes_since_gc, size_t, sgc_counts_freed_since())
-FIGURE(total_bytes, size_t, sgc_counts_allocated_before() + sgc_counts_allocated_since())
+FIGURE(total_bytes, size_t, sgc_counts_allocated_total())
 FIGURE(obtained_from_os_bytes, size_t, sgc_heap_committed())
 FIGURE(memory_use, size_t, sgc_api_live_bytes())
 
@@ -48,21 +55,23 @@ static void read_once(struct GC_prof_stats_s *s)
 {
     GC_word size = GC_get_heap_size();
     GC_word committed = sgc_heap_committed();
+    struct sgc_counts c;
 
+    sgc_counts_get(&c);
     *s = (struct GC_prof_stats_s){
         .heapsize_full = sgc_pace_larger(committed, size),
         .unmapped_bytes = sgc_pace_less(committed, size),
-        .bytes_allocd_since_gc = sgc_counts_allocated_since(),
-        .allocd_bytes_before_gc = sgc_counts_allocated_before(),
+        .bytes_allocd_since_gc = c.allocated_since,
+        .allocd_bytes_before_gc = c.allocated_before,
         .non_gc_bytes = sgc_aw_load(&sgc_client_non_gc_bytes),
         .gc_no = sgc_cycles_finished(),
         .markers_m1 = (GC_word)GC_get_parallel(),
         .bytes_reclaimed_since_gc = sgc_aw_load(&sgc_api_counters.reclaimed_last),
         .reclaimed_bytes_before_gc = sgc_aw_load(&sgc_api_counters.reclaimed_before),
-        .expl_freed_bytes_since_gc = sgc_counts_freed_since(),
+        .expl_freed_bytes_since_gc = c.freed_since,
         .obtained_from_os_bytes = committed,
     };
-    s->free_bytes_full = sgc_api_free_bytes() + s->unmapped_bytes;
+    s->free_bytes_full = sgc_pace_less(size, live_bytes(&c)) + s->unmapped_bytes;
     sgc_assert(s->unmapped_bytes <= s->free_bytes_full && s->unmapped_bytes <= s->heapsize_full);
 }
 

@@ -17,7 +17,6 @@
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/counts.h"
-#include "gc/pacing/pacing.h"
 #include "gc/events/stats.h"
 #include "gc/threads/world.h"
 
@@ -86,11 +85,16 @@ static size_t tables_bytes(void)
 static size_t records_bytes(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t bytes = sgc_round_up(sizeof(struct sgc_mutator), sgc_heap.os_page);
+    struct sgc_registry_look look;
     size_t sum = 0;
 
-    for (uint32_t id = 1; id < caches; id++)
-        sum += sgc_mem_resident(sgc_cache_of(id), bytes);
+    sgc_registry_enter(&look);
+    for (uint32_t id = 1; id < caches; id++) {
+        const struct sgc_stretch *memory = &sgc_cache_of(id)->memory;
+
+        sum += sgc_mem_resident(memory->start, memory->have);
+    }
+    sgc_registry_leave(&look);
     return sum;
 }
 
@@ -149,7 +153,7 @@ static void read_stats(struct SGC_stats *s)
     sgc_stats_get(&t);
     *s = (struct SGC_stats){
         .collections = t.cycle.cycles,
-        .live_bytes = sgc_pacing_live(),
+        .live_bytes = sgc_counts_live(),
         .live_objects = sgc_aw_load(&sgc_api_counters.live_objects),
         .allocated_bytes = GC_get_total_bytes(),
         .freed_bytes = sgc_counts_freed_total(),

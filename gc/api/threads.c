@@ -20,6 +20,7 @@
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
+#include "gc/finalize/finalize.h"
 #include "gc/api/real_threads.h"
 #include "gc/api/created_threads.h"
 #include "gc/threads/world.h"
@@ -134,6 +135,7 @@ static void *create(void *raw)
     struct launch launch = { .start = sgc_start_make(c->body, c->arg, detached) };
 
     sgc_assert(sgc_mutator_mine(sgc_mutator_self()) && !sgc_world_is_blocked(sgc_mutator_self()));
+    sgc_cycle_start_threads_ahead(sgc_mutator_self());
     c->error = launch.start != NULL ? launch_thread(&launch, c->thread, c->attr, detached) : EAGAIN;
     if (c->error != 0)
         sgc_start_drop(launch.start);
@@ -313,6 +315,11 @@ int GC_unregister_my_thread(void)
         sgc_warn(
             "GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
             "nothing is changed. Call it afterwards");
+        return GC_UNIMPLEMENTED;
+    }
+    if (sgc_finalizer_running(self, sgc_callers_stack_pointer())) {
+        sgc_warn("GC_unregister_my_thread: called by a finalizer or an expiry procedure, after which SGC needs the thread; "
+                 "nothing is changed. Call it afterwards");
         return GC_UNIMPLEMENTED;
     }
     sgc_start_over();

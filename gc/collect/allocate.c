@@ -4,6 +4,7 @@
  */
 #include "gc/collect/allocate.h"
 
+#include "alloc/leave.h"
 #include "alloc/large_object.h"
 #include "alloc/refill.h"
 #include "alloc/small/claim_short.h"
@@ -15,16 +16,19 @@
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/due.h"
+#include "gc/collect/external_stop.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/finalize.h"
 #include "gc/pacing/costs.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/heap_growth.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/collect/torture.h"
+#include "gc/collect/turn.h"
 
 SGC_STATE struct sgc_allocate_settings sgc_allocate_settings;
 
@@ -96,8 +100,14 @@ static enum sgc_collect_result collect(struct sgc_mutator *self, enum sgc_reason
 
 static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
 {
-    enum sgc_due due = sgc_pacing_poll(self);
+    enum sgc_due due;
 
+    sgc_section_of(self)->leaves = false;       /* it has gone on since */
+    if (sgc_turn_offered()) {
+        sgc_turn_take(self, from);
+        sgc_stack_clear_deep();
+    }
+    due = sgc_pacing_poll(self);
     if (sgc_a32_load(&sgc_allocate_settings.manual) != 0)
         return;
     if (sgc_torture_due(self))
@@ -110,7 +120,7 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
 static bool others_were_faster(size_t bytes)
 {
     size_t pages = sgc_aw_load(&sgc_pool.limit);
-    size_t live = sgc_pacing_live();
+    size_t live = sgc_counts_live();
     size_t limit = pages < SIZE_MAX / SGC_PAGE ? pages * SGC_PAGE : 0;
 
     sgc_assert(bytes != 0);
@@ -132,6 +142,17 @@ static bool free_waiting(struct sgc_mutator *self, uintptr_t entry)
     return freed;
 }
 
+/* What other threads have in hand, or in pages in use, is nobody's for a moment: so memory has run out only when no page of any
+ * thread has room. */
+static bool take_from_others(struct sgc_mutator *self, const struct request *r)
+{
+    if (!r->small || !sgc_leave_others_have(&self->cache, r->kind, r->cls) || !sgc_external_stop(self))
+        return false;
+    sgc_leave_class(r->kind, r->cls, sgc_section_of(self));
+    sgc_external_resume(self);
+    return true;
+}
+
 /* Memory has run out: collections may help, unless the last ones did not.  `seen`: the cycles that were finished before the
  * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
  * and count as useless.  Nothing is refused before those have been asked that only wait to be freed; what is freed so may
@@ -151,6 +172,8 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
         seen = sgc_cycles_finished();
         object = attempt(self, r);
     }
+    if (object == NULL && take_from_others(self, r))
+        object = attempt(self, r);
     while (object == NULL && sgc_group_limit_gives_way(r->bytes))
         object = attempt(self, r);
     return object;
@@ -379,7 +402,7 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
         return small_or_slow(bytes, kind);
     bin = sgc_fast_bin(cache, bytes, kind);
     sgc_brief_enter(&cache->section);
-    if (bin->freed != NULL || !sgc_bin_has_run(bin))
+    if (sgc_bin_has_freed(bin) || !sgc_bin_has_run(bin))
         return not_ready(bytes, kind, cache, bin);
     object = sgc_bin_bump(bin);
     if (sgc_brief_leave(&cache->section))

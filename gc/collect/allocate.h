@@ -48,14 +48,14 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
         return sgc_allocate_slow(bytes, kind, SGC_GRANULE);
     bin = sgc_fast_bin(cache, bytes, kind);
     sgc_brief_enter(&cache->section);
-    if (bin->freed == NULL) {
-        if (__builtin_expect(!sgc_bin_has_run(bin), 0))
-            return sgc_allocate_missed(bytes, kind, cache, bin);
-        object = sgc_bin_bump(bin);
-    } else {
+    if (__builtin_expect(sgc_bin_has_freed(bin), 1)) {
         object = sgc_bin_pop(bin);
         if (sgc_kind_has_pointers(kind))
             return sgc_bin_finish_zeroed(cache, object, bin->size);
+    } else {
+        if (__builtin_expect(!sgc_bin_has_run(bin), 0))
+            return sgc_allocate_missed(bytes, kind, cache, bin);
+        object = sgc_bin_bump(bin);
     }
     if (sgc_brief_leave(&cache->section))
         return sgc_brief_look(&cache->section, object);

@@ -84,21 +84,21 @@ static bool stop(struct sgc_mutator *self, uint32_t markers, uint64_t allowed_ns
     return done;
 }
 
-bool sgc_attempt_first(struct sgc_mutator *self)
+bool sgc_attempt_first(struct sgc_mutator *self, uintptr_t from)
 {
-    sgc_cycle_open(self, SGC_REASON_ALLOCATION, NULL, 0);
+    sgc_cycle_open(self, SGC_REASON_ALLOCATION, NULL, from);
     sgc_assert(sgc_cycle.stops == 0);
     stop(self, 1, 0);
     sgc_assert(!sgc_cycle.complete);
     return sgc_cycle.stopped;
 }
 
-bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts)
+bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts, uintptr_t from)
 {
     struct sgc_pause_costs c = sgc_attempt_costs();
     uint64_t allowed = sgc_torture_deadline(self, sgc_pause_allowed(&c, attempts));
 
-    sgc_cycle.self = self, sgc_cycle.from = 0;
+    sgc_cycle.self = self, sgc_cycle.from = from;
     return stop(self, allowed == UINT64_MAX ? (uint32_t)sgc_options.markers : 1, allowed);
 }
 

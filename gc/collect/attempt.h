@@ -4,7 +4,8 @@
  * marked before the deadline, the cycle is committed in the same stop.  Otherwise the program goes on, and what was marked
  * stays marked.
  *
- * By who has the GC lock and the cycle (gc/collect/concurrent.h), world running, outside sections.
+ * By who has the GC lock and the cycle (gc/collect/concurrent.h), world running, outside sections, on a thread whose stack
+ * is scanned from `from`, 0: from here.
  */
 #ifndef SGC_GC_COLLECT_ATTEMPT_H
 #define SGC_GC_COLLECT_ATTEMPT_H
@@ -14,13 +15,13 @@
 #include "gc/threads/mutator.h"
 
 /* The first: it begins the mark, and leaves it to the lead.  False: the world could not be stopped, nothing has begun. */
-bool sgc_attempt_first(struct sgc_mutator *self);
+bool sgc_attempt_first(struct sgc_mutator *self, uintptr_t from);
 
 /* Another, after so many.  True if the cycle is finished. */
-bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts);
+bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts, uintptr_t from);
 
-/* Finishes the cycle, however long it takes, for another reason than the one for which it was begun, on a thread whose stack is
- * scanned from `from`.  False: the world could not be stopped. */
+/* Finishes the cycle, however long it takes, for another reason than the one for which it was begun.  False: the world could
+ * not be stopped. */
 bool sgc_attempt_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from);
 
 /* What stops have cost so far, and the target. */

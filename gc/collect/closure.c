@@ -2,6 +2,7 @@
 /* The closure of a mark.  Who runs it: gc/collect/closure.h. */
 #include "gc/collect/closure.h"
 
+#include "alloc/object.h"
 #include "alloc/pages/dangling.h"
 #include "alloc/whole_heap.h"
 #include "gc/config/options.h"
@@ -23,6 +24,7 @@ struct look {
     bool anywhere;              /* they count wherever in an object they point */
     bool notes;                 /* no mark is looked for, but words that lead to nothing */
     uintptr_t from;             /* lower ones have changed since the mark */
+    uintptr_t shift;            /* what is looked at is a copy of words that lie so much higher */
 };
 
 static void expect_mark(struct look *look, uintptr_t word, const struct sgc_object *o)
@@ -56,8 +58,8 @@ static void look_at_word(void *arg, uintptr_t at)
     struct look *look = arg;
 
     sgc_assert(at % sizeof(uintptr_t) == 0);
-    if (at >= look->from)
-        look_at(look, at, *(const uintptr_t *)at);
+    if (at + look->shift >= look->from)
+        look_at(look, at + look->shift, *(const uintptr_t *)at);
 }
 
 /* An object or a root may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by
@@ -74,7 +76,39 @@ static uintptr_t in_use_below(uintptr_t start, size_t bytes)
     return sp;
 }
 
-static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+/* Of a part of a stack nobody was told of, which reaches up to the first hole, so that there are other stacks in it: what is in
+ * use at an address.  If that is in the heap the stack is one object; otherwise nobody knows where it ends.  Up to *end the
+ * answer is the same. */
+static uintptr_t in_use_around(uintptr_t at, struct sgc_range part, uintptr_t *end)
+{
+    struct sgc_object stack;
+
+    sgc_assert(at >= part.lo && at < part.hi);
+    *end = part.hi;
+    if (!sgc_heap_contains(at))
+        return in_use_below(part.lo, part.hi - part.lo);
+    *end = sgc_round_down(at, SGC_GRANULE) + SGC_GRANULE;
+    if (!sgc_object_slot(at, &stack))
+        return 0;
+    *end = stack.start + stack.bytes;
+    return in_use_below(stack.start, stack.bytes);
+}
+
+static void look_in_copy(struct look *look, struct sgc_range range, const struct sgc_root_copy *copy)
+{
+    uintptr_t end = 0;
+
+    look->shift = copy->from - range.lo;
+    for (uintptr_t at = range.lo; at < range.hi; at += sizeof at) {
+        if (at + look->shift >= end)
+            look->from = in_use_around(at + look->shift, copy->part, &end);
+        look_at_word(look, at);
+    }
+    look->shift = 0;
+}
+
+static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                         const struct sgc_root_copy *copy)
 {
     static const char *const names[] = {
         [SGC_ROOT_STATIC] = "static data", [SGC_ROOT_ADDED] = "an added root", [SGC_ROOT_STACK] = "a stack",
@@ -86,6 +120,10 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
     sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
     look->where = names[kind];
     look->anywhere = sgc_options.all_interior_pointers || kind > SGC_ROOT_ADDED;
+    if (copy != NULL) {
+        look_in_copy(look, range, copy);
+        return;
+    }
     look->from = in_use_below(range.lo, range.hi - range.lo);
     for (uintptr_t at = sgc_round_up(range.lo, sizeof at); at + sizeof at <= range.hi; at += sizeof at)
         look_at_word(look, at);

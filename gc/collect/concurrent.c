@@ -12,6 +12,7 @@
 #include "gc/collect/external_stop.h"
 #include "gc/collect/pause.h"
 #include "gc/collect/start_state.h"
+#include "gc/collect/turn.h"
 #include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
@@ -30,10 +31,15 @@ enum { PAGES_AT_ONCE = 64 };
 /* So long the program runs until a stop that has failed is tried again. */
 static const uint64_t RETRY_NS = 200000000;
 
+/* So long collections stop the program until the lead looks again whether they can run beside it. */
+static const uint64_t AGAIN_NS = 3000000000;
+
 struct concurrent {
     sgc_a32_t enabled;
     sgc_a32_t enabling;         /* some thread is about to: others leave it to that */
     sgc_a32_t state;            /* enum state */
+    sgc_a32_t asked_in;         /* epoch */
+    sgc_aw_t again_at;          /* when to look whether there is a source again; 0: never */
     sgc_a32_t held, inside;     /* futex words */
     uint64_t marking_since;     /* when the lead went inside */
 };
@@ -66,18 +72,32 @@ static bool asked(void)
 static void over(void)
 {
     sgc_pacing_mark_over();
-    sgc_a32_store_rel(&concurrent.state, IDLE);
+    sgc_a32_store_sc(&concurrent.state, IDLE);
     sgc_wake(&concurrent.state, INT_MAX);
+    sgc_turn_withdraw();
 }
 
-/* There is nothing that tells written pages, or nobody to lead.  That has been said; the program may ask again
- * (GC_enable_incremental). */
+static void look_again_later(void)
+{
+    sgc_aw_store(&concurrent.again_at, sgc_clock_ns() + AGAIN_NS);
+}
+
+/* There is nothing that tells written pages, or nobody to lead.  That has been said; the lead looks again from time to time,
+ * and the program may ask before (GC_enable_incremental). */
 static void switch_off(void)
 {
     sgc_assert(asked());
     sgc_a32_store_rel(&concurrent.enabled, 0);
     sgc_pacing_concurrent(SGC_PACING_STOPS);
+    look_again_later();
     over();
+}
+
+static void switch_on(void)
+{
+    sgc_aw_store(&concurrent.again_at, 0);
+    sgc_a32_store_rel(&concurrent.enabled, 1);
+    sgc_pacing_concurrent(sgc_pause_target_ns());
 }
 
 /* The service thread is started by the first who needs it. */
@@ -104,8 +124,20 @@ static bool may_begin(void)
 void sgc_concurrent_ask(struct sgc_mutator *self)
 {
     sgc_assert(!sgc_gc_lock_held());
-    if (sgc_concurrent_enabled() && may_begin() && sgc_a32_load(&concurrent.state) == IDLE &&
-        sgc_a32_cas(&concurrent.state, IDLE, ASKED))
+    if (!sgc_concurrent_enabled() || !may_begin())
+        return;
+    if (sgc_a32_load_sc(&concurrent.asked_in) != sgc_heap.epoch)
+        sgc_a32_store_sc(&concurrent.asked_in, sgc_heap.epoch);
+    if (sgc_a32_load_sc(&concurrent.state) == IDLE && sgc_a32_cas(&concurrent.state, IDLE, ASKED))
+        wake_lead(self);
+}
+
+void sgc_concurrent_ask_again(struct sgc_mutator *self)
+{
+    uint64_t at = sgc_aw_load(&concurrent.again_at);
+
+    sgc_assert(!sgc_gc_lock_held());
+    if (at != 0 && sgc_clock_ns() >= at && may_begin() && sgc_a32_cas(&concurrent.state, IDLE, ASKED))
         wake_lead(self);
 }
 
@@ -244,26 +276,29 @@ static void sweep_all(struct sgc_mutator *self)
     sgc_clear_finish();
 }
 
-/* Between the sweeping and this stop there may have been a cycle: then nothing was missed that it did not see to. */
-static bool begin(struct sgc_mutator *self, uint32_t epoch)
-{
-    bool begun = false;
+struct beginning {
+    uint32_t epoch;
+    bool begun;
+};
 
-    sgc_gc_lock_acquire(self);
-    if (sgc_heap.epoch == epoch && !collecting_is_disabled() && !sgc_upper_marks() && !sgc_next_in_one_stop()) {
+/* Between the sweeping and this stop there may have been a cycle, which has seen to what was asked for before it.  With the GC
+ * lock. */
+static void begin(struct sgc_mutator *self, uintptr_t from, void *arg)
+{
+    struct beginning *b = arg;
+
+    if (sgc_heap.epoch == b->epoch && !collecting_is_disabled() && !sgc_upper_marks() && !sgc_next_in_one_stop()) {
         sgc_cycle_start_helpers((uint32_t)sgc_options.concurrent_markers);
         sgc_team_make_spares(&sgc_cycle.team);
         sgc_a32_store_rel(&concurrent.state, MARKING);
-        begun = sgc_attempt_first(self);
-        if (begun)
+        b->begun = sgc_attempt_first(self, from);
+        if (b->begun)
             sgc_pacing_mark_begins();
         else if (!collecting_is_disabled())
             sgc_pacing_given_up();
     }
-    if (!begun)
+    if (!b->begun)
         over();
-    sgc_gc_lock_release();
-    return begun;
 }
 
 static void mark(void *arg)
@@ -319,35 +354,45 @@ static void nap(void *arg)
     sgc_sleep_ns(RETRY_NS);
 }
 
-/* *failed: the world could not be stopped.  If that is because collections are disabled now, the cycle is given up next. */
-static bool attempt_once_more(struct sgc_mutator *self, uint32_t attempt, bool *failed)
-{
+struct ending {
+    uint32_t attempt;
     bool finished;
+    bool failed;                /* the world could not be stopped */
+};
 
+/* If it could not be stopped because collections are disabled now, the cycle is given up next. */
+static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct ending *e)
+{
     if (collecting_is_disabled()) {
-        finished = sgc_concurrent_cancel(self);
-        *failed = !finished;
-        return finished;
+        e->finished = sgc_concurrent_cancel(self);
+        e->failed = !e->finished;
+        return;
     }
-    finished = sgc_attempt(self, attempt);
-    if (finished)
+    e->finished = sgc_attempt(self, e->attempt, from);
+    if (e->finished)
         over();
-    *failed = !finished && !sgc_cycle.stopped && !collecting_is_disabled();
-    return finished;
+    e->failed = !e->finished && !sgc_cycle.stopped && !collecting_is_disabled();
+}
+
+/* With the GC lock; another thread may have ended the cycle meanwhile. */
+static void end(struct sgc_mutator *self, uintptr_t from, void *arg)
+{
+    struct ending *e = arg;
+
+    e->finished = true;
+    if (sgc_concurrent_marks())
+        attempt_once_more(self, from, e);
 }
 
 /* True if that was the last stop. */
 static bool try_to_finish(struct sgc_mutator *self, uint32_t attempt)
 {
-    bool finished = true, failed = false;
+    struct ending e = { .attempt = attempt };
 
-    sgc_gc_lock_acquire(self);
-    if (sgc_concurrent_marks())
-        finished = attempt_once_more(self, attempt, &failed);
-    sgc_gc_lock_release();
-    if (failed)
+    sgc_turn_offer(self, end, &e);
+    if (e.failed)
         sgc_world_sleep(self, nap, NULL);
-    return finished;
+    return e.finished;
 }
 
 static void arm(void *arg)
@@ -355,24 +400,67 @@ static void arm(void *arg)
     *(bool *)arg = sgc_watch_arm();
 }
 
+/* ---- a source that was lost ---- */
+
+static void open_again(void *arg)
+{
+    *(bool *)arg = sgc_watch_open_again();
+}
+
+/* By the lead, since to open a source may take locks for which threads wait in a handler.  The program may ask at the same
+ * time: then it is left to that. */
+static void look_again(struct sgc_mutator *self)
+{
+    bool open = false;
+
+    sgc_assert(asked() && !sgc_gc_lock_held());
+    look_again_later();
+    if (!sgc_upper_marks() && sgc_a32_cas(&concurrent.enabling, 0, 1)) {
+        sgc_world_sleep(self, open_again, &open);
+        if (open)
+            switch_on();
+        sgc_a32_store_rel(&concurrent.enabling, 0);
+    }
+    over();
+}
+
+/* ---- the lead's part, from the beginning ---- */
+
+/* Who has asked after the cycle that took the place of ours, while the lead waited for its turn, wants another one.  Either we
+ * see that he has asked, or he that nothing is asked for any more. */
+static void ask_for_the_late(struct sgc_mutator *self, const struct beginning *b)
+{
+    uint32_t epoch = sgc_heap.epoch;
+
+    sgc_assert(!sgc_gc_lock_held());
+    if (!b->begun && epoch != b->epoch && sgc_a32_load_sc(&concurrent.asked_in) == epoch)
+        sgc_concurrent_ask(self);
+}
+
 /* Arming counts as blocked: it may hold a source's lock, for which threads wait in a handler, where they cannot be stopped. */
 static void lead(struct sgc_mutator *self)
 {
-    uint32_t epoch = sgc_heap.epoch;
+    struct beginning b = { .epoch = sgc_heap.epoch };
     bool armed = false;
 
     sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());
+    if (!sgc_concurrent_enabled()) {
+        look_again(self);
+        return;
+    }
     sweep_all(self);
     sgc_world_sleep(self, arm, &armed);
     if (!armed) {
         switch_off();
         return;
     }
-    if (begin(self, epoch))
+    sgc_turn_offer(self, begin, &b);
+    if (b.begun)
         for (uint32_t attempt = 0; mark_beside(self); attempt++)
             if (try_to_finish(self, attempt))
                 break;
     sgc_watch_rest();
+    ask_for_the_late(self, &b);
 }
 
 /* ---- start and fork ---- */
@@ -405,10 +493,12 @@ void sgc_concurrent_enable(void)
 
     if (sgc_concurrent_enabled() || !sgc_a32_cas(&concurrent.enabling, 0, 1))
         return;
-    if (may_be_led() && sgc_watch_open()) {
+    if (may_be_led()) {
         sgc_service_set_job(&job);
-        sgc_a32_store_rel(&concurrent.enabled, 1);
-        sgc_pacing_concurrent(sgc_pause_target_ns());
+        if (sgc_watch_open())
+            switch_on();
+        else if (sgc_watch_may_open_later())
+            look_again_later();
     }
     sgc_a32_store_rel(&concurrent.enabling, 0);
 }
@@ -422,6 +512,7 @@ void sgc_concurrent_rule_out(struct sgc_mutator *self)
     if (!sgc_concurrent_enabled())
         return;
     sgc_a32_store_rel(&concurrent.enabled, 0);
+    sgc_aw_store(&concurrent.again_at, 0);
     sgc_pacing_concurrent(SGC_PACING_STOPS);
     say_ruled_out();
 }
@@ -433,6 +524,7 @@ void sgc_concurrent_after_fork(void)
         sgc_marking_cancel();
     }
     sgc_pacing_mark_over();
+    sgc_turn_after_fork();
     sgc_a32_store(&concurrent.enabling, 0);
     sgc_a32_store(&concurrent.state, IDLE);
     sgc_a32_store(&concurrent.held, 0);

@@ -2,16 +2,20 @@
 /*
  * Concurrent cycles: marking while the program runs, between short stops (doc/design/concurrent.md).
  *
- * The service thread leads: it sweeps everything, has the pages watched, stops the program for its roots, marks beside it,
- * looks at what was written meanwhile, and stops it again for the rest.  While it marks it counts as stopped and holds no
- * lock.  Helper markers, and threads that assist, mark with it; they are out of the heap whenever it is.  Each stop is an
- * attempt to finish; one that would take longer than the target lets the program go on, and keeps its marks.
+ * The service thread leads: it sweeps everything, has the pages watched, has the program stopped for its roots, marks
+ * beside it, looks at what was written meanwhile, and has it stopped again for the rest: by a thread of the program that
+ * allocates, if one does (gc/collect/turn.h).  While it marks, or waits for that, it counts as stopped and holds no lock.
+ * Helper markers, and threads that assist, mark with it; they are out of the heap whenever it is.  Each stop is an attempt to
+ * finish; one that would take longer than the target lets the program go on, and keeps its marks.
  *
  * Whoever has the GC lock may take the cycle from the lead between two pieces of work, to finish it or to give it up.
  *
  *   what      written by                                 read by          ordering
  *   state     any thread: IDLE to ASKED by CAS; the      everybody        acquire-release RMW; a stale IDLE or MARKING costs
  *             lead, and who has the GC lock: the rest                     a question too many
+ *   asked_in  any thread, before it looks at `state`       the lead,        sequentially consistent, as `state` is there: one
+ *                                                        after its over   of the two sees the other's word
+ *   again_at  the lead; who enables or rules out         any thread       relaxed: a stale one costs a look
  *   held      who has the GC lock                        the lead         sequentially consistent with `inside`: each side
  *   inside    the lead                                   who has the      writes its own word, then reads the other's
  *                                                        GC lock
@@ -35,6 +39,10 @@ bool sgc_concurrent_enabled(void);
 
 /* A cycle is wanted.  Any thread; outside sections, the GC lock not held. */
 void sgc_concurrent_ask(struct sgc_mutator *self);
+
+/* Cycles stop the program although others were asked for: if it is time, has the lead look whether that must be so.  As
+ * above. */
+void sgc_concurrent_ask_again(struct sgc_mutator *self);
 
 /* One is wanted, or has begun, and is not over; it has begun. */
 bool sgc_concurrent_busy(void);

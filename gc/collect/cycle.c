@@ -125,6 +125,20 @@ void sgc_cycle_start_markers(struct sgc_mutator *self)
     sgc_gc_lock_release();
 }
 
+void sgc_cycle_start_threads_ahead(struct sgc_mutator *self)
+{
+    static SGC_STATE sgc_a32_t begun;
+
+    if (sgc_a32_load(&begun) != 0 || sgc_limit_address_space() == SIZE_MAX || sgc_gc_lock_held())
+        return;
+    sgc_assert(self == sgc_mutator_self());
+    sgc_a32_store(&begun, 1);
+    sgc_cycle_start_markers(self);
+    sgc_gc_lock_acquire(self);
+    sgc_service_start();
+    sgc_gc_lock_release();
+}
+
 /* ---- disabling ---- */
 
 void sgc_collect_disable(void)

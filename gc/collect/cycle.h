@@ -30,6 +30,11 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
 /* Starts the threads of all markers that there may be.  Outside sections. */
 void sgc_cycle_start_markers(struct sgc_mutator *self);
 
+/* Under RLIMIT_AS: starts the collector's threads.  By a thread that is about to create one of the program's: to create one
+ * allocates, and malloc gives each thread that allocates for the first time 64 MB of address space.  This one has that,
+ * the thread that happens to need a collection first may not. */
+void sgc_cycle_start_threads_ahead(struct sgc_mutator *self);
+
 /* Collections are disabled while this is not zero. */
 void sgc_collect_disable(void);
 bool sgc_collect_enable(void);              /* false: it was not disabled */

@@ -30,8 +30,10 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(
         sgc_concurrent_ask(self);
     else if (due == SGC_DUE_ASSIST)
         sgc_assist(self);
-    else if (!wait_for_cycle(self))
+    else if (!wait_for_cycle(self)) {
         sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
+        sgc_concurrent_ask_again(self);
+    }
     sgc_stack_clear_deep();
 }
 

@@ -48,7 +48,7 @@ static void lock_all(struct sgc_section *self)
         sgc_lock(&sgc_cache_of(id)->lock, NULL);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lock(&sgc_orphans.lock, self);
-    sgc_lock(&sgc_pool.lock, self);
+    sgc_pool_lock_settled(self);
 }
 
 static void unlock_all(struct sgc_section *self)

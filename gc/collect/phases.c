@@ -75,7 +75,7 @@ static bool retire(struct sgc_cycle *c)
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     SGC_EVENT(stopped, &c->record);
     retire_caches();
-    c->record.live_bytes_before = sgc_pacing_live() + sgc_counts_allocated_since();
+    c->record.live_bytes_before = sgc_counts_live() + sgc_counts_allocated_since();
     sgc_torture_check();
     if (c->stops == 0) {
         sgc_dangling_end();
@@ -228,6 +228,7 @@ static bool phase_flip(struct sgc_cycle *c)
         if (verifies())
             sgc_closure_check();
         sgc_survival_keep();
+        SGC_UPPER(marked, ());
         flip();
         sgc_survival_flipped();
         sgc_torture_check();

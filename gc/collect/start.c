@@ -53,6 +53,13 @@ static void say_if_unbound(void)
                  sgc_option_current(&sgc_option_table[SGC_OPT_SGC_NUMA], word, sizeof word), sgc_homes_refused());
 }
 
+/* Fewer addresses than were asked for: the option says how many there are. */
+static void say_if_cut(void)
+{
+    if (sgc_heap.reserved < sgc_options.reserve)
+        sgc_option_clamp(SGC_OPT_SGC_RESERVE, (int64_t)sgc_heap.reserved, "the system has no more addresses in one piece");
+}
+
 static bool start_heap(void)
 {
     struct sgc_heap_config config = {
@@ -71,6 +78,7 @@ static bool start_heap(void)
     sgc_assert(sgc_init_mine());
     if (!sgc_heap_init(&config))
         return false;
+    say_if_cut();
     say_if_unbound();
     start_checks();
     sgc_group_limit_set(sgc_options.maximum_heap);

@@ -3,7 +3,6 @@
 #include "gc/collect/upper_start.h"
 
 #include "gc/collect/concurrent.h"
-#include "gc/finalize/finalize.h"
 #include "gc/threads/gc_lock.h"
 
 void sgc_upper_start(struct sgc_mutator *self, const struct sgc_upper *upper)
@@ -11,8 +10,6 @@ void sgc_upper_start(struct sgc_mutator *self, const struct sgc_upper *upper)
     bool closed = sgc_gc_lock_enter(self);
 
     sgc_assert(sgc_mutator_mine(self) && upper != NULL && sgc_upper() == NULL);
-    if (upper->keeps != NULL)
-        sgc_finalization_use(SGC_USED_KEEPS);
     if (upper->mark != NULL)
         sgc_concurrent_rule_out(self);
     sgc_aw_store_rel(&sgc_upper_now, (uintptr_t)upper);

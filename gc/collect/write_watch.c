@@ -2,6 +2,7 @@
 /* See gc/collect/write_watch.h. */
 #include "gc/collect/write_watch.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "alloc/object.h"
@@ -26,7 +27,9 @@ struct watch {
     sgc_aw_t source;                    /* struct sgc_dirty_source; 0: none is open */
     sgc_aw_t changing;                  /* the one that is being opened, or closed; 0: none */
     bool lost;                          /* since it was opened something could not be collected */
-    bool told;                          /* that some pages cannot be watched */
+    int error;                          /* why there was none when one was opened last */
+    sgc_aw_t *said;                     /* what has been said, a bit each: shared with the children of forks */
+    sgc_aw_t said_here;                 /* the same, where nothing can be shared */
     uint64_t written[AT_ONCE][SGC_WRITTEN_WORDS];
 };
 
@@ -39,11 +42,23 @@ static const struct sgc_dirty_source *source(void)
 
 /* ---- choosing ---- */
 
+static const char at_start[] = "here", later[] = "any more";
+
+enum { UNWATCHED = 63 };                /* beside the numbers of errors: some pages cannot be watched */
+
 static const struct sgc_dirty_source *const by_option[] = {
     [SGC_DIRTY_ASYNC] = &sgc_dirty_async, [SGC_DIRTY_SOFT] = &sgc_dirty_soft,
     [SGC_DIRTY_MPROTECT] = &sgc_dirty_mprotect, [SGC_DIRTY_NONE] = &sgc_dirty_none,
     [SGC_DIRTY_SOFTWARE] = &sgc_dirty_software,
 };
+
+/* Whoever collects pages and watches them anew beside the program needs it: see watch_anew. */
+static const struct sgc_dirty_refusal no_barrier = { "membarrier", 0 };
+
+static bool has_barrier(const struct sgc_dirty_source *one)
+{
+    return !one->rearms_running || sgc_barrier_all_threads();
+}
 
 /* A fork may come in the middle: its child has to know what is half open. */
 static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusal *why)
@@ -51,6 +66,9 @@ static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusa
     bool opened;
 
     sgc_assert(source() == NULL);
+    *why = no_barrier;
+    if (!has_barrier(one))
+        return false;
     sgc_aw_store_rel(&watch.changing, (uintptr_t)one);
     opened = sgc_dirty_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why);
     if (opened)
@@ -71,8 +89,28 @@ static void close_source(void)
     sgc_aw_store_rel(&watch.changing, 0);
 }
 
+/* What goes wrong in a server goes wrong in each of its children, which need not say it again. */
+static void share_what_is_said(void)
+{
+    if (watch.said == NULL)
+        watch.said = sgc_mem_obtain_shared(sizeof *watch.said);
+    if (watch.said == NULL)
+        watch.said = &watch.said_here;
+}
+
+static bool is_said(uint32_t what)
+{
+    uintptr_t bit = (uintptr_t)1 << what % 64;
+
+    sgc_assert(watch.said != NULL);
+    return (sgc_aw_or(watch.said, bit) & bit) != 0;
+}
+
+/* At the start it is said each time: somebody has asked. */
 static void say_refused(const char *name, const struct sgc_dirty_refusal *why, const char *when, const char *then)
 {
+    if (is_said((uint32_t)why->error) && when != at_start)
+        return;
     sgc_warn("SGC_DIRTY=%s does not work %s: %s%s%s; %s", name, when, why->step, why->error != 0 ? ": " : "",
              why->error != 0 ? strerror(why->error) : "", then);
 }
@@ -87,6 +125,7 @@ static bool open_best(const char *when)
         say_refused("async", &why, when, "soft-dirty bits are used, which makes the last pauses longer");
         return true;
     }
+    watch.error = why.error;
     say_refused("async", &why, when, "collections stop the program for their whole mark. Allow userfaultfd, or say "
                 "SGC_DIRTY=mprotect if the program makes no system call write into the heap");
     return false;
@@ -110,6 +149,7 @@ static bool open_wanted(const char *when)
         return open_best(when);
     if (open_one(by_option[wanted], &why))
         return true;
+    watch.error = why.error;
     say_refused(by_option[wanted]->name, &why, when, "collections stop the program for their whole mark. SGC_DIRTY=auto "
                 "takes what works");
     return false;
@@ -117,7 +157,18 @@ static bool open_wanted(const char *when)
 
 bool sgc_watch_open(void)
 {
-    return source() != NULL || open_wanted("here");
+    share_what_is_said();
+    return source() != NULL || open_wanted(at_start);
+}
+
+bool sgc_watch_open_again(void)
+{
+    return source() != NULL || open_wanted(later);
+}
+
+bool sgc_watch_may_open_later(void)
+{
+    return watch.error == EMFILE || watch.error == ENFILE || watch.error == ENOMEM || watch.error == EAGAIN;
 }
 
 const char *sgc_watch_name(void)
@@ -197,18 +248,17 @@ static bool arm_all(void)
         each_run(arena, arm_pages, &armed);
     if (armed.wanted != 0 && armed.refused == armed.wanted)
         return false;
-    if (armed.refused != 0 && !watch.told)
+    if (armed.refused != 0 && !is_said(UNWATCHED))
         sgc_warn("SGC_DIRTY=%s: %zu of %zu ranges of the heap cannot be watched and count as written, which makes pauses "
                  "longer. Let the process have more mappings (vm.max_map_count) or memory", source()->name, armed.refused,
                  armed.wanted);
-    watch.told = watch.told || armed.refused != 0;
     return true;
 }
 
 static bool open_anew(void)
 {
     close_source();
-    return open_wanted("any more");
+    return open_wanted(later);
 }
 
 static void keep_stacks_open(void);
@@ -217,6 +267,7 @@ bool sgc_watch_arm(void)
 {
     static const struct sgc_dirty_refusal why = { "the heap's pages cannot be watched", 0 };
 
+    watch.lost = watch.lost || (source() != NULL && !has_barrier(source()));
     for (int tries = 0; tries < 2; tries++) {
         if ((source() == NULL || watch.lost || tries > 0) && !open_anew())
             return false;
@@ -224,7 +275,7 @@ bool sgc_watch_arm(void)
         if (arm_all())
             return true;
     }
-    say_refused(source()->name, &why, "any more", "collections stop the program for their whole mark");
+    say_refused(source()->name, &why, later, "collections stop the program for their whole mark");
     close_source();
     return false;
 }
@@ -312,7 +363,7 @@ static void collect(uint32_t arena, uint32_t count, bool rearm)
             collect_in_use(arena + i, watch.written[0] + i * words);
     else
         collect_range(arena_start(arena), arena_start(arena + count), rearm, watch.written[0]);
-    if (sgc_torture_chance(sgc_mutator_self(), EVERYTHING))
+    if (watch.lost || sgc_torture_chance(sgc_mutator_self(), EVERYTHING))
         memset(watch.written, 0xff, sizeof watch.written);
 }
 
@@ -326,10 +377,12 @@ static size_t rescan(struct sgc_marker *marker, uint32_t arena, uint32_t count)
 }
 
 /* Behind the watching stands a barrier, or nothing would say that a page is read with all that was written before; and only
- * then the marker takes the heap's limit, since among that may be pointers to new arenas. */
+ * then the marker takes the heap's limit, since among that may be pointers to new arenas.  A filter may refuse the barrier from
+ * some time on: then what was watched anew without it says nothing, and all counts as written. */
 static void watch_anew(struct sgc_team *team)
 {
-    sgc_barrier_all_threads();
+    if (!sgc_barrier_all_threads())
+        watch.lost = true;
     if (!sgc_fault(SGC_FAULT_OLD_LIMIT))
         sgc_team_renew(team);
 }

@@ -6,6 +6,7 @@
  *             no cycle marks                                  who switches stacks
  *   changing  who opens or closes a source                  the child of a fork, alone      release / acquire
  *   manual    who chooses the mode, before that               who enables them                relaxed: one word
+ *   said      any process that has it, adds a bit         same                            acquire-release RMW
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
  *
  * A source may be lost: the program closes all descriptors, forks, or has filters of system calls set up.  In the middle of a
@@ -26,6 +27,13 @@ void sgc_watch_set_manual(bool on);
 /* Opens the best source that works here, or the one that SGC_DIRTY names.  False, with a message: there is none.
  * By one thread at a time, outside sections. */
 bool sgc_watch_open(void);
+
+/* The same once one was open or asked for in vain; what has been said of it, by this process or one that it was forked from or
+ * that was forked from it, is not said again. */
+bool sgc_watch_open_again(void);
+
+/* There was none: for a reason that goes by, as when a process has no descriptors left? */
+bool sgc_watch_may_open_later(void);
 
 /* As SGC_DIRTY says it; "none" before it is open. */
 const char *sgc_watch_name(void);

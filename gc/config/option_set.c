@@ -149,8 +149,9 @@ static void read_entry(const char *entry, uint64_t *seen)
     } else if ((unsupported = sgc_unsupported_find(entry, length)) >= 0) {
         sgc_warn("%s: not supported, ignored; %s", sgc_unsupported_table[unsupported].name,
                  sgc_unsupported_table[unsupported].advice);
-    } else if (strncmp(entry, "SGC_", 4) == 0 && !sgc_option_is_foreign(entry, length)) {
-        report_unknown_name(entry, length);
+    } else if (strncmp(entry, "SGC_", 4) == 0 && !sgc_option_is_foreign(entry, length) &&
+               sgc_option_nearest(entry, length) != NULL) {
+        report_unknown_name(entry, length);         /* what is near no option is somebody else's, such as SGC_PREFIX */
     }
 }
 

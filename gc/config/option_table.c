@@ -124,23 +124,32 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
     return row[b_length];
 }
 
+/* Behind "SGC_" or "GC_", which are taken for each other. */
+static const char *own_part(const char *name)
+{
+    return strncmp(name, "SGC_", 4) == 0 ? name + 4 : strncmp(name, "GC_", 3) == 0 ? name + 3 : name;
+}
+
+enum { FARTHEST = 2 };                  /* letters wrong, and one in three: what is farther away is another name */
+
 const char *sgc_option_nearest(const char *name, size_t length)
 {
-    const char *best = NULL;
-    int best_distance = (int)(length / 3) + 1;     /* further away is no help */
+    const char *best = NULL, *part = own_part(name);
+    size_t part_length = length - (size_t)(part - name);
+    int best_distance = (part_length / 3 < FARTHEST ? (int)(part_length / 3) : FARTHEST) + 1;
 
+    sgc_assert(strnlen(name, length) == length);
     if (length > LONGEST)
         return NULL;
     for (int i = 0; i < SGC_OPTIONS; i++) {
-        const char *known = sgc_option_table[i].name;
-        sgc_assert(strlen(known) <= LONGEST);
-        int d = distance(name, length, known, strlen(known));
+        const char *known = own_part(sgc_option_table[i].name);
+        int d = distance(part, part_length, known, strlen(known));
+
         if (d < best_distance) {
             best_distance = d;
-            best = known;
+            best = sgc_option_table[i].name;
         }
     }
-    sgc_assert(best_distance > 0 || best == NULL || same_name(best, name, length));
     return best;
 }
 

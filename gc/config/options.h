@@ -62,6 +62,7 @@ struct sgc_options {
     int pacing;                     /* enum sgc_pacing_mode */
     int page_policy;                /* enum sgc_page_policy */
     int lps_k;                      /* in 256ths; 0: automatic */
+    bool share_pages;
     /* which words are pointers */
     bool all_interior_pointers;
     int end_byte;                   /* enum sgc_end_byte */

@@ -42,7 +42,7 @@ static void aim_messages(void)
 {
     sgc_assert(sgc_log_file_ok(&text_file) && text_file.is_open);
     if (!sgc_options.only_log_to_file)
-        sgc_report_to(text_file.fd);
+        sgc_report_to_own(text_file.fd);
 }
 
 static void write_text(const struct sgc_line *line)

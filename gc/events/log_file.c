@@ -5,15 +5,16 @@
 #include "gc/events/log_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "platform/text_line.h"
 #include "gc/config/options.h"
 #include "platform/platform.h"
+#include "platform/quiet_write.h"
 #include "platform/report.h"
+#include "platform/text_line.h"
+#include "platform/written_file.h"
 
 static const struct { int number; const char *text; } known_errors[] = {
     { EACCES, "permission denied" },         { ENOENT, "no such directory" },
@@ -22,6 +23,8 @@ static const struct { int number; const char *text; } known_errors[] = {
     { EMFILE, "too many open files" },       { ENXIO, "nobody reads the pipe, or no such device" },
     { EPIPE, "nobody reads the pipe" },      { EFBIG, "file size limit reached" },
     { ENAMETOOLONG, "the name is too long" }, { EDQUOT, "disk quota reached" },
+    { EPERM, "not permitted, or somebody else's in a folder that all may write to" },
+    { EEXIST, "a link to nothing" },
 };
 
 /* strerror may allocate and translate. */
@@ -52,23 +55,12 @@ bool sgc_log_file_name(const char *name, long pid, char *buffer, size_t size)
     return true;
 }
 
-/* Without O_NONBLOCK the opening of a pipe would wait for a reader. */
-static int open_for_append(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-
-    if (fd < 0)
-        return -1;
-    fcntl(fd, F_SETFL, O_APPEND);       /* and writing waits again */
-    return sgc_descriptor_above(fd);
-}
-
 static bool remember(struct sgc_log_file *file, int fd)
 {
     struct stat status;
 
     sgc_assert(!file->is_open);
-    if (fd < 0 || fstat(fd, &status) != 0)
+    if (fstat(fd, &status) != 0)
         return false;
     file->fd = fd;
     file->device = status.st_dev;
@@ -93,11 +85,12 @@ bool sgc_log_file_open(struct sgc_log_file *file)
     bool fits = sgc_log_file_name(file->name, getpid(), path, sizeof path);
 
     sgc_assert(file->option != NULL && file->name != NULL);
-    errno = ENAMETOOLONG;
+    int fd = fits ? sgc_written_append(path) : -ENAMETOOLONG;
+
     file->is_open = false;
-    if (fits && remember(file, open_for_append(path)))
+    if (fd >= 0 && remember(file, sgc_descriptor_above(fd)))
         return true;
-    report(file, "opened", errno, "so nothing is written; name a file that can be created or appended to");
+    report(file, "opened", fd < 0 ? -fd : errno, "so nothing is written; name a file that can be created or appended to");
     return false;
 }
 
@@ -141,20 +134,32 @@ bool sgc_log_file_ready(struct sgc_log_file *file)
     return file->is_open;
 }
 
+/* A line of which only the beginning found room goes again, unless there is something behind it by now. */
+static void take_back(const struct sgc_log_file *file, size_t written)
+{
+    off_t end = lseek(file->fd, 0, SEEK_CUR);
+    struct stat status;
+
+    sgc_assert(written > 0);
+    if (fstat(file->fd, &status) == 0 && S_ISREG(status.st_mode) && end >= (off_t)written && status.st_size == end &&
+        ftruncate(file->fd, end - (off_t)written) != 0)
+        return;
+}
+
 void sgc_log_file_write(struct sgc_log_file *file, const char *text, size_t length)
 {
+    size_t written;
+    int error;
+
     sgc_assert(sgc_log_file_ok(file));
     sgc_assert(length == 0 || text[length - 1] == '\n');        /* whole lines */
-    while (length > 0 && file->is_open) {
-        ssize_t written = write(file->fd, text, length);
-
-        if (written > 0) {
-            text += written;
-            length -= (size_t)written;
-        } else if (written == 0 || errno != EINTR) {
-            int error = written == 0 ? ENOSPC : errno;
-            sgc_log_file_close(file);
-            report(file, "written", error, "so it ends here; make room and start the program again");
-        }
-    }
+    if (!file->is_open)
+        return;
+    error = sgc_quiet_write_all(file->fd, text, length, &written);
+    if (error == 0)
+        return;
+    if (written > 0)
+        take_back(file, written);
+    sgc_log_file_close(file);
+    report(file, "written", error, "so it ends here; make room and start the program again");
 }

@@ -75,7 +75,6 @@ enum {
     SGC_USED_UNREACHABLE = 2,
     SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
     SGC_USED_ANY = 8,           /* something is registered, or was */
-    SGC_USED_KEEPS = 16,        /* the layer on top is asked about each object that is freed slowly (gc/threads/upper.h) */
 };
 
 /* Is it one that waits for something to be done with it?  Its lowest bits are free for the order. */
@@ -98,16 +97,10 @@ struct sgc_finalization {
 };
 extern struct sgc_finalization sgc_finalization;
 
-/* Is anything registered, or was there ever?  Or does a layer on top want to be asked? */
+/* Is anything registered, or was there ever? */
 static inline bool sgc_finalization_used(void)
 {
     return __builtin_expect(sgc_a32_load(&sgc_finalization.used) != 0, 0);
-}
-
-/* Is anything registered, or was there ever? */
-static inline bool sgc_finalization_registered(void)
-{
-    return __builtin_expect((sgc_a32_load(&sgc_finalization.used) & SGC_USED_ANY) != 0, 0);
 }
 
 void sgc_finalization_use(uint32_t bits);
@@ -206,6 +199,9 @@ size_t sgc_queue_length(void);
 
 /* Runs finalizers until none waits; how many.  Outside sections, without the GC lock. */
 int sgc_finalizers_run(struct sgc_mutator *self);
+
+/* Is the calling thread within a finalizer, or an expiry procedure?  `entry` as below. */
+bool sgc_finalizer_running(struct sgc_mutator *self, uintptr_t entry);
 
 /* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier.  `entry`: where
  * the frames end of whoever called us (sgc_callers_stack_pointer, taken in one of our first functions). */

@@ -137,9 +137,9 @@ int sgc_finalizers_run(struct sgc_mutator *self)
     return count;
 }
 
-/* Does the thread run a finalizer?  Who runs one on a stack of a coroutine, and gives way to the thread's own, which may be for
- * ever, keeps others waiting no longer: finalizers need not run one at a time. */
-static bool inside_finalizer(struct sgc_mutator *self, uintptr_t entry)
+/* Who runs one on a stack of a coroutine, and gives way to the thread's own, which may be for ever, keeps others waiting no
+ * longer: finalizers need not run one at a time. */
+bool sgc_finalizer_running(struct sgc_mutator *self, uintptr_t entry)
 {
     bool gave_way = sgc_mutator_at_home(self, entry) && !sgc_mutator_at_home(self, self->finalizing);
 
@@ -170,7 +170,7 @@ void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry)
     bool on_demand = sgc_a32_load(&sgc_client_finalize_on_demand) != 0;
 
     sgc_assert(self == sgc_mutator_self());
-    if (self == NULL || sgc_gc_lock_held() || inside_finalizer(self, entry))
+    if (self == NULL || sgc_gc_lock_held() || sgc_finalizer_running(self, entry))
         return;
     if (on_demand)
         notify(self);

@@ -25,10 +25,8 @@ enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a g
 
 void sgc_finalization_use(uint32_t bits)
 {
-    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY |
-                                   SGC_USED_KEEPS)) == 0);
-    if (bits != SGC_USED_KEEPS)
-        bits |= SGC_USED_ANY;
+    sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY)) == 0);
+    bits |= SGC_USED_ANY;
     if ((sgc_a32_load(&all->used) & bits) != bits)
         sgc_a32_or(&all->used, bits);
 }
@@ -273,7 +271,7 @@ static enum sgc_registered link_slowly(struct sgc_mutator *self, struct sgc_tree
 /* Does freeing an object of the page take the slow way already?  Of large ones it always does. */
 static inline bool watched(const struct sgc_page *d)
 {
-    return sgc_page_state(d) != SGC_PAGE_SMALL || sgc_a32_load(&d->bin) == SGC_BIN_FREES_SLOWLY;
+    return sgc_page_state(d) != SGC_PAGE_SMALL || sgc_page_is_watched(d, SGC_WATCH_REGISTERED);
 }
 
 static inline bool place_watched(uintptr_t link)

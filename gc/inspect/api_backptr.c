@@ -37,10 +37,12 @@ static uintptr_t find_word(const struct search *s, uintptr_t lo, uintptr_t hi)
     return 0;
 }
 
-static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                         const struct sgc_root_copy *copy)
 {
     struct search *s = arg;
 
+    (void)copy;
     sgc_assert(sgc_stopped_by_self());
     if (s->found == 0 && (whose == s->self && kind != SGC_ROOT_DATE) == s->own)
         s->found = find_word(s, range.lo, range.hi);

@@ -10,7 +10,6 @@
 #include "gc/collect/cycle.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/counts.h"
-#include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 
 static const char *name_of(uint32_t kind)
@@ -29,7 +28,7 @@ static void dump_heap(const char *name)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_print("dump %s: heap %zu bytes of %zu committed, %zu live after the last collection, %zu allocated and %zu "
-            "freed since; %lu collections", name, sgc_heap_size(), sgc_heap_committed(), sgc_pacing_live(),
+            "freed since; %lu collections", name, sgc_heap_size(), sgc_heap_committed(), sgc_counts_live(),
             sgc_counts_allocated_since(), sgc_counts_freed_since(), (unsigned long)sgc_cycles_finished());
 }
 

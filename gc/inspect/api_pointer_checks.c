@@ -91,7 +91,7 @@ static bool is_valid(uintptr_t p)
     if (!sgc_heap_contains(p))
         return true;
     return sgc_object_find(p, &o) && (sgc_a32_load(&sgc_client_all_interior_pointers) != 0 ||
-                                      sgc_mark_displacement_valid(p - o.start));
+                                      sgc_mark_distance_valid(o.start, p - o.start));
 }
 
 void *GC_is_valid_displacement(void *p)

@@ -26,11 +26,14 @@ static void find(void *raw)
     q->held = SGC_HELD_NO_OBJECT;
     if (!sgc_object_find(q->address, &object))
         return;
-    q->ways.target[0] = object.start;
+    q->ways.target = object.start;
     q->held = SGC_HELD_UNKNOWN;
     if (sgc_ways_begin(&q->ways)) {
-        sgc_ways_search(&q->ways, SGC_WAYS_LIKELY);
-        q->held = sgc_ways_trace(&q->ways, 0);
+        static const enum sgc_ways_by turns[] = { SGC_WAYS_LIKELY, SGC_WAYS_DATES, SGC_WAYS_OWN_STACK };
+
+        for (size_t i = 0; i < sizeof turns / sizeof turns[0] && !q->ways.found; i++)
+            sgc_ways_search(&q->ways, turns[i]);
+        q->held = sgc_ways_trace(&q->ways, object.start);
     }
     sgc_assert((q->held == SGC_HELD_BY_NOTHING || q->held == SGC_HELD_UNKNOWN) == (q->ways.count == 0));
 }
@@ -38,7 +41,7 @@ static void find(void *raw)
 /* sgc_ways_end must follow.  From the frame of the function that the client called its own stack is looked through. */
 static void ask(struct question *q, const void *address, const void *frame)
 {
-    *q = (struct question){ .ways = { .frame = (uintptr_t)frame, .dates = true, .targets = 1 }, .self = sgc_api_self(),
+    *q = (struct question){ .ways = { .frame = (uintptr_t)frame }, .self = sgc_api_self(),
                             .address = (uintptr_t)address, .held = SGC_HELD_UNKNOWN };
     if (q->self == NULL)
         return;

@@ -28,7 +28,7 @@ __attribute__((unused))
 static inline bool ways_ok(const struct sgc_ways *w)
 {
     return w->count <= w->used && w->used <= w->capacity && (w->count == 0 || w->first < w->used) &&
-           w->missing <= w->targets && w->targets <= SGC_WAYS_MOST;
+           (!w->found || w->used != 0);
 }
 
 /* ---- memory ---- */
@@ -49,7 +49,7 @@ bool sgc_ways_begin(struct sgc_ways *w)
 {
     size_t count = 0;
 
-    sgc_assert(sgc_stopped_by_self() && w->step == NULL && w->targets <= SGC_WAYS_MOST);
+    sgc_assert(sgc_stopped_by_self() && w->step == NULL);
     sgc_walk_objects(count_object, &count);
     w->capacity = (uint32_t)count;
     w->step = sgc_mem_obtain(steps_bytes(w->capacity));
@@ -67,15 +67,6 @@ void sgc_ways_end(struct sgc_ways *w)
 
 /* ---- what a word leads to ---- */
 
-static void note_found(struct sgc_ways *w, uintptr_t object)
-{
-    for (uint32_t i = 0; i < w->targets; i++)
-        if (w->target[i] == object && w->found[i] == w->capacity) {
-            w->found[i] = w->used;
-            w->missing--;
-        }
-}
-
 static void add(struct sgc_ways *w, const struct sgc_object *o, const struct sgc_way_step *how)
 {
     struct sgc_way_step *step = &w->step[w->used];
@@ -87,7 +78,7 @@ static void add(struct sgc_ways *w, const struct sgc_object *o, const struct sgc
     step->object = o->start;
     step->bytes = o->bytes;
     step->kind = (uint8_t)o->kind;
-    note_found(w, o->start);
+    w->found |= o->start == w->target;
     w->used++;
 }
 
@@ -120,7 +111,7 @@ __attribute__((no_sanitize("address", "thread", "undefined")))
 static void look_through(struct sgc_ways *w, struct sgc_range range, struct sgc_way_step how)
 {
     how.word = sgc_round_up(range.lo, sizeof(uintptr_t));
-    for (; how.word + sizeof(uintptr_t) <= range.hi && w->missing != 0; how.word += sizeof(uintptr_t)) {
+    for (; how.word + sizeof(uintptr_t) <= range.hi && !w->found; how.word += sizeof(uintptr_t)) {
         sgc_assert(how.word % sizeof(uintptr_t) == 0);
         uintptr_t word = *(const uintptr_t *)how.word;
 
@@ -144,7 +135,7 @@ static void look_at_word(void *arg, uintptr_t address)
 static void look_through_objects(struct sgc_ways *w)
 {
     sgc_assert(w->next <= w->used && ways_ok(w));
-    for (; w->next < w->used && w->missing != 0; w->next++) {
+    for (; w->next < w->used && !w->found; w->next++) {
         const struct sgc_way_step *step = &w->step[w->next];
 
         sgc_visit_words(step->kind, step->object, step->bytes, look_at_word, w);
@@ -161,20 +152,27 @@ static SGC_held_t held_by(enum sgc_root_kind kind, bool own)
     return own ? SGC_HELD_BY_OWN_STACK : (SGC_held_t)((int)SGC_HELD_BY_STATIC + (int)kind);
 }
 
-static bool counts(const struct sgc_ways *w, enum sgc_root_kind kind)
+/* Is it the turn of such roots? */
+static bool counts(const struct sgc_ways *w, enum sgc_root_kind kind, bool own)
 {
-    return (kind != SGC_ROOT_DATE || w->dates) && (kind != SGC_ROOT_STACK || w->by != SGC_WAYS_CERTAIN);
+    if (w->by == SGC_WAYS_OWN_STACK || own)
+        return w->by == SGC_WAYS_OWN_STACK && own;
+    if (w->by == SGC_WAYS_DATES || kind == SGC_ROOT_DATE)
+        return w->by == SGC_WAYS_DATES && kind == SGC_ROOT_DATE;
+    return w->by == SGC_WAYS_LIKELY || kind != SGC_ROOT_STACK;
 }
 
-static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                         const struct sgc_root_copy *copy)
 {
     struct sgc_ways *w = arg;
     bool own = kind == SGC_ROOT_STACK && whose == w->self;
 
+    (void)copy;
     sgc_assert(range.lo <= range.hi);
     if (own && w->frame > range.lo && w->frame < range.hi)
         range.lo = w->frame;
-    if (own == w->own && counts(w, kind))
+    if (counts(w, kind, own))
         look_through(w, range, (struct sgc_way_step){ .root = (uint8_t)held_by(kind, own),
                                                       .tid = whose != NULL ? whose->tid : 0 });
 }
@@ -194,7 +192,7 @@ static void look_at_uncollectable(const struct sgc_object *o, void *arg)
 {
     struct sgc_ways *w = arg;
 
-    if (sgc_kind_uncollectable(o->kind))
+    if (sgc_kind_uncollectable(o->kind) && (w->dead == NULL || !w->dead(o->start)))
         add(w, o, &(struct sgc_way_step){ .root = SGC_HELD_BY_UNCOLLECTABLE });
 }
 
@@ -205,45 +203,50 @@ static void look_at_registered(void *arg, uintptr_t address)
     look_at(w, address, &(struct sgc_way_step){ .root = SGC_HELD_BY_FINALIZATION });
 }
 
-/* Nothing has been found. */
-static void reset(struct sgc_ways *w, enum sgc_ways_by by)
+/* What is looked through before the own stack. */
+static void look_at_tables(struct sgc_ways *w)
 {
-    w->by = by;
-    w->own = false;
-    w->missing = w->targets;
-    w->used = w->next = w->count = 0;
-    for (uint32_t i = 0; i < w->targets; i++)
-        w->found[i] = w->capacity;
-    sgc_granule_set_clear(&w->seen);
-}
-
-/* The searching thread's own stack comes after all that the others lead to: the client's question is on it. */
-void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by)
-{
-    sgc_assert(sgc_stopped_by_self() && w->step != NULL && w->seen.word != NULL);
-    reset(w, by);
-    sgc_roots_visit(look_in_root, w, false);
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && by == SGC_WAYS_CERTAIN; m = m->next)
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && w->by == SGC_WAYS_CERTAIN; m = m->next)
         look_in_thread_local(w, m);
     sgc_walk_objects(look_at_uncollectable, w);
     sgc_finalization_visit(look_at_registered, w);
-    look_through_objects(w);
-    if (w->missing == 0 || by == SGC_WAYS_CERTAIN)
-        return;
-    w->own = true;
+}
+
+void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by)
+{
+    bool anew = by == SGC_WAYS_CERTAIN || by == SGC_WAYS_LIKELY;
+
+    sgc_assert(sgc_stopped_by_self() && w->step != NULL && w->seen.word != NULL && (anew || !w->found));
+    w->by = by;
+    if (anew) {
+        w->found = false;
+        w->used = w->next = w->count = 0;
+        sgc_granule_set_clear(&w->seen);
+    }
     sgc_roots_visit(look_in_root, w, false);
+    if (anew)
+        look_at_tables(w);
     look_through_objects(w);
 }
 
-/* From the target back; the steps are linked forward on the way. */
-SGC_held_t sgc_ways_trace(struct sgc_ways *w, uint32_t target)
+/* The last step that leads to the object; `used`: none does. */
+static uint32_t step_to(const struct sgc_ways *w, uintptr_t object)
+{
+    for (uint32_t at = w->used; at > 0; at--)
+        if (w->step[at - 1].object == object)
+            return at - 1;
+    return w->used;
+}
+
+/* From the object back; the steps are linked forward on the way. */
+SGC_held_t sgc_ways_trace(struct sgc_ways *w, uintptr_t object)
 {
     struct sgc_way_step *step = w->step;
-    uint32_t at = w->found[target];
+    uint32_t at = step_to(w, object);
 
-    sgc_assert(target < w->targets && (at < w->used || at == w->capacity));
+    sgc_assert(ways_ok(w));
     w->count = 0;
-    if (at == w->capacity)
+    if (at == w->used)
         return SGC_HELD_BY_NOTHING;
     for (w->count = 1; step[at].root == SGC_HELD_BY_NOTHING; at = step[at].from, w->count++)
         step[step[at].from].next = at;

@@ -14,13 +14,12 @@
 #include "gc/threads/mutator.h"
 #include "sgc.h"
 
-enum { SGC_WAYS_MOST = 10 };    /* objects that one search looks for */
-
 /* What counts, each beside those before. */
 enum sgc_ways_by {
     SGC_WAYS_CERTAIN,           /* roots that are no stacks, and words that are an object's address */
-    SGC_WAYS_LIKELY,            /* all that a collection takes for a pointer, but on the searching thread's own stack; there at
-                                 * last, if nothing else leads to what is looked for */
+    SGC_WAYS_LIKELY,            /* all that a collection takes for a pointer, but on the searching thread's own stack */
+    SGC_WAYS_OWN_STACK,         /* there, too */
+    SGC_WAYS_DATES,             /* and dates that are not over */
 };
 
 struct sgc_way_step;
@@ -28,14 +27,11 @@ struct sgc_way_step;
 struct sgc_ways {
     const struct sgc_mutator *self;
     uintptr_t frame;            /* its stack is looked through from here on; 0: from where it stands */
-    bool dates;                 /* they count */
-    uint32_t targets;
-    uintptr_t target[SGC_WAYS_MOST];    /* first addresses of the objects that are looked for */
+    uintptr_t target;           /* first address of the object that is looked for; 0: all that can be come to */
+    bool (*dead)(uintptr_t object);     /* uncollectable objects that are no roots; NULL: all are */
 
-    uint32_t found[SGC_WAYS_MOST];      /* each one's step; `capacity`: not found */
-    uint32_t missing;           /* so many of them */
+    bool found;                 /* the target: it is the last step */
     enum sgc_ways_by by;
-    bool own;                   /* now it is the own stack's turn */
     struct sgc_granule_set seen;
     struct sgc_way_step *step;
     uint32_t used, capacity;
@@ -46,18 +42,18 @@ struct sgc_ways {
 /* Gets memory.  The members up to `target` have been set.  False if there is none; sgc_ways_end must follow in any case. */
 bool sgc_ways_begin(struct sgc_ways *w);
 
-/* Looks for all targets, from the beginning. */
+/* Looks for the target.  CERTAIN and LIKELY begin anew; the others go on where the one before has ended
+ * without it. */
 void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by);
 
-/* Has the last search come to the object that begins at that granule?  Of all that can be come to, if it was for something that
- * is nowhere. */
+/* Has the search come to the object that begins at that granule? */
 static inline bool sgc_ways_came_to(const struct sgc_ways *w, size_t granule)
 {
     return sgc_granule_set_has(&w->seen, granule);
 }
 
-/* What the way to that target begins with; SGC_HELD_BY_NOTHING: there is none.  After a search. */
-SGC_held_t sgc_ways_trace(struct sgc_ways *w, uint32_t target);
+/* What the way to that object begins with; SGC_HELD_BY_NOTHING: there is none.  After a search. */
+SGC_held_t sgc_ways_trace(struct sgc_ways *w, uintptr_t object);
 
 /* Calls visit with each step of the way that was traced last, `count` of them.  Also when the world runs again. */
 void sgc_ways_visit(const struct sgc_ways *w, SGC_step_proc visit, void *data);

@@ -68,12 +68,13 @@ static uint64_t freed_by(const struct sgc_cycle_record *r)
     return sgc_pace_less(r->live_bytes_before, r->live_bytes_after);
 }
 
-/* Beside a mark the program is slowed down: what it did before tells how fast it allocates. */
+/* Beside a mark the program is slowed down: what it did before tells how fast it allocates.  Before each mark that pacing calls
+ * for that is worth measuring, with the smallest budget, too. */
 void sgc_pacing_costs_learn_mutator(size_t allocated)
 {
     uint64_t ns = sgc_pace_less(sgc_clock_ns(), sgc_aw_load(&costs.last_end_ns));
 
-    if (allocated >= WORTH_MEASURING)
+    if (allocated >= (size_t)SGC_PACE_MIN * SGC_PACE_EARLY / 100)
         learn(&costs.mutator_ps, ns * 1000 / allocated);
 }
 

@@ -5,11 +5,17 @@
 #include "alloc/large/span.h"
 #include "platform/report.h"
 
+struct base {
+    sgc_aw_t allocated, freed, live;    /* up to the stop of a cycle; what it found */
+};
+
 struct counts {
     _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own; since the last cycle */
     size_t allocated_at_stop;           /* of these, when the world stopped: what comes after is the next cycle's; */
     size_t freed_at_stop, unused_at_stop;       /* the collecting thread's */
-    sgc_aw_t before, freed_before;      /* up to the last cycle */
+    size_t all_at_stop, all_freed_at_stop;      /* of all that threads have counted, likewise */
+    sgc_aw_t cycles;                    /* the last bit is the number of the base */
+    struct base base[2];
 };
 
 SGC_STATE static struct counts counts;
@@ -24,47 +30,82 @@ size_t sgc_counts_freed(void)
     return sgc_aw_load(&counts.freed);
 }
 
+/* ---- the sums that one load reads ---- */
+
+static void tell(sgc_aw_t *sum, size_t now, size_t *told)
+{
+    if (now == *told)
+        return;
+    sgc_aw_add_relaxed(sum, now - *told);
+    *told = now;
+}
+
 /* World stopped, or by its own thread in a section. */
 void sgc_counts_take(struct sgc_cache *cache)
 {
-    size_t freed;
-
     sgc_cache_count_freed(cache);
-    sgc_aw_add_relaxed(&counts.allocated, sgc_aw_load(&cache->claimed));
-    sgc_aw_store(&cache->claimed, 0);
-    freed = sgc_aw_load(&cache->freed_bytes);
-    if (freed == 0)
-        return;
-    sgc_aw_add_relaxed(&counts.freed, freed);
-    sgc_aw_store(&cache->freed_bytes, 0);
+    tell(&counts.allocated, sgc_aw_load(&cache->claimed), &cache->claimed_told);
+    tell(&counts.freed, sgc_aw_load(&cache->freed_bytes), &cache->freed_told);
 }
 
-/* Spans are counted where they are made.  Loads first: the words are shared, and exchanging zeros would make every
- * thread wait for every other one. */
 bool sgc_counts_take_spans(void)
 {
-    bool any = false;
+    size_t allocated = sgc_span_take_allocated(), freed = sgc_span_take_freed();
 
-    if (sgc_span_allocated() != 0) {
-        sgc_aw_add_relaxed(&counts.allocated, sgc_span_take_allocated());
-        any = true;
-    }
-    if (sgc_span_freed() != 0)
-        sgc_aw_add_relaxed(&counts.freed, sgc_span_take_freed());
-    return any;
+    if (allocated != 0)
+        sgc_aw_add_relaxed(&counts.allocated, allocated);
+    if (freed != 0)
+        sgc_aw_add_relaxed(&counts.freed, freed);
+    return allocated != 0;
 }
 
+/* ---- all that threads have counted ---- */
+
 /* Those of ended threads, too. */
+size_t sgc_counts_allocated_total(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    size_t sum = sgc_span_allocated();
+
+    for (uint32_t id = 1; id < caches; id++)
+        sum += sgc_aw_load_acq(&sgc_cache_of(id)->claimed);
+    return sum;
+}
+
+static size_t all_freed(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+    size_t sum = sgc_span_freed();
+
+    for (uint32_t id = 1; id < caches; id++)
+        sum += sgc_aw_load_acq(&sgc_cache_of(id)->freed_bytes);
+    return sum;
+}
+
+/* What other threads have freed lately, and have at hand, they count themselves, now and then. */
+static void count_own_freed(void)
+{
+    if (sgc_self == NULL || sgc_section_inside(&sgc_self->section))
+        return;
+    sgc_section_enter(&sgc_self->section);
+    sgc_cache_count_freed(sgc_self);
+    sgc_section_leave(&sgc_self->section);
+}
+
+/* ---- at a cycle ---- */
+
+/* A thread that was stopped between taking the counts of spans and telling them tells them afterwards, for the next cycle. */
 void sgc_counts_take_all(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
     for (uint32_t id = 1; id < caches; id++)
         sgc_counts_take(sgc_cache_of(id));
-    sgc_aw_add_relaxed(&counts.allocated, sgc_span_take_allocated());
-    sgc_aw_add_relaxed(&counts.freed, sgc_span_take_freed());
+    sgc_counts_take_spans();
     counts.allocated_at_stop = sgc_aw_load(&counts.allocated);
     counts.freed_at_stop = sgc_aw_load(&counts.freed);
+    counts.all_freed_at_stop = all_freed();
+    counts.all_at_stop = sgc_counts_allocated_total();
 }
 
 size_t sgc_counts_at_stop(void)
@@ -87,49 +128,88 @@ size_t sgc_counts_unused_at_stop(void)
     return counts.unused_at_stop;
 }
 
-void sgc_counts_cycle_done(void)
+void sgc_counts_cycle_done(size_t live)
 {
-    size_t allocated = counts.allocated_at_stop;
+    size_t cycles = sgc_aw_load(&counts.cycles) + 1;
+    struct base *next = &counts.base[cycles % 2];
 
-    sgc_assert(allocated <= sgc_counts_allocated() && counts.freed_at_stop <= sgc_counts_freed());
-    sgc_aw_add_relaxed(&counts.allocated, -allocated);
+    sgc_aw_add_relaxed(&counts.allocated, -counts.allocated_at_stop);
     sgc_aw_add_relaxed(&counts.freed, -counts.freed_at_stop);
-    sgc_aw_add_relaxed(&counts.before, allocated);
-    sgc_aw_add_relaxed(&counts.freed_before, counts.freed_at_stop);
+    sgc_aw_store_rel(&next->allocated, counts.all_at_stop);
+    sgc_aw_store_rel(&next->freed, counts.all_freed_at_stop);
+    sgc_aw_store_rel(&next->live, live);
+    sgc_aw_store_rel(&counts.cycles, cycles);
 }
 
-/* A thread's counts move from its cache to here: a reader may meet them twice, but never not at all. */
+static struct base *last_base(void)
+{
+    return &counts.base[sgc_aw_load_acq(&counts.cycles) % 2];
+}
+
+/* The base of one cycle: another may end meanwhile, and one more would write to it. */
+static void get_base(struct sgc_counts *c)
+{
+    size_t cycles;
+
+    do {
+        struct base *base;
+
+        cycles = sgc_aw_load_acq(&counts.cycles);
+        base = &counts.base[cycles % 2];
+        c->allocated_before = sgc_aw_load_acq(&base->allocated);
+        c->freed_before = sgc_aw_load_acq(&base->freed);
+        c->live = sgc_aw_load_acq(&base->live);
+    } while (sgc_aw_load(&counts.cycles) != cycles);
+}
+
+/* Freed first: what is freed after the look at that has not been missed. */
+void sgc_counts_get(struct sgc_counts *c)
+{
+    count_own_freed();
+    get_base(c);
+    c->freed_since = all_freed() - c->freed_before;
+    c->allocated_since = sgc_counts_allocated_total() - c->allocated_before;
+}
+
+size_t sgc_counts_allocated_before(void)
+{
+    return sgc_aw_load_acq(&last_base()->allocated);
+}
+
 size_t sgc_counts_allocated_since(void)
 {
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t sum = sgc_aw_load(&counts.allocated) + sgc_span_allocated();
+    size_t before = sgc_counts_allocated_before();
 
-    for (uint32_t id = 1; id < caches; id++)
-        sum += sgc_aw_load(&sgc_cache_of(id)->claimed);
-    return sum;
-}
-
-/* What other threads have freed lately they count themselves, now and then. */
-static void count_own_freed(void)
-{
-    if (sgc_self == NULL || sgc_section_inside(&sgc_self->section))
-        return;
-    sgc_section_enter(&sgc_self->section);
-    sgc_cache_count_freed(sgc_self);
-    sgc_section_leave(&sgc_self->section);
+    return sgc_counts_allocated_total() - before;
 }
 
 size_t sgc_counts_freed_since(void)
 {
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    size_t sum;
+    size_t before;
 
     count_own_freed();
-    sum = sgc_aw_load(&counts.freed) + sgc_span_freed();
+    before = sgc_aw_load_acq(&last_base()->freed);
+    return all_freed() - before;
+}
 
-    for (uint32_t id = 1; id < caches; id++)
-        sum += sgc_aw_load(&sgc_cache_of(id)->freed_bytes);
-    return sum;
+size_t sgc_counts_freed_total(void)
+{
+    count_own_freed();
+    return all_freed();
+}
+
+size_t sgc_counts_live(void)
+{
+    return sgc_aw_load(&last_base()->live);
+}
+
+/* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the next one. */
+bool sgc_counts_reclaimed(size_t bytes)
+{
+    sgc_aw_t *where = &last_base()->live;
+    size_t live = sgc_aw_load(where);
+
+    return sgc_aw_cas(where, live, live > bytes ? live - bytes : 0);
 }
 
 size_t sgc_counts_unused_since(void)
@@ -140,14 +220,4 @@ size_t sgc_counts_unused_since(void)
     for (uint32_t id = 1; id < caches; id++)
         sum += sgc_aw_load(&sgc_cache_of(id)->unused);
     return sum;
-}
-
-size_t sgc_counts_allocated_before(void)
-{
-    return sgc_aw_load(&counts.before);
-}
-
-size_t sgc_counts_freed_total(void)
-{
-    return sgc_aw_load(&counts.freed_before) + sgc_counts_freed_since();
 }

@@ -1,40 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much the program has allocated and freed, since the last cycle and before.  Each thread counts in its cache, and
- * adds that up here now and then.
+ * How much the program has allocated and freed, since the last cycle and before.  Each thread counts in its cache, and spans
+ * are counted where they are made: those counts only grow, and nothing is ever moved out of them, so who adds them up at any
+ * time misses nothing.  What is counted since a cycle is what has come since its base.
+ *
+ * For pacing there are sums that one load reads.  What is in them is told now and then, so they lag behind.
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed, or    anybody: relaxed
  *                     freed; the collecting thread takes off what its cycle saw
  *   at_stop           the collecting thread, world stopped                       same
- *   before            the collecting thread, under the GC lock                   anybody: relaxed
+ *   bases, cycles     the collecting thread, under the GC lock: the base that    anybody: acquire, before and after the base
+ *                     is not the last one, then `cycles`; release                is read.  A base is written again only when
+ *                                                                                `cycles` has left it
+ *   live of the last  also the thread that frees what it found dead: by CAS      anybody: relaxed
  */
 #ifndef SGC_GC_PACING_COUNTS_H
 #define SGC_GC_PACING_COUNTS_H
 
 #include "gc/threads/mutator.h"
 
-/* Since the last cycle, without what threads have not added yet. */
+/* Since the last cycle, of what threads have told. */
 size_t sgc_counts_allocated(void);
 size_t sgc_counts_freed(void);
 
-/* With that. */
+/* All that there is to know.  What of it was freed had been allocated; what the calling thread knows of is in it. */
+struct sgc_counts {
+    size_t allocated_before, freed_before;      /* up to the last cycle, which found so much alive */
+    size_t live;
+    size_t allocated_since, freed_since;
+};
+void sgc_counts_get(struct sgc_counts *counts);
+
+/* One of these. */
 size_t sgc_counts_allocated_since(void);
 size_t sgc_counts_freed_since(void);
+size_t sgc_counts_live(void);
+size_t sgc_counts_allocated_before(void);
+size_t sgc_counts_allocated_total(void);
+size_t sgc_counts_freed_total(void);
 
 /* Of what was allocated since then threads had so much claimed and not handed out when each last counted. */
 size_t sgc_counts_unused_since(void);
 
-/* All of it, up to the last cycle; until now. */
-size_t sgc_counts_allocated_before(void);
-size_t sgc_counts_freed_total(void);
-
-/* Adds what a cache has counted.  World stopped, or by its own thread in a section. */
+/* Tells what a cache has counted.  World stopped, or by its own thread in a section. */
 void sgc_counts_take(struct sgc_cache *cache);
 
-/* Adds what all threads have counted of spans; true if there was any. */
+/* Tells what all threads have counted of spans; true if there was any. */
 bool sgc_counts_take_spans(void);
 
-/* Adds all.  World stopped: this is what the cycle sees. */
+/* Tells all.  World stopped: this is what the cycle sees. */
 void sgc_counts_take_all(void);
 
 /* So much of what was allocated, then, no thread had handed out yet.  World stopped. */
@@ -45,7 +59,10 @@ size_t sgc_counts_at_stop(void);
 size_t sgc_counts_freed_at_stop(void);
 size_t sgc_counts_unused_at_stop(void);
 
-/* The cycle has ended: what it saw is no longer counted.  GC lock. */
-void sgc_counts_cycle_done(void);
+/* The cycle has ended and found `live` bytes: what it saw is no longer counted.  GC lock. */
+void sgc_counts_cycle_done(size_t live);
+
+/* So many of them were freed since as dead; false if that came too late to be said. */
+bool sgc_counts_reclaimed(size_t bytes);
 
 #endif

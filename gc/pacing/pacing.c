@@ -23,7 +23,8 @@ struct pacing {
     sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that; "never": they do not pay */
     sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0: whatever it takes */
-    sgc_aw_t live, early, own;          /* see struct sgc_pace_heap; */
+    sgc_aw_t used_up, freed_then;       /* allocated when the budget was first used up, 0: not yet; and freed */
+    sgc_aw_t early, own;                /* see struct sgc_pace_heap; */
     sgc_aw_t early_now;                 /* of the cycle that has begun */
     sgc_aw_t minimum;
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
@@ -89,15 +90,15 @@ static bool use_endo(void)
 
 static size_t endo_trigger(size_t budget)
 {
-    return sgc_pace_less(budget, sgc_pace_scale(sgc_aw_load(&pacing.live) + budget, SGC_ENDO_THRESHOLD, 100));
+    return sgc_pace_less(budget, sgc_pace_scale(sgc_counts_live() + budget, SGC_ENDO_THRESHOLD, 100));
 }
 
 /* Marking beside the program takes one thread, which it shares the processors with. */
 static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
 {
     uint64_t pause_ns = sgc_aw_load(&pacing.pause_ns);
-    uint64_t marking_ns = sgc_pacing_marking_ns(sgc_aw_load(&pacing.live), budget);
-    size_t bytes = sgc_pacing_to_mark(sgc_aw_load(&pacing.live), budget);
+    uint64_t marking_ns = sgc_pacing_marking_ns(sgc_counts_live(), budget);
+    size_t bytes = sgc_pacing_to_mark(sgc_counts_live(), budget);
 
     if (pause_ns == 0 || marking_ns / (uint64_t)sgc_marker_choice(marking_ns, bytes, sgc_options.markers) + 1 < pause_ns)
         return SGC_PACE_NEVER;
@@ -108,7 +109,7 @@ static void reconsider(void)
 {
     struct sgc_pace_costs costs;
     struct sgc_pace_heap heap = {
-        .live = sgc_aw_load(&pacing.live),
+        .live = sgc_counts_live(),
         .early = sgc_aw_load(&pacing.early),
         .own = sgc_aw_load(&pacing.own),
         .size = sgc_heap_size(),
@@ -201,12 +202,31 @@ static bool runs_beside(void)
     return sgc_aw_load(&pacing.trigger) != SGC_PACE_NEVER;
 }
 
-/* Has the program freed so much by itself since the last cycle that this counts, even if all else that it has allocated since
- * then is dead?  Then it has the budget of one that does so. */
-static bool has_freed_more(size_t allocated, size_t freed)
+/* For the first time since the last cycle.  `freed_then` is published by `used_up`. */
+static void note_used_up(size_t allocated, size_t freed)
+{
+    if (sgc_aw_load(&pacing.used_up) != 0)
+        return;
+    sgc_aw_store(&pacing.freed_then, freed);
+    sgc_aw_store_rel(&pacing.used_up, allocated);
+}
+
+/* Since then, when it has allocated as much again: what it has allocated before may all live. */
+static size_t own_since_used_up(size_t allocated, size_t freed, size_t budget)
+{
+    size_t more = sgc_pace_less(allocated, sgc_aw_load_acq(&pacing.used_up));
+    size_t more_freed = sgc_pace_less(freed, sgc_aw_load(&pacing.freed_then));
+
+    return more < budget ? 0 : sgc_pace_own(more, more_freed, sgc_pace_less(more, more_freed));
+}
+
+/* Has the program freed so much by itself since the last cycle, or since the budget was used up, that this counts, even if all
+ * else that it has allocated since then is dead?  Then it has the budget of one that does so. */
+static bool has_freed_more(size_t allocated, size_t freed, size_t budget)
 {
     size_t own = sgc_pace_own(allocated, freed, sgc_pace_less(allocated, freed + sgc_counts_unused_since()));
 
+    own = sgc_pace_larger(own, own_since_used_up(allocated, freed, budget));
     if (own <= sgc_aw_load(&pacing.own))
         return false;
     sgc_aw_store(&pacing.own, own);
@@ -229,7 +249,8 @@ static bool is_due(struct sgc_mutator *self, size_t allocated)
     if (allocated < budget + sgc_counts_freed() || allocated < sgc_aw_load(&pacing.look))
         return false;
     freed = sgc_counts_freed_since();
-    if (allocated >= needed(budget, freed) && has_freed_more(allocated, freed))
+    note_used_up(allocated, freed);
+    if (allocated >= needed(budget, freed) && has_freed_more(allocated, freed, budget))
         budget = sgc_aw_load(&pacing.budget);
     sgc_aw_store(&pacing.look, needed(budget, freed));
     return allocated >= needed(budget, freed) && (runs_beside() || !use_touched(self, budget));
@@ -274,7 +295,7 @@ static void plan_ours(struct sgc_beside_plan *plan, size_t budget)
 /* Each thread looks the more often the less room there is. */
 void sgc_pacing_mark_begins(void)
 {
-    struct sgc_beside_plan plan = { .from = net_allocated(), .live = sgc_aw_load(&pacing.live) };
+    struct sgc_beside_plan plan = { .from = net_allocated(), .live = sgc_counts_live() };
     size_t looks;
 
     sgc_assert(ok());
@@ -329,7 +350,7 @@ enum sgc_due sgc_pacing_poll(struct sgc_mutator *self)
 static void learn_own(size_t allocated, size_t live, size_t early)
 {
     size_t freed = sgc_counts_freed_at_stop() + early;
-    size_t there = sgc_pace_less(sgc_aw_load(&pacing.live) + allocated, freed + sgc_counts_unused_at_stop());
+    size_t there = sgc_pace_less(sgc_counts_live() + allocated, freed + sgc_counts_unused_at_stop());
 
     if (allocated >= SGC_PACE_MIN)
         sgc_aw_store(&pacing.own, sgc_pace_own(allocated, freed, sgc_pace_less(there, live)));
@@ -343,8 +364,8 @@ size_t sgc_pacing_cycle_done(size_t live)
     sgc_assert(ok());
     learn_own(allocated, live, early);
     early = sgc_pace_smaller(early, sgc_counts_freed_at_stop());
-    sgc_counts_cycle_done();
-    sgc_aw_store(&pacing.live, live);
+    sgc_counts_cycle_done(live);
+    sgc_aw_store(&pacing.used_up, 0);
     sgc_aw_store(&pacing.early, early);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
     return allocated;
@@ -358,15 +379,12 @@ void sgc_pacing_given_up(void)
     sgc_aw_store(&pacing.trigger, SGC_PACE_NEVER);
 }
 
-/* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the next one. */
 void sgc_pacing_reclaimed(size_t bytes)
 {
-    size_t live = sgc_aw_load(&pacing.live);
-
     if (bytes == 0)
         return;
     sgc_pacing_limit_paid();
-    if (sgc_aw_cas(&pacing.live, live, live > bytes ? live - bytes : 0))
+    if (sgc_counts_reclaimed(bytes))
         sgc_pacing_reconsider();
 }
 
@@ -396,14 +414,9 @@ void sgc_pacing_allow(size_t bytes)
     set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(bytes, SGC_PACE_NEVER), SGC_PACE_NEVER));
 }
 
-size_t sgc_pacing_live(void)
-{
-    return sgc_aw_load(&pacing.live);
-}
-
 int sgc_pacing_markers(int most)
 {
-    size_t live = sgc_pacing_live(), since = sgc_counts_allocated_since();
+    size_t live = sgc_counts_live(), since = sgc_counts_allocated_since();
 
     sgc_assert(most >= 1);
     return sgc_marker_choice(sgc_pacing_marking_ns(live, since), sgc_pacing_to_mark(live, since), most);

@@ -6,8 +6,6 @@
  *   budget, first,    the collecting thread, at the end of a cycle; API;      mutators: relaxed; a stale one costs a look, or
  *   worth, look       mutators: `look`; `budget` once a cycle, by CAS         an early cycle
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
- *   live              the collecting thread, at the end of a cycle; the       anybody: relaxed
- *                     thread that frees what it found dead: by CAS
  *   early             the collecting thread, at the end of a cycle            anybody: relaxed
  *   own               the same; a mutator that is about to collect            anybody: relaxed, the last one holds
  *   early_now         the collecting thread, world stopped, or at the end     same
@@ -31,7 +29,7 @@ SGC_INNER struct sgc_unpublished { _Alignas(128) sgc_aw_t bytes; } sgc_unpublish
 /* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the budget is large, more. */
 static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
 {
-    size_t claimed = sgc_aw_load(&cache->claimed);
+    size_t claimed = sgc_aw_load(&cache->claimed) - cache->claimed_told;
 
     return claimed < SGC_UNPUBLISHED_MIN || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
 }
@@ -78,6 +76,5 @@ void sgc_pacing_reclaimed(size_t bytes);
 /* The cycle has freed so much in the program's place, which would have freed it later.  World stopped, before the mark. */
 void sgc_pacing_freed_early(size_t bytes);
 
-size_t sgc_pacing_live(void);                   /* as the last cycle found it */
 
 #endif

@@ -25,6 +25,7 @@ enum {
     SGC_PACE_SHARE = 144,      /* but the program has allocated so many times what is taken for that, or it may soon end */
     SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
     SGC_PACE_MARGIN = 50,      /* percent of its expected time that marking beside the program may take longer */
+    SGC_PACE_EARLY = 25,       /* percent of the budget before which it does not begin, however long it may take */
     SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a cycle has to be over */
     SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
     SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them as who leaves all */
@@ -197,13 +198,14 @@ static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
     return more >= SGC_PACE_MIN ? more : 0;
 }
 
-/* The allocated bytes at which marking beside the program is to begin, so that it ends before the budget is used up.
+/* The allocated bytes at which marking beside the program is to begin, so that it ends before the budget is used up, unless
+ * that were too early: cycles would follow each other at once, and none would see how fast the program is between them.
  * `margin`: percent of the expected time for which it may take longer. */
 static inline size_t sgc_pace_trigger(size_t budget, const struct sgc_pace_costs *c, uint64_t marking_ns, unsigned margin)
 {
     size_t meanwhile = sgc_pace_in_time(c, sgc_pace_scale(marking_ns, 100 + (uint64_t)margin, 100));
 
-    return sgc_pace_less(budget, meanwhile);
+    return sgc_pace_larger(sgc_pace_less(budget, meanwhile), sgc_pace_scale(budget, SGC_PACE_EARLY, 100));
 }
 
 /* ---- at the limit ---- */

@@ -6,32 +6,22 @@
 
 #include "platform/report.h"
 
-enum { RESERVED = 1 << 20 };        /* ranges: 16 MB of address space, committed as needed */
-
-static bool reserve(struct sgc_ranges *set)
-{
-    sgc_assert(sgc_ranges_ok(set));
-    if (set->of != NULL)
-        return true;
-    set->of = sgc_mem_reserve(RESERVED * sizeof *set->of, sgc_os_page_size());
-    set->reserved = set->of != NULL ? RESERVED : 0;
-    return set->of != NULL;
-}
+enum { MOST = 1 << 20 };            /* ranges: 16 MB of addresses, committed as needed */
 
 static bool room_for_one(struct sgc_ranges *set)
 {
-    size_t have = set->committed * sizeof *set->of;
-    size_t step = have == 0 ? sgc_os_page_size() : have;
+    struct sgc_stretch *memory = &set->memory;
+    size_t step = memory->have == 0 ? sgc_os_page_size() : memory->have;
 
     sgc_assert(sgc_ranges_ok(set));
     if (set->count < set->committed)
         return true;
-    if (!reserve(set))
+    if (memory->start == NULL && !sgc_stretch_open(memory, MOST * sizeof *set->of, sgc_os_page_size()))
         return false;
-    if (have + step > set->reserved * sizeof *set->of ||
-        !sgc_mem_commit((char *)set->of + have, step))
+    if (!sgc_stretch_grow(memory, memory->have + step))
         return false;
-    set->committed = (have + step) / sizeof *set->of;
+    set->of = (void *)memory->start;
+    set->committed = memory->have / sizeof *set->of;
     return true;
 }
 
@@ -93,7 +83,7 @@ bool sgc_ranges_contain(const struct sgc_ranges *set, uintptr_t address)
 
 void sgc_ranges_check(const struct sgc_ranges *set)
 {
-    sgc_verify(set->count <= set->committed && set->committed <= set->reserved);
+    sgc_verify(set->count <= set->committed);
     for (size_t i = 0; i < set->count; i++) {
         sgc_verify(set->of[i].lo < set->of[i].hi);
         sgc_verify(i == 0 || set->of[i - 1].hi < set->of[i].lo);
@@ -206,7 +196,7 @@ void sgc_ranges_list_check(const struct sgc_ranges *list)
 {
     size_t gaps = 0;
 
-    sgc_verify(list->count <= list->committed && list->committed <= list->reserved);
+    sgc_verify(list->count <= list->committed);
     for (size_t i = 0; i < list->count; i++) {
         sgc_verify(list->of[i].lo <= list->of[i].hi && list->of[i].hi - list->of[i].lo <= list->longest);
         sgc_verify(i == 0 || list->of[i - 1].lo < list->of[i].lo);

@@ -13,18 +13,20 @@
 #include <stdbool.h>
 
 #include "platform/platform.h"
+#include "platform/stretch.h"
 
 struct sgc_ranges {
     struct sgc_range *of;           /* ascending; sets: disjoint, not touching; lists: no two with the same start */
-    size_t count, committed, reserved;
+    size_t count, committed;
+    struct sgc_stretch memory;
     size_t gaps;                    /* lists: how many of `count` are empty */
     size_t longest;                 /* lists: no range has been longer since the list was cleared */
 };
 
 static inline bool sgc_ranges_ok(const struct sgc_ranges *ranges)
 {
-    return ranges->gaps <= ranges->count && ranges->count <= ranges->committed && ranges->committed <= ranges->reserved &&
-           (ranges->of == NULL) == (ranges->reserved == 0);
+    return ranges->gaps <= ranges->count && ranges->count <= ranges->committed &&
+           (ranges->of == NULL) == (ranges->committed == 0);
 }
 
 /* Into a set; what overlaps or touches becomes one range.  False when memory runs out; the set is then as

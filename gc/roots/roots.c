@@ -84,7 +84,7 @@ bool sgc_roots_contain(uintptr_t address)
 
 /* Called for each range: scans it, or asks a question of it. */
 struct visit {
-    void (*fn)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range);
+    sgc_roots_visit_t fn;
     void *arg;
     bool copies;                    /* fn may be given a copy of memory that others may unmap; it does not keep the address */
 };
@@ -92,10 +92,11 @@ struct visit {
 /* Of at most an OS page. */
 SGC_STATE static uintptr_t copied[4096 / sizeof(uintptr_t)];
 
-static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+static void scan(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                 const struct sgc_root_copy *copy)
 {
     (void)whose;
-    if (range.lo == (uintptr_t)copied)
+    if (copy != NULL)
         sgc_mark_roots_now(arg, (void *)range.lo, (void *)range.hi);
     else if (kind <= SGC_ROOT_ADDED)
         sgc_mark_static(arg, (void *)range.lo, (void *)range.hi);
@@ -112,11 +113,11 @@ static void visit_range(const struct visit *visit, enum sgc_root_kind kind, cons
     sgc_assert(range.lo <= range.hi && (whose == NULL || sgc_mutator_ok(whose)));
     for (; i < roots.excluded.count && roots.excluded.of[i].lo < range.hi; i++) {
         if (roots.excluded.of[i].lo > range.lo)
-            visit->fn(visit->arg, kind, whose, (struct sgc_range){ range.lo, roots.excluded.of[i].lo });
+            visit->fn(visit->arg, kind, whose, (struct sgc_range){ range.lo, roots.excluded.of[i].lo }, NULL);
         range.lo = roots.excluded.of[i].hi;
     }
     if (range.lo < range.hi)
-        visit->fn(visit->arg, kind, whose, range);
+        visit->fn(visit->arg, kind, whose, range, NULL);
 }
 
 static void visit_static(const struct visit *visit)
@@ -147,9 +148,10 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
         next = next < end ? next : end;
         sgc_assert(at < next && next - at <= sizeof copied);
         if (visit->copies && sgc_mem_copy(copied, at, next - at))
-            visit->fn(visit->arg, kind, m, (struct sgc_range){ (uintptr_t)copied, (uintptr_t)copied + (next - at) });
+            visit->fn(visit->arg, kind, m, (struct sgc_range){ (uintptr_t)copied, (uintptr_t)copied + (next - at) },
+                      &(struct sgc_root_copy){ at, range });
         else if (!visit->copies && sgc_mem_readable(at))
-            visit->fn(visit->arg, kind, m, (struct sgc_range){ at, next });
+            visit->fn(visit->arg, kind, m, (struct sgc_range){ at, next }, NULL);
     }
 }
 
@@ -158,7 +160,7 @@ static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, 
     if (part->unsure)
         visit_unsure(visit, SGC_ROOT_STACK, m, part->range);
     else
-        visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range);
+        visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range, NULL);
 }
 
 /* The blocks that the thread's vector leads to; false if it lacks one. */
@@ -187,7 +189,7 @@ static void visit_thread_local(const struct visit *visit, const struct sgc_mutat
                                const struct sgc_stack_part *part, int parts)
 {
     if (m->control.lo < m->control.hi)
-        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control);
+        visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control, NULL);
     if (!visit_tls_blocks(visit, m, part, parts) && m->below_control.lo < m->below_control.hi &&
         (roots.answers || sgc_mem_answers()))
         visit_unsure(visit, SGC_ROOT_THREAD_LOCAL, m, m->below_control);
@@ -228,7 +230,7 @@ static void visit_date(void *arg, const struct sgc_mutator *whose, struct sgc_ra
 
     sgc_assert(range.lo <= range.hi && range.lo % sizeof range.lo == 0);
     if (range.lo < range.hi)
-        visit->fn(visit->arg, SGC_ROOT_DATE, whose, range);
+        visit->fn(visit->arg, SGC_ROOT_DATE, whose, range, NULL);
 }
 
 /* Last, so that a question is answered by another root if there is one as near. */

@@ -65,10 +65,15 @@ void sgc_roots_mark(struct sgc_marker *marker);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.  `whose`: the thread whose
  * stack or thread-local data it is.  Nothing of a thread whose stacks are unknown.  `copies`: fn may get a copy of memory that
- * others may unmap meanwhile; otherwise that memory may be gone when fn reads it. */
+ * others may unmap meanwhile, and then `copy` says of what; otherwise it is NULL, and that memory may be gone when fn reads
+ * it. */
+struct sgc_root_copy {
+    uintptr_t from;             /* where the first byte lies */
+    struct sgc_range part;      /* the part of a stack that it belongs to */
+};
 enum sgc_root_kind { SGC_ROOT_STATIC, SGC_ROOT_ADDED, SGC_ROOT_STACK, SGC_ROOT_THREAD_LOCAL, SGC_ROOT_DATE };
 typedef void (*sgc_roots_visit_t)(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose,
-                                  struct sgc_range range);
+                                  struct sgc_range range, const struct sgc_root_copy *copy);
 void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies);
 
 void sgc_roots_check(void);

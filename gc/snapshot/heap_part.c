@@ -35,11 +35,13 @@ struct pages {
 
 static void begin_page(struct pages *p, uint32_t page, uint32_t what)
 {
+    uint32_t owner = sgc_page_owner(page);
+
     sgc_assert(page > p->last && (what == SGC_SNAPSHOT_SMALL || what == SGC_SNAPSHOT_SPAN));
     sgc_blocks_put(page - p->last);
     sgc_blocks_put(what);
     sgc_blocks_put(sgc_page_kind_now(&sgc_heap.pages[page]));
-    sgc_blocks_put(sgc_page_owner(page));
+    sgc_blocks_put(owner == SGC_ORPHANS ? SGC_NO_OWNER : owner);
     sgc_blocks_put(sgc_heap.records[page].home);
     p->last = page;
     p->counts->of[SGC_TRAILER_PAGES]++;

@@ -22,11 +22,13 @@ uint64_t sgc_snapshot_put_root_words(uintptr_t lo, uintptr_t hi)
     return words.count;
 }
 
-static void put_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range)
+static void put_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                     const struct sgc_root_copy *copy)
 {
     struct sgc_snapshot_counts *counts = arg;
     uintptr_t lo = sgc_round_up(range.lo, sizeof lo), hi = sgc_round_down(range.hi, sizeof hi);
 
+    (void)copy;
     sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
     if (lo >= hi)
         return;

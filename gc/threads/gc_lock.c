@@ -69,15 +69,31 @@ static void wake_next(void)
     sgc_wake(futex_word(), 1);
 }
 
+/* Before it opens the GC lock: who waits may stop the world at once, and would most often meet the thread before it has
+ * returned to the program.  What the program has changed with the lock held it may publish just after that. */
+static void leaving(void)
+{
+    if (sgc_self == NULL)
+        return;
+    sgc_self->section.leaves = false;
+    sgc_compiler_barrier();
+    sgc_self->section.passed_ns = 0;
+    sgc_compiler_barrier();
+    sgc_self->section.leaves = true;
+}
+
 static void wake_if_waiting(void)
 {
     if (sgc_a32_load_sc(&gc_lock.waiting) != 0)
         wake_next();
+    else if (sgc_self != NULL)
+        sgc_self->section.leaves = false;
 }
 
 static void release(void)
 {
     sgc_assert(sgc_gc_lock_held());
+    leaving();
     sgc_aw_swap(&gc_lock.word, 0);
     wake_if_waiting();
 }
@@ -85,6 +101,7 @@ static void release(void)
 static bool drop(uintptr_t hold)
 {
     sgc_assert(word_ok(hold) && light(hold) != 0);
+    leaving();
     if (!sgc_aw_cas(&gc_lock.word, hold, 0))
         return false;
     wake_if_waiting();

@@ -2,6 +2,7 @@
 /* Where the suspend signal has met a thread: in a section, which may have been left by a jump, or outside.  In its handler. */
 #include "gc/threads/world_internal.h"
 
+#include "alloc/small/remote_free.h"
 #include "platform/brief.h"
 
 /* Is the frame at `recorded` surely none of ours any more?  `handlers`: the alternate stack that the suspend handler stands on,

@@ -30,7 +30,6 @@
 #include "platform/platform.h"
 
 struct sgc_mutator {
-    struct sgc_cache cache;             /* first: sgc_self points here */
     struct sgc_mutator *next, *prev;
     sgc_tid_t tid;
     pthread_t handle;
@@ -58,6 +57,7 @@ struct sgc_mutator {
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
     sgc_aw_t upper;                     /* what a layer on top keeps for the thread (gc/threads/upper.h); 0: nothing */
+    struct sgc_cache cache;             /* last: its end has memory as kinds come; sgc_self points here */
 };
 
 struct sgc_registry {
@@ -89,9 +89,14 @@ struct sgc_registry_look {
 void sgc_registry_enter(struct sgc_registry_look *look);
 void sgc_registry_leave(struct sgc_registry_look *look);
 
+static inline struct sgc_mutator *sgc_mutator_of(struct sgc_section *section)
+{
+    return (struct sgc_mutator *)(void *)((char *)section - offsetof(struct sgc_mutator, cache));
+}
+
 static inline struct sgc_mutator *sgc_mutator_self(void)
 {
-    return (struct sgc_mutator *)(void *)sgc_self;
+    return sgc_self != NULL ? sgc_mutator_of(&sgc_self->section) : NULL;
 }
 
 static inline struct sgc_section *sgc_section_of(struct sgc_mutator *m)
@@ -161,6 +166,15 @@ void sgc_registry_bury(struct sgc_mutator *gone);
 /* Is there a registered thread that has the same number, and has registered later?  Then the older one has ended.  With the
  * registry's lock. */
 bool sgc_registry_outlived(const struct sgc_mutator *m);
+
+/* Is it a thread of the program that runs, or soon will?  `state`: of its section.  With the registry's lock. */
+static inline bool sgc_mutator_runs(const struct sgc_mutator *m, uint32_t state)
+{
+    return !m->service && !m->gone && (state & (SGC_STATE_BLOCKED | SGC_STATE_ASLEEP)) != SGC_STATE_BLOCKED;
+}
+
+/* Is there one?  On any thread; they may go on or stop meanwhile. */
+bool sgc_registry_anybody_runs(void);
 
 void sgc_registry_check(void);
 

@@ -170,13 +170,22 @@ static bool has_number(const struct sgc_mutator *m)
     return false;
 }
 
+static void say_no_record(void)
+{
+    sgc_warn("thread %d cannot be registered: the system has no %zu bytes for its record; free memory or end other threads",
+             sgc_thread_id(), sizeof(struct sgc_mutator));
+}
+
 static bool joined(struct sgc_mutator *m)
 {
     sgc_assert(sgc_self == NULL);
     if (join_registry(m))
         return true;
-    sgc_warn("thread %d cannot be registered: there are %d threads already; "
-             "end some of them", sgc_thread_id(), SGC_CACHES_MAX - 1);
+    if (sgc_a32_load(&sgc_cache_count) < SGC_CACHES_MAX)
+        say_no_record();
+    else
+        sgc_warn("thread %d cannot be registered: there are %d threads already; "
+                 "end some of them", sgc_thread_id(), SGC_CACHES_MAX - 1);
     return false;
 }
 
@@ -188,8 +197,7 @@ static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
         return m;
     m = sgc_record_take();
     if (m == NULL) {
-        sgc_warn("thread %d cannot be registered: the system has no %zu bytes for its record; "
-                 "free memory or end other threads", sgc_thread_id(), sizeof *m);
+        say_no_record();
         return NULL;
     }
     describe_self(m, bottom, service);

@@ -4,6 +4,9 @@
 
 #include "alloc/page_supply.h"
 #include "alloc/small/orphan.h"
+#include "alloc/small/remote_free.h"
+#include "alloc/small/shared.h"
+#include "gc/config/options.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/upper.h"
@@ -40,7 +43,36 @@ void sgc_registry_leave(struct sgc_registry_look *look)
         sgc_signals_restore(&look->signals);
 }
 
+bool sgc_registry_anybody_runs(void)
+{
+    struct sgc_registry_look look;
+    const struct sgc_mutator *m;
+
+    sgc_registry_enter(&look);
+    for (m = sgc_registry.first; m != NULL && !sgc_mutator_runs(m, sgc_a32_load(&m->cache.section.state));)
+        m = m->next;
+    sgc_registry_leave(&look);
+    return m != NULL;
+}
+
 /* ---- records ---- */
+
+/* Of the bins at its end only those get memory whose kinds there are: sgc_cache_open. */
+static struct sgc_mutator *new_record(void)
+{
+    struct sgc_stretch memory;
+    struct sgc_mutator *m;
+
+    if (!sgc_stretch_open(&memory, sizeof *m, _Alignof(struct sgc_mutator)))
+        return NULL;
+    if (!sgc_stretch_grow(&memory, offsetof(struct sgc_mutator, cache.bin))) {
+        sgc_stretch_close(&memory);
+        return NULL;
+    }
+    m = (struct sgc_mutator *)(void *)memory.start;
+    m->cache.memory = memory;
+    return m;
+}
 
 /* The lock is taken without a section: the thread has none yet.  It cannot be stopped meanwhile,
  * since nobody knows of it. */
@@ -54,7 +86,7 @@ struct sgc_mutator *sgc_record_take(void)
     if (m != NULL)
         sgc_registry.unused = m->next;
     sgc_unlock(&sgc_registry.lock, NULL);
-    return m != NULL ? m : sgc_mem_obtain(sizeof *m);
+    return m != NULL ? m : new_record();
 }
 
 void sgc_record_give(struct sgc_mutator *m)
@@ -66,6 +98,13 @@ void sgc_record_give(struct sgc_mutator *m)
     sgc_unlock(&sgc_registry.lock, NULL);
 }
 
+/* Threads of ours allocate next to nothing. */
+static void count_for_sharing(const struct sgc_mutator *m, int by)
+{
+    if (sgc_options.share_pages && !m->service)
+        sgc_a32_store(&sgc_shared.threads, sgc_a32_load(&sgc_shared.threads) + (uint32_t)by);
+}
+
 void sgc_record_link(struct sgc_mutator *m)
 {
     sgc_assert(sgc_registry_locked() && m->tid > 0 && m->cache.id != 0);
@@ -75,6 +114,7 @@ void sgc_record_link(struct sgc_mutator *m)
         m->next->prev = m;
     sgc_registry.first = m;
     sgc_registry.count++;
+    count_for_sharing(m, 1);
     sgc_assert(sgc_mutator_linked(m));
 }
 
@@ -88,6 +128,7 @@ void sgc_record_unlink(struct sgc_mutator *m)
     if (m->next != NULL)
         m->next->prev = m->prev;
     sgc_registry.count--;
+    count_for_sharing(m, -1);
 }
 
 void sgc_record_ends(struct sgc_mutator *m)

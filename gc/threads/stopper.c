@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <signal.h>
 
+#include "alloc/small/remote_free.h"
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
@@ -16,6 +17,7 @@
 
 static const uint64_t FIRST_WAIT_NS = 20 * 1000000;     /* before asking again */
 static const uint64_t LONGEST_WAIT_NS = 1000 * 1000000;
+static const uint64_t PASS_NS = 100000;                 /* for who leaves the GC lock */
 static const uint32_t GIVE_UP_FACTOR = 10;              /* times SGC_STOP_WARN_MS */
 
 #define BIT(signal) (UINT64_C(1) << ((signal) - 1))
@@ -158,6 +160,7 @@ static void ask_one_again(struct sgc_mutator *m, bool warn)
 {
     sgc_assert(m->signalled && !m->gone && m != sgc_mutator_self());
     sgc_a32_or(&m->cache.section.state, SGC_STATE_AGAIN);
+    sgc_a32_and(&m->cache.section.state, ~(uint32_t)SGC_STATE_PASSED);
     signal_once(m, sgc_process_id(), sgc_options.suspend_signal);
     if (!warn || m->gone)
         return;
@@ -195,6 +198,19 @@ static bool ask_again(struct sgc_mutator *self, bool warn)
     return soon;
 }
 
+/* Those that were let pass have run a little since, or have come to stop by themselves. */
+static void ask_passed(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_registry_locked() && sgc_world_stopped());
+    if (sgc_a32_swap(&sgc_world.passed, 0) == 0)
+        return;
+    sgc_wait(&sgc_world.passed, 0, (int64_t)PASS_NS);
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (m != self && !has_stopped(m) &&
+            (sgc_a32_and(&m->cache.section.state, ~(uint32_t)SGC_STATE_PASSED) & SGC_STATE_PASSED))
+            signal_once(m, sgc_process_id(), sgc_options.suspend_signal);
+}
+
 /* Takes every request back.  Returns how many threads were asked and had not acknowledged: they
  * never will, while whoever acknowledged has decremented `missing` or is about to. */
 static uint32_t withdraw_requests(struct sgc_mutator *self)
@@ -208,7 +224,7 @@ static uint32_t withdraw_requests(struct sgc_mutator *self)
         if (m == self)
             continue;
         old = sgc_a32_and(&m->cache.section.state,
-                          ~(uint32_t)(SGC_STATE_STOPREQ | SGC_STATE_ACKED | SGC_STATE_AGAIN));
+                          ~(uint32_t)(SGC_STATE_STOPREQ | SGC_STATE_ACKED | SGC_STATE_AGAIN | SGC_STATE_PASSED));
         unanswered += m->signalled && !(old & SGC_STATE_ACKED);
     }
     return unanswered;
@@ -256,6 +272,7 @@ static bool wait_for_all(struct sgc_mutator *self)
     while ((missing = sgc_a32_load_acq(&sgc_world.missing)) != 0) {
         uint64_t now, waited;
 
+        ask_passed(self);
         sgc_wait(&sgc_world.missing, missing, (int64_t)slice);
         now = sgc_clock_ns();
         if (now - asked < slice)

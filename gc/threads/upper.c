@@ -2,6 +2,7 @@
 /* See gc/threads/upper.h. */
 #include "gc/threads/upper.h"
 
+#include "alloc/object.h"
 #include "gc/threads/world.h"
 
 SGC_STATE sgc_aw_t sgc_upper_now;
@@ -41,6 +42,14 @@ void sgc_upper_vanished(struct sgc_mutator *m)
         return;
     SGC_UPPER(vanished, (m));
     sgc_aw_store_rel(&m->upper, 0);
+}
+
+bool sgc_upper_owns(const struct sgc_object *o)
+{
+    const struct sgc_upper *upper = sgc_upper();
+
+    sgc_assert(o->start != 0);
+    return upper != NULL && upper->owns != NULL && upper->owns(o);
 }
 
 bool sgc_upper_keeps(struct sgc_mutator *self, uintptr_t object, bool freed)

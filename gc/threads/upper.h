@@ -14,6 +14,7 @@
 
 #include "gc/threads/mutator.h"
 
+struct sgc_object;
 struct sgc_team;
 
 /* Every member may be NULL. */
@@ -31,6 +32,9 @@ struct sgc_upper {
      * there no cycle is concurrent. */
     void (*mark)(struct sgc_team *team);
 
+    /* World stopped: a mark is complete, and what it has not reached is about to be gone. */
+    void (*marked)(void);
+
     /* A cycle is over, the world runs; GC lock held.  `complete`: its mark was not given up. */
     void (*over)(bool complete);
 
@@ -47,9 +51,12 @@ struct sgc_upper {
     void (*vanished)(struct sgc_mutator *m);
 
     /* GC_free of an object (`freed`), or GC_realloc that has moved it: true if the layer keeps the object, which then stays as
-     * it is, and of which it has said so if need be.  Of small objects that are not uncollectable GC_free asks only where
-     * their page is freed slowly (sgc_page_free_slowly).  Outside sections. */
+     * it is, and of which it has said so if need be.  Of small objects GC_free asks only where their page is watched
+     * (sgc_page_watch).  Outside sections. */
     bool (*keeps)(struct sgc_mutator *self, uintptr_t object, bool freed);
+
+    /* Is the object memory of the layer's own, which no function but the layer's takes?  Any thread. */
+    bool (*owns)(const struct sgc_object *o);
 
     /* Fork: before, with the GC lock and all of the collector's locks; in the parent, before these are released; in the child,
      * for `self` (NULL: not registered), before the others' records come to `vanished`: it frees locks, and leaves the heap
@@ -89,6 +96,9 @@ void sgc_upper_thread_over(struct sgc_mutator *self);
 
 /* By who buries its record. */
 void sgc_upper_vanished(struct sgc_mutator *m);
+
+/* Is the object memory of the layer's own?  On any thread. */
+bool sgc_upper_owns(const struct sgc_object *o);
 
 /* Does the layer keep the object, which the program frees (or has moved)?  On any mutator, outside sections. */
 bool sgc_upper_keeps(struct sgc_mutator *self, uintptr_t object, bool freed);

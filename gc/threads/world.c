@@ -9,6 +9,8 @@
  *   stranger   a thread without record, in its       stopper           release / acquire.  It has read `gen`, odd, while
  *              handler                                                 it had none, and what is registered does not change
  *                                                                      in a stop: a record of that number is another thread's
+ *   passed     who is let pass, in its handler, after   stopper           release / acquire RMW.  Should it miss one, it
+ *              PASSED in `state`; stopper                                 finds the bit when it asks again all the same
  *   state      see platform/section.h
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
  *   the others the stopper                           stopper           the GC lock
@@ -16,7 +18,9 @@
 #include "gc/threads/world.h"
 
 #include <errno.h>
+#include <signal.h>
 
+#include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
@@ -133,7 +137,7 @@ static void park_leaving_section(struct sgc_section *s)
 
     sgc_assert(sgc_section_mine(s) && s->held == 0);
     while (sgc_a32_load_acq(&s->state) & SGC_STATE_STOPREQ)
-        sgc_with_registers(park_with_registers, s);
+        sgc_with_registers(park_with_registers, sgc_mutator_of(s));
     errno = saved;
 }
 
@@ -157,6 +161,32 @@ static void report_stranger(void)
     sgc_assert(sgc_self == NULL);
     if (gen & 1)
         sgc_aw_store_rel(&sgc_world.stranger, sgc_world_stranger(gen, sgc_thread_id()));
+}
+
+static const uint64_t RUN_NS = 20000;           /* of processor time */
+
+/* Has the thread run a little since it was let pass first?  On a busy machine it may have been asked again before. */
+static bool has_run(struct sgc_section *s)
+{
+    uint64_t now = sgc_clock_thread_cpu_ns();
+
+    if (s->passed_ns == 0)
+        s->passed_ns = now;
+    return now - s->passed_ns >= RUN_NS;
+}
+
+/* A thread that leaves the GC lock is to return to the program, and run a little there: the stopper asks it again.  It does not
+ * get the GC lock meanwhile.  A late signal may come before that. */
+static bool let_pass(struct sgc_section *s)
+{
+    sgc_assert(sgc_section_mine(s));
+    s->leaves = s->leaves && !has_run(s);
+    if (!s->leaves)
+        return (sgc_a32_load_acq(&s->state) & SGC_STATE_PASSED) != 0;
+    sgc_a32_or(&s->state, SGC_STATE_PASSED);
+    sgc_a32_store_rel(&sgc_world.passed, 1);
+    sgc_wake(&sgc_world.missing, 1);
+    return true;
 }
 
 /*
@@ -184,14 +214,15 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
         return;
     if (sgc_world_interrupts_section(m, context))
         return;
-    sgc_with_registers(park_in_handler, &p);
+    if (!let_pass(sgc_section_of(m)))
+        sgc_with_registers(park_in_handler, &p);
     errno = saved;
 }
 
 /* ---- blocked regions ---- */
 
-/* A stop that began before we were seen as blocked counts on us: then we count ourselves. */
-static void block(struct sgc_section *s)
+/* A stop that began before we were seen as blocked counts on us: then we count ourselves.  `bits`: BLOCKED, maybe ASLEEP. */
+static void block(struct sgc_section *s, uint32_t bits)
 {
     uint32_t gen;
 
@@ -201,9 +232,9 @@ static void block(struct sgc_section *s)
 
         sgc_assert(!(state & SGC_STATE_BLOCKED));
         if (state & SGC_STATE_STOPREQ) {
-            if (acknowledge(s, SGC_STATE_BLOCKED, &gen))
+            if (acknowledge(s, bits, &gen))
                 return;
-        } else if (sgc_a32_cas(&s->state, state, state | SGC_STATE_BLOCKED)) {
+        } else if (sgc_a32_cas(&s->state, state, state | bits)) {
             return;
         }
     }
@@ -222,19 +253,24 @@ static void unblock(struct sgc_section *s, bool stays)
         if (state & SGC_STATE_STOPREQ) {
             if (gen & 1)
                 sleep_through(gen, 1);
-        } else if ((state & SGC_STATE_SUSPENDED) && stays) {
+        } else if ((state & (SGC_STATE_SUSPENDED | SGC_STATE_PINNED)) && stays) {
             sgc_wait(&s->state, state, -1);
-        } else if (sgc_a32_cas(&s->state, state, state & ~(uint32_t)SGC_STATE_BLOCKED)) {
+        } else if (sgc_a32_cas(&s->state, state, state & ~(uint32_t)(SGC_STATE_BLOCKED | SGC_STATE_ASLEEP))) {
             return;
         }
     }
 }
 
-void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
+static void enter_blocked(struct sgc_mutator *self, uintptr_t sp, uint32_t bits)
 {
     sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->held == 0);
     sgc_world_publish_sp(self, sp);
-    block(sgc_section_of(self));
+    block(sgc_section_of(self), bits);
+}
+
+void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
+{
+    enter_blocked(self, sp, SGC_STATE_BLOCKED);
 }
 
 /* Under a guard we are our own sleep, and go on to the guard's end, where a suspended thread stays. */
@@ -259,7 +295,7 @@ static void sleep_from(void *arg, uintptr_t sp)
 {
     struct sleeper *s = arg;
 
-    sgc_world_enter_blocked(s->self, sp);
+    enter_blocked(s->self, sp, SGC_STATE_BLOCKED | SGC_STATE_ASLEEP);
     s->wait(s->arg);
     sgc_world_leave_blocked(s->self);
 }
@@ -295,7 +331,7 @@ void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected
     struct word_wait w = { word, expected };
 
     sgc_assert(sgc_section_mine(self));
-    sgc_world_sleep((struct sgc_mutator *)(void *)self, wait_for_word, &w);
+    sgc_world_sleep(sgc_mutator_of(self), wait_for_word, &w);
 }
 
 /* ---- suspended ---- */
@@ -305,7 +341,7 @@ static void stay(struct sgc_mutator *m)
 {
     sgc_assert(sgc_section_of(m)->held == 0);
     while (sgc_section_suspended(sgc_section_of(m))) {
-        block(sgc_section_of(m));
+        block(sgc_section_of(m), SGC_STATE_BLOCKED);
         unblock(sgc_section_of(m), true);
     }
 }
@@ -323,15 +359,24 @@ void sgc_world_wait_suspended(struct sgc_section *self)
 
     sgc_assert(sgc_section_mine(self));
     if (!(sgc_a32_load(&self->state) & SGC_STATE_BLOCKED))
-        sgc_with_registers(stay_from, self);
+        sgc_with_registers(stay_from, sgc_mutator_of(self));
     errno = saved;
 }
 
 /* ---- start and fork ---- */
 
+/* The default is a signal by which nobody is ended, should it outlive the program (execve); there are programs that use it. */
+static void leave_signal_in_use(void)
+{
+    if (sgc_option_origin(SGC_OPT_SGC_SUSPEND_SIGNAL) == SGC_ORIGIN_DEFAULT &&
+        sgc_signal_fate(sgc_options.suspend_signal, on_suspend) == SGC_SIGNAL_TAKEN)
+        sgc_option_clamp(SGC_OPT_SGC_SUSPEND_SIGNAL, SIGPWR, NULL);
+}
+
 bool sgc_world_init(void)
 {
     sgc_assert(!sgc_world_stopped());
+    leave_signal_in_use();
     sgc_assert(sgc_signal_can_suspend(sgc_options.suspend_signal));
     sgc_section_hooks.park = park_leaving_section;
     sgc_section_hooks.repair = sgc_world_repair;

@@ -70,6 +70,13 @@ void sgc_world_unsuspend(struct sgc_mutator *m);
 /* A suspended thread stays here, with nothing of ours in its hands, until it may go on.  Signals blocked. */
 void sgc_world_wait_suspended(struct sgc_section *self);
 
+/* ---- all that count as stopped, for the time of a stop ---- */
+
+/* Keeps the program's threads where they are if all of them count as stopped, but not in sleeps of our own; false: some thread
+ * runs, or soon will, and nobody is kept.  By a thread of ours, with the GC lock, outside sections. */
+bool sgc_world_pin(struct sgc_mutator *self);
+void sgc_world_unpin(struct sgc_mutator *self);
+
 void sgc_world_after_fork(void);
 
 #endif

@@ -9,6 +9,7 @@
 struct sgc_world {
     sgc_a32_t gen;
     sgc_a32_t missing;
+    sgc_a32_t passed;           /* somebody was let pass */
     sgc_aw_t stranger;          /* sgc_world_stranger of the thread that was signalled last without being registered */
     uint64_t passed_over;       /* signals for which a stop has been given up, and that wait still */
     bool interrupted;           /* the last stop was given up for one */

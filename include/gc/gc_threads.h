@@ -119,6 +119,7 @@ GC_API GC_sp_corrector_proc GC_CALL GC_get_sp_corrector(void);
 #ifdef GC_THREADS
 /* The signal that stops threads; the client must leave it alone.  A number that is no signal or cannot be caught is
  * reported.  Threads go on without a signal: the second setting exists for compatibility, is kept and answered.
+ * Unless it is set it is SIGURG, or SIGPWR if at the start the program handles that; so ask after the start.
  * [before init] */
 GC_API void GC_CALL GC_set_suspend_signal(int signal);
 GC_API void GC_CALL GC_set_thr_restart_signal(int signal);

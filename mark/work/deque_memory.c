@@ -6,6 +6,7 @@
 
 #include "platform/platform.h"
 #include "platform/report.h"
+#include "platform/stretch.h"
 
 enum { PIECE = sizeof(struct sgc_work) };
 
@@ -15,29 +16,33 @@ static const size_t STEP_MIN = (size_t)64 << 10;
 
 static size_t bytes_wanted(size_t bytes, size_t most)
 {
-    size_t left = sgc_limit_address_space();
     size_t want = bytes != 0 ? bytes : RESERVE_DEFAULT;
 
     sgc_assert(most >= RESERVE_MIN / PIECE);
-    if (left != SIZE_MAX && want > left / 16)
-        want = left / 16;
     if (want > most * PIECE)
         want = most * PIECE;
     return want > RESERVE_MIN ? want : RESERVE_MIN;
 }
 
+static struct sgc_stretch stretch_of(const struct sgc_stack_memory *memory)
+{
+    return (struct sgc_stretch){
+        .start = memory->base, .bytes = memory->reserved * PIECE, .have = memory->committed * PIECE, .reserved = memory->mapped,
+    };
+}
+
 bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t most)
 {
     size_t want = bytes_wanted(bytes, most);
+    struct sgc_stretch stretch;
 
     *memory = (struct sgc_stack_memory){ .base = NULL };
     for (; want >= RESERVE_MIN; want /= 2) {
-        size_t rounded = sgc_round_down(want, sgc_os_page_size());
-
-        memory->base = sgc_mem_reserve(rounded, sgc_os_page_size());
-        if (memory->base == NULL)
+        if (!sgc_stretch_open(&stretch, sgc_round_down(want, sgc_os_page_size()), sgc_os_page_size()))
             continue;
-        memory->reserved = rounded / PIECE;
+        *memory = (struct sgc_stack_memory){
+            .base = stretch.start, .reserved = stretch.bytes / PIECE, .mapped = stretch.reserved,
+        };
         return true;
     }
     return false;
@@ -45,24 +50,25 @@ bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t
 
 void sgc_stack_memory_release(struct sgc_stack_memory *memory)
 {
+    struct sgc_stretch stretch = stretch_of(memory);
+
     sgc_assert(sgc_stack_memory_ok(memory));
-    sgc_mem_release(memory->base, memory->reserved * PIECE);
+    sgc_stretch_close(&stretch);
     *memory = (struct sgc_stack_memory){ .base = NULL };
 }
 
 /* Doubles, so that a deep mark makes few system calls. */
 bool sgc_stack_memory_grow(struct sgc_stack_memory *memory)
 {
-    size_t have = memory->committed * PIECE;
-    size_t all = memory->reserved * PIECE;
-    size_t step = have < STEP_MIN ? STEP_MIN : have;
+    struct sgc_stretch stretch = stretch_of(memory);
+    size_t step = stretch.have < STEP_MIN ? STEP_MIN : stretch.have;
 
     sgc_assert(sgc_stack_memory_ok(memory) && memory->base != NULL);
-    if (step > all - have)
-        step = all - have;
-    if (step == 0 || !sgc_mem_commit((char *)memory->base + have, step))
+    if (step > stretch.bytes - stretch.have)
+        step = stretch.bytes - stretch.have;
+    if (step == 0 || !sgc_stretch_grow(&stretch, stretch.have + step))
         return false;
-    memory->committed = (have + step) / PIECE;
+    memory->committed = stretch.have / PIECE;
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory of a mark stack: address space that is reserved once and committed as the stack grows, so that a stack
+ * The memory of a mark stack: a stretch that grows with the stack, so that a stack
  * never moves.  Belongs to the stack's marker.
  */
 #ifndef SGC_MARK_WORK_DEQUE_MEMORY_H
@@ -15,7 +15,8 @@
 struct sgc_stack_memory {
     void *base;
     size_t committed;           /* there is memory for these */
-    size_t reserved;            /* there is address space for these */
+    size_t reserved;            /* there are addresses for these */
+    bool mapped;                /* which are reserved, not only planned */
 };
 
 /* Is it what sgc_stack_memory_init or _release left, or grew from that? */
@@ -24,7 +25,7 @@ static inline bool sgc_stack_memory_ok(const struct sgc_stack_memory *memory)
     return (memory->base != NULL) == (memory->reserved != 0) && memory->committed <= memory->reserved;
 }
 
-/* Reserves address space for up to `bytes` (0: as much as is sensible; 64 KB is the least), and never for more than
+/* Finds addresses for up to `bytes` (0: as much as is sensible; 64 KB is the least), and never for more than
  * `most` pieces.  False if not even that can be had.  Outside sections. */
 bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t most);
 void sgc_stack_memory_release(struct sgc_stack_memory *memory);

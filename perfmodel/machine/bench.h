@@ -30,6 +30,15 @@ double sgc_bench_own_ns(void);
 typedef void sgc_bench_fn(void *arg, int i);
 bool sgc_bench_together(sgc_bench_fn *work, void *arg, const int *cpu, int n, int rounds, double *ns);
 
+/* What `more` takes longer than `less`, of which each call is one measurement: each is repeated, in turns, until the difference
+ * is well above what the least times of groups of turns still differ by.  False: it is not; *ns is a bound. */
+typedef double sgc_bench_time_fn(void *arg);
+struct sgc_bench_pair {
+    sgc_bench_time_fn *more, *less;
+    void *arg;
+};
+bool sgc_bench_difference(const struct sgc_bench_pair *pair, double *ns);
+
 /* Memory from the system, on huge pages if it has some and they are wanted, touched by the caller.  NULL: there is none. */
 void *sgc_bench_memory(size_t bytes, bool huge);
 void sgc_bench_release(void *memory, size_t bytes);
@@ -61,8 +70,12 @@ double sgc_bench_tlb_pages(int cpu);
 
 #include "perfmodel/machine/machine.h"
 
-/* The costs of the marker's own parts where these stand alone, and of loops like its own otherwise. */
-bool sgc_bench_costs(struct sgc_machine_costs *costs, int cpu);
+/* The costs of the marker's own parts where these stand alone, and of loops like its own otherwise.  Which of those that are
+ * differences could not be told from noise, so that they are bounds.  False: no memory. */
+struct sgc_bench_doubts {
+    bool edge, steal, procedure;
+};
+bool sgc_bench_costs(struct sgc_machine_costs *costs, struct sgc_bench_doubts *doubts, int cpu);
 
 /* ---- what the system says (bench_system.c) ---- */
 

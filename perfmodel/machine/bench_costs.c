@@ -11,7 +11,7 @@
 #include "mark/work/futex_lock.h"
 #include "platform/find_pointers.h"
 
-enum { ROUNDS = 5, REPEATS = 200, WORDS = 512, PIECES = 64, PAGES = 64 };
+enum { ROUNDS = 5, REPEATS = 200, WORDS = 512, PIECES = 64, PAGES = 64, STEALS = 8 };
 
 static uintptr_t volatile sink;
 
@@ -133,8 +133,8 @@ static uintptr_t push_and_pop(void)
     return sum;
 }
 
-/* Pushed, shown to others, stolen half by half and taken from the thief's stack. */
-static uintptr_t steal(void)
+/* Pushed, shown to others, and stolen one by one, if they are; taken from the thief's stack, or from their own. */
+static uintptr_t share_and_pop(bool stolen)
 {
     struct sgc_work work;
     uintptr_t sum = 0;
@@ -142,7 +142,8 @@ static uintptr_t steal(void)
     for (uintptr_t i = 0; i < PIECES; i++)
         sgc_deque_push(&bench.own, heap + i, 64);
     sgc_deque_share(&bench.own);
-    sum += sgc_deque_steal(&bench.own, &bench.other, SGC_STEAL_HALF);
+    for (int i = 0; stolen && i < STEALS; i++)
+        sum += sgc_deque_steal(&bench.own, &bench.other, SGC_STEAL_ONE);
     while (sgc_deque_pop(&bench.other, &work))
         sum += work.start;
     while (sgc_deque_pop(&bench.own, &work))
@@ -151,6 +152,16 @@ static uintptr_t steal(void)
     while (sgc_deque_pop(&bench.own, &work))
         sum += work.start;
     return sum;
+}
+
+static uintptr_t steal(void)
+{
+    return share_and_pop(true);
+}
+
+static uintptr_t steal_nothing(void)
+{
+    return share_and_pop(false);
 }
 
 static uintptr_t lock_and_unlock(void)
@@ -164,31 +175,118 @@ static uintptr_t lock_and_unlock(void)
 
 /* ---- all ---- */
 
-/* a - b, but not less than nothing. */
-static double less(double a, double b)
+/* ---- a mark procedure ---- */
+
+enum { PROC_WORDS = 8, PROC_ENTRIES = 16 };
+
+struct entry {
+    uintptr_t start, descriptor;
+};
+
+typedef struct entry *procedure_fn(const uintptr_t *object, struct entry *top, struct entry *limit);
+
+/* As the library's function that procedures call: it is no part of them, and finds the page, the object and its bit; what is
+ * not marked goes to the procedure's entries. */
+static __attribute__((noinline)) struct entry *mark_and_push(uintptr_t word, struct entry *top, const struct entry *limit)
 {
-    return a > b ? a - b : 0;
+    const struct page *page = &bench.page[(word - heap) >> 16 & (PAGES - 1)];
+    uint64_t object, granule;
+
+    if (word - heap >= heap_bytes)
+        return top;
+    object = ((word - heap) & 0xffff) * page->reciprocal >> 32;
+    granule = object * page->bytes >> 4;
+    if ((sgc_aw_load(&page->bits[granule / 64]) >> granule % 64 & 1) != 0 || top + 1 >= limit)
+        return top;
+    *++top = (struct entry){ heap + object, page->kind };
+    return top;
 }
 
-static void measure(struct sgc_machine_costs *costs)
+static struct entry *look_at_words(const uintptr_t *object, struct entry *top, struct entry *limit)
 {
-    double turn;
+    for (int i = 0; i < PROC_WORDS; i++)
+        top = mark_and_push(object[i], top, limit);
+    return top;
+}
+
+static procedure_fn *volatile procedure = look_at_words;
+
+static uintptr_t call_procedures(void)
+{
+    struct entry entries[PROC_ENTRIES];
+    uintptr_t sum = 0;
+
+    for (size_t i = 0; i < WORDS; i += PROC_WORDS)
+        for (struct entry *top = procedure(bench.words + i, entries, entries + PROC_ENTRIES); top > entries; top--)
+            sum += top->start;
+    return sum;
+}
+
+static double time_procedures(bool inside)
+{
+    fill_words(inside);
+    return time_of(call_procedures, WORDS);
+}
+
+static double time_pushed(void *unused)
+{
+    (void)unused;
+    return time_procedures(true);
+}
+
+static double time_not_pushed(void *unused)
+{
+    (void)unused;
+    return time_procedures(false);
+}
+
+/* ---- what is a difference ---- */
+
+static double time_edges(void *unused)
+{
+    (void)unused;
+    return time_of(find_edges, WORDS);
+}
+
+static double time_words(void *unused)
+{
+    (void)unused;
+    return time_of(find_words, WORDS);
+}
+
+static double time_steals(void *unused)
+{
+    (void)unused;
+    return time_of(steal, STEALS);
+}
+
+static double time_no_steals(void *unused)
+{
+    (void)unused;
+    return time_of(steal_nothing, STEALS);
+}
+
+static void measure(struct sgc_machine_costs *costs, struct sgc_bench_doubts *doubts)
+{
+    const struct sgc_bench_pair edges = { time_edges, time_words, NULL }, steals = { time_steals, time_no_steals, NULL },
+                                pushed = { time_pushed, time_not_pushed, NULL };
 
     fill_words(false);
     costs->word_ns = time_of(find_words, WORDS);
     fill_words(true);
-    costs->edge_ns = less(time_of(find_edges, WORDS), costs->word_ns);
+    doubts->edge = !sgc_bench_difference(&edges, &costs->edge_ns);
     costs->object_ns = time_of(look_at_objects, WORDS);
     costs->mark_ns = time_of(mark_plainly, WORDS);
     costs->mark_rmw_ns = time_of(mark_atomically, WORDS);
     sgc_assert(sgc_deque_empty(&bench.own) && sgc_deque_empty(&bench.other));
-    turn = time_of(push_and_pop, PIECES);
-    costs->push_ns = costs->pop_ns = turn / 2;
-    costs->steal_ns = less(time_of(steal, 1), PIECES * turn);
+    costs->push_ns = costs->pop_ns = time_of(push_and_pop, PIECES) / 2;
+    doubts->steal = !sgc_bench_difference(&steals, &costs->steal_ns);
     costs->lock_ns = time_of(lock_and_unlock, PIECES);
+    costs->procedure_ns = PROC_WORDS * time_procedures(false);
+    doubts->procedure = !sgc_bench_difference(&pushed, &costs->procedure_edge_ns);
 }
 
-bool sgc_bench_costs(struct sgc_machine_costs *costs, int cpu)
+bool sgc_bench_costs(struct sgc_machine_costs *costs, struct sgc_bench_doubts *doubts, int cpu)
 {
     bool have;
 
@@ -203,7 +301,7 @@ bool sgc_bench_costs(struct sgc_machine_costs *costs, int cpu)
     }
     if (!have)
         return false;
-    measure(costs);
+    measure(costs, doubts);
     sgc_deque_release(&bench.own);
     sgc_deque_release(&bench.other);
     return true;

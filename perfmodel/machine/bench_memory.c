@@ -130,6 +130,7 @@ double sgc_bench_chase(const struct sgc_bench_chase *c)
 
 struct independent {
     char *memory[SGC_BENCH_CPUS];
+    uint64_t state[SGC_BENCH_CPUS];     /* goes on from round to round: the lines of the one before are in a cache */
     size_t bytes;
     bool rmw;
 };
@@ -139,12 +140,13 @@ static void touch_own(void *arg, int i)
     struct independent *in = arg;
 
     in->memory[i] = sgc_bench_memory(in->bytes, true);
+    in->state[i] = 88172645463325252u + (uint64_t)i;
 }
 
 static void load_ahead(void *arg, int i)
 {
-    const struct independent *in = arg;
-    uint64_t ahead = 88172645463325252u + (uint64_t)i, here = ahead, sum = 0, lines = in->bytes / LINE;
+    struct independent *in = arg;
+    uint64_t ahead = in->state[i], here = ahead, sum = 0, lines = in->bytes / LINE;
 
     for (int k = 0; k < AHEAD; k++)
         __builtin_prefetch(in->memory[i] + random_below(&ahead, lines) * LINE, 1);
@@ -155,6 +157,7 @@ static void load_ahead(void *arg, int i)
         word = (sgc_aw_t *)(void *)(in->memory[i] + random_below(&here, lines) * LINE);
         sum += in->rmw ? sgc_aw_add(word, 0) : sgc_aw_load(word);
     }
+    in->state[i] = here;
     sink = sum;
 }
 

@@ -31,6 +31,7 @@ struct sgc_machine_cache {
 
 struct sgc_machine_costs { /* of computing, without misses */
     double object_ns, word_ns, edge_ns, mark_ns, mark_rmw_ns, push_ns, pop_ns, steal_ns, lock_ns;
+    double procedure_ns, procedure_edge_ns;
 };
 
 struct sgc_machine {

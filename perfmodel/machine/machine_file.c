@@ -111,7 +111,8 @@ static bool take_name(struct reading *r, const char *text)
     if (strlen(text) >= sizeof r->machine->name)
         return refuse(r, "name %.40s...: expected at most %zu characters; shorten it", text, sizeof r->machine->name - 1);
     strcpy(r->machine->name, text);
-    return true;
+    return strcmp(sgc_make_shown(r->machine->name), text) == 0 ||
+           refuse(r, "name %s: expected a name without controls; take them out", text);
 }
 
 static int find_key(const char *name)

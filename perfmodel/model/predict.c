@@ -38,6 +38,35 @@ static double all_misses(const struct sgc_misses *m)
     return (double)(m->misses[SGC_MISS_READ] + m->misses[SGC_MISS_RMW]);
 }
 
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* What steals add to Q_1 where processors have so many last caches: N_S L in the thesis, but not more than there is to miss.
+ * Such a miss is an access that a cache answered in the serial mark, of those to the first cache one for each of its lines and
+ * steal; and no last cache misses more than the one of a processor that marks all. */
+static double count_extra(const struct sgc_prediction_of *of, double caches, double steals)
+{
+    const struct sgc_machine_cache *first = &of->machine->cache[0];
+    double answered = steals * first->bytes / first->line_bytes;
+
+    sgc_assert(caches >= 1 && steals >= 0 && first->line_bytes > 0);
+    for (int i = 1; i < of->machine->caches; i++)
+        answered += (double)of->misses->answered[i];
+    return smaller(steals * of->misses->live_lines, smaller(answered, (caches - 1) * all_misses(of->misses)));
+}
+
+/* The same where some processors share a last cache, of which they fill one after the other: what is stolen from one of these
+ * is there. */
+static double count_extra_apart(const struct sgc_prediction_of *of, uint32_t processors, double steals)
+{
+    double share = sgc_machine_last(of->machine)->shared_by, together = smaller(processors, share);
+
+    sgc_assert(share >= 1 && (steals == 0 || processors > 1));
+    return steals > 0 ? count_extra(of, ceil(processors / share), steals * (processors - together) / (processors - 1)) : 0;
+}
+
 /* ---- loads of the nodes ---- */
 
 /* A prediction under way: what it is of, and the loads of the nodes, which each form fills anew. */
@@ -83,7 +112,7 @@ static void predict_thesis(struct predicting *g, struct sgc_prediction *p)
     g->load.abreast = p->processors;
     fill_requests(g, 1);
     p->no_extra_ns = sgc_memory_time_ns(&g->load, p->computing_ns);
-    p->misses = once + p->steals * g->of->misses->live_lines;
+    p->misses = once + count_extra(g->of, p->processors, p->steals);
     fill_requests(g, once > 0 ? p->misses / once : 0);
     p->no_contention_ns = sgc_memory_free_ns(&g->load, p->computing_ns);
     p->time_ns = sgc_memory_time_ns(&g->load, p->computing_ns);
@@ -155,14 +184,15 @@ static double count_waits(const struct sgc_prediction_of *of)
 }
 
 /* Up to misses_in_flight misses of a processor overlap, and so do its other waits; and it computes meanwhile, but for one of so
- * many.  Nodes serve requests one by one all the same.  The loads are those of the thesis' form. */
-static double predict_overlap(struct predicting *g, uint32_t processors)
+ * many.  Nodes serve requests one by one all the same. */
+static double predict_overlap(struct predicting *g, const struct sgc_prediction *p)
 {
     const struct sgc_machine *m = g->of->machine;
-    double work = compute_today(g->of, processors), memory, hidden;
+    double work = compute_today(g->of, p->processors), once = all_misses(g->of->misses), memory, hidden;
 
     sgc_assert(m->misses_in_flight >= 1);
-    g->load.abreast = processors * m->misses_in_flight;
+    g->load.abreast = p->processors * m->misses_in_flight;
+    fill_requests(g, once > 0 ? 1 + count_extra_apart(g->of, p->processors, p->steals) / once : 0);
     if (m->stream_mb_s > 0)
         fill_streams(g);
     memory = sgc_memory_time_ns(&g->load, work + count_waits(g->of) / g->load.abreast) - work;
@@ -184,7 +214,7 @@ bool sgc_predict(const struct sgc_prediction_of *of, uint32_t processors, struct
                                   .steals = count_steals(of, processors) };
     fill_latencies(&g, processors);
     predict_thesis(&g, p);
-    p->overlap_ns = predict_overlap(&g, processors);
+    p->overlap_ns = predict_overlap(&g, p);
     p->fast_ns = predict_fast(&g, processors);
     free(g.node);
     return true;

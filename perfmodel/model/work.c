@@ -23,21 +23,21 @@ static double part(uint64_t all, unsigned halvings)
     return (double)((all + (UINT64_C(1) << halvings) - 1) >> halvings);
 }
 
-struct sgc_object_cost sgc_object_cost(const struct sgc_machine_costs *c, uint64_t bytes, uint32_t word_bytes, uint64_t edges,
-                                       bool has_words, uint32_t split_bytes)
+struct sgc_object_cost sgc_object_cost(const struct sgc_machine_costs *c, struct sgc_object_form form, uint32_t split_bytes)
 {
     struct sgc_object_cost cost = { c->object_ns + c->mark_rmw_ns, c->object_ns + c->mark_rmw_ns, 0 };
-    double stack = c->push_ns + c->pop_ns;
-    unsigned halvings = count_halvings(bytes, split_bytes);
+    double stack = c->push_ns + c->pop_ns, call = form.has_procedure ? c->procedure_ns : 0;
+    double edge = form.has_procedure && c->procedure_edge_ns > 0 ? c->procedure_edge_ns : c->edge_ns;
+    unsigned halvings = count_halvings(form.bytes, form.has_procedure ? 0 : split_bytes);
 
-    sgc_assert(word_bytes > 0);
-    if (!has_words)
+    sgc_assert(form.word_bytes > 0);
+    if (!form.has_words)
         return cost;
     cost.pieces = UINT64_C(1) << halvings;
-    cost.all_ns += (double)(2 * cost.pieces - 1) * stack + (double)(bytes / word_bytes) * c->word_ns +
-                   (double)edges * c->edge_ns;
-    cost.way_ns += (halvings + 1) * stack + part(bytes / word_bytes, halvings) * c->word_ns +
-                   part(edges, halvings) * c->edge_ns;
+    cost.all_ns += (double)(2 * cost.pieces - 1) * stack + (double)(form.bytes / form.word_bytes) * c->word_ns +
+                   (double)form.edges * edge + call;
+    cost.way_ns += (halvings + 1) * stack + part(form.bytes / form.word_bytes, halvings) * c->word_ns +
+                   part(form.edges, halvings) * edge + call;
     return cost;
 }
 
@@ -100,25 +100,33 @@ static void count_homes(const struct measure *m, uint32_t object, uint64_t bytes
         m->node_bytes[sgc_home_of_byte(m->homes, object, at)] += (double)(bytes - at < line ? bytes - at : line);
 }
 
+/* What is in no word has been pushed by a procedure, and comes last. */
+static struct sgc_object_form form_of(const struct sgc_graph *g, uint32_t object)
+{
+    uint64_t edges = sgc_graph_edges_of(g, object);
+    bool pushed = edges != 0 && g->edge[g->object[object + 1].first_edge - 1].word == SGC_GRAPH_NO_WORD;
+
+    return (struct sgc_object_form){ sgc_graph_bytes(g, object), edges, g->geometry.word, sgc_graph_has_words(g, object),
+                                     pushed };
+}
+
 static struct sgc_object_cost count_object(const struct measure *m, uint32_t object)
 {
     const struct sgc_graph *g = m->graph;
-    uint64_t bytes = sgc_graph_bytes(g, object), edges = sgc_graph_edges_of(g, object);
-    bool has_words = sgc_graph_has_words(g, object);
-    struct sgc_object_cost cost = sgc_object_cost(&m->homes->machine->cost, bytes, g->geometry.word, edges, has_words,
-                                                  m->split_bytes);
+    struct sgc_object_form form = form_of(g, object);
+    struct sgc_object_cost cost = sgc_object_cost(&m->homes->machine->cost, form, m->split_bytes);
     struct sgc_work *w = m->work;
 
-    sgc_assert(has_words || edges == 0);
+    sgc_assert(form.has_words || form.edges == 0);
     w->objects++;
-    w->bytes += bytes;
-    w->words += has_words ? bytes / g->geometry.word : 0;
-    w->edges += edges;
+    w->bytes += form.bytes;
+    w->words += form.has_words ? form.bytes / form.word_bytes : 0;
+    w->edges += form.edges;
     w->pieces += cost.pieces;
-    w->largest = has_words && bytes > w->largest ? bytes : w->largest;
+    w->largest = form.has_words && form.bytes > w->largest ? form.bytes : w->largest;
     w->work_ns += cost.all_ns;
     if (m->node_bytes != NULL)
-        count_homes(m, object, bytes);
+        count_homes(m, object, form.bytes);
     return cost;
 }
 

@@ -25,12 +25,17 @@ struct sgc_work {
  * node of the machine, and gets the bytes that are reached by home. */
 bool sgc_work_measure(struct sgc_work *work, const struct sgc_homes *homes, uint32_t split_bytes, double *node_bytes);
 
-/* What an object of so many bytes costs: all of it, and along a way through it.  Without words to scan it is marked only. */
+/* What an object costs: all of it, and along a way through it.  Without words to scan it is marked only.  A procedure that
+ * pushes its pointers looks at all of it at once. */
+struct sgc_object_form {
+    uint64_t bytes, edges;
+    uint32_t word_bytes;
+    bool has_words, has_procedure;
+};
 struct sgc_object_cost {
     double all_ns, way_ns;
     uint64_t pieces;
 };
-struct sgc_object_cost sgc_object_cost(const struct sgc_machine_costs *c, uint64_t bytes, uint32_t word_bytes, uint64_t edges,
-                                       bool has_words, uint32_t split_bytes);
+struct sgc_object_cost sgc_object_cost(const struct sgc_machine_costs *c, struct sgc_object_form form, uint32_t split_bytes);
 
 #endif

@@ -32,6 +32,7 @@ libsgcsim_la_SOURCES = $(sim_sources) $(mark_sources) \
 	alloc/pages/page.c \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
+	platform/quiet_write_linux.c \
 	platform/report.c
 libsgcsim_la_CPPFLAGS = -include $(top_srcdir)/perfmodel/sim/atomics.h $(AM_CPPFLAGS)
 libsgcsim_la_LIBADD = libsgcmodel.la

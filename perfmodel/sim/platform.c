@@ -96,6 +96,30 @@ void *sgc_mem_obtain(size_t bytes)
     return sgc_mem_reserve(bytes, OS_PAGE);
 }
 
+bool sgc_stretch_open(struct sgc_stretch *stretch, size_t bytes, size_t align)
+{
+    char *start = sgc_mem_reserve(bytes, align);
+
+    *stretch = (struct sgc_stretch){ .start = start, .bytes = start != NULL ? sgc_round_up(bytes, OS_PAGE) : 0 };
+    return start != NULL;
+}
+
+bool sgc_stretch_grow(struct sgc_stretch *stretch, size_t have)
+{
+    sgc_assert(stretch->start != NULL);
+    if (have > stretch->bytes)
+        return false;
+    if (have > stretch->have)
+        stretch->have = have;
+    return true;
+}
+
+/* All is given back at once, by sgc_sim_platform_reset. */
+void sgc_stretch_close(struct sgc_stretch *stretch)
+{
+    *stretch = (struct sgc_stretch){ .start = NULL };
+}
+
 bool sgc_mem_commit(void *start, size_t bytes)
 {
     sgc_assert((uintptr_t)start % OS_PAGE == 0 && bytes % OS_PAGE == 0);
@@ -103,7 +127,6 @@ bool sgc_mem_commit(void *start, size_t bytes)
     return true;
 }
 
-/* All is given back at once, by sgc_sim_platform_reset. */
 void sgc_mem_release(void *start, size_t bytes)
 {
     (void)start, (void)bytes;
@@ -119,6 +142,11 @@ size_t sgc_mem_resident(void *start, size_t bytes)
 {
     (void)start, (void)bytes;
     return 0;
+}
+
+size_t sgc_limit_mapped(void)
+{
+    return SIZE_MAX;
 }
 
 size_t sgc_limit_address_space(void)

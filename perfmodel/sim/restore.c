@@ -37,7 +37,7 @@ static bool make_heap(const struct sgc_graph *graph)
 
     memset(&sgc_heap, 0, sizeof sgc_heap);
     sgc_size_classes_init();
-    if (!sgc_heap_reserve(&config) || !sgc_heap_commit_arenas(0, arenas))
+    if (!sgc_heap_reserve(&config) || !sgc_heap_commit(arenas * SGC_ARENA_PAGES))
         return false;
     sgc_heap.homes = 1;
     sgc_aw_store(&sgc_heap.limit, (uintptr_t)arenas << SGC_ARENA_LOG);

@@ -129,10 +129,11 @@ bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, ch
 
 bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags)
 {
-    char problem[SGC_GRAPH_PROBLEM];
+    char problem[SGC_GRAPH_PROBLEM], line[SGC_GRAPH_PROBLEM + 4096];
     bool done = sgc_graph_load_or(g, path, flags, problem);
 
+    snprintf(line, sizeof line, "%s: %s", path, problem);
     if (!done)
-        fprintf(stderr, "%s: %s\n", path, problem);
+        fprintf(stderr, "%s\n", sgc_make_shown(line));
     return done;
 }

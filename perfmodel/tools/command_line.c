@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is wrong may quote anything. */
 _Noreturn void sgc_tool_fail(int status, const char *format, ...)
 {
+    char line[8192];
     va_list args;
 
     fflush(stdout);
-    fprintf(stderr, "%s: ", sgc_tool_name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s: %s\n", sgc_tool_name, sgc_make_shown(line));
     exit(status);
 }
 

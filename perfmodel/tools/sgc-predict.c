@@ -12,6 +12,7 @@
 #include "perfmodel/model/predict.h"
 #include "perfmodel/model/serial_mark.h"
 #include "perfmodel/tools/command_line.h"
+#include "platform/text_line.h"
 
 enum { BAD_INPUT = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED };
 
@@ -48,7 +49,8 @@ struct settings {
 static void *obtained(void *memory)
 {
     if (memory == NULL)
-        sgc_tool_fail(BAD_INPUT, "there is no memory; the model needs about 50 bytes an object: try a machine with more");
+        sgc_tool_fail(BAD_INPUT, "there is no memory; the model needs up to 35 bytes an object, and 8 for each pointer between "
+                      "objects: try a machine with more");
     return memory;
 }
 
@@ -285,8 +287,10 @@ static void print_notes(const struct settings *s)
     const struct sgc_work *w = s->of.work;
     const struct sgc_misses *m = s->of.misses;
     uint32_t enough, most = (uint32_t)s->of.machine->processors;
+    char snapshot[4096];
 
-    printf("# %s on %s: S_O is %s\n", s->snapshot, s->of.machine->name, known[(int)s->of.machine->occupancy]);
+    sgc_quote(s->snapshot, strlen(s->snapshot), snapshot, sizeof snapshot);
+    printf("# %s on %s: S_O is %s\n", snapshot, s->of.machine->name, known[(int)s->of.machine->occupancy]);
     printf("# objects %llu, bytes %llu, words %llu, edges %llu, pieces %llu, largest %llu\n", (unsigned long long)w->objects,
            (unsigned long long)w->bytes, (unsigned long long)w->words, (unsigned long long)w->edges,
            (unsigned long long)w->pieces, (unsigned long long)w->largest);

@@ -8,7 +8,9 @@
 
 #include "perfmodel/snapshot/graph.h"
 #include "perfmodel/snapshot/unpack.h"
+#include "perfmodel/tools/output.h"
 #include "perfmodel/tools/snapshot_stats.h"
+#include "platform/text_line.h"
 
 enum { MISUSED = 2, BAD = 1 };
 enum { DRAWN = 2000 };                  /* objects at most */
@@ -29,6 +31,8 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if the file cannot be read or is not as it should be; 2 if sgc-snapshot was used wrongly.\n";
 
+static char shown[4096];                /* the file's name, as a terminal may get it */
+
 static int misused(const char *what)
 {
     fprintf(stderr, "sgc-snapshot: %s; see sgc-snapshot --help\n", what);
@@ -43,9 +47,9 @@ static int no_memory(void)
 
 /* ---- info ---- */
 
-static int print_info(const struct sgc_graph *g, const char *path)
+static int print_info(const struct sgc_graph *g)
 {
-    printf("file %s\nprocess %" PRIu64 "\ncycle %" PRIu64 "\nmarkers %u\nnodes %u\n", path, g->process, g->cycle, g->markers,
+    printf("file %s\nprocess %" PRIu64 "\ncycle %" PRIu64 "\nmarkers %u\nnodes %u\n", shown, g->process, g->cycle, g->markers,
            g->nodes);
     printf("heap %" PRIu64 " bytes from %#" PRIx64 "\npage %u bytes\n", g->geometry.limit, g->geometry.base,
            1u << g->geometry.page_log);
@@ -58,42 +62,50 @@ static int print_info(const struct sgc_graph *g, const char *path)
 
 /* ---- stats, check ---- */
 
-static int print_stats(const struct sgc_graph *g, const char *path)
+static int print_stats(const struct sgc_graph *g)
 {
-    (void)path;
     return sgc_snapshot_print_stats(g) ? 0 : no_memory();
 }
 
-static int check(const struct sgc_graph *g, const char *path)
+static int check(const struct sgc_graph *g)
 {
     const char *problem = sgc_graph_check(g);
 
     if (problem != NULL) {
-        fprintf(stderr, "%s: %s; write another snapshot\n", path, problem);
+        fprintf(stderr, "%s: %s; write another snapshot\n", shown, problem);
         return BAD;
     }
-    printf("%s: whole, with %u objects and %" PRIu64 " pointers between them\n", path, g->objects, g->edges);
+    printf("%s: whole, with %u objects and %" PRIu64 " pointers between them\n", shown, g->objects, g->edges);
     return 0;
 }
 
 /* ---- dot ---- */
+
+/* Where it is tells one thread's stack, or one library's data, from another's. */
+static void draw_range(const struct sgc_graph_range *range, uint32_t i)
+{
+    printf("  r%u [shape=box, label=\"%s", i, sgc_graph_root_name((enum sgc_graph_root)range->root));
+    if (range->lo != 0)
+        printf("\\n%#" PRIx64 "\\n%" PRIu64, range->lo, range->bytes);
+    printf("\"];\n");
+}
 
 static void draw_roots(const struct sgc_graph *g)
 {
     for (uint32_t i = 0; i < g->ranges; i++) {
         if (g->range[i].first_root == g->range[i + 1].first_root)
             continue;
-        printf("  r%u [shape=box, label=\"%s\"];\n", i, sgc_graph_root_name((enum sgc_graph_root)g->range[i].root));
+        draw_range(&g->range[i], i);
         for (uint64_t r = g->range[i].first_root; r < g->range[i + 1].first_root; r++)
             printf("  r%u -> o%u;\n", i, g->root[r].target);
     }
 }
 
-static int draw(const struct sgc_graph *g, const char *path)
+static int draw(const struct sgc_graph *g)
 {
     if (g->objects > DRAWN) {
         fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most: write a snapshot "
-                "with less in it, such as an earlier one\n", path, g->objects, DRAWN);
+                "with less in it, such as an earlier one\n", shown, g->objects, DRAWN);
         return BAD;
     }
     printf("digraph heap {\n");
@@ -109,44 +121,51 @@ static int draw(const struct sgc_graph *g, const char *path)
 
 /* ---- pack ---- */
 
-static int say_pack(const char *path, const char *problem)
+static int say_pack(const char *problem)
 {
     if (problem == NULL)
         return 0;
-    fprintf(stderr, "%s: it cannot be packed: %s. %s\n", path, problem,
+    fprintf(stderr, "%s: it cannot be packed: %s. %s\n", shown, problem,
             sgc_unpack_can() ? "Name a file that can be read, and where a new one can be written" : "Use zstd(1)");
     return BAD;
 }
 
-/* What cannot be completed is removed. */
-static int pack_into(FILE *from, const char *path, const char *packed)
+static int say_not_written(const char *packed, int error)
 {
-    FILE *to = sgc_unpack_can() ? fopen(packed, "wb") : NULL;
+    char name[sizeof shown];
+
+    fprintf(stderr, "%s: it cannot be packed: %s: %s. Name a new file where one can be written\n", shown,
+            sgc_quote(packed, strlen(packed), name, sizeof name), strerror(error));
+    return BAD;
+}
+
+static int pack_into(FILE *from, const char *packed)
+{
+    static struct sgc_out_file file;
+    FILE *to = sgc_unpack_can() ? sgc_output_open(&file, packed) : NULL;
     const char *problem;
+    int error;
 
     if (to == NULL)
-        return say_pack(path, sgc_unpack_can() ? strerror(errno) : "this build has no libzstd");
+        return sgc_unpack_can() ? say_not_written(packed, errno) : say_pack("this build has no libzstd");
     problem = sgc_pack(from, to);
-    if (fclose(to) != 0 && problem == NULL)
-        problem = strerror(errno);
-    if (problem != NULL)
-        remove(packed);
-    return say_pack(path, problem);
+    error = sgc_output_end(&file, to, problem == NULL);
+    return error != 0 && error != ECANCELED ? say_not_written(packed, error) : say_pack(problem);
 }
 
 static int pack(const char *path, const char *packed)
 {
-    char name[4096];
+    char name[SGC_OUT_PATH];
     FILE *from = fopen(path, "rb");
     int status;
 
     if (from == NULL)
-        return say_pack(path, strerror(errno));
+        return say_pack(strerror(errno));
     if (packed == NULL) {
         snprintf(name, sizeof name, "%s.zst", path);
         packed = name;
     }
-    status = pack_into(from, path, packed);
+    status = pack_into(from, packed);
     fclose(from);
     return status;
 }
@@ -155,7 +174,7 @@ static int pack(const char *path, const char *packed)
 
 static const struct command {
     const char *name;
-    int (*run)(const struct sgc_graph *g, const char *path);
+    int (*run)(const struct sgc_graph *g);
 } commands[] = { { "info", print_info }, { "stats", print_stats }, { "check", check }, { "dot", draw } };
 
 static int run(const struct command *command, const char *path)
@@ -165,7 +184,7 @@ static int run(const struct command *command, const char *path)
 
     sgc_assert(command->run != NULL);
     if (sgc_graph_load(&g, path, 0))
-        status = command->run(&g, path);
+        status = command->run(&g);
     sgc_graph_release(&g);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "sgc-snapshot: the standard output cannot be written to (%s)\n", strerror(errno));
@@ -184,6 +203,7 @@ int main(int argc, char **argv)
         return puts("sgc-snapshot " SGC_SNAPSHOT_TOOL_VERSION) < 0;
     if (argc < 3)
         return misused("expected what to do, and a file");
+    sgc_quote(argv[2], strlen(argv[2]), shown, sizeof shown);
     if (strcmp(name, "pack") == 0)
         return argc > 4 ? misused("too many arguments") : pack(argv[2], argv[3]);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

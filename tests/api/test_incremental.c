@@ -192,6 +192,30 @@ static bool collect_by_little(void)
     return GC_get_gc_no() > before;
 }
 
+/* The first that is asked for waits for a thread that allocates, and none does; the collection that is made meanwhile takes its
+ * place, but not that of the one that is asked for after it. */
+static void ask_after_a_collection(void)
+{
+    long until = api_milliseconds() + SECONDS * 1000;
+    GC_word before;
+
+    GC_set_time_limit(0);
+    GC_enable_incremental();
+    held[0] = make_list(1000);
+    for (int i = 0; i < 20; i++) {
+        end_by_little(until);
+        GC_start_incremental_collection();
+        usleep(20000);
+        GC_gcollect();
+        before = GC_get_gc_no();
+        GC_start_incremental_collection();
+        while (GC_get_gc_no() == before && api_milliseconds() < until)
+            GC_collect_a_little();
+        API_CHILD(GC_get_gc_no() > before);
+    }
+    API_CHILD(length(held[0]) == 1000 && SGC_check() == 0);
+}
+
 static void collect_at_rates(void)
 {
     static const int rates[] = { 1, 10, 1000000 };
@@ -244,6 +268,7 @@ int main(void)
     api_check_child_with("SGC_DIRTY=none", enable_with_lock, "enabled with the allocation lock");
     api_check_child_with("SGC_DIRTY=software", collect_at_rates, "GC_collect_a_little ends a collection at any rate");
     api_check_child_with("SGC_DIRTY=none", collect_after_attempts, "so it does after any number of attempts");
+    api_check_child_with("SGC_DIRTY=none", ask_after_a_collection, "one that is asked for after another collection is made");
     api_check_child(not_at_all, NULL, "in stop mode nothing is begun");
     return tap_done();
 }

@@ -285,7 +285,8 @@ int main(void)
     api_check_child(foreign_entry, NULL, "memory outside the heap");
     api_check_child(part_entry, NULL, "a part of the object");
     api_check_child(kinds_exhausted, "there are 16 kinds already", "too many kinds");
-    api_check_child(siblings_exhausted, "needs a sibling", "no kind left for uncollectable objects");
+    api_check_child(siblings_exhausted, "GC_generic_malloc_uncollectable: there are 16 kinds already; NULL",
+                    "no kind left for uncollectable objects");
     api_check_child(procs_exhausted, "there are 54 mark procedures already", "too many procedures");
     api_check_child(null_proc, "GC_new_proc(NULL)", "no procedure");
     api_check_child(outside, "called outside a mark procedure", "GC_mark_and_push outside");

@@ -201,6 +201,7 @@ int main(void)
     api_check_child(init_attributes, "NULL", "attributes are refused");
     api_check_child(init_many, "100000", "too many markers are reduced, with a message");
     setenv("SGC_DECAY_MS", "-1", 1);
+    setenv("SGC_SHARE_PAGES", "off", 1);            /* a thread leaves its pages as free ones only */
     GC_INIT();
     check_collections();
     check_memory();

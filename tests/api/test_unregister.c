@@ -206,6 +206,29 @@ static void check_result(void)
     tap_ok(GC_pthread_join(thread, &joined) == 0 && joined == GC_REVEAL_POINTER(result), "and is handed over");
 }
 
+/* ---- called back ------------------------------------------------------------------------------ */
+
+static int finalized;
+
+static void unregister(void *object, void *unused)
+{
+    (void)object;
+    (void)unused;
+    finalized++;
+    API_CHILD(GC_unregister_my_thread() == GC_UNIMPLEMENTED && GC_thread_is_registered());
+}
+
+/* Old words on the stack may lead to some. */
+static void unregisters_in_finalizers(void)
+{
+    GC_INIT();
+    for (int i = 0; i < 2 * OBJECTS; i++)
+        GC_register_finalizer_no_order(GC_malloc(16), unregister, NULL, NULL, NULL);
+    GC_gcollect();
+    GC_invoke_finalizers();
+    API_CHILD(finalized >= OBJECTS && GC_unregister_my_thread() == GC_SUCCESS);
+}
+
 int main(void)
 {
     GC_INIT();
@@ -214,5 +237,7 @@ int main(void)
     check_bouncing();
     check_detached();
     check_result();
+    api_check_child(unregisters_in_finalizers, "called by a finalizer or an expiry procedure",
+                    "a finalizer keeps its thread registered");
     return tap_done();
 }

@@ -15,6 +15,7 @@
 
 #include "gc/collect/concurrent.h"
 #include "gc/events/events.h"
+#include "platform/dirty.h"
 #include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/white.h"
@@ -42,6 +43,12 @@ static uint32_t below(uint32_t n)
     return random_below(&seed, n);
 }
 
+/* For the source that knows of a store only if it is told. */
+static void stored(void *object, size_t bytes)
+{
+    sgc_dirty_report_range((uintptr_t)object, bytes);
+}
+
 /* False: there is no memory. */
 static bool make(uint32_t i)
 {
@@ -52,7 +59,9 @@ static bool make(uint32_t i)
         return false;
     *n = (struct node){ .leaf = leaf, .id = ids[i] = next_id++ };
     leaf->id = leaves[i] = next_id++;
+    stored(n, sizeof *n);
     table[i] = n;
+    stored(&table[i], sizeof table[i]);
     return true;
 }
 
@@ -63,6 +72,8 @@ static void swap_nodes(uint32_t i, uint32_t j)
 
     table[i] = table[j], ids[i] = ids[j], leaves[i] = leaves[j];
     table[j] = n, ids[j] = id, leaves[j] = leaf;
+    stored(&table[i], sizeof table[i]);
+    stored(&table[j], sizeof table[j]);
 }
 
 static void swap_leaves(uint32_t i, uint32_t j)
@@ -72,6 +83,8 @@ static void swap_leaves(uint32_t i, uint32_t j)
 
     table[i]->leaf = table[j]->leaf, leaves[i] = leaves[j];
     table[j]->leaf = leaf, leaves[j] = id;
+    stored(table[i], sizeof *table[i]);
+    stored(table[j], sizeof *table[j]);
 }
 
 static bool change(void)

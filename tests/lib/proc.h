@@ -3,11 +3,22 @@
 #ifndef TESTS_LIB_PROC_H
 #define TESTS_LIB_PROC_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "tests/lib/tap.h"
+
+/* By qemu-user, by whose name the kernel knows this process: its address space is the emulator's, too. */
+__attribute__((unused)) static bool proc_emulated(void)
+{
+    char name[16] = "";
+
+    prctl(PR_GET_NAME, name);
+    return strncmp(name, "qemu-", 5) == 0;
+}
 
 /* Bytes of address space. */
 __attribute__((unused)) static size_t proc_address_space(void)

@@ -11,9 +11,11 @@
  *   MARKS     GC_collect_a_little: takes the cycle from the lead, marks some of it, and gives it back
  *   FORKS     the child must find a heap that nobody is at work in
  *
+ *   NOBODY    has ended: with it the program has one thread
+ *
  * With -DTOGGLES=n a thread that calls GC_disable and GC_enable n times; with -DSTARTS=1 one that starts, frees the object FREED
  * and ends; with -DASSISTS=n one that assists n times.  -DFAILS=1: stops, and marks in one pause, may be given
- * up.  -DREFUSED=1: the system has no thread for the lead.
+ * up.  -DREFUSED=1: the system has no thread for the lead.  -DLATE=1: nobody may have come for the lead's stop in time.
  *
  * Threads are in sections where a stop has to wait for them; everywhere else they may be stopped, or count as stopped.  How they
  * are stopped is in tests/model/stop.pml, how markers work together in interruption.pml, and which objects a mark beside the
@@ -42,11 +44,15 @@
 #ifndef FAILS
 #define FAILS 0
 #endif
+#ifndef LATE
+#define LATE 0
+#endif
 
 #define COLLECTS 1
 #define ALLOCATES 2
 #define MARKS 3
 #define FORKS 4
+#define NOBODY 5
 
 #define LEAD 2                          /* the lock's holders are 1 + 0, 1 + 1, 1 + LEAD */
 
@@ -56,6 +62,11 @@
 /* ---- the protocol's variables ---- */
 mtype = { IDLE, ASKED, MARKING };
 mtype state = IDLE;                     /* struct concurrent */
+mtype = { NONE, OFFERED, TAKEN };
+mtype turn = NONE;                      /* turn.c: the word, and what is offered */
+bit made, ends;
+byte from;                              /* the epoch when the lead began to sweep; what came of the stop */
+bit begun, ended;
 bit held, inside;
 byte holder;                            /* of the GC lock */
 byte dont_gc;
@@ -67,6 +78,7 @@ byte in;                                /* and are doing so */
 bit stalls[2], asleep[3];                /* on `state`; the holder on `inside`, the lead on `held` */
 byte sections;
 byte stopped;
+bit blocked[2], pinned;                 /* a blocked region, or a thread's end; nobody leaves one while it is pinned */
 
 /* ---- the heap ---- */
 bit alive[2] = 1;                       /* the program leads to it */
@@ -79,8 +91,11 @@ bit cache_made, frees_slowly;           /* the cache of the thread that starts *
 bit quiet;                              /* GC_disable has returned, GC_enable was not called yet */
 bit was_freed;
 bit working;                            /* the lead, in the heap */
+byte unfit;                             /* threads in the middle of a change of their own */
+bit passed;                             /* nobody has come in time */
 
 #include "phase_stops.pml"
+#include "phase_turn.pml"
 
 /* ---- cycle.c ---- */
 
@@ -147,7 +162,16 @@ inline ask(me)
     wake_lead(me)
 }
 
-/* The clock that ends it after a while is left out: it ends without. */
+/* A clock ends it after a while.  That is relied on only when the lead has offered a stop, which is not made while such a thread
+ * sleeps, and nothing else is in its way; everywhere else it ends without. */
+#define clock_ends (turn == OFFERED && holder == 0 && sections == 0)
+
+inline sleep_while(me, seen)
+{
+    atomic { if :: state == seen -> stalls[me] = 1 :: state != seen fi };
+    !stalls[me] || clock_ends
+}
+
 inline stall(me)
 {
 #ifdef BROKEN_STALL_RUNS
@@ -158,8 +182,10 @@ inline stall(me)
 #endif
     do
     :: state == IDLE -> break
-    :: state != IDLE -> seen = state; if :: seen != IDLE -> sgc_wait(stalls[me], state, seen) :: seen == IDLE fi
+    :: state != IDLE -> seen = state; if :: seen != IDLE -> sleep_while(me, seen) :: seen == IDLE fi
+    :: clock_ends -> break
     od;
+    stalls[me] = 0;
 #ifdef BROKEN_STALL_LOCKED
     gc_lock_release(me);
 #endif
@@ -201,7 +227,8 @@ inline fork(me)
     atomic {
         assert(!working && in == 0 && !open && !stopped);
         assert(marking == (state == MARKING));
-        assert(marking || !noted)
+        assert(marking || !noted);
+        assert(turn != TAKEN)
     };
 #ifndef BROKEN_FORK_NOT_HELD
     release();
@@ -221,6 +248,11 @@ proctype Client(byte me; byte role)
     :: role == COLLECTS -> alive[DROPPED] = 0; explicit = 1
     :: role != COLLECTS -> ask(me)
     fi;
+    program(me);
+    if
+    :: role == ALLOCATES || role == MARKS -> take(me)
+    :: role == COLLECTS || role == FORKS
+    fi;
     if
     :: role == ALLOCATES -> stall(me)
     :: role == ALLOCATES || role == COLLECTS -> collect_from(me); assert(!done || !explicit || !allocated[DROPPED])
@@ -230,7 +262,8 @@ proctype Client(byte me; byte role)
     if
     :: role == ALLOCATES -> ask(me)
     :: role != ALLOCATES
-    fi
+    fi;
+    blocked[me] = 1
 }
 
 proctype Toggler()
@@ -301,7 +334,11 @@ init
         run Lead();
 #endif
         run Client(0, FIRST);
+#if SECOND != NOBODY
         run Client(1, SECOND);
+#else
+        blocked[1] = 1;
+#endif
 #if TOGGLES
         run Toggler();
 #endif

@@ -57,89 +57,24 @@ inline mark()
     od
 }
 
-/* Rounds need no more than a mark does: they are in it. */
-inline begin()
-{
-    ours = 0;
-    gc_lock_acquire(LEAD);
-    if
-#ifdef BROKEN_BEGINS_ANYWAY
-    :: !dont_gc ->
-#else
-    :: epoch == from && !dont_gc ->
-#endif
-        clear_finish();
-#ifndef BROKEN_BEGINS_UNTOLD
-        state = MARKING;
-#endif
-        stop_enabled(LEAD);
-        if
-        :: stopped ->
-            atomic { assert(!marking && !uncleared && !unswept && !noted); set_marking(1) };
-            mark_some();
-            world_resume(LEAD);
-            ours = 1
-        :: !stopped
-        fi
-    :: else -> skip
-    fi;
-    if :: ours :: !ours -> over() fi;
-    gc_lock_release(LEAD);
-#ifdef BROKEN_BEGINS_UNTOLD
-    if :: ours -> state = MARKING :: !ours fi
-#endif
-}
-
-/* True if that was the last stop.  The lead is out itself, so there is nobody to wait for before it gives the cycle up. */
-inline try_to_finish()
-{
-    done = 1;
-    gc_lock_acquire(LEAD);
-    if
-#ifdef BROKEN_ATTEMPT_NOT_OURS
-    :: ours ->
-#else
-    :: state == MARKING ->
-#endif
-        if
-        :: dont_gc ->
-            cancel_in_stop(LEAD);
-#ifdef BROKEN_OVER_TWICE
-            if :: done -> over() :: !done fi
-#endif
-        :: !dont_gc ->
-            done = 0;
-            stop_enabled(LEAD);
-            if
-            :: stopped -> commit(); world_resume(LEAD); done = 1; over()
-            :: stopped -> mark_some(); world_resume(LEAD)
-            :: !stopped
-            fi
-        fi
-    :: else -> skip
-    fi;
-    gc_lock_release(LEAD)
-}
-
 proctype Lead()
 {
-    byte from;
-    bit ours, done, saw;
+    bit ours, done, saw, sure, late;
 
 end:
     do
     :: state == ASKED ->
         from = epoch;
         sweep_all();
-        begin();
+        ends = 0;
         do
-        :: ours ->
-            mark();
-            if
-            :: ours -> try_to_finish(); ours = !done
-            :: !ours
-            fi
-        :: !ours -> break
+        :: offer();
+#ifdef BROKEN_BEGINS_UNTOLD
+            if :: !ends && begun -> state = MARKING :: ends || !begun fi;
+#endif
+            if :: ends -> ours = !ended :: !ends -> ours = begun fi;
+            if :: ours -> mark() :: !ours fi;
+            if :: ours -> ends = 1 :: !ours -> break fi
         od
     od
 }

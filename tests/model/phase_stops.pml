@@ -23,7 +23,10 @@ inline world_stop(me)
     atomic {
         assert(holder == 1 + me && !stopped);
         if
-        :: sections == 0 -> stopped = 1 + me; assert(!working && in == 0)
+        :: sections == 0 ->
+            stopped = 1 + me;
+            assert(!working && in == 0);
+            assert(me != LEAD || passed || unfit == 0)
         :: FAILS
         fi
     }
@@ -79,6 +82,7 @@ inline over()
 {
     assert(state != IDLE);
     state = IDLE;
+    withdraw();
 #ifndef BROKEN_OVER_UNHEARD
     atomic { stalls[0] = 0; stalls[1] = 0 }
 #endif

@@ -5,13 +5,15 @@
  *
  * What is modelled: THREADS threads, each with its owner record, PAGES pages of SLOTS slots whose bits
  * share a word.  The first thread owns all pages and all slots are allocated.  A thread frees any
- * object it can get hold of, drains its inbox, merges, allocates from pages it owns, adopts
+ * object it can get hold of, drains its inbox or that of the orphans, merges, allocates from pages it owns, adopts
  * orphans, exits and is followed by a new thread that takes over its record, in any order; FREES, ALLOCS and
  * EXITS bound that in all, the rest is bounded by what there is to do.  STOPS times the world is
  * stopped between sections, and the bitmaps flip.  When all threads are through, everybody drains and
  * merges once more and what is left is adopted: then each bit must be what the client thinks.
  * One statement is one access to a shared variable.
  *
+ * -DSHARES=1: the first slots are claimed in orphans; what a thread gives up of them is freed like an object.  -DIDLES=1: a
+ * thread makes a page that another owns an orphan.  Then the owner's own free is two steps, a load and a store.
  * -DABANDONS=1: one remote free may be left by a long jump out of a client's handler.  Then slots may be lost
  * until the next flip, but no object.
  * -DTWICE=1: one object may be freed twice, by any threads at any time; it is never allocated again.
@@ -39,6 +41,12 @@
 #ifndef STOPS
 #define STOPS 0
 #endif
+#ifndef SHARES
+#define SHARES 0
+#endif
+#ifndef IDLES
+#define IDLES 0
+#endif
 #ifndef TWICE
 #define TWICE 0
 #endif
@@ -47,7 +55,8 @@
 #endif
 
 #define FULL   ((1 << SLOTS) - 1)       /* the bits of all slots of a page */
-#define NONE   200                      /* owner: nobody; also "on no inbox" */
+#define ORPHANS THREADS                 /* owner of pages that no thread owns */
+#define NONE   200                      /* on no inbox */
 #define EMPTY  201                      /* inbox heads and the last link */
 #define CLOSED 202
 
@@ -55,12 +64,11 @@
 byte alloc[PAGES], rfree[PAGES];        /* bitmaps, a bit a slot */
 bit  queued[PAGES], remote[PAGES];
 byte owner[PAGES], link[PAGES];
-byte inbox[THREADS];
-byte arrived[THREADS];                  /* taken out of the inbox, not looked at yet; the thread's own */
+byte inbox[THREADS + 1];
+byte arrived[THREADS + 1];              /* taken out of the inbox, not looked at yet; the thread's own, or under the lock */
 bit  stale[PAGES];                      /* not swept since the last flip */
-bit  usable[PAGES];                     /* the owner will look at the page again */
-bit  orphan[PAGES];
-bit  orphans_lock;
+bit  usable[PAGES];                     /* the owner, or who has the orphans' lock, will look at the page again */
+bit  lock[THREADS + 1];                 /* of the caches' lists, and of the orphans' */
 
 /* ---- what only the checks and the bounds see ---- */
 byte live[PAGES];                       /* what the client holds; cleared when its call of free begins */
@@ -68,7 +76,7 @@ byte on[PAGES];                         /* on whose inbox, or among whose arrive
 byte sections;                          /* how many threads are in a section */
 byte through;                           /* how many of the processes have ended for good */
 byte frees_left = FREES, allocs_left = ALLOCS, exits_left = EXITS, stops_left = STOPS;
-byte abandons_left = ABANDONS, twice_left = TWICE, reported;
+byte idles_left = IDLES, abandons_left = ABANDONS, twice_left = TWICE, reported;
 bit  returned;                          /* the first free of the object freed twice has returned */
 
 /* A second free was found: right only if there may be one. */
@@ -84,7 +92,12 @@ bit  returned;                          /* the first free of the object freed tw
 #define vacant(q)    (~alloc[q] & ((TWICE && (q) == 0) -> 2 : FULL))
 #define has_room(q)  (owner[q] == me && (vacant(q) || stale[q]))
 #define mergeable(q) (owner[q] == me && usable[q])
-#define orphaned(q)  orphan[q]
+#define orphaned(q)  (owner[q] == ORPHANS && (usable[q] || stale[q]))
+#ifdef BROKEN_LEAVES_SWEPT
+#define idle(q)      (owner[q] != ORPHANS && owner[q] != me && !lock[owner[q]])
+#else
+#define idle(q)      (owner[q] != ORPHANS && owner[q] != me && stale[q] && !lock[owner[q]])
+#endif
 
 /* The client gives one of its objects up; or, once, one that somebody has given up already. */
 inline choose_object()
@@ -98,30 +111,50 @@ inline choose_object()
     live[p] = live[p] & ~bit_
 }
 
+inline take_slot()
+{
+    bit_ = ((vacant(p) & 1) -> 1 : 2);
+    assert(!(live[p] & bit_));
+    assert(!(rfree[p] & bit_));
+    alloc[p] = alloc[p] | bit_;
+    live[p] = live[p] | bit_
+}
+
+/* The page may have left its owner while that waited for its lock. */
 inline allocate()
 {
-    sweep(p);
+    sweep_own(p);
     atomic {
         if
-        :: vacant(p) ->
-            bit_ = ((vacant(p) & 1) -> 1 : 2);
-            assert(!(live[p] & bit_));
-            assert(!(rfree[p] & bit_));
-            alloc[p] = alloc[p] | bit_;
-            live[p] = live[p] | bit_
+        :: owner[p] == me && !stale[p] && vacant(p) -> take_slot()
         :: else
         fi;
         p = 0; bit_ = 0; sections--
     }
 }
 
+/* With the orphans' lock: the page is usable again when it has been looked at, if it has room. */
+inline allocate_shared()
+{
+    sweep(p);
+    merge(p);
+    b = alloc[p];
+    if
+    :: atomic { vacant(p) -> bit_ = ((vacant(p) & 1) -> 1 : 2); assert(!(live[p] & bit_)); assert(!(rfree[p] & bit_)) }
+    :: !vacant(p)
+    fi;
+    alloc[p] = b | bit_;
+    atomic { live[p] = live[p] | bit_; usable[p] = (bit_ != 0); unlock_claim; b = 0; p = 0; bit_ = 0; sections-- }
+}
+
 proctype Thread(byte me)
 {
-    byte p, bit_, o, head, r;
+    byte p, bit_, o, head, r, b;
     bit pushed, closed;
     byte second;                        /* frees what another frees, too: 1; what has been freed: 2 */
     do
     :: atomic { frees_left && (live[0] || (live[PAGES - 1] & 1)) -> frees_left--; sections++; choose_object() }
+        sweep_own(p);
         if
         :: owner[p] == me ->
             free_here();
@@ -133,16 +166,29 @@ proctype Thread(byte me)
             second = 0; p = 0; bit_ = 0; sections--
         }
     :: atomic { arrived[me] != EMPTY || inbox[me] != EMPTY -> sections++ }
-        drain();
+        drain(me);
         sections--
+    :: atomic { !lock[ORPHANS] && (arrived[ORPHANS] != EMPTY || inbox[ORPHANS] != EMPTY) -> lock[ORPHANS] = 1; sections++ }
+        drain(ORPHANS);
+        atomic { lock[ORPHANS] = 0; sections-- }
     :: atomic { some(mergeable) -> sections++; choose_page(mergeable); usable[p] = 0 }
-        sweep(p);
-        merge(p);
+        sweep_own(p);
+        if
+        :: owner[p] == me -> merge(p)
+        :: owner[p] != me
+        fi;
         atomic { p = 0; sections-- }
     :: atomic { allocs_left && some(has_room) -> allocs_left--; sections++; choose_page(has_room) }
         allocate()
-    :: atomic { !orphans_lock && some(orphaned) -> orphans_lock = 1; sections++; choose_page(orphaned) }
+    :: atomic { !lock[ORPHANS] && some(orphaned) -> lock[ORPHANS] = 1; sections++; choose_page(orphaned); usable[p] = 0 }
         adopt();
+        sections--
+    :: atomic { SHARES && allocs_left && may_claim && some(orphaned) -> lock_claim; allocs_left--; sections++;
+                choose_page(orphaned); usable[p] = 0 }
+        allocate_shared()
+    :: atomic { idles_left && !lock[ORPHANS] && some(idle) -> idles_left--; sections++; lock[ORPHANS] = 1; choose_page(idle);
+                o = owner[p]; lock[o] = 1 }
+        leave_idle();
         sections--
     :: atomic { exits_left -> exits_left--; sections++ }
         exit();
@@ -188,12 +234,11 @@ inline check_quiet()
 {
     do
     :: p < PAGES ->
-        assert(owner[p] == NONE || inbox[owner[p]] != CLOSED);
+        assert(inbox[owner[p]] != CLOSED);
         if
         :: !ABANDONS && (alloc[p] & ~live[p]) ->
             assert(!(alloc[p] & ~live[p] & ~rfree[p]));
-            assert((owner[p] == NONE && orphan[p]) || (owner[p] != NONE && (usable[p] || stale[p])) ||
-                   (on[p] != NONE && inbox[on[p]] != CLOSED))
+            assert(usable[p] || stale[p] || (on[p] != NONE && inbox[on[p]] != CLOSED))
         :: else
         fi;
         p++
@@ -205,9 +250,9 @@ inline check_quiet()
 inline drain_everybody()
 {
     do
-    :: me < THREADS && (arrived[me] != EMPTY || (inbox[me] != EMPTY && inbox[me] != CLOSED)) -> drain()
-    :: me < THREADS && arrived[me] == EMPTY && (inbox[me] == EMPTY || inbox[me] == CLOSED) -> me++
-    :: me == THREADS -> me = 0; break
+    :: me <= ORPHANS && (arrived[me] != EMPTY || (inbox[me] != EMPTY && inbox[me] != CLOSED)) -> drain(me)
+    :: me <= ORPHANS && arrived[me] == EMPTY && (inbox[me] == EMPTY || inbox[me] == CLOSED) -> me++
+    :: me > ORPHANS -> me = 0; break
     od
 }
 
@@ -215,7 +260,7 @@ inline merge_everything()
 {
     do
     :: p < PAGES ->
-        if :: orphan[p] || usable[p] || stale[p] -> merge(p) :: else fi;
+        if :: usable[p] || stale[p] -> merge(p) :: else fi;
         p++
     :: else -> p = 0; break
     od
@@ -256,7 +301,7 @@ init
     atomic {
         do
         :: q < THREADS -> inbox[q] = EMPTY; arrived[q] = EMPTY; run Thread(q); q++
-        :: else -> q = 0; break
+        :: else -> inbox[q] = EMPTY; arrived[q] = EMPTY; q = 0; break
         od;
         do
         :: q < PAGES -> alloc[q] = FULL; live[q] = FULL; owner[q] = 0; link[q] = EMPTY; on[q] = NONE; q++

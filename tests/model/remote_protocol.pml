@@ -31,24 +31,13 @@ inline notify(q)
             fi
         }
         o = owner[q];
-        if
-        :: o != NONE -> push(q)
-        :: o == NONE
-        fi;
+        push(q);
         if
         :: atomic { pushed -> pushed = 0; break }
         :: atomic { !pushed -> queued[q] = 0 }
-        fi;
+        fi
 #ifdef BROKEN_NO_SECOND_LOOK
-        if
-        :: o == NONE -> break
-        :: o != NONE
-        fi
-#else
-        if
-        :: owner[q] == NONE -> break
-        :: owner[q] != NONE
-        fi
+        ; break
 #endif
     od;
     atomic { o = 0; head = 0 }
@@ -115,42 +104,68 @@ inline sweep(q)
 #endif
 }
 
+/* The owner's, under the lock of its lists: until then the page may leave it. */
+inline sweep_own(q)
+{
+    if
+    :: atomic { owner[q] == me && stale[q] && !lock[me] -> lock[me] = 1 }
+#ifdef BROKEN_LEAVES_UNLOCKED
+        lock[me] = 0;
+#endif
+        if
+        :: owner[q] == me && stale[q] -> sweep(q)
+        :: else
+        fi;
+        lock[me] = 0
+    :: owner[q] != me || !stale[q]
+    fi
+}
+
 /* The next of the pages taken out of the inbox.  It is queued until then, so its link is ours. */
-inline unlist()
+inline unlist(w)
 {
 #ifdef BROKEN_UNQUEUED_BEFORE_LINK
-    atomic { p = arrived[me]; queued[p] = 0; on[p] = NONE }
-    arrived[me] = link[p]
+    atomic { p = arrived[w]; queued[p] = 0; on[p] = NONE }
+    arrived[w] = link[p]
 #else
-    atomic { p = arrived[me]; arrived[me] = link[p]; on[p] = NONE }
+    atomic { p = arrived[w]; arrived[w] = link[p]; on[p] = NONE }
     queued[p] = 0
 #endif
 }
 
-/* Delivers one page: others may come between.  A usable page is on the owner's list of those to merge and
- * claim from. */
-inline drain()
+/* Delivers one page, of a thread's own inbox, or with the orphans' lock of theirs: others may come between.  A usable page is on
+ * the owner's list of those to merge and claim from. */
+inline drain(w)
 {
     if
-    :: arrived[me] != EMPTY
-    :: atomic { arrived[me] == EMPTY -> arrived[me] = inbox[me]; inbox[me] = EMPTY }
+    :: arrived[w] != EMPTY
+    :: atomic { arrived[w] == EMPTY -> arrived[w] = inbox[w]; inbox[w] = EMPTY }
     fi;
-    unlist();
+    unlist(w);
     if
-    :: owner[p] == me -> usable[p] = 1
-    :: owner[p] != me -> notify(p)
+    :: atomic { owner[p] == w -> usable[p] = 1 }
+    :: owner[p] != w -> notify(p)
     fi;
     p = 0
 }
 
+/* Both locks are held: the owner is changed, then the page is on the orphans' list. */
 inline leave_pages()
 {
     do
     :: atomic { p < PAGES && owner[p] != me -> p++ }
-    :: atomic { p < PAGES && owner[p] == me -> owner[p] = NONE; usable[p] = 0 }
-        atomic { !orphans_lock -> orphan[p] = 1; p++ }
+    :: atomic { p < PAGES && owner[p] == me && !lock[me] && !lock[ORPHANS] -> lock[me] = 1; lock[ORPHANS] = 1; owner[p] = ORPHANS;
+                usable[p] = 0 }
+        atomic { usable[p] = 1; lock[me] = 0; lock[ORPHANS] = 0; p++ }
     :: atomic { p == PAGES -> p = 0; break }
     od
+}
+
+/* By another thread, which has the locks of the owner `o` and of the orphans. */
+inline leave_idle()
+{
+    owner[p] = ORPHANS;
+    atomic { usable[p] = 1; lock[o] = 0; lock[ORPHANS] = 0; o = 0; p = 0 }
 }
 
 #ifdef BROKEN_INBOX_LEFT_OPEN
@@ -167,7 +182,7 @@ inline exit()
 #endif
     leave_pages();
     do
-    :: arrived[me] != EMPTY -> unlist(); notify(p)          /* none of the pages is ours any more */
+    :: arrived[me] != EMPTY -> unlist(me); notify(p)          /* none of the pages is ours any more */
     :: atomic { arrived[me] == EMPTY && !closed -> close_inbox(me); closed = 1 }
     :: atomic { arrived[me] == EMPTY && closed -> closed = 0; p = 0; break }
     od
@@ -176,35 +191,50 @@ inline exit()
 /* p is an orphan, and this thread has the orphans' lock.  Whatever `remote` says, all bits are taken. */
 inline adopt()
 {
-#ifdef BROKEN_ADOPTION_MERGES_FIRST
-    take_bits(p);
-    free_bits(p);
-#endif
-    atomic { orphan[p] = 0; owner[p] = me }
+    owner[p] = me;
 #ifdef BROKEN_ADOPTION_UNQUEUES
     queued[p] = 0;
 #endif
-#ifndef BROKEN_ADOPTION_MERGES_FIRST
     take_bits(p);
     free_bits(p);
-#endif
-    atomic { stale[p] = 0; orphans_lock = 0; p = 0 }
+    atomic { stale[p] = 0; lock[ORPHANS] = 0; p = 0 }
 }
 
+#ifdef BROKEN_CLAIM_UNLOCKED
+#define may_claim    true
+#define lock_claim   skip
+#define unlock_claim skip
+#else
+#define may_claim    !lock[ORPHANS]
+#define lock_claim   lock[ORPHANS] = 1
+#define unlock_claim lock[ORPHANS] = 0
+#endif
+
 /* ---- free ---- */
+
+/* In two steps where somebody else might come between. */
+#if IDLES
+#define clear_bit() b = alloc[p]; alloc[p] = b & ~bit_; b = 0
+#else
+#define clear_bit() alloc[p] = alloc[p] & ~bit_
+#endif
 
 inline free_here()
 {
     if
     :: !(alloc[p] & bit_) -> complain
 #ifdef BROKEN_LOCAL_FREE_BLIND
-    :: alloc[p] & bit_ -> alloc[p] = alloc[p] & ~bit_
+    :: alloc[p] & bit_ -> clear_bit()
 #else
-    :: atomic { (alloc[p] & bit_) && !remote[p] -> alloc[p] = alloc[p] & ~bit_ }
+#if IDLES
+    :: (alloc[p] & bit_) && !remote[p] -> clear_bit()
+#else
+    :: atomic { (alloc[p] & bit_) && !remote[p] -> clear_bit() }
+#endif
     :: (alloc[p] & bit_) && remote[p] ->
         if
         :: rfree[p] & bit_ -> complain
-        :: !(rfree[p] & bit_) -> alloc[p] = alloc[p] & ~bit_
+        :: !(rfree[p] & bit_) -> clear_bit()
         fi
 #endif
     fi
@@ -227,6 +257,9 @@ inline free_there()
 {
     if
     :: !(alloc[p] & bit_) -> complain
+#ifdef BROKEN_RUN_TAKEN_BACK
+    :: (alloc[p] & bit_) && owner[p] == ORPHANS -> b = alloc[p]; alloc[p] = b & ~bit_; b = 0
+#endif
     :: alloc[p] & bit_ ->
 #ifdef BROKEN_REMOTE_SET_EARLY
         remote[p] = 1;

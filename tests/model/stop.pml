@@ -8,7 +8,8 @@
  * OPS operations, in any order: a section, left properly or by a long jump out of a client's
  * handler; a blocked region; leaving the registry and coming back, which takes a lock and so is a
  * section under a guard; a collection of its own.  With SUSPENDS the last thread suspends the first one so often, in a stop of
- * its own, and lets it go again, in between collecting as it likes.  A thread that vanishes leaves its record behind, and its
+ * its own, and lets it go again, in between collecting as it likes.  With LEAVES threads open the GC lock and publish after
+ * that what they have changed; who is let pass runs on until it has.  With PINS who collects pins the first thread.  A thread that vanishes leaves its record behind, and its
  * number, which a thread that is not registered may have from then on: what is left of the process Thread t is that one, and takes signals.  One statement is one access to a shared
  * variable; what a thread does alone with its own variables is folded into its neighbours.
  *
@@ -44,6 +45,12 @@
 #ifndef REFUSALS
 #define REFUSALS 0                      /* times that the system refuses to send a signal, in a thread's first asking */
 #endif
+#ifndef LEAVES
+#define LEAVES 0                        /* 1: threads open the GC lock, and publish just after that what they have changed */
+#endif
+#ifndef PINS
+#define PINS 0                          /* 1: who collects pins the first thread before, if that counts as stopped */
+#endif
 #define THREADS (MUTATORS + 1 - PEERS)
 #define mutates(t)  (t < MUTATORS)
 #define collects(t) (PEERS || t == MUTATORS)
@@ -53,6 +60,8 @@
 #define ACKED   4
 #define COUNTED (BLOCKED | ACKED)       /* with STOPREQ: this thread is not missing */
 #define SUSPENDED 16
+#define PINNED  32
+#define TO_STAY (SUSPENDED | PINNED)
 #define BY_HANDLER 8                    /* for the checks: the handler acknowledged */
 
 #define MAIN    1                       /* whose frame was published as stack pointer */
@@ -76,6 +85,8 @@ bit   out[THREADS];                     /* found to be gone: counts no more; lik
 byte  gen;
 short missing;
 bit   registry_lock, gate;
+bit   leaves[THREADS];                  /* it has opened the GC lock */
+bit   passed[THREADS];                  /* asked, and let go on */
 byte  stranger, stranger_gen;           /* who was signalled last without being registered, + 1, and in which stop */
 
 /* ---- the machine ---- */
@@ -96,6 +107,7 @@ bit   reached_zero;                     /* missing has been zero in this stop */
 bit   settling;                         /* this stop has been given up */
 bit   stalled;                          /* a resend was due and nobody was counted since */
 bit   stays_there[THREADS];             /* suspended, it stays in its handler */
+bit   half_done[THREADS];               /* the program has not published yet what it has changed */
 bit   held;                             /* VICTIM is suspended, and the stop of it is over or about to be */
 bit   may_suspend = SUSPENDS != 0;      /* no constant, or spin numbers the statements of each shape otherwise */
 bit   vanished[THREADS];                /* its record says a number that is nobody's, or another thread's */
@@ -124,6 +136,9 @@ proctype Thread(byte t) provided (!in_handler[t])
         :: use_section(t)
         :: enter_blocked(t, 1); leave_blocked(t)
         :: register_anew(t)
+#if LEAVES
+        :: open_gate(t)
+#endif
         fi
     :: atomic { mutates(t) && vanishing_left > 0 -> vanishing_left--; vanish(t); break }
     :: atomic {

@@ -71,6 +71,18 @@ inline resend()
     od
 }
 
+/* Those that were let pass are asked again when they have run a little. */
+#define to_ask_again(k) (passed[k] && unanswered(k) && !half_done[k])
+
+inline ask_passed()
+{
+    do
+    :: atomic { i < THREADS && !(concerned(i) && to_ask_again(i)) -> i++ }
+    :: atomic { i < THREADS && concerned(i) && to_ask_again(i) -> passed[i] = 0; sent[i] = 1; stalled = 0; i++ }
+    :: atomic { i >= THREADS -> i = 0; break }
+    od
+}
+
 /* Nothing moves any more and somebody is missing: only a long jump explains it, and one resend helps. */
 inline check_stall()
 {
@@ -96,6 +108,14 @@ inline await_missing(t)
         atomic { if :: missing == s -> asleep[t] = ON_MISSING :: else fi; s = 0 }
     :: atomic { asleep[t] && early -> early-- }             /* the time-out comes early, */
         resend()
+#if LEAVES && !defined(BROKEN_PASSED_UNHEARD)
+    :: atomic { asleep[t] && to_ask_again(0) -> skip }
+        ask_passed()
+#if THREADS > 2
+    :: atomic { asleep[t] && to_ask_again(1) -> skip }
+        ask_passed()
+#endif
+#endif
     :: atomic { timeout -> check_stall() }                  /* or when nothing moves any more, */
         resend()
     :: atomic { asleep[t] && give_ups_left -> give_ups_left--; asleep[t] = 0; gave_up = 1; break }
@@ -112,6 +132,7 @@ inline check_stopped()
         :: concerned(k) ->
             assert((state[k] & STOPREQ) && (state[k] & COUNTED));
             assert(!section[k] || gone[k]);
+            assert(!half_done[k]);
             assert(sp[k] == ((state[k] & BY_HANDLER) || stays_there[k] -> HANDLER : MAIN))
         :: else
         fi;
@@ -130,7 +151,7 @@ inline withdraw()
     :: atomic {
             at_thread -> left = left + unanswered(i);
             state[i] = state[i] & ~(STOPREQ | ACKED | BY_HANDLER);
-            signalled[i] = 0; jumped[i] = 0; i++
+            signalled[i] = 0; jumped[i] = 0; passed[i] = 0; i++
         }
     :: atomic { i >= THREADS -> i = 0; break }
     od
@@ -190,13 +211,13 @@ inline close_gate(t)
 #ifdef BROKEN_GATE_TAKEN_SUSPENDED
         :: atomic { won -> won = 0; break }
 #else
-        :: atomic { (state[t] & SUSPENDED) && won -> gate = 0; won = 0 }
+        :: atomic { (state[t] & TO_STAY) && won -> gate = 0; won = 0 }
             stay(t)
-        :: (state[t] & SUSPENDED) && !won ->
+        :: (state[t] & TO_STAY) && !won ->
             stay(t)
-        :: atomic { !(state[t] & SUSPENDED) && won -> won = 0; break }
+        :: atomic { !(state[t] & TO_STAY) && won -> won = 0; break }
 #endif
-        :: !(state[t] & SUSPENDED) && !won ->
+        :: !(state[t] & TO_STAY) && !won ->
             masked[t] = 1;
             enter_blocked(t, 0);
             if
@@ -224,11 +245,36 @@ inline unsuspend(t)
     unlock_registry(t)
 }
 
+/* Pins the first thread where it counts as stopped by its own wish. */
+inline pin()
+{
+#ifdef BROKEN_PINS_RUNNING
+    atomic { !registry_lock -> if :: registered[VICTIM] -> state[VICTIM] = state[VICTIM] | PINNED; held = 1 :: else fi }
+#else
+    atomic {
+        !registry_lock ->
+        if
+        :: registered[VICTIM] && (state[VICTIM] & BLOCKED) && by_client[VICTIM] -> state[VICTIM] = state[VICTIM] | PINNED; held = 1
+        :: else
+        fi
+    }
+#endif
+}
+
+inline unpin()
+{
+    atomic { held = 0; state[VICTIM] = state[VICTIM] & ~PINNED }
+    wake(ON_STATE)
+}
+
 /* One collection by thread t, or the stop in which it suspends one, which is registered, in no section and holds no lock.  The GC lock keeps
  * other stops away, so there is none to park for around the lock. */
 inline collect(t)
 {
     close_gate(t);
+#if PINS
+    pin();
+#endif
     atomic { !registry_lock -> registry_lock = 1; section[t] = 1; gone[t] = 0 }
     atomic { touch(t); stopper = t; only = (one -> VICTIM + 1 : 0); one = 0; reached_zero = 0; stalled = 0; early = EARLY }
 #ifndef BROKEN_NO_BIAS
@@ -263,6 +309,9 @@ inline collect(t)
         k = 0
     }
     atomic { registry_lock = 0; section[t] = 0; early = 0; only = 0; assert(!must_park(t)) }
+#if PINS
+    unpin();
+#endif
     gate = 0;
     end_guard(t)
 }

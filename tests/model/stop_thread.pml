@@ -129,7 +129,7 @@ inline block(t)
 #ifdef BROKEN_REGION_LEFT_SUSPENDED
 #define to_stay(s, stays) (0 && stays)
 #else
-#define to_stay(s, stays) (((s) & SUSPENDED) && stays)
+#define to_stay(s, stays) (((s) & TO_STAY) && stays)
 #endif
 
 /* STOPREQ is taken back before gen changes, so a sleep on the gen read before it ends.  `stays`: who is suspended sleeps on
@@ -167,8 +167,8 @@ inline unblock(t, sleeper, stays)
 inline stay(t)
 {
     do
-    :: atomic { !(state[t] & SUSPENDED) -> sp[t] = 0; break }
-    :: atomic { state[t] & SUSPENDED -> sp[t] = MAIN }
+    :: atomic { !(state[t] & TO_STAY) -> sp[t] = 0; break }
+    :: atomic { state[t] & TO_STAY -> sp[t] = MAIN }
         block(t);
         unblock(t, asleep[t], 1)
     od
@@ -215,15 +215,20 @@ end:
 #else
             :: !self[t] || !wanted(state[t]) || inside(t) -> asleep[t] = 0
 #endif
-            :: else -> in_handler[t] = 1; section[t] = 0; gone[t] = 0; saved = sp[t]
+            :: else ->
+                if
+                :: leaves[t] -> leaves[t] = 0; passed[t] = 1; stalled = 0; asleep[t] = 0
+                :: !leaves[t] && passed[t] -> asleep[t] = 0             /* a late signal came first */
+                :: !leaves[t] && !passed[t] -> in_handler[t] = 1; section[t] = 0; gone[t] = 0; saved = sp[t]
+                fi
             fi
         }
     :: in_handler[t] ->
         park(t, asleep_in_handler[t], HANDLER);
 #ifndef BROKEN_HANDLER_GOES_ON
         do
-        :: atomic { guards[t] || !(state[t] & SUSPENDED) -> stays_there[t] = 0; break }
-        :: atomic { !guards[t] && (state[t] & SUSPENDED) -> stays_there[t] = 1 }
+        :: atomic { guards[t] || !(state[t] & TO_STAY) -> stays_there[t] = 0; break }
+        :: atomic { !guards[t] && (state[t] & TO_STAY) -> stays_there[t] = 1 }
             block(t);
             unblock(t, asleep_in_handler[t], 1)
         od;
@@ -313,6 +318,22 @@ inline unlock_registry(t)
     end_guard(t)
 }
 
+/* The GC lock is opened, so it is not held by a stopper: a thread that is let pass once in a stop does not come here again. */
+inline open_gate(t)
+{
+#ifdef BROKEN_LEAVES_UNMARKED
+    atomic { !gate -> half_done[t] = 1 }
+#else
+#ifdef BROKEN_MARKED_LATE
+    atomic { !gate -> half_done[t] = 1 }
+    leaves[t] = 1;
+#else
+    atomic { !gate -> half_done[t] = 1; leaves[t] = 1 }
+#endif
+#endif
+    atomic { touch(t); half_done[t] = 0 }
+}
+
 /* It ends, maybe in a section; what it held is left. */
 inline vanish(t)
 {
@@ -329,13 +350,13 @@ inline register_anew(t)
     lock_registry(t);
 #ifndef BROKEN_ENDS_SUSPENDED
     do
-    :: !(state[t] & SUSPENDED) -> break
-    :: state[t] & SUSPENDED ->
+    :: !(state[t] & TO_STAY) -> break
+    :: state[t] & TO_STAY ->
         unlock_registry(t);
         lock_registry(t)
     od;
 #endif
-    assert(!(state[t] & (STOPREQ | COUNTED | SUSPENDED)));
+    assert(!(state[t] & (STOPREQ | COUNTED | TO_STAY)));
     atomic { self[t] = 0; registered[t] = 0; section[t] = 0; registry_lock = 0 }
     atomic { guarded[t] = 0; guards[t] = 0; masked[t] = 1 }
     atomic {

@@ -5,6 +5,8 @@ import os
 import struct
 from dataclasses import dataclass, field
 
+from pauses.files import shown
+
 HEAD = struct.Struct("=8s7Q32s")
 AREA = struct.Struct("=10Q")
 AREAS = ("gaps", "control", "stops", "allocations", "stores")
@@ -59,7 +61,7 @@ def read_process(path):
         areas = {name: read_area(data, number) for number, name in enumerate(AREAS)}
     except (struct.error, Unreadable) as reason:
         raise Unreadable(f"{path}: {reason}") from None
-    return Process(pid, period, flags, error, begin, end, collector.split(b"\0")[0].decode("ascii", "replace"), areas)
+    return Process(pid, period, flags, error, begin, end, shown(collector.split(b"\0")[0].decode("ascii", "replace")), areas)
 
 
 def is_cycle(line):

@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tools/pauses/watch.h"
@@ -162,8 +163,12 @@ static void listen_to_stops(void)
 
 /* ---- start ---- */
 
-static void complain(const char *what, const char *path, int error)
+/* The folder's name is the environment's: nothing of it may disturb a terminal. */
+static void complain(const char *what, char *path, int error)
 {
+    for (char *at = path; *at != '\0'; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
     fprintf(stderr, "libsgcpauses: %s %s: %s; this process (%d) is not looked at.  Free memory there, or set TMPDIR to another "
             "folder\n", what, path, strerror(error), (int)getpid());
 }
@@ -173,11 +178,16 @@ static struct sgc_pauses_file *make_file(void)
 {
     char path[4096];
     void *at = MAP_FAILED;
+    struct rlimit limit;
     int error, fd;
 
     snprintf(path, sizeof path, "%s/%d-%llu.pauses", wanted.folder, (int)getpid(), (unsigned long long)sgc_pauses_now());
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)sgc_pauses_bytes());
+    error = fd < 0 ? errno : 0;
+    if (error == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sgc_pauses_bytes())
+        error = EFBIG;                  /* the system would end the program by a signal */
+    if (error == 0)
+        error = posix_fallocate(fd, 0, (off_t)sgc_pauses_bytes());
     if (error == 0)
         at = mmap(NULL, sgc_pauses_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (error == 0 && at == MAP_FAILED)
@@ -185,8 +195,8 @@ static struct sgc_pauses_file *make_file(void)
     if (fd >= 0)
         close(fd);
     if (error != 0) {
-        complain("cannot write", path, error);
         unlink(path);
+        complain("cannot write", path, error);
         return NULL;
     }
     return at;
@@ -237,7 +247,7 @@ static void observe(void)
  * one may allocate by then, as the runtime of Objective-C does. */
 __attribute__((constructor)) static void read_wishes(void)
 {
-    const char *text = getenv("SGC_PAUSES");
+    const char *text = secure_getenv("SGC_PAUSES");
     char *rest;
 
     if (wanted.folder != NULL || text == NULL || REAL_OR_NULL(GC_init) == NULL)

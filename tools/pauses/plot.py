@@ -4,9 +4,11 @@ program compare."""
 import shutil
 import subprocess
 
+from pauses import files
 from pauses.analysis import SEEN, WAITS
+from pauses.files import shown
 
-HEAD = "set terminal svg size {width},{height} font 'sans,12' background 'white'\nset output '{path}'\n"
+HEAD = "set encoding utf8\nset terminal svg noenhanced size {width},{height} font 'sans,12' background 'white'\n"
 WIDTH = 900
 
 
@@ -24,7 +26,10 @@ def data(name, rows):
 
 
 def quoted(text):
-    return "'" + text.replace("'", "''").replace("_", " ") + "'"
+    """A string of gnuplot's in which each byte that could mean something to it is a number.  It makes SVG of it itself, but for
+    what no text there may have."""
+    letters = (chr(b) if chr(b).isascii() and chr(b).isalpha() else f"\\{b:03o}" for b in shown(text).replace("]]>", "]] >").encode())
+    return '"' + "".join(letters) + '"'
 
 
 def nothing(title):
@@ -78,7 +83,7 @@ def draw(path, title, columns):
     """columns: {name: found}."""
     found = list(columns.values())
     text, height = one(f"{title}: {found[0][SEEN]['number']} pauses", found[0]) if len(found) == 1 else beside(title, columns)
-    script = HEAD.format(width=WIDTH, height=height, path=path.replace("'", "''")) + text
-    done = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or done.stderr.strip():
-        raise Failed(f"{path}: gnuplot says: {done.stderr.strip()}")
+    done = subprocess.run(["gnuplot"], input=(HEAD.format(width=WIDTH, height=height) + text).encode(), capture_output=True, check=False)
+    if done.returncode != 0 or not done.stdout:             # warnings, as that there is one pause only, do not matter
+        raise Failed(f"{path}: gnuplot says: {done.stderr.decode(errors='replace').strip()}")
+    files.write(path, done.stdout)

@@ -45,8 +45,8 @@ def needed(plan, chosen):
 
 def environment(plan, program, preset, threads):
     """Before there is a heap to keep to, collections come as SGC chooses."""
-    env = {"SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "SGC_PRESET": PRESETS[preset], "SGC_MARKER_CHOICE": "all",
-           "GC_MARKERS": str(min(threads, machine.processors()))}
+    env = {"SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "SGC_SHARE_PAGES": "off", "SGC_PRESET": PRESETS[preset],
+           "SGC_MARKER_CHOICE": "all", "GC_MARKERS": str(min(threads, machine.processors()))}
     if program in plan.heaps:
         env.update(SGC_PACING="limit", GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program]))
     return env

@@ -48,7 +48,7 @@ class Processors:
 
 
 def environment(plan, program, version, threads):
-    env = {"GC_MARKERS": str(min(threads, len(os.sched_getaffinity(0)))), "SGC_HUGE_PAGES": "off",
+    env = {"GC_MARKERS": str(min(threads, len(os.sched_getaffinity(0)))), "SGC_HUGE_PAGES": "off", "SGC_SHARE_PAGES": "off",
            **version.settings(plan.target)}
     if program in plan.heaps:
         env.update(GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program]), SGC_PACING="limit")

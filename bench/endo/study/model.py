@@ -174,8 +174,8 @@ class Runs:
         """The time of the mark of each of the collections, as it would be if there were as much to mark as in the
         snapshot: which collections there are differs a little from run to run."""
         log = os.path.join(self.store.folder, "log")
-        env = {"SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "GC_MARKERS": str(markers), "SGC_MARKER_CHOICE": "all",
-               "SGC_LOG_JSON": log}
+        env = {"SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "SGC_SHARE_PAGES": "off", "GC_MARKERS": str(markers),
+               "SGC_MARKER_CHOICE": "all", "SGC_LOG_JSON": log}
         command = [measure.app(self.plan, subject.file), "--set", self.size, *subject.options]
         run = programs.run_once(self.plan.places, SGC, command, env, ("seconds",), self.plan.timeout)
         cycles = measure.read_log(log)

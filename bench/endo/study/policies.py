@@ -17,7 +17,8 @@ POLICIES = {
     "AL": {"SGC_PAGE_POLICY": "al"},
 }
 LIBC = "libc malloc"
-KEPT = {"SGC_DECAY_MS": "-1", "SGC_HUGE_PAGES": "off"}      # as in the thesis nothing goes back to the system
+# As in the thesis nothing goes back to the system, and each page is one thread's.
+KEPT = {"SGC_DECAY_MS": "-1", "SGC_SHARE_PAGES": "off", "SGC_HUGE_PAGES": "off"}
 OWN = {"GC_INITIAL_HEAP_SIZE": "1g"}                        # no collections but the program's
 COUNTED = ("pages_consumed", "pages_reused", "pages_foreign", "demand_mb", "demands_mb")
 MB = 1 << 20

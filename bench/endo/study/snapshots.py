@@ -82,8 +82,8 @@ class Writer:
     def __init__(self, store, app, size, options, every):
         self.store, self.name = store, f"{app} --set {size} {' '.join(options)}"
         self.prefix = os.path.join(store.folder, f"{app}.{os.getpid()}.")
-        self.env = {**store.places.environment(SGC), "SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", **store.settings,
-                    "SGC_SNAPSHOT": f"{self.prefix}%n,every={every}", "SGC_LOG_JSON": self.prefix + "log"}
+        self.env = {**store.places.environment(SGC), "SGC_MODE": "stop", "SGC_HUGE_PAGES": "off", "SGC_SHARE_PAGES": "off",
+                    **store.settings, "SGC_SNAPSHOT": f"{self.prefix}%n,every={every}", "SGC_LOG_JSON": self.prefix + "log"}
         self.command = [os.path.join(store.places.build, "bench", "endo", "apps", app), "--set", size, *options]
         self.process, self.said = None, ""
 

@@ -80,6 +80,8 @@ COUNTED = {
     LEAKY: ("--walks", "400"), FIXED: ("--walks", "400"), FOUR: ("--walks", "100"), TICKS: ("--walks", "400"),
     MPG123: ("--files", "40"), JLAYER: ("--files", "40"), LUINDEX: ("--segments", "20"),
 }
-OPERATION_NAMES = ("libc_pair", "gc_pair", "gc_plain_pair", "gc_batch", "gc_plain_batch", "dates_cycle", "dates_plain_cycle",
+OPERATION_NAMES = ("libc_pair", "libc_request", "gc_pair", "gc_request", "arena_region", "arena_cleared_region", "arena_request",
+                   "arena_cleared_request", "dates_request", "dates_request_region", "gc_plain_pair",
+                   "gc_batch", "gc_plain_batch", "dates_cycle", "dates_plain_cycle",
                    "dates_malloc_dated", "dates_malloc_dated_plain", "dates_refresh", "dates_refresh_global", "dates_refresh_other",
                    "dates_expire", "dates_tick", "dates_tick_global", "dates_region", "dates_hold")

@@ -191,6 +191,7 @@ static void write_all(const char *name)
 int main(int argc, char **argv)
 {
     setenv("SGC_DECAY_MS", "-1", 1);                /* nothing that was consumed goes back */
+    setenv("SGC_SHARE_PAGES", "off", 1);            /* each page has an owner */
     sgc_a32_store(&recording, 1);                   /* from the first page on */
     GC_INIT();
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)

@@ -80,10 +80,10 @@ static void nothing(void) { }
     DAMAGE(span_owned, sgc_aw_store(&page_of(span)->tag, sgc_tag(1, sgc_heap.epoch))) \
     /* caches and lists */ \
     DAMAGE(freed_but_allocated, sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed))) \
-    DAMAGE(freed_uncounted, bin_of_freed()->nfreed = SGC_BIN_OPEN) \
-    DAMAGE(freed_in_closed_bin, bin_of_freed()->nfreed = 1) \
-    DAMAGE(freed_link_astray, bin_of_freed()->freed->next = (struct sgc_freed *)(void *)&cache) \
-    DAMAGE(freed_place_wrong, bin_of_freed()->freed->place++) \
+    DAMAGE(freed_more_than_room, bin_of_freed()->freed += SGC_FREED_MAX) \
+    DAMAGE(freed_without_array, bin()->freed_first++) \
+    DAMAGE(freed_astray, bin_of_freed()->freed[-1].object = &cache) \
+    DAMAGE(freed_place_wrong, bin_of_freed()->freed[-1].place++) \
     DAMAGE(claimed_not_allocated, sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur))) \
     DAMAGE(run_backward, bin()->limit = bin()->cur - 64) \
     DAMAGE(next_in_another_page, bin()->next += SGC_PAGE_GRANULES) \

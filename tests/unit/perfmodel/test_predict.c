@@ -30,7 +30,7 @@ static void set_up(void)
                               .depth_ns = 1e3 };
     memset(node, 0, sizeof node);
     node[0].misses[SGC_MISS_READ] = 2000;
-    misses = (struct sgc_misses){ .misses = { 2000, 0 }, .live_lines = 10, .nodes = 4, .node = node };
+    misses = (struct sgc_misses){ .misses = { 2000, 0 }, .live_lines = 6, .nodes = 4, .node = node };
     memset(node_bytes, 0, sizeof node_bytes);
     node_bytes[0] = 64000;
     of.depth = SGC_DEPTH_LARGER;
@@ -60,7 +60,7 @@ static void test_thesis(void)
     set_up();
     predict(8);
     tap_ok(near(p.steals, 8 * log(1000)), "N_S = P ln T_1, with T_1 in pieces");
-    tap_ok(near(p.misses, 2000 + 8 * log(1000) * 10), "Q_P = Q_1 + N_S L");
+    tap_ok(near(p.misses, 2000 + 8 * log(1000) * 6), "Q_P = Q_1 + N_S L");
     tap_ok(near(p.computing_ns, 1e6 / 8), "T_P = T_1 / P");
     rho = 20 * p.misses / p.time_ns;
     miss = (100 * 2 + 200 * 6) / 8.0 + 20 * rho / (1 - rho);
@@ -70,6 +70,48 @@ static void test_thesis(void)
     tap_ok(near(p.no_contention_ns, 1e6 / 8 + p.misses * 175 / 8), "without contention");
     of.steals = 0;
     tap_ok(near(predict(8)->time_ns, p.no_extra_ns) && near(p.misses, 2000), "without extra misses it is as without steals");
+}
+
+/* The first cache has eight lines. */
+static void test_bounds(void)
+{
+    double one;
+
+    set_up();
+    machine.occupancy_ns[SGC_MISS_READ] = machine.occupancy_ns[SGC_MISS_RMW] = 0;
+    machine.cache[0].bytes = 64e6;
+    misses.live_lines = 1e6;
+    one = predict(1)->time_ns;
+    tap_ok(near(predict(2)->misses, 2 * 2000) && p.time_ns < one,
+           "no processor misses more than the one that marks all: a second one makes no mark slower by its steals");
+    tap_ok(near(predict(8)->misses, 8 * 2000) && p.time_ns < one, "nor do eight");
+    set_up();
+    machine.caches = 2;
+    machine.cache[1] = (struct sgc_machine_cache){ 64e6, 4, 64, 8, 1 };
+    misses.live_lines = 1e6;
+    misses.answered[1] = 100;
+    of.steals = 3;
+    tap_ok(near(predict(8)->misses, 2000 + 100 + 3 * 8), "steals add no more misses than caches have answered");
+    of.steals = 0;
+    tap_ok(near(predict(8)->misses, 2000), "and none if there are none");
+}
+
+/* Eight processors, of which some share a cache. */
+static void test_shared_cache(void)
+{
+    double shared, own;
+
+    set_up();
+    machine.cache[0].bytes = 64e6;
+    misses.live_lines = 1e6;
+    own = predict(8)->overlap_ns;
+    machine.cache[0].shared_by = 8;
+    shared = predict(8)->overlap_ns;
+    tap_ok(near(shared, p.no_extra_ns), "what is stolen from who has the same last cache is not missed");
+    machine.cache[0].shared_by = 4;
+    tap_ok(predict(8)->overlap_ns > shared && p.overlap_ns < own, "of two caches a part is");
+    predict(4);
+    tap_ok(near(p.overlap_ns, p.no_extra_ns), "and nothing as long as one is enough");
 }
 
 static void test_one(void)
@@ -251,6 +293,8 @@ static void test_shapes(void)
 int main(void)
 {
     test_thesis();
+    test_bounds();
+    test_shared_cache();
     test_one();
     test_rules();
     test_classes();

@@ -60,6 +60,32 @@ static void test_star(void)
     tap_ok(work.pieces == 128 + 4096 && work.largest == 32768, "128 pieces, and the points");
 }
 
+static void make_pushed_star(void)
+{
+    make_star(&graph, 4096);
+    for (uint64_t e = 0; e < graph.edges; e++)
+        graph.edge[e].word = SGC_GRAPH_NO_WORD;
+}
+
+static void test_procedure(void)
+{
+    make_pushed_star();
+    measure(256);
+    tap_ok(is(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS) && work.pieces == 1 + 4096,
+           "a procedure looks at all of its object at once");
+    machine.cost.procedure_ns = 100;
+    machine.cost.procedure_edge_ns = 7;
+    make_pushed_star();
+    measure(256);
+    tap_ok(is(work.work_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + 4096.0 * OBJECT_NS) &&
+               is(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + OBJECT_NS),
+           "and has its own costs, a call and each pointer that it pushes");
+    make_star(&graph, 4096);
+    measure(0);
+    tap_ok(is(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "which others do not have");
+    machine = plain_machine;
+}
+
 /* 0 leads to a chain of ten and, beside it, straight to its end. */
 static void test_shortest(void)
 {
@@ -95,6 +121,12 @@ static void test_unreached(void)
            "what no root leads to is no work, and nothing is marked twice");
 }
 
+/* Of an object of so many bytes without pointers. */
+static struct sgc_object_cost cost_of(uint64_t bytes, bool has_words, uint32_t split_bytes)
+{
+    return sgc_object_cost(&machine.cost, (struct sgc_object_form){ bytes, 0, 8, has_words, false }, split_bytes);
+}
+
 static void test_pointer_free(void)
 {
     make_chain(&graph, 1);
@@ -102,10 +134,8 @@ static void test_pointer_free(void)
     measure(256);
     tap_ok(work.objects == 1 && work.words == 0 && work.pieces == 0 && is(work.work_ns, 11),
            "an object without words is no piece of work");
-    tap_ok(is(sgc_object_cost(&machine.cost, 1024, 8, 0, false, 256).all_ns, 11), "such an object is marked only");
-    tap_ok(sgc_object_cost(&machine.cost, 256, 8, 0, true, 256).pieces == 1 &&
-               sgc_object_cost(&machine.cost, 257, 8, 0, true, 256).pieces == 2 &&
-               sgc_object_cost(&machine.cost, 1 << 20, 8, 0, true, 0).pieces == 1,
+    tap_ok(is(cost_of(1024, false, 256).all_ns, 11), "such an object is marked only");
+    tap_ok(cost_of(256, true, 256).pieces == 1 && cost_of(257, true, 256).pieces == 2 && cost_of(1 << 20, true, 0).pieces == 1,
            "what is above the size is halved");
 }
 
@@ -115,6 +145,7 @@ int main(void)
     test_chain();
     test_tree();
     test_star();
+    test_procedure();
     test_shortest();
     test_unreached();
     test_pointer_free();

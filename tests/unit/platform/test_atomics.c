@@ -4,9 +4,9 @@
  * behind, that no update is lost, and the orders that code above relies on.
  */
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "platform/platform.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/threads.h"
 
 /* ---- one thread ------------------------------------------------------------------------------------ */
@@ -169,14 +169,6 @@ static void *store_then_load(void *raw)
     return NULL;
 }
 
-/* The kernel knows this process by the emulator's name. */
-static bool under_qemu_user(void)
-{
-    char name[16] = "";
-    prctl(PR_GET_NAME, name);
-    return strncmp(name, "qemu-", 5) == 0;
-}
-
 static void test_store_buffering(void)
 {
     pthread_t thread;
@@ -187,7 +179,7 @@ static void test_store_buffering(void)
     for (uintptr_t i = 0; i < ROUNDS; i++)
         both_missed[i % WAYS] += saw[0][i] != i + 1 && saw[1][i] != i + 1;
     tap_ok(both_missed[WITH_CAS] == 0, "cas_sc: two threads never both miss the other (%u)", both_missed[WITH_CAS]);
-    if (under_qemu_user())
+    if (proc_emulated())
         tap_skip("qemu-user does not keep the order of store_sc and load_sc");
     else
         tap_ok(both_missed[WITH_STORE] == 0, "nor with store_sc (%u)", both_missed[WITH_STORE]);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * platform/dirty_software.c: what is reported, and what is not; borders of pages and of the range; addresses that are none of
- * its own; handlers, threads, and a system without barriers.  Against a model, with the other sources: test_dirty.c.
+ * its own; handlers and threads.  Against a model, with the other sources: test_dirty.c.
  */
 #include "platform/dirty.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
@@ -222,24 +217,6 @@ static void test_threads(void)
            (size_t)sgc_aw_load(&reports), (size_t)sgc_aw_load(&rounds), (size_t)lost);
 }
 
-/* ---- where the system refuses ---- */
-
-static int open_without_barrier(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),          /* the number of the call */
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof code / sizeof *code, code };
-    struct sgc_dirty_refusal why = { "nothing", 0 };
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        return CHILD_SKIPS;
-    return !open_it(&why) && strcmp(why.step, "membarrier") == 0 && !sgc_dirty_is_reported() ? 0 : 1;
-}
-
 int main(void)
 {
     struct sgc_dirty_refusal why = { "", 0 };
@@ -251,7 +228,6 @@ int main(void)
     if (!sgc_barrier_all_threads())
         tap_skip_all("the system has no barrier of all threads");
     tap_plan(0);
-    child_ok(open_without_barrier, "without a barrier of all threads it is refused");
     test_closed();
     tap_ok(open_it(&why) && sgc_dirty_is_reported(), "it is opened");
     test_borders();

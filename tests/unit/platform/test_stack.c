@@ -13,8 +13,10 @@
 #include <sys/resource.h>
 
 #include "platform/platform.h"
+#include "platform/proc_file_linux.h"
 #include "platform/registers.h"
 #include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/tap.h"
 
 static bool inside(const struct sgc_stack_bounds *bounds, uintptr_t address)
@@ -59,7 +61,32 @@ struct probe {
     struct sgc_stack_bounds bounds;
     uintptr_t sp, thread_local_address;
     bool low_readable, guard_unreadable;
+    size_t taken;               /* bytes of address space that it took to find out */
+    void *told_low;             /* what the C library tells: */
+    size_t told_bytes;
 };
+
+/* Asking must not allocate: a thread's first memory of malloc's brings 64 MB of address space with it. */
+static size_t address_space(void)
+{
+    char line[64];
+    const char *at = line;
+    uint64_t pages = 0;
+
+    if (!sgc_read_line_of("/proc/self/statm", line, sizeof line) || !sgc_parse_number(&at, 10, &pages))
+        tap_bail("no /proc/self/statm");
+    return (size_t)pages * sgc_os_page_size();
+}
+
+static void ask_library(struct probe *probe)
+{
+    pthread_attr_t attributes;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        tap_bail("the C library does not know the stack");
+    pthread_attr_getstack(&attributes, &probe->told_low, &probe->told_bytes);
+    pthread_attr_destroy(&attributes);
+}
 
 static _Thread_local int static_tls;
 
@@ -67,7 +94,10 @@ static _Thread_local int static_tls;
 static void *probe_bounds(void *raw)
 {
     struct probe *probe = raw;
+    size_t before = address_space();
     probe->known = sgc_stack_bounds_self(&probe->bounds);
+    probe->taken = address_space() - before;
+    ask_library(probe);
     probe->sp = sgc_stack_pointer();
     static_tls = 1;
     probe->thread_local_address = (uintptr_t)&static_tls;
@@ -76,13 +106,23 @@ static void *probe_bounds(void *raw)
     return NULL;
 }
 
-static void check_thread(pthread_attr_t *attributes, size_t bytes, enum sgc_stack_maker maker, const char *what)
+static struct probe run_thread(pthread_attr_t *attributes, const char *what)
 {
     struct probe probe = { .known = false };
     pthread_t thread;
     if (pthread_create(&thread, attributes, probe_bounds, &probe) != 0)
         tap_bail("no thread");
     pthread_join(thread, NULL);
+    tap_ok(probe.known && probe.bounds.low == (uintptr_t)probe.told_low &&
+           probe.bounds.high - probe.bounds.low == probe.told_bytes, "%s: what the C library tells", what);
+    tap_ok(probe.taken == 0 || TEST_SANITIZED, "%s: and no address space is taken to find that out (%zu KB)", what,
+           probe.taken >> 10);
+    return probe;
+}
+
+static void check_thread(pthread_attr_t *attributes, size_t bytes, enum sgc_stack_maker maker, const char *what)
+{
+    struct probe probe = run_thread(attributes, what);
     size_t size = probe.bounds.high - probe.bounds.low;
     tap_ok(probe.known && inside(&probe.bounds, probe.sp), "%s: the stack pointer is inside", what);
     tap_ok(inside(&probe.bounds, probe.thread_local_address), "%s: static thread-local variables too", what);
@@ -110,6 +150,30 @@ static void test_threads(void)
     check_thread(&attributes, 1 << 20, SGC_STACK_UNKNOWN, "the client's own stack");
     pthread_attr_destroy(&attributes);
     munmap(own, 3 << 20);
+}
+
+/* No guards, no gaps, and memory of the program's below and above: the system sees one mapping.  The stack need not begin
+ * or end with an OS page. */
+static void test_merged(void)
+{
+    pthread_attr_t attributes;
+    char *all = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *low = all + (1 << 20) + 16;
+    struct probe probe;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, low, (1 << 20) - 64);
+    probe = run_thread(&attributes, "in the middle of memory");
+    tap_ok(probe.bounds.low == (uintptr_t)low && probe.bounds.high == (uintptr_t)low + (1 << 20) - 64,
+           "just what the program has given");
+    tap_ok(probe.bounds.maker == SGC_STACK_UNKNOWN, "and the program has made it");
+    pthread_attr_destroy(&attributes);
+    pthread_attr_init(&attributes);
+    pthread_attr_setguardsize(&attributes, 0);
+    probe = run_thread(&attributes, "without a guard");
+    tap_ok(inside(&probe.bounds, probe.sp), "the stack pointer is inside");
+    pthread_attr_destroy(&attributes);
+    munmap(all, 4 << 20);
 }
 
 /* In a child of fork the thread that forked is the first, but on its old stack. */
@@ -302,6 +366,7 @@ int main(int argc, char **argv)
     test_first_thread(argv);
     child_ok(bounds_with_small_limit, "the limit it has now does not matter");
     test_threads();
+    test_merged();
     test_fork();
     test_own_stack();
     test_alternate_stack();

@@ -58,7 +58,7 @@ int main(void)
 {
     struct sgc_line line;
 
-    tap_plan(12);
+    tap_plan(14);
     tap_ok(fixed_is(0, 1000000, 3, "0.000") && fixed_is(1234567, 1000000, 3, "1.235"), "milliseconds from nanoseconds");
     tap_ok(fixed_is(499, 1000000, 3, "0.000") && fixed_is(500, 1000000, 3, "0.001"), "halves are rounded up");
     tap_ok(fixed_is(1999999, 1000000, 3, "2.000") && fixed_is(999, 1000, 0, "1"), "rounding carries into the whole");
@@ -74,6 +74,9 @@ int main(void)
     tap_ok(cuts(), "a line that is too long is cut and stays terminated");
     tap_ok(quotes_as("plain", 16, "plain") && quotes_as("", 16, ""), "a plain text is quoted as it is");
     tap_ok(quotes_as("a\nb\x1b[0m\x7f", 16, "a?b?[0m?"), "control characters become question marks");
+    tap_ok(quotes_as("J\xc3\xbcrgen \xe2\x82\xac", 32, "J\xc3\xbcrgen \xe2\x82\xac"), "other letters stay");
+    tap_ok(quotes_as("\x9b" "1m\xc2\x9b" "1m\xe0\x82\x9b\xc3", 32, "?1m??1m????"),
+           "but neither the controls above ASCII, nor what is no letter");
     tap_ok(quotes_as("0123456789abcdef", 16, "0123456789ab..."), "a long text is cut to the buffer");
     tap_ok(quotes_as("0123456789ab", 16, "0123456789ab"), "one that just fits is not");
     return tap_done();

@@ -2,8 +2,9 @@
 /*
  * A collection comes between two steps of a function of short-term memory, at the worst moment.
  *
- * The test is linked with some functions wrapped (tests/local.mk): it can collect just before sgc_date_pages_lock, after each
- * instruction of sgc_tree_value (on x86-64), and has other threads do something after sgc_external_look.
+ * The test is linked with some functions wrapped (tests/unit/shortterm/local.mk): it can collect just before
+ * sgc_date_pages_lock, after each instruction of sgc_tree_value (on x86-64), and has other threads do something after
+ * sgc_external_look.
  *
  * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c, shortterm/expire.c, shortterm/refresh_reachable.c.
  */

@@ -69,20 +69,36 @@ static void check_words(void)
     tap_ok(!sgc_counts_take(a_granule, true) && sgc_counts_take(a_granule, false), "and so does who takes it off");
     sgc_counts_add(a_granule, true);
     sgc_counts_set_freeable(a_granule);
-    tap_ok(sgc_counts_of(a_granule) == 1 && sgc_counts_take(a_granule, false) && sgc_counts_take_freeable(a_granule) &&
-           !sgc_counts_take_freeable(a_granule), "that an object may be freed is told once");
+    tap_ok(sgc_counts_of(a_granule) == 1 && sgc_counts_take(a_granule, false) && sgc_counts_freeable(a_granule),
+           "that an object may be freed is known after its last date");
+    sgc_counts_free(a_granule);
+    tap_ok(!sgc_counts_freeable(a_granule), "and no longer when it is freed");
+}
+
+static size_t gone_granule;
+
+static bool is_gone(size_t granule)
+{
+    return granule == gone_granule;
 }
 
 static void check_again(void)
 {
     size_t much = a_granule + 5, freeable = a_granule + 6, forgotten = a_granule + 7;
 
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 2 * SGC_COUNT_STUCK - 2; i++)
         sgc_counts_add(much, i % 2 == 0);
-    tap_ok(!sgc_counts_doubted(), "numbers that have room are not doubted");
-    for (int i = 0; i < 200; i++)
-        sgc_counts_add(much, true);
-    tap_ok(sgc_counts_doubted() && sgc_counts_of(much) == SGC_COUNT_STUCK, "those that have none are");
+    sgc_counts_take(much, false);
+    sgc_counts_take(much, true);
+    tap_ok(!sgc_counts_doubted(), "numbers that go down are not doubted");
+    for (int other = 0; other < 2; other++) {
+        sgc_counts_wipe();
+        for (int i = 0; i < SGC_COUNT_STUCK; i++)
+            sgc_counts_add(much, other == 0);
+        sgc_counts_take(much, other != 0);
+        tap_ok(sgc_counts_doubted() && sgc_counts_of(much) == SGC_COUNT_STUCK, "one that is stuck is: %s",
+               other ? "others'" : "own");
+    }
     sgc_counts_add(freeable, true);
     sgc_counts_set_freeable(freeable);
     sgc_counts_add(forgotten, true);
@@ -92,15 +108,19 @@ static void check_again(void)
     tap_ok(sgc_counts_of(much) == 0 && sgc_counts_of(freeable) == 0 && !sgc_counts_doubted(), "all begin at 0 again");
     sgc_counts_add(much, false);
     sgc_counts_add(freeable, true);
-    sgc_counts_tidy();
     tap_ok(sgc_counts_take(much, true) && sgc_counts_take(freeable, false), "and are what is added then");
-    tap_ok(sgc_counts_take_freeable(freeable) && !sgc_counts_take_freeable(forgotten) && !sgc_counts_take_freeable(much),
-           "what may be freed is still known, of objects with dates");
+    gone_granule = forgotten;
+    sgc_counts_forget_gone(is_gone);
+    tap_ok(sgc_counts_freeable(freeable) && !sgc_counts_freeable(forgotten) && !sgc_counts_freeable(much),
+           "what may be freed is still known, but of objects that are gone");
+    gone_granule = freeable;
+    sgc_counts_forget_gone(is_gone);
+    tap_ok(!sgc_counts_freeable(freeable), "and of what goes later, it is known until then");
 }
 
 int main(void)
 {
-    tap_plan(19);
+    tap_plan(22);
     heap_start((size_t)64 << 20, 0, false);
     a_granule = sgc_granule_number((uintptr_t)heap_alloc(sgc_self, 64, SGC_KIND_CONSERVATIVE));
     check_memory();

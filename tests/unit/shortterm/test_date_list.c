@@ -177,13 +177,13 @@ static int left_half_way(void)
     return !list_is(list, date, 5) || sgc_date_list_last(list) != list->first->next;
 }
 
-static bool is_even(void *arg, uintptr_t date)
+static bool is_even(void *arg, const uintptr_t *date)
 {
     (*(int *)arg)++;
-    return date / 16 % 2 == 0;
+    return *date / 16 % 2 == 0;
 }
 
-static bool is_nothing(void *arg, uintptr_t date)
+static bool is_nothing(void *arg, const uintptr_t *date)
 {
     (void)arg;
     (void)date;
@@ -203,13 +203,13 @@ static int filtered(void)
             refresh(0, 16 * (uintptr_t)++expected);
         sgc_date_queue_append(&queue, sgc_date_buffer_tick(&buffer));
     }
-    sgc_date_queue_filter(&queue, &pool, is_even, &asked);
+    sgc_date_queue_filter(&queue, &pool, 1, is_even, &asked);
     seen_count = 0;
     sgc_date_queue_visit(&queue, see, NULL);
     for (uint32_t i = 0; i < seen_count; i++)
         wrong += seen[i] != 32 * (uintptr_t)(i + 1);
     wrong += asked != expected || seen_count != expected / 2;
-    sgc_date_queue_filter(&queue, &pool, is_nothing, NULL);
+    sgc_date_queue_filter(&queue, &pool, 1, is_nothing, NULL);
     wrong += queue.first != NULL;
     sgc_date_buffer_init(&buffer, lists, LISTS);
     memset(&model, 0, sizeof model);

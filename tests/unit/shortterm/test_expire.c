@@ -234,16 +234,20 @@ static int dates_of_one(int count, bool goes)
 }
 
 /* Dates that have no room in a number are the tracer's, and after a collection the object has a number again. */
-static int dates_200(void)
+static int too_many_dates(int count)
 {
     free_mode(3, EAGER, -1);
-    if (dates_of_one(126, true) != 0 || dates_of_one(200, false) != 0)
+    if (dates_of_one(126, true) != 0 || dates_of_one(count, false) != 0)
         return 1;
     GC_gcollect();
     if (SGC_dates(shared) != 0 || SGC_refresh(shared, 0) != 0 || SGC_dates(shared) != 1)
         return 2;
     return SGC_tick() != 0 || is_there(shared);
 }
+
+static int dates_127(void) { return too_many_dates(127); }
+static int dates_128(void) { return too_many_dates(128); }
+static int dates_200(void) { return too_many_dates(200); }
 
 /* ---- what is not freed ---- */
 
@@ -387,7 +391,7 @@ int main(void)
 {
     static const char *const names[] = { [SGC_SHORTTERM_FREE] = "free", [SGC_SHORTTERM_HYBRID] = "hybrid" };
 
-    tap_plan(31);
+    tap_plan(33);
     for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_HYBRID; mode++) {
         child_ok(eager_0, "%s: objects go exactly in time, eagerly, largest extension 0", names[mode]);
         child_ok(eager_10, "%s: objects go exactly in time, eagerly, largest extension 10", names[mode]);
@@ -405,6 +409,8 @@ int main(void)
     child_ok(both_threads, "one that two threads have refreshed at the last date of both");
     child_ok(none_by_itself, "lazily, none at a time: only when the program asks");
     child_ok(three_at_a_time, "lazily, three at each operation and not more");
+    child_ok(dates_127, "127 dates are the tracer's until it has counted anew");
+    child_ok(dates_128, "and 128");
     child_ok(dates_200, "126 dates are counted; 200 are the tracer's until it has counted anew");
     child_says(freed_by_program, 0, "expiration dates", "GC_free of an object with dates is said once, and does nothing");
     child_says(freed_twice, 0, "freed already", "and of one that was freed is a second free");

@@ -195,17 +195,168 @@ static int unholds(void)
     return wrong + (SGC_dates(object) != -1 || SGC_expire(SIZE_MAX) != 1 || SGC_dates(later) != -1 || called != 1);
 }
 
+/* A clock is gone, and all its dates are over, whatever leaves its release, of regions, too. */
+static int left_release(void)
+{
+    struct SGC_shortterm_stats s;
+    SGC_clock_t *clock = SGC_clock_new();
+    SGC_region_t *region = SGC_region_new();
+    char *inside = SGC_region_malloc(region, 16);
+    int wrong = SGC_region_refresh_clock(region, 4, clock);
+
+    *inside = 'x';
+    for (unsigned i = 0; i < BATCH; i++) {
+        void *object = GC_MALLOC_UNCOLLECTABLE(32);
+
+        wrong += SGC_refresh_clock(object, i % 6, clock) != 0 || (i == JUMPER && SGC_set_expiry_proc(object, jump) != 0);
+    }
+    if (wrong != 0 || setjmp(out) == 0) {
+        SGC_clock_release(clock);
+        return 2;
+    }
+    SGC_get_shortterm_stats(&s, sizeof s);
+    if (s.dates != 0 || *inside != 0)
+        return 3;
+    SGC_tick();
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.expired != 0 || s.freed != BATCH - 1;
+}
+
+static int left_tick(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    char *inside = SGC_region_malloc(region, 16);
+    void *object = GC_MALLOC_UNCOLLECTABLE(32);
+
+    *inside = 'x';
+    if (SGC_refresh(object, 0) != 0 || SGC_set_expiry_proc(object, jump) != 0 || SGC_region_refresh(region, 1) != 0)
+        return 2;
+    if (setjmp(out) == 0) {
+        SGC_tick();
+        return 3;
+    }
+    return *inside != 'x' || SGC_tick() != 0 || *inside != 0;
+}
+
+/* ---- what may be freed still may when it was kept once ---- */
+
+enum { KEPT = 300 };
+
+static uintptr_t kept[KEPT];            /* inverted */
+static int keeping;
+
+static int keep(void *object)
+{
+    (void)object;
+    return keeping++ >= 0;
+}
+
+static void *object_of(int i)
+{
+    return (void *)~kept[i];
+}
+
+__attribute__((noinline))
+static int keep_all(void)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < KEPT; i++) {
+        void *object = SGC_malloc_dated(48, 0, SGC_SHORTTERM_FREEABLE);
+
+        kept[i] = ~(uintptr_t)object;
+        wrong += SGC_set_expiry_proc(object, keep) != 0;
+    }
+    return wrong;
+}
+
+static void *volatile held_by[KEPT];
+
+/* Kept, without a date for some collections, then with one again.  What is not held goes meanwhile, and who comes to its place
+ * has nothing of it. */
+static int kept_once(void)
+{
+    struct SGC_shortterm_stats s;
+    int wrong = keep_all();
+
+    for (int i = 0; i < KEPT; i++)
+        held_by[i] = i % 2 == 0 ? object_of(i) : NULL;
+    wrong += SGC_tick() != 0 || keeping != KEPT;
+    for (int i = 0; i < 3; i++)
+        collect();
+    for (int i = 0; i < 4 * KEPT; i++) {
+        void *other = GC_MALLOC(48);
+
+        wrong += SGC_refresh(other, 0) != 0;
+    }
+    wrong += SGC_tick() != 0;
+    SGC_get_shortterm_stats(&s, sizeof s);
+    wrong += s.freed != 0;
+    for (int i = 0; i < KEPT; i += 2)
+        wrong += SGC_refresh(object_of(i), 0) != 0;
+    wrong += SGC_tick() != 0;
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return wrong + (s.freed != KEPT / 2);
+}
+
+/* Freed by hand, it leaves nothing behind either. */
+static int kept_and_freed(void)
+{
+    struct SGC_shortterm_stats s;
+    int wrong = keep_all();
+
+    wrong += SGC_tick() != 0;
+    for (int i = 0; i < KEPT; i++)
+        GC_free(object_of(i));
+    for (int i = 0; i < 4 * KEPT; i++)
+        wrong += SGC_refresh(GC_MALLOC(48), 0) != 0;
+    wrong += SGC_tick() != 0;
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return wrong + (s.freed != 0 || keeping != KEPT);
+}
+
+static int left_thread;
+
+static int leave_thread(void *object)
+{
+    left_thread += GC_unregister_my_thread() == GC_SUCCESS;
+    return count(object);
+}
+
+static int stays_registered(void)
+{
+    GC_INIT();
+    for (int i = 0; i < OBJECTS; i++) {
+        int *object = GC_MALLOC(32);
+
+        SGC_refresh(object, 0);
+        SGC_set_expiry_proc(object, leave_thread);
+    }
+    SGC_tick();
+    SGC_expire(SIZE_MAX);
+    collect();
+    GC_invoke_finalizers();
+    return called >= OBJECTS - STRAY && left_thread == 0 ? 0 : 1;
+}
+
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(6);
+    tap_plan(12);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
     child_ok(replaced, "finalizers and it take each other's place");
     child_ok(refused, "what is no object has none");
+    child_ok(stays_registered, "its thread does not unregister within");
     setenv("SGC_SHORTTERM", "free", 1);
     setenv("SGC_SHORTTERM_COLLECT", "eager", 1);
+    child_ok(stays_registered, "nor does it where dates free");
     child_ok(jumped, "left by a jump, it loses no other object");
     child_ok(unholds, "it may give up a hold: that object goes within the call, and no other one");
+    child_ok(left_release, "left by a jump out of a clock's release, the clock is gone, and its dates are over");
+    child_ok(left_tick, "out of a tick, the regions' clock goes on with the objects'");
+    setenv("SGC_SHORTTERM", "hybrid", 1);
+    child_ok(kept_once, "what is kept once is freed the next time, also after collections; others in its place are not");
+    child_ok(kept_and_freed, "nor those in the place of what is freed by hand");
     return tap_done();
 }

@@ -48,6 +48,11 @@ enum call {
 static SGC_clock_t *rhythm;
 static SGC_region_t *region;
 
+enum { PIECES = 1500, PIECE = 300, REST = 10 };
+
+static unsigned char *piece[PIECES];    /* of the region, each filled with its own byte */
+static int pieces, rest;                /* periods in which a date of the region may be left, by a tick that was */
+
 static intptr_t do_other_call(enum call call, void *object)
 {
     switch (call) {
@@ -64,9 +69,9 @@ static intptr_t do_other_call(enum call call, void *object)
     case NEW_REGION:
         return (intptr_t)SGC_region_new();
     case FILL_REGION:
-        return (intptr_t)SGC_region_malloc(region, 300);
+        return (intptr_t)SGC_region_malloc(region, PIECE);
     default:
-        return SGC_region_refresh(region, 1);
+        return SGC_region_refresh(region, 0);
     }
 }
 
@@ -161,7 +166,40 @@ static void refresh(int i)
         slot[i] = 0;
 }
 
-/* A clock and a region, of which nobody knows anything any more when a call with them was left. */
+/* Nobody else has got its bytes, and they lie in the region. */
+static void look_at_pieces(void)
+{
+    for (int i = 0; i < pieces; i++) {
+        wrong += SGC_region_of(piece[i]) != region || SGC_region_of(piece[i] + PIECE - 1) != region;
+        for (int j = 0; j < PIECE; j++)
+            wrong += piece[i][j] != (unsigned char)i;
+    }
+    pieces = 0;
+}
+
+/* It is used again and again, whatever was left.  It has no date until it is full, and is empty after some periods then. */
+static void use_region(void)
+{
+    intptr_t result;
+
+    if (region == NULL)
+        region = called(NEW_REGION, NULL, &result) ? (SGC_region_t *)result : NULL;
+    if (rest > 0 && rest-- > 0)
+        return;
+    for (int i = 0; i < 60 && region != NULL && pieces < PIECES; i++)
+        if (called(FILL_REGION, NULL, &result) && result != 0) {
+            piece[pieces] = (unsigned char *)result;
+            memset(piece[pieces], pieces, PIECE);
+            pieces++;
+        }
+    if (region != NULL && pieces == PIECES) {
+        look_at_pieces();
+        rest = REST;
+        called(REFRESH_REGION, NULL, &result);
+    }
+}
+
+/* A clock, of which nobody knows anything any more when a call with it was left, and a region. */
 static void use_others(int number)
 {
     intptr_t result;
@@ -176,15 +214,7 @@ static void use_others(int number)
         called(RELEASE_CLOCK, NULL, &result);
         rhythm = NULL;
     }
-    if (region == NULL)
-        region = called(NEW_REGION, NULL, &result) ? (SGC_region_t *)result : NULL;
-    for (int i = 0; i < 40 && region != NULL; i++)
-        if (!called(FILL_REGION, NULL, &result))
-            region = NULL;
-        else
-            memset((void *)result, 0x5a, 300);
-    if (region != NULL && !called(REFRESH_REGION, NULL, &result))
-        region = NULL;
+    use_region();
 }
 
 /* One tick of each clock at most: so what was refreshed with 1 is there in the next one. */

@@ -232,19 +232,22 @@ static void *another(void *raw)
     return NULL;
 }
 
-/* Another thread's dates hold the region; those of its own clock are over with it, and the others are the collector's. */
+/* Another thread's dates hold the region; those of its own clock are over with it, and the others when time has gone on. */
 static int foreign(void)
 {
     struct shared s = { SGC_region_new(), NULL, 0 };
     pthread_t thread;
     char *next;
 
-    s.object = SGC_region_malloc(s.region, 10);
+    s.object = first_object(s.region);
     if (pthread_create(&thread, NULL, another, &s) != 0 || pthread_join(thread, NULL) != 0)
         return 1;
-    s.wrong += dates() != 0 || SGC_region_of(s.object) != s.region;
+    s.wrong += dates() != 1 || SGC_region_of(s.object) != s.region;
+    for (int i = 0; i < EXTENSION + 2; i++)
+        s.wrong += SGC_region_malloc(s.region, 10) == NULL || SGC_region_of(s.object) != s.region || SGC_tick_global() != 0;
+    s.wrong += dates() != 1 || SGC_tick_global() != 0 || SGC_tick_global() != 0 || dates() != 0;
     next = SGC_region_malloc(s.region, 10);
-    return s.wrong + (SGC_region_of(s.object) != NULL || SGC_region_of(next) != s.region);
+    return s.wrong + (!emptied(s.region, s.object) || SGC_region_of(next) != s.region);
 }
 
 static void *leaves_region(void *where)
@@ -263,7 +266,7 @@ static int thread_ends(void)
 
     if (pthread_create(&thread, NULL, leaves_region, left) != 0 || pthread_join(thread, &wrong) != 0)
         return 1;
-    return wrong != NULL || dates() != 0 || !emptied(left[0], left[1]);
+    return wrong != NULL || dates() != 0 || SGC_region_of(left[1]) == left[0];
 }
 
 static void *uses_inside(void *region)
@@ -300,7 +303,7 @@ static int freed(void)
     SGC_get_stats(&after, sizeof after);
     wrong += after.collections != before.collections || after.heap_max_bytes > before.heap_max_bytes + (8 << 20);
     wrong += SGC_region_malloc(region, 16) == NULL || SGC_region_refresh(region, 0) != 0 || SGC_region_close(region) != 0;
-    return wrong + (SGC_tick() != 0 || GC_base(region) != NULL);
+    return wrong + (SGC_tick() != 0 || SGC_region_of(region) != NULL);
 }
 
 static int start(int wanted)

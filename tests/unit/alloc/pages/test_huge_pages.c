@@ -159,10 +159,10 @@ static int expanded(void)
 {
     start(SGC_HUGE_AUTO);
     fill(SGC_HUGE_FROM_ARENA);
-    if (!sgc_pool_expand(16 * SGC_ARENA_PAGES, self) || sgc_pool.promised != SGC_HUGE_FROM_ARENA + 16)
+    if (!sgc_pool_expand(16 * SGC_ARENA_PAGES, self) || sgc_pool.promised != (SGC_HUGE_FROM_ARENA + 16) * SGC_ARENA_PAGES)
         return 0;
     fill(AFTER);
-    return sgc_pool.committed == AFTER && sgc_pool.promised == SGC_HUGE_FROM_ARENA + 16;
+    return sgc_pool.committed == AFTER && sgc_pool.promised == (SGC_HUGE_FROM_ARENA + 16) * SGC_ARENA_PAGES;
 }
 
 static void test_others(void)

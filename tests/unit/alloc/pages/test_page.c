@@ -45,7 +45,7 @@ static void test_set_up(void)
             const struct sgc_page_record *r = &sgc_heap.records[page];
             uintptr_t tag = sgc_tag(3, sgc_heap.epoch);
             bool zero = (cls + kind) % 2;
-            uint32_t bin = sgc_kind_uncollectable(kind) ? SGC_BIN_FREES_SLOWLY : sgc_bin_offset(kind, cls);
+            uint32_t bin = sgc_kind_uncollectable(kind) ? sgc_bin_watched(SGC_WATCH_UNCOLLECTABLE) : sgc_bin_offset(kind, cls);
 
             dirty_everything();
             sgc_page_set_up_small(page, cls, kind, sgc_bin_of_page(kind, cls), tag, zero);

@@ -218,9 +218,10 @@ static int expand(void)
 {
     heap_start((size_t)8 * SGC_ARENA, 0, false);
     struct sgc_section *s = &sgc_self->section;
-    if (!sgc_pool_expand(2 * SGC_ARENA_PAGES, s) || sgc_pool.promised != 3 || sgc_pool.committed != 1)
+    if (!sgc_pool_expand(2 * SGC_ARENA_PAGES, s) || sgc_pool.promised != 3 * SGC_ARENA_PAGES || sgc_pool.committed != 1)
         return 1;
-    if (!sgc_pool_expand(SGC_ARENA_PAGES, s) || sgc_pool.promised != 4)     /* beyond what it was granted before */
+    /* beyond what it was granted before */
+    if (!sgc_pool_expand(SGC_ARENA_PAGES, s) || sgc_pool.promised != 4 * SGC_ARENA_PAGES)
         return 5;
     if (sgc_pool_expand(8 * SGC_ARENA_PAGES, s))
         return 2;

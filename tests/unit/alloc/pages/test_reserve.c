@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
@@ -17,9 +18,9 @@ enum { ARENAS = 8 };
 
 static bool within(const void *start, size_t bytes)
 {
-    uintptr_t lo = (uintptr_t)sgc_heap.reservation;
+    const struct sgc_stretch *last = &sgc_heap.table_memory[SGC_TABLES - 1];
 
-    return (uintptr_t)start >= lo && (uintptr_t)start + bytes <= lo + sgc_heap.reservation_bytes;
+    return (uintptr_t)start >= sgc_heap.base && (const char *)start + bytes <= last->start + last->bytes;
 }
 
 static void test_layout(void)
@@ -32,7 +33,7 @@ static void test_layout(void)
     tap_ok(within(sgc_heap.bits, granules / 8 * 2) && within(sgc_heap.remote_bits, granules / 8) &&
            within(sgc_heap.pages, pages * sizeof *sgc_heap.pages) &&
            within(sgc_heap.records, pages * sizeof *sgc_heap.records) &&
-           within(sgc_heap.arenas, ARENAS * sizeof *sgc_heap.arenas), "every table lies in the reservation");
+           within(sgc_heap.arenas, ARENAS * sizeof *sgc_heap.arenas), "every table lies in the same range");
     tap_ok((uintptr_t)sgc_heap.bits >= sgc_heap.base + sgc_heap.reserved &&
            (uintptr_t)sgc_heap.remote_bits >= (uintptr_t)sgc_heap.bits + granules / 8 * 2 &&
            (uintptr_t)sgc_heap.pages >= (uintptr_t)sgc_heap.remote_bits + granules / 8 &&
@@ -75,7 +76,7 @@ static int touch_arena(uint32_t arena)
     size_t words = (size_t)SGC_ARENA_PAGES * SGC_PAGE_WORDS;
     size_t page = (size_t)arena * SGC_ARENA_PAGES;
 
-    if (!sgc_heap_commit_arenas(arena, 1))
+    if (!sgc_heap_commit((arena + 1) * SGC_ARENA_PAGES))
         return 1;
     memset((void *)&sgc_heap.bits[2 * words * arena], 1, 2 * words * sizeof(sgc_aw_t));
     memset((void *)&sgc_heap.remote_bits[words * arena], 1, words * sizeof(sgc_aw_t));
@@ -124,32 +125,203 @@ static int reserve_under(size_t left, size_t reserve)
     return sgc_heap_init(&config) ? 0 : 1;
 }
 
-/* What is left for the client: three quarters of the limit, but for what the tables take. */
-static int quarter(void)
-{
-    size_t left = (size_t)512 << 20;
-    int result = reserve_under(left, 0);
+enum { MB = 1 << 20 };
 
-    if (result != 0)
-        return result;
-    return sgc_heap.reserved <= left / 4 && sgc_heap.reserved >= left / 8 &&
-           sgc_heap.reservation_bytes <= left / 4 + left / 128 ? 0 : 3;
+static uint32_t take_all(void)
+{
+    struct sgc_taken taken[64];
+    uint32_t pages = 0, some;
+
+    while ((some = sgc_pool_take_singles(1, 64, taken, NULL)) != 0)
+        pages += some;
+    return pages;
 }
 
-static int small_is_enough(void)
+/* Nothing is taken for addresses: the program can have it. */
+static int all_is_left(void)
 {
-    int result = reserve_under((size_t)24 << 20, 0);
-    bool zero;
+    size_t left = (size_t)512 * MB, before = proc_address_space();
+    int result = reserve_under(left, 0);
+    void *others;
 
     if (result != 0)
         return result;
-    return sgc_pool_take(1, NULL, &zero) != SGC_NO_PAGE && sgc_heap.reserved >= 4 * SGC_ARENA ? 0 : 3;
+    if (sgc_heap.reserved < left || proc_address_space() - before > 12 * MB)
+        return 3;
+    others = mmap(NULL, left - 16 * MB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return others != MAP_FAILED ? 0 : 4;
+}
+
+/* Or the heap: all but what the tables take. */
+static int heap_has_all(void)
+{
+    int result = reserve_under((size_t)256 * MB, 0);
+
+    if (result != 0)
+        return result;
+    if ((size_t)take_all() * SGC_PAGE < (size_t)244 * MB)
+        return 3;
+    sgc_pool_check();
+    return 0;
+}
+
+/* Whichever part of an arena the limit ends in: what is mapped for pages has tables, too. */
+static size_t more_left;
+static int mapped_pages_serve(void)
+{
+    int result = reserve_under((size_t)40 * MB + more_left, 0);
+
+    if (result != 0)
+        return result;
+    take_all();
+    return sgc_heap.memory.have == (size_t)sgc_pool.pages * SGC_PAGE ? 0 : 3;
+}
+
+static void test_every_limit(void)
+{
+    int wrong = 0;
+
+    for (more_left = 0; more_left < 5 * MB; more_left += 64 << 10)
+        wrong += run_in_child(mapped_pages_serve) != 0;
+    tap_ok(wrong == 0, "no page is mapped for which the tables have no room (under %d limits)", wrong);
+}
+
+static bool raise_limit(size_t by)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    limit.rlim_cur += by;
+    return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+/* Less than an arena, and the same arena grows when there is more. */
+static int a_part_of_an_arena(void)
+{
+    struct sgc_heap_config config = { .reserve = (size_t)64 * MB };
+    size_t now = proc_address_space() + 3 * MB + MB / 2;
+    uint32_t pages, there;
+    pid_t child;
+    int status;
+
+    memset(&sgc_heap, 0, sizeof sgc_heap);
+    if (setrlimit(RLIMIT_AS, &(struct rlimit){ now, RLIM_INFINITY }) != 0)
+        return 2;
+    if (!sgc_heap_init(&config))
+        return 1;
+    pages = take_all();
+    there = sgc_heap.arenas[0].there;
+    if (pages == 0 || there >= SGC_ARENA_PAGES || pages != there - 1 || sgc_pool.committed != 1)
+        return 3;
+    sgc_pool_check();
+    memset((void *)sgc_page_start(1), 1, (size_t)pages * SGC_PAGE);
+    child = fork();
+    if (child == 0) {
+        sgc_pool_after_fork();
+        sgc_pool_take_back_lost();
+        sgc_pool_check();
+        _exit(sgc_pool_take_singles(1, 1, &(struct sgc_taken){ 0 }, NULL) == 1);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 1 << 8)
+        return 4;
+    if (!raise_limit(24 * MB) || take_all() < SGC_ARENA_PAGES * 5 || sgc_heap.arenas[0].there != SGC_ARENA_PAGES)
+        return 5;
+    sgc_pool_check();
+    return 0;
 }
 
 static int too_small(void)
 {
     sgc_report_to(open("/dev/null", O_WRONLY));
-    return reserve_under((size_t)2 << 20, 0);
+    return reserve_under((size_t)MB / 4, 0);
+}
+
+/* ---- something else lies where the heap would grow: it is let alone, and the heap goes on behind it ---- */
+
+enum { HOLE_ARENA = 3, HOLE_OFFSET = SGC_ARENA / 2 };
+
+static uint64_t *obstacle;
+
+static int around(size_t offset, size_t bytes)
+{
+    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
+    uint32_t expected, pages = 0;
+    bool zero;
+
+    memset(&sgc_heap, 0, sizeof sgc_heap);
+    if (!sgc_heap_init(&config))
+        return 1;
+    obstacle = mmap((char *)sgc_heap.base + offset, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (obstacle == MAP_FAILED)
+        return CHILD_SKIPS;
+    *obstacle = 4711;
+    for (uint32_t page; (page = sgc_pool_take(1, NULL, &zero)) != SGC_NO_PAGE; pages++) {
+        uintptr_t start = sgc_page_start(page);
+
+        if (start < (uintptr_t)obstacle + bytes && start + SGC_PAGE > (uintptr_t)obstacle)
+            return 3;
+        *(uint64_t *)start = 1;
+    }
+    sgc_pool_check();
+    expected = (ARENAS - (uint32_t)((offset % SGC_ARENA + bytes + SGC_ARENA - 1) / SGC_ARENA)) * SGC_ARENA_PAGES - 1;
+    return pages >= expected && *obstacle == 4711 ? 0 : 4;
+}
+
+static int around_an_arena(void) { return around(HOLE_ARENA * SGC_ARENA, SGC_ARENA); }
+static int around_a_page(void) { return around(HOLE_ARENA * SGC_ARENA + HOLE_OFFSET, 4096); }
+static int around_three(void) { return around(HOLE_ARENA * SGC_ARENA + HOLE_OFFSET, 2 * SGC_ARENA); }
+
+/* A span does not lie across it. */
+static int no_span_across(void)
+{
+    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
+    uint32_t first;
+    bool zero;
+
+    memset(&sgc_heap, 0, sizeof sgc_heap);
+    if (!sgc_heap_init(&config))
+        return 1;
+    if (mmap((char *)sgc_heap.base + 2 * SGC_ARENA, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+             0) == MAP_FAILED)
+        return CHILD_SKIPS;
+    first = sgc_pool_take(4 * SGC_ARENA_PAGES, NULL, &zero);
+    sgc_pool_check();
+    if (first < 3 * SGC_ARENA_PAGES)
+        return 3;
+    memset((void *)sgc_page_start(first), 1, (size_t)4 * SGC_ARENA);
+    return 0;
+}
+
+/* Nor can a table have a hole: then the heap stays as it is. */
+static int a_table_is_stopped(void)
+{
+    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
+    uint32_t pages;
+
+    memset(&sgc_heap, 0, sizeof sgc_heap);
+    if (!sgc_heap_init(&config))
+        return 1;
+    if (mmap((char *)sgc_heap.bits + 2 * SGC_ARENA_BITMAP, 4096, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
+        return CHILD_SKIPS;
+    pages = take_all();
+    sgc_pool_check();
+    return pages == SGC_ARENA_PAGES - 1 ? 0 : 3;
+}
+
+static void test_obstacles(void)
+{
+    if (TEST_SANITIZED) {
+        tap_skip("with a sanitizer the addresses are reserved");
+        return;
+    }
+    child_ok(around_an_arena, "an arena's addresses are taken: the heap goes on behind it");
+    child_ok(around_a_page, "an OS page of them is");
+    child_ok(around_three, "some of three");
+    child_ok(no_span_across, "no span lies across a hole");
+    child_ok(a_table_is_stopped, "a table's addresses are taken: the heap is full");
 }
 
 static int more_than_there_is(void)
@@ -160,20 +332,6 @@ static int more_than_there_is(void)
     if (!sgc_heap_init(&config))
         return 1;
     return sgc_heap.reserved < (size_t)1 << 48 && sgc_heap.reserved >= (size_t)1 << 30 ? 0 : 3;
-}
-
-/* Six arenas are refused, half of them is less than the least: the least must be tried. */
-static int down_to_the_least(void)
-{
-    struct sgc_heap_config config = { .reserve = (size_t)6 * SGC_ARENA };
-    char *hole;
-
-    memset(&sgc_heap, 0, sizeof sgc_heap);
-    hole = mmap(NULL, (size_t)21 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (hole == MAP_FAILED || !limit_address_space(0) || munmap(hole, (size_t)21 << 20) != 0)
-        return 2;
-    /* A quarter of 21 MB would be less than the least already, so the least is what is asked for. */
-    return sgc_heap_init(&config) && sgc_heap.reserved == (size_t)4 * SGC_ARENA ? 0 : 1;
 }
 
 static int locked(void)
@@ -193,17 +351,19 @@ static void test_limits(void)
         tap_skip("a sanitizer has taken the address space");
         return;
     }
-    child_ok(quarter, "under RLIMIT_AS the heap takes a quarter of what is left");
-    child_ok(small_is_enough, "with 24 MB left there is a heap of 16 MB");
-    tap_ok(run_in_child(too_small) == 1, "with 2 MB left there is none, and no crash");
+    child_ok(all_is_left, "under RLIMIT_AS nothing is taken before it is needed");
+    child_ok(heap_has_all, "and the heap can have nearly all");
+    test_every_limit();
+    child_ok(a_part_of_an_arena, "with less than an arena left there is a heap, which grows when there is more");
+    tap_ok(run_in_child(too_small) == 1, "with a quarter of a megabyte there is none, and no crash");
     child_ok(more_than_there_is, "more than the address space: halved until it fits");
-    child_ok(down_to_the_least, "down to the least");
     child_ok(locked, "under mlockall");
 }
 
 int main(void)
 {
     test_limits();
+    test_obstacles();
     heap_start((size_t)ARENAS * SGC_ARENA, 0, false);
     test_layout();
     test_contains();

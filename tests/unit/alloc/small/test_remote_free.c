@@ -5,6 +5,7 @@
  *
  * Also: alloc/page_supply.c.
  */
+#include "alloc/small/shared.h"
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 
@@ -87,7 +88,7 @@ static void test_orphans(void)
     sgc_object_free(ending, object[6]);
     heap_cache_end(ending);
     for (int i = 0; i < N; i++)
-        wrong += sgc_page_owner(heap_page(object[i])) != SGC_NO_OWNER || heap_allocated(object[i]) == (i == 5 || i == 6);
+        wrong += sgc_page_owner(heap_page(object[i])) != SGC_ORPHANS || heap_allocated(object[i]) == (i == 5 || i == 6);
     tap_ok(wrong == 0, "an ended thread's pages have no owner, its objects stay");
     tap_ok(claimed == NULL || !sgc_alloc_bit(sgc_granule_number((uintptr_t)claimed)), "its claims are given up");
     sgc_heap_check();
@@ -115,7 +116,7 @@ static void test_orphans_swept(void)
     heap_collect(&object, 1);
     size_t before = sgc_pool_in_use_bytes();
     heap_sweep_all();
-    tap_ok(sgc_pool_in_use_bytes() < before && heap_allocated(object) && sgc_page_owner(heap_page(object)) == SGC_NO_OWNER,
+    tap_ok(sgc_pool_in_use_bytes() < before && heap_allocated(object) && sgc_page_owner(heap_page(object)) == SGC_ORPHANS,
            "orphans are swept: empty ones go back, the others wait");
     tap_ok(left_over() == 0, "nothing is left when all has died");
 }
@@ -305,6 +306,8 @@ static void test_travel(void)
 
     for (int i = 0; i <= TRAVELLERS; i++)
         cache[i] = heap_cache();
+    for (int i = 0; i < SLOTS; i++)
+        sgc_aw_store(&slot[i], 0);
     for (int round = 0; round < 3; round++) {
         travel_once(cache);
         heap_collect(slot, SLOTS);          /* so that the next round begins with unswept pages */
@@ -328,6 +331,8 @@ int main(void)
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
     test_inbox_of_ended();
     test_double_free();
+    test_travel();
+    sgc_a32_store(&sgc_shared.threads, TRAVELLERS);
     test_travel();
     return tap_done();
 }

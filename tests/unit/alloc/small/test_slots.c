@@ -246,7 +246,7 @@ static char *take(size_t bytes, uint32_t *shortly)
     struct sgc_bin *bin = &cache->bin[kind][cls];
     char *object;
 
-    if (bin->freed == NULL && sgc_bin_has_run(bin))
+    if (!sgc_bin_has_freed(bin) && sgc_bin_has_run(bin))
         return sgc_bin_bump(bin);
     if (!sgc_bin_used_up(bin) || !sgc_claim_short(bin, sgc_size_classes.of[cls].starts, &kind, &object))
         return sgc_small_claim(cache, kind, cls);

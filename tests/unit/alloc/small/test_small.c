@@ -313,7 +313,7 @@ static void test_retire_freed(void)
 
     free_it(object);
     heap_retire();
-    tap_ok(bin_of(500, SGC_KIND_CONSERVATIVE)->freed == NULL && !heap_allocated(object),
+    tap_ok(!sgc_bin_has_freed(bin_of(500, SGC_KIND_CONSERVATIVE)) && !heap_allocated(object),
            "retired caches forget freed slots, which stay free");
     heap_collect(NULL, 0);
     tap_ok(heap_small(cache, 500, SGC_KIND_CONSERVATIVE) != NULL, "and are found by the next sweep");
@@ -371,7 +371,7 @@ static void test_torture(void)
     char *a = heap_small(other, 32, SGC_KIND_CONSERVATIVE), *b = heap_small(other, 32, SGC_KIND_CONSERVATIVE);
     struct sgc_bin *bin = &other->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(2)];
     tap_ok(b == a + 32 && bin->cur == bin->end, "under torture slots are claimed one by one");
-    tap_ok(heap_free_local(other, a) == SGC_FREE_DONE && bin->freed == NULL &&
+    tap_ok(heap_free_local(other, a) == SGC_FREE_DONE && !sgc_bin_has_freed(bin) &&
            heap_small(other, 32, SGC_KIND_CONSERVATIVE) != a, "and a freed one is not reused at once");
     sgc_heap_check();
 }

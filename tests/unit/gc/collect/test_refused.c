@@ -57,7 +57,7 @@ static const struct row rows[] = {
     /* what there is of everything */
     { "prlimit64", { SYS_prlimit64, ALWAYS }, "s", 0, { EPERM, ENOSYS } },
     { "sysinfo", { SYS_sysinfo, ALWAYS }, "s", 0, { EPERM, ENOSYS } },
-    { "sched_getaffinity", { SYS_sched_getaffinity, ALWAYS }, "sr", 0, { EPERM, ENOSYS } },
+    { "sched_getaffinity", { SYS_sched_getaffinity, ALWAYS }, "s", 0, { EPERM, ENOSYS } },
 
     /* memory: reserved, committed, given back */
     { "mmap of address space", { SYS_mmap, IF(3, MAP_NORESERVE, MAP_NORESERVE) }, "src", 0, { ENOMEM, EPERM } },

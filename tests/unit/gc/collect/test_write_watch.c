@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -44,11 +45,31 @@ static int no_scan(void)
     return refuse_in_all(SYS_ioctl, 1, PAGEMAP_SCAN_ORDER, ENOTTY) ? whole_run(STOPPED) : CHILD_SKIPS;
 }
 
+static void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int no_descriptors(void)
 {
     struct rlimit none = { 3, 3 };
 
     return setrlimit(RLIMIT_NOFILE, &none) == 0 ? whole_run(STOPPED) : CHILD_SKIPS;
+}
+
+/* Nobody asks again. */
+static int few_descriptors_at_first(void)
+{
+    int status;
+
+    limit_descriptors(3);
+    status = whole_run(STOPPED);
+    limit_descriptors(100);
+    return status != 0 ? status : end(BESIDE);
 }
 
 static int no_proc(void)
@@ -101,6 +122,8 @@ static void test_start(void)
         snprintf(message, sizeof message, "%s%s; collections stop the program", mode, rows[i].reason);
         says(rows[i].body, message, "at the start, %s", rows[i].reason);
     }
+    says(few_descriptors_at_first, "SGC_DIRTY=async does not work here: userfaultfd: Too many open files",
+         "no descriptors at the start, and some later");
 }
 
 /* ---- lost in the middle ---- */
@@ -114,6 +137,21 @@ static bool orders_refused(void)
 static int later_filter(void)
 {
     return disturbed(true, orders_refused, STOPPED);
+}
+
+static bool barrier_refused(void)
+{
+    return refuse_in_all(SYS_membarrier, 0, MEMBARRIER_CMD_PRIVATE_EXPEDITED, EPERM);
+}
+
+static int later_no_barrier(void)
+{
+    return disturbed(true, barrier_refused, STOPPED);
+}
+
+static int later_no_barrier_between(void)
+{
+    return disturbed(false, barrier_refused, STOPPED);
 }
 
 enum { FD_MAX = 512 };
@@ -196,15 +234,6 @@ static int descriptors(bool in_the_middle)
 static int descriptors_middle(void) { return descriptors(true); }
 static int descriptors_between(void) { return descriptors(false); }
 
-static void limit_descriptors(rlim_t most)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = most;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static bool all_descriptors_lost(void)
 {
     for (int n = 3; n < FD_MAX; n++)
@@ -213,17 +242,21 @@ static bool all_descriptors_lost(void)
     return true;
 }
 
-/* When the reason is gone the program may ask again. */
-static int lost_and_found(void)
+/* When the reason is gone the collector finds it out; the program may ask before. */
+static int lost_and_found(bool asks)
 {
     int status = disturbed(true, all_descriptors_lost, STOPPED);
 
     if (status != 0)
         return status;
     limit_descriptors(100);
-    GC_enable_incremental();
+    if (asks)
+        GC_enable_incremental();
     return end(BESIDE);
 }
+
+static int lost_for_some_time(void) { return lost_and_found(false); }
+static int lost_until_asked(void) { return lost_and_found(true); }
 
 static int later_other_user(void)
 {
@@ -240,16 +273,48 @@ static int fork_of_other_user(void)
     return status != 0 ? status : fork_works(STOPPED, right) ? 0 : 5;
 }
 
+static bool child_works(void)
+{
+    return fork_works(STOPPED, right);
+}
+
+/* A server, with children of its children. */
+static int forks_of_other_user(void)
+{
+    int status = fork_of_other_user();
+
+    return status != 0 ? status : fork_works(STOPPED, child_works) && fork_works(STOPPED, right) ? 0 : 6;
+}
+
+/* Each source that watches pages anew beside the program needs it. */
+static void test_barrier(void)
+{
+    static const char *const sources[] = { "software", "async", "mprotect" };
+    char message[160];
+
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        setenv("SGC_DIRTY", sources[i], 1);
+        snprintf(message, sizeof message, "SGC_DIRTY=%s does not work any more: membarrier; collections stop", sources[i]);
+        says(later_no_barrier, message, "SGC_DIRTY=%s, and no barrier from the middle of a cycle on", sources[i]);
+        says(later_no_barrier_between, message, "or from between two cycles on");
+    }
+    setenv("SGC_DIRTY", "auto", 1);
+}
+
 static void test_middle(void)
 {
     says(later_filter, "SGC_DIRTY=async does not work any more: ", "a filter of system calls that is set up later");
     says(descriptors_middle, NULL, "all descriptors closed and used anew in the middle of a cycle");
     says(descriptors_between, NULL, "and between cycles");
-    says(lost_and_found, "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
-         "all closed, and none to be had until the program asks again");
+    says(lost_for_some_time, "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
+         "all closed, and none to be had for some time");
+    says(lost_until_asked, "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
+         "or until the program asks again");
     says(later_other_user, NULL, "another user in the middle of a cycle");
     says(fork_of_other_user, "SGC_DIRTY=async does not work any more: /proc/self/pagemap: Permission denied",
          "whose child stops for its collections");
+    says(forks_of_other_user, "SGC_DIRTY=async does not work any more: /proc/self/pagemap: Permission denied",
+         "or many children, for which that is said once");
 }
 
 /* The source is lost and found, again and again; sometimes for good. */
@@ -410,6 +475,7 @@ int main(void)
         tap_skip_all("userfaultfd is refused here");
     setenv("SGC_DIRTY", "auto", 1);
     test_start();
+    test_barrier();
     test_middle();
     child_ok(fails_now_and_then, "one call in two hundred fails");
     says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);

@@ -314,6 +314,32 @@ static bool suggests(const char *name, const char *wanted)
     return strstr(said, part) != NULL && capture_count(said, "\n") == 1;
 }
 
+/* Projects have variables of such names for themselves. */
+static void check_others_names(void)
+{
+    static const char *const names[] = {
+        "SGC_", "SGC_X", "SGC_PREFIX", "SGC_HOME", "SGC_ROOT", "SGC_DIR", "SGC_PATH", "SGC_VERSION", "SGC_INCLUDE_DIR",
+        "SGC_CFLAGS", "SGC_LIBS", "SGC_BUILD", "SGC_DEBUG_LEVEL", "SGC_CONFIG", "SGC_USER", "SGC_TOKEN", "SGC_URL",
+        "SGC_QQQQQQQQQQQQQ", "SGC_ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    };
+    size_t reported = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (read_one(names[i], "1")[0] != '\0') {
+            tap_diag("%s is reported", names[i]);
+            reported++;
+        }
+    tap_ok(reported == 0, "names that are near no option are somebody else's");
+}
+
+static const char *set_one(const char *name)
+{
+    sgc_options_reset();
+    capture_begin();
+    sgc_option_set(name, "1");
+    return capture_end();
+}
+
 static void check_unknown_names(void)
 {
     const char *said;
@@ -323,12 +349,12 @@ static void check_unknown_names(void)
     tap_ok(suggests("SGC_MARKERS", "GC_MARKERS"), "the wrong prefix");
     tap_ok(suggests("SGC_TORTURE_SEDE", "SGC_TORTURE_SEED"), "letters changed");
     tap_ok(suggests("SGC_LOG_FI", "GC_LOG_FILE"), "the first of the nearest, not a later one");
-    said = read_one("SGC_", "1");
-    tap_ok(strstr(said, "SGC_: no such option, ignored") != NULL, "the bare prefix is said to be none");
-    said = read_one("SGC_QQQQQQQQQQQQQ", "1");
+    tap_ok(suggests("SGC_MOD", "SGC_MODE"), "a short name, and a letter too few");
+    check_others_names();
+    said = set_one("SGC_QQQQQQQQQQQQQ");
     tap_ok(strstr(said, "SGC_QQQQQQQQQQQQQ: no such option, ignored; SGC_PRINT_OPTIONS=1 lists") != NULL,
-           "without a suggestion when nothing is near");
-    said = read_one("SGC_\x1b[31mLOG_ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ", "1");
+           "what the program itself sets is said to be none, without a suggestion when nothing is near");
+    said = set_one("SGC_\x1b[31mLOG_ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ");
     tap_ok(strchr(said, '\x1b') == NULL && strstr(said, "SGC_?[31mLOG_A") != NULL && strstr(said, "...: no such"),
            "a strange long name is shown harmlessly");
     tap_ok(read_one("GC_NO_SUCH_THING", "1")[0] == '\0' && read_one("XSGC_LOG", "1")[0] == '\0',
@@ -468,7 +494,8 @@ static void check_listing(void)
 static _Noreturn void child_main(void)
 {
     sgc_options_read();
-    fprintf(stderr, "secure=%d processors=%d\n", getauxval(AT_SECURE) != 0, sgc_options.processors);
+    fprintf(stderr, "secure=%d processors=%d files=%s%s%s\n", getauxval(AT_SECURE) != 0, sgc_options.processors,
+            sgc_options.log_file, sgc_options.log, sgc_options.snapshot);
     _exit(0);
 }
 
@@ -477,7 +504,8 @@ static const char *program;
 static int run_program(void)
 {
     char *const arguments[] = { "test_options", "child", NULL };
-    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_MARK_BATCH=99", NULL };
+    char *const environment[] = { "GC_NPROCS=6",   "SGC_MARK_BATCHES=1",  "SGC_MARK_BATCH=99", "GC_LOG_FILE=a",
+                                 "SGC_LOG_JSON=b", "SGC_SNAPSHOT=c", NULL };
 
     return execve(program, arguments, environment);
 }
@@ -495,7 +523,7 @@ static void check_processes(void)
     char command[400], copy[300];
     const char *said = said_by("/proc/self/exe");
 
-    tap_ok(strstr(said, "secure=0 processors=6\n") != NULL && strstr(said, "SGC_NO_SUCH: no such option") &&
+    tap_ok(strstr(said, "secure=0 processors=6 files=abc\n") != NULL && strstr(said, "SGC_MARK_BATCHES: no such option") &&
            strstr(said, "SGC_MARK_BATCH=99: out of range"), "a program reads its own environment");
     if (geteuid() != 0) {
         tap_skip("only root can make a setuid program of somebody else's");
@@ -509,13 +537,14 @@ static void check_processes(void)
     if (strstr(said, "secure=1") == NULL)
         tap_skip("the system does not run setuid programs there: %s", said);
     else
-        tap_ok(strcmp(said, "secure=1 processors=0\n") == 0, "a setuid program ignores it and says nothing");
+        tap_ok(strcmp(said, "secure=1 processors=0 files=\n") == 0,
+               "a setuid program ignores it, names of files, too, and says nothing");
     folder_remove();
 }
 
 static void check_secure(void)
 {
-    char *const environment[] = { "GC_NPROCS=6", "SGC_NO_SUCH=1", "SGC_MARK_BATCH=99", "GC_FIND_LEAK=1", NULL };
+    char *const environment[] = { "GC_NPROCS=6", "SGC_MARK_BATCHES=1", "SGC_MARK_BATCH=99", "GC_FIND_LEAK=1", NULL };
 
     tap_ok(read_environment(environment, true)[0] == '\0' && sgc_options.processors == 0,
            "with more rights than the starter, nothing is read and nothing said");
@@ -523,7 +552,8 @@ static void check_secure(void)
 
 static void check_no_malloc(void)
 {
-    char *const environment[] = { "GC_NPROCS=x", "SGC_NO_SUCH=1", "GC_FIND_LEAK=1", "SGC_LOG_JSON=f", "GC_MARKERS=9", NULL };
+    char *const environment[] = { "GC_NPROCS=x", "SGC_MARK_BATCHES=1", "GC_FIND_LEAK=1", "SGC_LOG_JSON=f", "GC_MARKERS=9",
+                                  NULL };
 
     if (TEST_SANITIZED) {
         tap_skip("a sanitizer's malloc does not count");

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
 
 #include "gc/events/json_log.h"
 #include "gc/events/log_file.h"
@@ -272,6 +274,86 @@ static void check_full_disk(void)
            capture_count(said, "\n") == 1 && error == 12345, "a full disk ends the log with one message, errno untouched");
 }
 
+/* Cycles until the log has ended; 0: its file holds some whole lines, and nothing else. */
+static int ends_whole(const char *name)
+{
+    const char *text;
+    int said, lines;
+
+    unlink(folder_path("ends.txt"));
+    start(folder_path(name), folder_path("ends.txt"));
+    for (uint64_t cycle = 1; cycle <= 9; cycle++)
+        end_cycle(cycle);
+    said = capture_count(contents("ends.txt"), "so it ends here");
+    text = contents(name);
+    lines = capture_count(text, "{\"version\"");
+    return said == 1 && lines > 0 && lines < 9 && capture_count(text, "}\n") == lines && text[strlen(text) - 1] == '\n' ? 0 : 1;
+}
+
+static int beyond_limit(void)
+{
+    struct rlimit limit = { 4000, RLIM_INFINITY };
+
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return CHILD_SKIPS;
+    return ends_whole("limited.json");
+}
+
+/* The text is elsewhere, as there is no room for what is said. */
+static int on_full_disk(void)
+{
+    mkdir(folder_path("disk"), 0700);
+    if ((geteuid() == 0 ? unshare(CLONE_NEWNS) : unshare(CLONE_NEWUSER | CLONE_NEWNS)) != 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", folder_path("disk"), "tmpfs", 0, "size=4k") != 0)
+        return CHILD_SKIPS;
+    return ends_whole("disk/full.json");
+}
+
+static int text_beyond_limit(void)
+{
+    struct rlimit limit = { 150, RLIM_INFINITY };
+
+    close(STDERR_FILENO);               /* where text goes when the file has ended */
+    start(NULL, folder_path("limited.txt"));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 20; i++) {
+        sgc_warn("a warning that takes some bytes");
+        say("a line");
+    }
+    return strlen(contents("limited.txt")) <= 150 ? 0 : 1;
+}
+
+static void check_limits(void)
+{
+    child_ok(beyond_limit, "at the limit on sizes the log ends with a whole line, and the program goes on");
+    child_ok(on_full_disk, "so it does on a full disk");
+    child_ok(text_beyond_limit, "and text, too");
+}
+
+/* Nobody reads any more what is written to the pipe. */
+static int to_nobody(void)
+{
+    char path[64];
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        return CHILD_SKIPS;
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    start(path, NULL);
+    end_cycle(1);
+    close(ends[0]);
+    for (uint64_t cycle = 2; cycle <= 3; cycle++)
+        end_cycle(cycle);
+    return 0;
+}
+
+static void check_pipe(void)
+{
+    child_says(to_nobody, 0, "cannot be written (nobody reads the pipe, errno 32), so it ends here",
+               "a reader that goes away ends the log, not the program");
+}
+
 /* Programs that become daemons close every descriptor and open others. */
 static void check_taken_descriptor(void)
 {
@@ -284,6 +366,10 @@ static void check_taken_descriptor(void)
     for (int i = 0; i < 300; i++)
         taken = open(folder_path("victim"), O_RDWR | O_CREAT | O_APPEND, 0600);
     end_cycle(2);
+    capture_begin();
+    sgc_warn("a warning");
+    tap_ok(strcmp(capture_end(), "SGC: warning: a warning\n") == 0 && contents("victim")[0] == '\0',
+           "no message goes into a file that the program has opened in the place of the log");
     const char *said = say("hello");
     tap_ok(taken > 200 && contents("victim")[0] == '\0', "a descriptor that the program took is not written to");
     tap_ok(strcmp(said, "SGC: hello\n") == 0 && capture_count(contents("taken.json"), "\n") == 1,
@@ -362,7 +448,7 @@ static void check_text(void)
 
 int main(void)
 {
-    tap_plan(30);
+    tap_plan(35);
     folder_make();
     check_text();
     check_format();
@@ -371,6 +457,8 @@ int main(void)
     check_forks();
     check_open_failures();
     check_full_disk();
+    check_limits();
+    check_pipe();
     check_cancelled();
     check_no_place();
     check_taken_descriptor();

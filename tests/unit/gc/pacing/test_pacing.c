@@ -89,7 +89,7 @@ static void test_budget(void)
     white_collect();
     large = until_collection(1000, false);
     white_exact_ok(mb(large) >= 15 && mb(large) <= 60, "40 MB of live data: after about half as much (%zu)", mb(large));
-    tap_ok(sgc_pacing_live() >= (size_t)40 << 20, "the last cycle's live bytes are known (%zu)", mb(sgc_pacing_live()));
+    tap_ok(sgc_counts_live() >= (size_t)40 << 20, "the last cycle's live bytes are known (%zu)", mb(sgc_counts_live()));
     tap_ok(until_collection(100000, false) > (size_t)15 << 20, "large objects count as well");
     drop_live();
 }

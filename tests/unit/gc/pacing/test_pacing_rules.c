@@ -175,14 +175,30 @@ static bool half_is_reused(struct figures f)
     return more == 0 || (more >= SGC_PACE_MIN && more <= touched / 2 && more <= b && b + more <= worth);
 }
 
-/* Marking that takes up to as much longer as the margin ends before the budget does, or it begins at once. */
+static size_t earliest(const struct figures *f)
+{
+    return sgc_pace_scale(budget(f), SGC_PACE_EARLY, 100);
+}
+
+/* Marking that takes up to as much longer as the margin ends before the budget does, or it begins as early as it may. */
 static bool trigger_is_early(struct figures f)
 {
     uint64_t marking = random_below(40);
     size_t start = sgc_pace_trigger(budget(&f), &f.costs, marking, 25);
     size_t meanwhile = sgc_pace_in_time(&f.costs, marking + marking / 4);
 
-    return start <= budget(&f) && (start == 0 || start + meanwhile <= budget(&f));
+    return start <= budget(&f) && (start == earliest(&f) || start + meanwhile <= budget(&f));
+}
+
+/* Whatever marking costs, and however fast the program is, there is a part of each budget in which none begins; it is enough
+ * to see how fast the program is. */
+static bool not_back_to_back(struct figures f)
+{
+    size_t b = budget(&f), least = earliest(&f), start = sgc_pace_trigger(b, &f.costs, random_below(64), 25);
+
+    f.costs.mutator_ps = 0;
+    return start >= least && sgc_pace_trigger(b, &f.costs, UINT64_MAX, 25) == least &&
+           least >= SGC_PACE_MIN / 100 * SGC_PACE_EARLY;
 }
 
 /* Sums of pacing.c with four of them do not overflow. */
@@ -243,6 +259,7 @@ static void test_properties(void)
     ALWAYS(weighed, "what finalizers alone keep does not count, pointer-free objects as little as roots");
     ALWAYS(half_is_reused, "half of the touched memory is used before the cycle, if that is worth it");
     ALWAYS(trigger_is_early, "marking beside the program ends before the budget is used up");
+    ALWAYS(not_back_to_back, "and begins only when a part of it is, however fast the program is");
     ALWAYS(early_counts, "what a cycle frees in the program's place counts as if it were alive");
     ALWAYS(own_frees_count, "who frees more by itself has no smaller budget, and at most four times as much");
     ALWAYS(others_have_no_more, "who leaves an eighth of what dies to cycles has no more than who leaves all");

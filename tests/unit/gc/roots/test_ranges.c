@@ -87,7 +87,7 @@ static void test_random_sets(void)
             memset(table + lo, 1, hi - lo);
             wrong += !same_as_table(&set, table);
         }
-        sgc_mem_release(set.of, set.reserved * sizeof *set.of);
+        sgc_stretch_close(&set.memory);
     }
     tap_ok(wrong == 0, "8000 additions agree with a table (%d wrong)", wrong);
 }
@@ -193,7 +193,7 @@ static void test_random_lists(void)
             sgc_ranges_list_check(&list);
             wrong += !same_ranges(&list, &model) || (i % 20 == 0 && !same_answers(&list, &model));
         }
-        sgc_mem_release(list.of, list.reserved * sizeof *list.of);
+        sgc_stretch_close(&list.memory);
     }
     tap_ok(wrong == 0, "20000 additions and removals agree with a table (%d wrong)", wrong);
 }
@@ -232,7 +232,7 @@ static void test_crowd(void)
     spent = seconds() - start;
     tap_ok(right && list.count == 0 && spent < CROWD_SECONDS, "%d ranges come, are found, and go in %.2f s", CROWD,
            spent);
-    sgc_mem_release(list.of, list.reserved * sizeof *list.of);
+    sgc_stretch_close(&list.memory);
 }
 
 /* ---- many, and none to be had ---------------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ static void test_many(void)
            "%d ranges, added from the last to the first", MANY);
     tap_ok(sgc_ranges_contain(&set, 16) && !sgc_ranges_contain(&set, 15) && !sgc_ranges_contain(&set, 24),
            "are found");
-    sgc_mem_release(set.of, set.reserved * sizeof *set.of);
+    sgc_stretch_close(&set.memory);
 }
 
 static bool leave_no_address_space(void)
@@ -286,7 +286,7 @@ static int fill_without_memory(void)
     uintptr_t i = 0;
 
     sgc_ranges_add(&set, range(1, 2));
-    set.reserved = set.committed;
+    set.memory.bytes = set.memory.have;
     while (i < 100000 && sgc_ranges_add(&set, range(i * 4 + 8, i * 4 + 10)))
         i++;
     if (set.count != set.committed || i != set.committed - 1)

@@ -13,14 +13,15 @@ enum { LOOKED_AT = 1024 / sizeof(uintptr_t), ALLOCATED = 20000, OBJECTS = 512, S
 
 static size_t left;
 
-/* Counts the addresses of objects right below the caller's frame.  Calls nothing, which would overwrite them. */
+/* Counts the addresses of objects right below the caller's frame.  Calls nothing, which would overwrite them.  The heap's own
+ * address is none: there is no object in page 0. */
 __attribute__((noinline, no_sanitize("address", "thread")))
 static void look_below(void)
 {
     const volatile uintptr_t *top = (const volatile uintptr_t *)sgc_stack_pointer();
 
     for (int i = 1; i <= LOOKED_AT; i++)
-        left += top[-i] - sgc_heap.base < sgc_aw_load(&sgc_heap.limit);
+        left += top[-i] - sgc_heap.base < sgc_aw_load(&sgc_heap.limit) && top[-i] - sgc_heap.base >= SGC_PAGE;
 }
 
 struct five {

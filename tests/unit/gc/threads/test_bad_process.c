@@ -214,7 +214,7 @@ static void test_options(void)
         { "GC_INITIAL_HEAP_SIZE", "" }, { "GC_INITIAL_HEAP_SIZE", "-5" },
         { "GC_MAXIMUM_HEAP_SIZE", "99999999999999999999999" }, { "SGC_DECAY_MS", "soon" },
         { "SGC_SUSPEND_SIGNAL", "SIGKILL" }, { "SGC_SUSPEND_SIGNAL", "65" }, { "SGC_END_BYTE", "some" },
-        { "SGC_DECAY_MSEC", "5" }, { "SGC_", "1" }, { "GC_MARKERS", "-1" },
+        { "SGC_DECAY_MSEC", "5" }, { "SGC_MODES", "stop" }, { "GC_MARKERS", "-1" },
         { "GC_MARKERS", "100000" }, { "SGC_PRESET", "fast" }, { "SGC_LPS_K", "-1" },
     };
 

@@ -335,7 +335,7 @@ static void check_keeping(void)
     descriptor = GC_make_descriptor(bits, 2);
     check_free(watched(GC_malloc(48)), "an object of a page that is freed slowly");
     check_free(GC_malloc(300000), "a large object");
-    check_free(GC_malloc_uncollectable(48), "an uncollectable object");
+    check_free(watched(GC_malloc_uncollectable(48)), "an uncollectable object");
     check_realloc(watched(GC_malloc(64)), 4096, "an object");
     check_realloc(GC_malloc(100000), 900000, "a large object");
     check_realloc(GC_malloc_explicitly_typed(64, descriptor), 2000, "a typed object");

@@ -47,7 +47,7 @@ static void before(void)
     memset(memory, 0, sizeof memory);
     for (size_t i = 0; i < WEAK_THREADS; i++)
         deques[i] = (struct sgc_deque){
-            .memory = { memory[i], now->with[0], now->with[0] },
+            .memory = { memory[i], now->with[0], now->with[0], true },
             .form = (enum sgc_stack_form)now->form,
             .entries = memory[i],
         };

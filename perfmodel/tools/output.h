@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that the tools write by stdio: made as all are (platform/written_file.h), complete or not there (platform/out_file.h).
+ */
+#ifndef SGC_PERFMODEL_TOOLS_OUTPUT_H
+#define SGC_PERFMODEL_TOOLS_OUTPUT_H
+
+#include <stdio.h>
+
+#include "platform/out_file.h"
+
+/* NULL, with errno: it cannot be made, and nothing is to be ended. */
+FILE *sgc_output_open(struct sgc_out_file *file, const char *path);
+
+/* Removes it unless it is to be kept.  0, or the error. */
+int sgc_output_end(struct sgc_out_file *file, FILE *stream, bool keep);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ways that lead to a region: its handle, addresses in it where interior pointers do not count, what a call that was left by a
+ * jump leaves of it.
+ *
+ * Also: shortterm/region_chunks.c, shortterm/region_calls.c, mark/displacements.c.
+ */
+#define GC_THREADS
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/gc.h"
+#include "gc/gc_mark.h"
+#include "sgc_shortterm.h"
+#include "tests/lib/child.h"
+#include "tests/lib/scrub.h"
+#include "tests/lib/tap.h"
+
+static int mode;
+
+static int start(void)
+{
+    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_EAGER, -1, -1 };
+
+    GC_INIT();
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    return SGC_shortterm_init(&wanted, sizeof wanted);
+}
+
+/* ---- interior pointers off ---- */
+
+enum { OBJECTS = 400 };
+
+static void **table;                    /* an object of the heap */
+static char *in_data, *large_in_data;
+
+/* The handle is forgotten. */
+__attribute__((noinline))
+static void fill(void)
+{
+    SGC_region_t *region = SGC_region_new();
+
+    table = GC_MALLOC(OBJECTS * sizeof *table);
+    for (int i = 0; i < OBJECTS; i++) {
+        char *object = SGC_region_malloc(region, i % 50 == 7 ? 100000 : 50);
+
+        memset(object, 1 + i % 100, 50);
+        table[i] = object + i % 3;
+    }
+    region = SGC_region_new();
+    in_data = SGC_region_malloc(region, 50);
+    strcpy(in_data, "from static data");
+    region = SGC_region_new();
+    large_in_data = (char *)SGC_region_malloc(region, 500000) + 400000;
+    strcpy(large_in_data, "far inside");
+}
+
+/* Objects that would take the places of what is lost. */
+__attribute__((noinline))
+static void churn(void)
+{
+    for (int i = 0; i < 40000; i++)
+        memset(GC_MALLOC(4000), 0x55, 4000);
+}
+
+static int wrong_objects(void)
+{
+    int wrong = strcmp(in_data, "from static data") != 0 || strcmp(large_in_data, "far inside") != 0;
+
+    for (int i = 0; i < OBJECTS; i++)
+        wrong += SGC_region_of(table[i]) == NULL || ((char *)table[i])[10] != 1 + i % 100 ||
+                 GC_is_valid_displacement(table[i]) != table[i];
+    return wrong;
+}
+
+static int not_interior(void)
+{
+    if (start() != 0 || GC_get_all_interior_pointers() != 0)
+        return 100;
+    fill();
+    for (int i = 0; i < 3; i++) {
+        scrub_stack();
+        GC_gcollect();
+        churn();
+    }
+    return wrong_objects() != 0 || SGC_check() != 0;
+}
+
+/* What expired stays, where nothing is freed by dates, as long as something points into it: each piece alone. */
+static int pieces(void)
+{
+    int wrong = 0;
+
+    if (mode == SGC_SHORTTERM_FREE)
+        return CHILD_SKIPS;
+    if (start() != 0 || GC_get_all_interior_pointers() != 0)
+        return 100;
+    fill();
+    wrong += SGC_refresh(table[0], 0) != 0 || SGC_tick() != 0 || SGC_region_of(table[0]) != NULL;
+    for (int i = 0; i < 3; i++) {
+        scrub_stack();
+        GC_gcollect();
+        churn();
+    }
+    for (int i = 0; i < OBJECTS; i++)
+        wrong += ((char *)table[i])[10] != 1 + i % 100;
+    return wrong;
+}
+
+/* ---- the handle ---- */
+
+static int keep(void *object)
+{
+    return object != NULL;
+}
+
+static uint64_t dates(void)
+{
+    struct SGC_shortterm_stats s;
+
+    SGC_get_shortterm_stats(&s, sizeof s);
+    return s.dates;
+}
+
+static int handle(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    char *object = SGC_region_malloc(region, 40);
+    int wrong = 0;
+
+    if (start() != EALREADY || SGC_shortterm_mode() != mode)
+        return 100;
+    strcpy(object, "still there");
+    wrong += SGC_region_of(region) != region || SGC_refresh(region, 1) != 0 || SGC_refresh_global(region, 1) != 0;
+    wrong += SGC_refresh_reachable(region, 1, 0, 100) != 0 || dates() != 3;
+    wrong += SGC_hold(region) != EINVAL || SGC_unhold(region) != EINVAL || SGC_set_expiry_proc(region, keep) != EINVAL;
+    wrong += SGC_dates(region) != -1;
+    for (int i = 0; i < 4; i++) {
+        wrong += SGC_region_of(object) != region || strcmp(object, "still there") != 0;
+        SGC_tick();
+        SGC_tick_global();
+    }
+    GC_gcollect();
+    wrong += mode == SGC_SHORTTERM_FREE ? *object != 0 : SGC_region_of(object) == region;
+    return wrong + (SGC_region_malloc(region, 40) == NULL || SGC_region_of(region) != region);
+}
+
+/* GC_free says that it is no object's address, and does nothing. */
+static int freed_by_hand(void)
+{
+    SGC_region_t *region;
+
+    if (start() != 0)
+        return 100;
+    region = SGC_region_new();
+    GC_free(region);
+    memset(GC_MALLOC(112), 0x55, 100);
+    return SGC_region_malloc(region, 40) == NULL || SGC_region_of(region) != region;
+}
+
+/* Then nobody can give the memory that it lies in a date, or free it, either. */
+static int has_no_base(void)
+{
+    SGC_region_t *region = SGC_region_new();
+    char *object = SGC_region_malloc(region, 40), *large = SGC_region_malloc(region, 100000), *other = GC_MALLOC(40);
+    int wrong = 0;
+
+    if (object == NULL || large == NULL || SGC_shortterm_mode() != mode)
+        return 100;
+    strcpy(object, "still there");
+    wrong += GC_base(object) != NULL || GC_base(large + 50000) != NULL || GC_base(region) != NULL;
+    wrong += GC_base(other + 1) != other;
+    wrong += SGC_refresh(GC_base(object), 0) != EINVAL || SGC_refresh(GC_base(region), 0) != EINVAL;
+    SGC_tick();
+    GC_free(object);
+    GC_free(large);
+    for (int i = 0; i < 1000; i++)
+        memset(GC_MALLOC(i % 2 == 0 ? 4000 : 96), 0x5a, 96);
+    return wrong + (SGC_region_of(object) != region || strcmp(object, "still there") != 0);
+}
+
+/* ---- closed ---- */
+
+static int closed(void)
+{
+    SGC_region_t *region = SGC_region_new();
+
+    if (SGC_shortterm_mode() != mode)
+        return 100;
+    SGC_region_malloc(region, 40);
+    if (SGC_region_refresh(region, 1) != 0 || SGC_region_close(region) != 0 || SGC_region_close(region) != EALREADY)
+        return 1;
+    errno = 0;
+    return SGC_region_malloc(region, 16) != NULL || errno != EALREADY;
+}
+
+static const struct test {
+    int (*body)(void);
+    const char *interior, *name;
+} tests[] = {
+    { not_interior, "0", "where interior pointers do not count, an address in a region keeps it" },
+    { pieces, "0", "and each piece of a region that is over" },
+    { handle, "1", "the handle is an address in the region, and no object's" },
+    { freed_by_hand, "1", "nobody frees it by hand" },
+    { has_no_base, "1", "GC_base finds no object in it" },
+    { closed, "1", "nothing is allocated in a region that is closed" },
+};
+
+int main(void)
+{
+    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+
+    tap_plan(TESTS * MODES);
+    for (mode = 0; mode < MODES; mode++)
+        for (int i = 0; i < TESTS; i++) {
+            setenv("GC_ALL_INTERIOR_POINTERS", tests[i].interior, 1);
+            setenv("SGC_SHORTTERM", modes[mode], 1);
+            child_ok(tests[i].body, "%s: %s", modes[mode], tests[i].name);
+        }
+    return tap_done();
+}
