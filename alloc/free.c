@@ -10,6 +10,8 @@
 #include "alloc/large_object.h"
 #include "alloc/small/sweep.h"
 
+enum { MERGE_EVERY = 64 };      /* frees in pages where others have freed, too */
+
 /* A page of ours that has not been swept in this epoch: after that the local way works. */
 static void sweep_ours(struct sgc_cache *cache, uint32_t page)
 {
@@ -75,9 +77,25 @@ static void make_way(struct sgc_cache *cache, uint32_t page)
         sgc_emptied_leave_freed(cache, d->kind, d->cls);
 }
 
+/* What others have freed in a page keeps its owner off the common path there until it is taken over.  An owner that needs no
+ * slots would never do so; one whose page others free in all the time would do little else.  So it does now and then. */
+static void merge_now_and_then(struct sgc_cache *cache, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_ok(page));
+    if (sgc_a8_load_acq(&d->remote) == 0 || ++cache->unmerged % MERGE_EVERY != 0)
+        return;
+    sgc_lock(&cache->lock, &cache->section);
+    if (sgc_aw_load_acq(&d->tag) == cache->free_tag)
+        sgc_page_merge(page);
+    sgc_unlock(&cache->lock, &cache->section);
+}
+
 static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc_object *o)
 {
     make_way(cache, o->page);
+    merge_now_and_then(cache, o->page);
     for (;;) {
         enum sgc_free_result result = sgc_small_free_local(cache, o->page, o->granule);
 

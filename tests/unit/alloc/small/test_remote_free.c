@@ -72,6 +72,25 @@ static void test_drain(void)
     sgc_heap_check();
 }
 
+/* An owner that needs no slots frees in the page, too: soon by the short way again. */
+static void test_merge(void)
+{
+    struct sgc_cache *other = heap_cache();
+    char *theirs = heap_small(main_cache, BYTES, KIND), *ours = heap_small(main_cache, BYTES, KIND);
+    const struct sgc_page *d = &sgc_heap.pages[heap_page(theirs)];
+    int slow = 0;
+
+    sgc_object_free(other, theirs);
+    while (sgc_a8_load(&d->remote) != 0 && slow < 1000) {
+        slow++;
+        sgc_object_free(main_cache, ours);
+        ours = heap_small(main_cache, BYTES, KIND);
+    }
+    tap_ok(slow <= 64 && heap_page(ours) == heap_page(theirs), "a free by another slows the owner's for %d frees", slow);
+    tap_ok(sgc_a32_load(&sgc_heap.records[heap_page(theirs)].queued) == 1, "the page still waits in the owner's inbox");
+    sgc_heap_check();
+}
+
 /* ---- owners that end ---- */
 
 static void test_orphans(void)
@@ -326,6 +345,7 @@ int main(void)
     main_cache = sgc_self;
     test_free();
     test_drain();
+    test_merge();
     test_orphans();
     test_orphans_swept();
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
