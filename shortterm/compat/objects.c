@@ -13,6 +13,7 @@
 
 #include "platform/atomics.h"
 
+enum { STEP = 16 };     /* bytes: what regions give to objects, and memory to regions, are multiples of it */
 enum { MODE_UNKNOWN = 0, MODE_KNOWN = 1 };      /* added to a mode that is known */
 
 static sgc_a32_t mode;
@@ -78,15 +79,18 @@ size_t sgc_scm_usable(void *object)
     return SGC_region_of(object) != NULL ? 0 : GC_size(object);
 }
 
-/* Of an object in a region all that may be its own. */
-static size_t readable(void *object)
+/* How many of so many bytes may be copied: of an object in a region, which does not know where its objects end, those up to the
+ * end of the region's memory there. */
+static size_t readable(const char *object, size_t size)
 {
-    char *chunk;
+    const SGC_region_t *region = SGC_region_of(object);
+    size_t bytes = 0;
 
-    if (SGC_region_of(object) == NULL)
-        return GC_size(object);
-    chunk = GC_base(object);
-    return (size_t)(chunk + GC_size(chunk) - (char *)object);
+    if (region == NULL)
+        return GC_size(object) < size ? GC_size(object) : size;
+    while (bytes < size && SGC_region_of(object + bytes) == region)
+        bytes += STEP;
+    return bytes < size ? bytes : size;
 }
 
 /* Where it is, if it fits and no more than half is lost; an object with dates keeps them there, and stays as it is if it
@@ -101,8 +105,7 @@ void *sgc_scm_resize(void *object, size_t size)
     fresh = scm_malloc(size);
     if (fresh == NULL)
         return NULL;
-    bytes = readable(object);
-    memcpy(fresh, object, size < bytes ? size : bytes);
+    memcpy(fresh, object, readable(object, size));
     scm_free(object);
     return fresh;
 }
