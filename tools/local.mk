@@ -49,6 +49,7 @@ EXTRA_DIST += \
 	tools/check-long \
 	tools/coverage \
 	tools/need-packages \
+	tools/share-of \
 	tools/sgc-pauses.in \
 	tools/sgc-run.in \
 	tools/sum-tests
