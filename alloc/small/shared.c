@@ -76,15 +76,16 @@ static bool is_served(const struct sgc_bin *bin)
     return sgc_bin_has_freed(bin) || sgc_bin_has_claimed(bin) || bin->page != SGC_NO_PAGE || bin->next_ready != bin->ready_end;
 }
 
+/* Between two steps all other threads may end, after which no page is shared. */
 static bool claim_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool *more)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
     sgc_assert(sgc_lock_taken(&cache->lock) && sgc_lock_taken(&sgc_orphans.lock));
     sgc_bin_renew(bin);
-    if (is_served(bin) || !sgc_shared_suits(bin))
+    *more = !is_served(bin) && sgc_shared_suits(bin);
+    if (!*more)
         return is_served(bin);
-    *more = true;
     for (uint32_t i = 0; i < LOOK_STEP && *more; i++) {
         uint32_t page = sgc_orphan_usable(kind, cls, more);
 
@@ -96,7 +97,7 @@ static bool claim_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, boo
 
 bool sgc_shared_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    bool found, more = false;
+    bool found, more;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_orphan_drain(&cache->section);

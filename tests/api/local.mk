@@ -48,7 +48,7 @@ unit_tests += tests/api/test_freed_damage
 # Threads that wait with little of everything.
 unit_tests += tests/api/test_idle_threads tests/unit/alloc/small/test_shared
 thread_tests += tests/unit/alloc/small/test_shared
-tests_unit_alloc_small_test_shared_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_orphan_enlist
+tests_unit_alloc_small_test_shared_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_orphan_enlist,--wrap=sgc_orphan_usable
 
 # Where programs are stopped.
 unit_tests += tests/api/test_stop_places

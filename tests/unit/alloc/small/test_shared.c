@@ -117,6 +117,37 @@ static void test_taken_away(void)
     heap_empty();
 }
 
+/* ---- the end of sharing ---- */
+
+static bool others_end;             /* while pages are looked through, of which more are left */
+
+uint32_t __real_sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more);
+uint32_t __wrap_sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more);
+uint32_t __wrap_sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more)
+{
+    if (!others_end)
+        return __real_sgc_orphan_usable(kind, cls, more);
+    sgc_a32_store(&sgc_shared.threads, 1);
+    *more = true;
+    return SGC_NO_PAGE;
+}
+
+static void test_others_end(void)
+{
+    char *object;
+
+    alarm(60);
+    others_end = true;
+    object = heap_small(cache_of[0], BYTES, KIND);
+    others_end = false;
+    alarm(0);
+    tap_ok(object != NULL && owner_of(object) == cache_of[0]->id,
+           "all other threads end while one looks for a page to share: it gets one of its own");
+    sgc_a32_store(&sgc_shared.threads, THREADS);
+    sgc_heap_check();
+    heap_empty();
+}
+
 /* ---- what is freed ---- */
 
 static void test_frees(void)
@@ -283,6 +314,7 @@ int main(void)
     test_shares();
     test_shows_need();
     test_taken_away();
+    test_others_end();
     test_frees();
     test_without_cycles();
     test_idle();
