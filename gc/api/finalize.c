@@ -10,6 +10,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/collect/allocate.h"
 #include "gc/finalize/finalize.h"
+#include "gc/threads/upper.h"
 
 struct hooks {
     sgc_aw_t toggle;                    /* GC_toggleref_func */
@@ -38,6 +39,9 @@ void sgc_api_no_object(const char *function, const void *object)
     if (!sgc_heap_contains((uintptr_t)object))
         sgc_warn("%s(%p): the address is not in the collector's heap; nothing is registered. Pass what GC_malloc and "
                  "its relatives returned", function, object);
+    else if (sgc_object_find((uintptr_t)object, &o) && sgc_upper_owns(&o))
+        sgc_warn("%s(%p): the address lies in a region of short-term memory; nothing is registered. What is in a region goes "
+                 "with it, without a word", function, object);
     else if (sgc_object_find((uintptr_t)object, &o) && o.start != (uintptr_t)object)
         sgc_warn("%s(%p): the address lies %zu bytes inside the object at %p; nothing is registered. Pass the object's "
                  "first address, GC_base() finds it", function, object, (uintptr_t)object - o.start, (void *)o.start);

@@ -183,6 +183,20 @@ static int has_no_base(void)
     return wrong + (SGC_region_of(object) != region || strcmp(object, "still there") != 0);
 }
 
+static void never(void *object, void *data)
+{
+    (void)object;
+    (void)data;
+}
+
+static int has_no_finalizer(void)
+{
+    void *object = SGC_region_malloc(SGC_region_new(), 40);
+
+    GC_REGISTER_FINALIZER(object, never, NULL, NULL, NULL);
+    return object == NULL;
+}
+
 /* ---- closed ---- */
 
 static int closed(void)
@@ -215,12 +229,15 @@ int main(void)
     static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
     enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
 
-    tap_plan(TESTS * MODES);
-    for (mode = 0; mode < MODES; mode++)
+    tap_plan((TESTS + 1) * MODES);
+    for (mode = 0; mode < MODES; mode++) {
         for (int i = 0; i < TESTS; i++) {
             setenv("GC_ALL_INTERIOR_POINTERS", tests[i].interior, 1);
             setenv("SGC_SHORTTERM", modes[mode], 1);
             child_ok(tests[i].body, "%s: %s", modes[mode], tests[i].name);
         }
+        child_says(has_no_finalizer, 0, "lies in a region of short-term memory; nothing is registered",
+                   "%s: a finalizer of an object in a region is refused, and why", modes[mode]);
+    }
     return tap_done();
 }
