@@ -52,32 +52,39 @@ bool sgc_count_take_other(struct sgc_count *count);
 /* The owner's last date is over.  True: nobody else has one; otherwise these know. */
 bool sgc_count_leave_alone(struct sgc_count *count);
 
-/* Does the owner need no exchange to take a date off: because it has more, or nobody else has one?  By the owner. */
-static inline bool sgc_count_easy(const struct sgc_count *count)
+/* Does the owner need no exchange to take a date off: because it has more, or nobody else has one?  By the owner; *own is what
+ * it has. */
+static inline bool sgc_count_easy(const struct sgc_count *count, uint8_t *own)
 {
-    uint8_t own = sgc_a8_load(&count->own);
-
-    return sgc_count_is_many(own) || (sgc_count_number(own) == 1 && sgc_a8_load_acq(&count->others) == 0);
+    *own = sgc_a8_load(&count->own);
+    return sgc_count_is_many(*own) || (sgc_count_number(*own) == 1 && sgc_a8_load_acq(&count->others) == 0);
 }
 
 /* Then one of its dates is over; true: it was the object's last. */
-static inline bool sgc_count_take_easily(struct sgc_count *count)
+static inline bool sgc_count_take_easily(struct sgc_count *count, uint8_t own)
 {
-    uint8_t own = sgc_a8_load(&count->own);
-
-    sgc_assert(sgc_count_number(own) != 0 && !sgc_count_is_stuck(own));
+    sgc_assert(sgc_count_number(own) != 0 && !sgc_count_is_stuck(own) && own == sgc_a8_load(&count->own));
     sgc_a8_store(&count->own, (uint8_t)(own - 1));
     return sgc_count_number(own) == 1;
 }
 
-/* One of the owner's dates is over; true: it was the object's last. */
-static inline bool sgc_count_take_own(struct sgc_count *count)
+/* One of the owner's dates is over; true: it was the object's last.  *stuck: the number is, and does not go down; else as it
+ * was. */
+static inline bool sgc_count_take_own(struct sgc_count *count, bool *stuck)
 {
     uint8_t own = sgc_a8_load(&count->own);
-    bool last = sgc_count_number(own) == 1 && (sgc_a8_load_acq(&count->others) == 0 || sgc_count_leave_alone(count));
+    bool last;
 
-    sgc_a8_store(&count->own, sgc_count_down(own));
-    return last;
+    if (sgc_count_number(own) == 1) {
+        last = sgc_a8_load_acq(&count->others) == 0 || sgc_count_leave_alone(count);
+        sgc_a8_store(&count->own, (uint8_t)(own - 1));
+        return last;
+    }
+    if (sgc_count_is_many(own))
+        sgc_a8_store(&count->own, (uint8_t)(own - 1));
+    else if (sgc_count_is_stuck(own))
+        *stuck = true;
+    return false;
 }
 
 #endif

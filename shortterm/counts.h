@@ -103,25 +103,33 @@ static inline uintptr_t sgc_counts_add(size_t granule, bool own)
 static inline bool sgc_counts_take(size_t granule, bool other)
 {
     struct sgc_count *count = &sgc_counts.of[granule];
+    bool stuck = false, last;
 
     sgc_assert(sgc_counts_ready(granule));
     sgc_compiler_barrier();
-    if (__builtin_expect(sgc_count_is_stuck(sgc_a8_load(other ? &count->others : &count->own)), 0))
+    if (__builtin_expect(!other, 1)) {
+        last = sgc_count_take_own(count, &stuck);
+    } else {
+        stuck = sgc_count_is_stuck(sgc_a8_load(&count->others));
+        last = sgc_count_take_other(count);
+    }
+    if (__builtin_expect(stuck, 0))
         sgc_counts_doubt();
-    return other ? sgc_count_take_other(count) : sgc_count_take_own(count);
+    return last;
 }
 
-/* For a date of the owner's, by it: will taking it off need no exchange?  Then: the same.  In one section. */
-static inline bool sgc_counts_easy(size_t granule)
+/* For a date of the owner's, by it: will taking it off need no exchange?  Then: the same, with what the first has left in *own.
+ * In one section. */
+static inline bool sgc_counts_easy(size_t granule, uint8_t *own)
 {
     sgc_assert(sgc_counts_ready(granule));
-    return sgc_count_easy(&sgc_counts.of[granule]);
+    return sgc_count_easy(&sgc_counts.of[granule], own);
 }
 
-static inline bool sgc_counts_take_easily(size_t granule)
+static inline bool sgc_counts_take_easily(size_t granule, uint8_t own)
 {
     sgc_compiler_barrier();
-    return sgc_count_take_easily(&sgc_counts.of[granule]);
+    return sgc_count_take_easily(&sgc_counts.of[granule], own);
 }
 
 /* The program has said that the object may be freed.  By who has just allocated it. */

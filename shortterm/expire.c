@@ -191,13 +191,14 @@ static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uint
     uintptr_t date = __builtin_expect(queue->first != NULL, 1) ? queue->first->word[queue->begin] : SGC_DATES_END;
     size_t granule = sgc_granule_number(date);
     struct sgc_dropped done;
+    uint8_t own;
 
     _Static_assert((SGC_DATES_END & SGC_DATE_OTHER) != 0, "the end of a page is not easy to take");
     *object = 0;
-    if ((date & SGC_DATE_OTHER) != 0 || !sgc_counts_easy(granule))
+    if ((date & SGC_DATE_OTHER) != 0 || !sgc_counts_easy(granule, &own))
         return false;
     queue->begin += sgc_shortterm.words;
-    if (!sgc_counts_take_easily(granule))
+    if (!sgc_counts_take_easily(granule, own))
         return true;
     done = sgc_drop_hot(cache, date, granule);
     d->freed += done.objects;

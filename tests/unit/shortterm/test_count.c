@@ -18,9 +18,11 @@ static void add(struct sgc_count *c, bool other)
         sgc_count_add_own(c);
 }
 
+static bool stuck;
+
 static bool take(struct sgc_count *c, bool other)
 {
-    return other ? sgc_count_take_other(c) : sgc_count_take_own(c);
+    return other ? sgc_count_take_other(c) : sgc_count_take_own(c, &stuck);
 }
 
 static bool is_zero(const struct sgc_count *c)
@@ -43,15 +45,17 @@ static void check_one_side(void)
 static void check_easy(void)
 {
     struct sgc_count c = { 0 }, full = { .own = SGC_ATOMIC_INIT(SGC_COUNT_STUCK) };
+    uint8_t own;
 
     add(&c, false);
     add(&c, false);
     add(&c, true);
-    tap_ok(sgc_count_easy(&c) && !sgc_count_take_easily(&c) && sgc_count_dates(&c) == 2, "the owner has more: easily taken");
-    tap_ok(!sgc_count_easy(&c) && !take(&c, true) && sgc_count_easy(&c) && sgc_count_take_easily(&c) && is_zero(&c),
-           "its last one, when nobody else has any");
-    tap_ok(!sgc_count_easy(&full) && !take(&full, false) && sgc_count_dates(&full) == SGC_COUNT_STUCK,
-           "a number that has no room stays");
+    tap_ok(sgc_count_easy(&c, &own) && !sgc_count_take_easily(&c, own) && sgc_count_dates(&c) == 2,
+           "the owner has more: easily taken");
+    tap_ok(!sgc_count_easy(&c, &own) && !take(&c, true) && sgc_count_easy(&c, &own) && sgc_count_take_easily(&c, own) &&
+           is_zero(&c), "its last one, when nobody else has any");
+    tap_ok(!stuck && !sgc_count_easy(&full, &own) && !take(&full, false) && sgc_count_dates(&full) == SGC_COUNT_STUCK && stuck,
+           "a number that has no room stays, and that is told");
 }
 
 static void check_both_sides(void)

@@ -59,10 +59,10 @@ static void look(void)
 /* The date is gone as soon as that begins: who has a date has it until then. */
 static void take(bool other)
 {
-    bool last;
+    bool last, stuck = false;
 
     dates--;
-    last = other ? sgc_count_take_other(&count) : sgc_count_take_own(&count);
+    last = other ? sgc_count_take_other(&count) : sgc_count_take_own(&count, &stuck);
     if (!last)
         return;
     lasts++;
