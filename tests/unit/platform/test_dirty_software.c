@@ -158,12 +158,13 @@ static sgc_aw_t *word_of(uintptr_t thread)
     return (sgc_aw_t *)page_at(2) + thread;
 }
 
-/* Until a round is over that has begun after this was called. */
+/* Until a round is over that sees what was reported before.  That may still be on its way to memory when the rounds are read, as
+ * loads overtake stores: the one that goes on then may miss it, the next one, too, but its barrier brings it there. */
 static void await_round(void)
 {
     uintptr_t seen = sgc_aw_load_acq(&rounds);
 
-    while (sgc_aw_load_acq(&rounds) < seen + 2 && sgc_a32_load_acq(&ending) == 0)
+    while (sgc_aw_load_acq(&rounds) < seen + 3 && sgc_a32_load_acq(&ending) == 0)
         sgc_yield();
 }
 
