@@ -158,8 +158,8 @@ static sgc_aw_t *word_of(uintptr_t thread)
     return (sgc_aw_t *)page_at(2) + thread;
 }
 
-/* Until a round is over that sees what was reported before.  That may still be on its way to memory when the rounds are read, as
- * loads overtake stores: the one that goes on then may miss it, the next one, too, but its barrier brings it there. */
+/* Until a round is over that sees what was reported before.  That may still be on its way to memory when the rounds are read,
+ * as loads overtake stores: the round that goes on then may miss it, and the next one, whose barrier brings it there. */
 static void await_round(void)
 {
     uintptr_t seen = sgc_aw_load_acq(&rounds);
