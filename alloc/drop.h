@@ -40,7 +40,7 @@ static inline struct sgc_dropped sgc_drop_hot(struct sgc_cache *cache, uintptr_t
     size_t place = sgc_bit_index(granule);
     struct sgc_bin *bin;
 
-    if (sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_a8_load_acq(&d->remote) != 0)
+    if (!sgc_page_frees_here(d, cache))
         return nothing;
     bin = &cache->bin[d->kind][d->cls];
     if (sgc_bin_closed(bin) || !sgc_bin_handed_out(bin, (const char *)object) || !sgc_own_bit_take(sgc_alloc_words, place))

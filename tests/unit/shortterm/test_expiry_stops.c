@@ -185,12 +185,17 @@ static void *ends(void *unused)
     return unused;
 }
 
-static int ended(void)
+static int after_thread(void *(*body)(void *))
 {
-    pthread_join(thread_start(ends, NULL), NULL);
+    pthread_join(thread_start(body, NULL), NULL);
     GC_gcollect();
     go_on();
     return all_gone();
+}
+
+static int ended(void)
+{
+    return after_thread(ends);
 }
 
 /* The thread ends within the first of them. */
@@ -216,10 +221,7 @@ static void *ends_within(void *unused)
 
 static int ended_within(void)
 {
-    pthread_join(thread_start(ends_within, NULL), NULL);
-    GC_gcollect();
-    go_on();
-    return all_gone();
+    return after_thread(ends_within);
 }
 
 /* ---- the table ---- */
