@@ -238,7 +238,7 @@ static inline int refresh_pinned(const struct common *c, void *object, unsigned 
 
 /* Of another thread's object. */
 __attribute__((noinline))
-static int refresh_others(struct sgc_dates *d, struct sgc_date_list *list, void *object, unsigned extension, bool global)
+static int refresh_others(void *object, unsigned extension, bool global, struct sgc_date_list *list, struct sgc_dates *d)
 {
     struct place w = find_place(object);
     struct sgc_section *section = &d->owner->cache.section;
@@ -265,7 +265,7 @@ static inline int refresh_counted(const struct common *c, void *object, unsigned
     if (__builtin_expect(!is_common(&w), 0))
         return refresh_slowly(object, extension, c->global);
     if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != c->cache->id)
-        return refresh_others(c->d, list_of(c), object, extension, c->global);
+        return refresh_others(object, extension, c->global, list_of(c), c->d);
     sgc_brief_enter(&c->cache->section);
     list = list_of(c);
     if (__builtin_expect(!is_countable(w.page, w.granule, SGC_WATCH_DATED_HERE) || *list->next == SGC_DATES_END ||
