@@ -52,7 +52,10 @@ EXTRA_DIST += \
 	bench/plots/presets.svg \
 	bench/plots/programs.svg \
 	bench/plots/ratios.svg \
+	bench/all \
 	bench/programs \
+	bench/results/cases.tsv \
+	bench/results/programs.tsv \
 	bench/held-out \
 	bench/report \
 	bench/run \

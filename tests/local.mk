@@ -161,8 +161,8 @@ test_headers += tests/api/api.h tests/api/api_list.h tests/api/disclaim.h
 EXTRA_DIST += tests/api/headers_constants.c tests/api/headers_types.c tests/api/headers_types.cc
 
 # The documents against the tree: files, links, messages, options.
-script_tests += tests/check/check_docs
-EXTRA_DIST += tests/check/check.sh tests/check/check_docs.awk
+script_tests += tests/check/check_docs tests/check/check_figures
+EXTRA_DIST += tests/check/check.sh tests/check/check_docs.awk tests/check/figures.py
 
 # The heap and the marker, from inside, without the collector above them (tests/lib/heap.h).
 heap_port_tests = \

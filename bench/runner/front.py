@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The first page of the results: what a reader should know before any table."""
+"""The first page of the results, and what README.md says of them: what a reader should know before any table."""
+import re
+
 from runner.goals import MET
+from runner.real_tables import ratios_of
 from runner.summary import mean
 from runner.tables import as_markdown
 
 GOALS, MEANS = "Goals", "Geometric means of the ratios SGC/bdwgc"
 
-HEAD = """<!-- SPDX-License-Identifier: MIT -->
-<!-- Written by bench/report; do not edit. -->
-# Results of the benchmarks
-
-"""
+BEGIN, END = "<!-- bench/report writes from here", "<!-- to here -->"
 
 ELSEWHERE = """
 Real programs one by one: [PROGRAMS.md](PROGRAMS.md). Each benchmark, the machine and the command: [TABLES.md](TABLES.md).
@@ -38,18 +37,51 @@ def worst_of(ratios):
     return f"{program} ({ratio:.2f})"
 
 
+def of(programs, table, figure, over="sgc", under="bdwgc"):
+    return ratios_of(programs, table, (figure, over, under))
+
+
 def about_programs(programs):
-    """programs: of real_tables.ratios_in, or empty."""
-    if not programs:
+    cpu, rss, pause = (of(programs, "default", name) for name in ("cpu", "rss", "longest"))
+    if not cpu:
         return
-    cpu, rss, pause = (programs["default"][name] for name in ("cpu", "rss", "longest"))
     yield f"On {len(cpu)} real programs with default settings SGC takes {mean_of(cpu)} of bdwgc's CPU time and {mean_of(rss)} of " \
           f"its peak memory, and its longest pause is {mean_of(pause)} of bdwgc's (geometric means)."
     yield f"The worst programs are {worst_of(cpu)} for CPU time, {worst_of(rss)} for memory and {worst_of(pause)} for the " \
           "longest pause."
-    if "limit" in programs:
-        yield f"With the same heap for both from the start, and no more, SGC takes {mean_of(programs['limit']['cpu'])} of the " \
-              "CPU time."
+    limit = of(programs, "limit", "cpu")
+    if limit:
+        yield f"With the same heap for both from the start, and no more, SGC takes {mean_of(limit)} of the CPU time."
+
+
+def about_concurrent(programs):
+    cpu, rss, longest = (of(programs, "concurrent", name, "concurrent", "stop") for name in ("cpu", "rss", "longest"))
+    if not cpu:
+        return
+    yield f"Concurrent mode takes {mean_of(cpu)} of the CPU time of stop mode, at worst {worst_of(cpu)}, and {mean_of(rss)} of its memory, at worst " \
+          f"{worst_of(rss)}; the longest stop is {mean_of(longest)} of stop mode's, at worst {worst_of(longest)}."
+    peer = of(programs, "concurrent", "cpu", "concurrent", "incremental")
+    yield f"Against bdwgc's incremental mode it takes {mean_of(peer)} of the CPU time, and its longest stop is " \
+          f"{mean_of(of(programs, 'concurrent', 'longest', 'concurrent', 'incremental'))} of bdwgc's."
+
+
+def readme(programs):
+    """The sentences of README.md."""
+    cpu, rss, pause = (of(programs, "default", name) for name in ("cpu", "rss", "longest"))
+    if not cpu:
+        return "No results of real programs are in the tree."
+    return f"{len(cpu)} real programs, from w3m to LilyPond, run on SGC unchanged. In the geometric mean they take {mean_of(cpu)} of the CPU time and\n" \
+           f"{mean_of(rss)} of the memory that they take on bdwgc, the Boehm-Demers-Weiser garbage collector, and their longest pause is {mean_of(pause)} of\n" \
+           f"bdwgc's; at worst, CPU time of {worst_of(cpu)}, memory of {worst_of(rss)}, the longest pause of\n{worst_of(pause)}. " \
+           "([bench/RESULTS.md](bench/RESULTS.md) says more, and which goals are not met.)"
+
+
+def fill(text, programs):
+    """README.md with what stands between its marks written anew."""
+    pattern = re.compile(f"({re.escape(BEGIN)}[^\n]*\n).*?(\n{re.escape(END)})", re.DOTALL)
+    if not pattern.search(text):
+        raise ValueError(f"README.md has no part between \"{BEGIN} ... -->\" and \"{END}\"")
+    return pattern.sub(lambda found: found.group(1) + readme(programs) + found.group(2), text)
 
 
 def about_cases(means):
@@ -66,17 +98,18 @@ def about_goals(goals):
     yield f"Of {len(goals[2])} goals {met} are met" + (", all others stand here:" if met < len(goals[2]) else ".")
 
 
-def page(about, tables, programs, picture):
-    """`picture` is the path of a plot of the programs, or an empty string; `tables` are all tables of the run."""
+def page(about, tables, programs):
+    """`tables` are all tables of the run, `programs` a real_tables.Programs."""
     by_title = {table[0]: table for table in tables}
     goals = by_title[GOALS]
     means = by_title.get(MEANS, (MEANS, ("group", "mode", "markers", "cases", "mean"), []))
-    text = HEAD + "\n".join([*about_programs(programs), *about_cases(means), *about_goals(goals)]) + "\n\n"
+    text = "# Results of the benchmarks\n\n" + \
+        "\n".join([*about_programs(programs), *about_concurrent(programs), *about_cases(means), *about_goals(goals)]) + "\n\n"
     unmet = [row for row in goals[2] if row[3] != MET]
     if unmet:
         text += as_markdown(("Goals that are not met", goals[1], unmet)) + "\n"
-    if picture:
-        text += f"![Real programs: CPU time, peak memory and longest pause, SGC by bdwgc]({picture})\n"
+    if of(programs, "default", "cpu"):
+        text += "![Real programs: CPU time, peak memory and longest pause, SGC by bdwgc](plots/programs.svg)\n"
     spoilt = about.get("not for quoting", "-")
     if spoilt != "-":
         text += f"\n**These figures are not for quoting: {spoilt}.**\n"

@@ -88,9 +88,15 @@ def first_words(command):
     return (done.stdout.splitlines() or [""])[0] if done.returncode == 0 else ""
 
 
+NO_SOURCES = (":!doc", ":!README.md", ":!bench/*.md", ":!bench/plots", ":!bench/results")
+
+
 def source_revision(build):
+    """Of what was built: results and documents that are written meanwhile do not make it another one."""
     source = make_variable(build, "abs_top_srcdir")
-    return first_words(["git", "-C", source, "describe", "--always", "--dirty"]) if source else ""
+    revision = first_words(["git", "-C", source, "describe", "--always"]) if source else ""
+    changed = first_words(["git", "-C", source, "status", "--porcelain", "--untracked-files=no", "--", ".", *NO_SOURCES]) if revision else ""
+    return revision + ("-dirty" if changed else "")
 
 
 def available_megabytes():

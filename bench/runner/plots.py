@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 from runner.cases import KINDS, PRESETS
+from runner.real_tables import ratios_of
 from runner.summary import case_rows, preset_rows
 
 HEAD = "set terminal svg size {width},{height} font 'sans,12' background 'white'\nset output '{path}'\n"
@@ -115,8 +116,10 @@ def draw(results, folder):
     return draw_scripts(scripts(results), folder)
 
 
-def draw_programs(ratios, folder):
-    return draw_scripts([("programs", programs(ratios), 160 + 18 * len(ratios["cpu"]))], folder)
+def scripts_of_programs(measured):
+    """Likewise; measured: real_tables.Programs."""
+    ratios = {name: ratios_of(measured, "default", (name, "sgc", "bdwgc")) for name in ("cpu", "rss", "longest")}
+    return [("programs", programs(ratios), 160 + 18 * len(ratios["cpu"]))] if ratios["cpu"] else []
 
 
 def draw_scripts(plots, folder):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Real programs: the list in tests/programs, one run of one of them, and what the collectors' logs say of it."""
 import fnmatch
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,6 @@ from runner.instructions import self_costs
 SIDES = (PEER, SGC)
 COLLECTOR = re.compile(r"/lib(gc|sgc)\.so")
 PEER_PAUSE = re.compile(rb"^World-stopped marking took (\d+) ms (\d+) ns", re.MULTILINE)
-SGC_PAUSE = re.compile(rb'"pause_ns":(\d+)')
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ class Bench:
         asked = {"GC_PRINT_STATS": "1", "GC_LOG_FILE": log} if side == PEER else {"SGC_LOG_JSON": log}
         environment = {**self.environment, **self.libraries(side), **settings, **asked}
         self.execute(program, [], environment)
-        pauses = []
+        stops, collections = [], 0
         if os.path.exists(log):
             with open(log, "rb") as f:
-                pauses = pauses_in(f.read(), side)
+                stops, collections = (peer_stops if side == PEER else sgc_stops)(f.read())
             os.remove(log)
-        return {"collections": len(pauses), "pauses": sum(pauses), "longest": max(pauses, default=0.0)}
+        return {"collections": collections, "pauses": sum(stops), "longest": max(stops, default=0.0), "p99": percentile(stops, 99)}
 
     def counted(self, program, side):
         """Instructions in the collector's library and in the whole program, with one marker.  A script's program counts."""
@@ -115,7 +115,23 @@ class Bench:
         return {"inside": inside, "instructions": total}
 
 
-def pauses_in(log, side):
-    if side == PEER:
-        return [int(ms) + int(ns) / 1e6 for ms, ns in PEER_PAUSE.findall(log)]
-    return [int(ns) / 1e6 for ns in SGC_PAUSE.findall(log)]
+def peer_stops(log):
+    """ms of each, and how many collections."""
+    stops = [int(ms) + int(ns) / 1e6 for ms, ns in PEER_PAUSE.findall(log)]
+    return stops, len(stops)
+
+
+def sgc_stops(log):
+    """Of a cycle's stops the record has the longest, and the time of all: the others count as their mean."""
+    stops, records = [], [json.loads(line) for line in log.splitlines()]
+    for record in records:
+        others, whole = record.get("earlier_stops", 0), record["pause_ns"] + record.get("earlier_stops_ns", 0)
+        longest = max(record["pause_ns"], record.get("longest_stop_ns", 0))
+        stops += [longest / 1e6] + [(whole - longest) / max(1, others) / 1e6] * others
+    return stops, len(records)
+
+
+def percentile(values, percent):
+    """The least value that so many of a hundred do not exceed; 0 of none."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else 0.0

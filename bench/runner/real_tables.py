@@ -1,122 +1,155 @@
 # SPDX-License-Identifier: MIT
 """The figures of real programs: a TSV file and back, and tables of them."""
+from dataclasses import dataclass
+
 from runner.cases import PEER, SGC
 from runner.summary import mean
 
-# table: (heading, what it is about, (figure, its heading, digits), figures with a ratio and their goals)
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the columns that stand side by side: a collector with settings."""
+    name: str
+    side: str
+    settings: tuple = ()        # (variable, value)
+    heap: bool = False          # it has all of the list's heap from the start, and no more
+
+
+@dataclass(frozen=True)
+class Table:
+    heading: str
+    about: str
+    variants: tuple
+    figures: tuple              # (name, heading, digits)
+    ratios: tuple               # (figure, variant, by variant)
+    times: int                  # rounds, if nobody says otherwise
+
+    def title(self, figure):
+        return next(title for name, title, _ in self.figures if name == figure)
+
+
+BOTH = (Variant("bdwgc", PEER), Variant("sgc", SGC))
+MEASURED = (("cpu", "CPU s", 3), ("wall", "wall s", 3), ("rss", "peak MB", 1), ("collections", "collections", 0),
+            ("pauses", "in stops ms", 1), ("longest", "longest ms", 2))
+RATIOS = tuple((name, "sgc", "bdwgc") for name in ("cpu", "wall", "rss", "longest"))
+P99 = ("p99", "99 % below ms", 2)
+
 TABLES = {
-    "default": ("Default settings",
-                "Medians; collections and pauses from one run more, with a log.",
-                (("cpu", "CPU s", 3), ("wall", "wall s", 3), ("rss", "peak MB", 1), ("collections", "collections", 0),
-                 ("pauses", "in pauses ms", 1), ("longest", "longest ms", 2)),
-                (("cpu", 1.0, 0.85), ("wall", None, None), ("rss", 1.1, None), ("longest", None, None))),
-    "limit": ("Equal heaps",
-              "Both have the same heap from the start, and no more.",
-              (("cpu", "CPU s", 3), ("wall", "wall s", 3), ("rss", "peak MB", 1), ("collections", "collections", 0),
-               ("pauses", "in pauses ms", 1), ("longest", "longest ms", 2)),
-              (("cpu", None, None), ("wall", None, None), ("rss", None, None), ("longest", None, None))),
-    "instructions": ("Instructions, in millions",
-                     "Counted by callgrind, one marker: in the collector's library, and in the whole program.",
-                     (("inside", "inside", 2), ("instructions", "all", 1)),
-                     (("inside", None, 0.6), ("instructions", None, None))),
+    "default": Table(
+        "Default settings", "Medians; collections and stops from one run more, with a log.", BOTH, MEASURED, RATIOS, 5),
+    "limit": Table(
+        "Equal heaps", "Both have the same heap from the start, and no more.",
+        tuple(Variant(v.name, v.side, heap=True) for v in BOTH), MEASURED, RATIOS, 3),
+    "concurrent": Table(
+        "Concurrent mode",
+        "bdwgc's incremental mode (`GC_ENABLE_INCREMENTAL=1`), SGC in stop mode and in concurrent mode with the default target. Of the stops "
+        "of a cycle the log has the longest and what all took together: for the percentile the others count as their mean.",
+        (Variant("incremental", PEER, (("GC_ENABLE_INCREMENTAL", "1"),)), Variant("stop", SGC, (("SGC_MODE", "stop"),)),
+         Variant("concurrent", SGC, (("SGC_MODE", "concurrent"),))),
+        (*MEASURED, P99),
+        tuple((name, "concurrent", by) for name in ("cpu", "rss", "longest") for by in ("stop", "incremental")), 3),
+    "instructions": Table(
+        "Instructions, in millions",
+        "Counted by callgrind, one marker: in the collector's library, and in the whole program. The pacing looks at the clock, and under "
+        "callgrind the program is slowed down more than marking is, so there are more collections than otherwise.",
+        BOTH, (("inside", "inside", 2), ("instructions", "all", 1)),
+        tuple((name, "sgc", "bdwgc") for name in ("inside", "instructions")), 1),
 }
-COLUMNS = ("program", "table", "side", "name", "value")
+COLUMNS = ("program", "table", "variant", "name", "value")
 MILLIONS = 1e6
 
 
-def write(path, results):
-    with open(path, "w", encoding="utf-8") as f:
-        print(*COLUMNS, sep="\t", file=f)
-        for (program, table), by_side in results.items():
-            for side, figures in by_side.items():
-                for name, value in figures.items():
-                    print(program, table, side, name, f"{value:.6g}" if isinstance(value, float) else value, sep="\t", file=f)
+class Programs:
+    """All that was measured: of each table how, and {(program, table): {variant: {figure: value}}}."""
+
+    def __init__(self):
+        self.about, self.of = {}, {}
+
+    def begin(self, table, about):
+        """Rows of a table are of one revision: those of another one go."""
+        if self.about.get(table, {}).get("revision") != about["revision"]:
+            self.of = {key: value for key, value in self.of.items() if key[1] != table}
+        self.about[table] = about
+
+    def rows(self, table):
+        return {program: variants for (program, of), variants in self.of.items() if of == table}
+
+    def write(self, path):
+        with open(path, "w", encoding="utf-8") as f:
+            for table, about in self.about.items():
+                for key, value in about.items():
+                    print(f"# {table} {key}", " ".join(str(value).split()) or "-", sep="\t", file=f)
+            print(*COLUMNS, sep="\t", file=f)
+            for (program, table), variants in self.of.items():
+                for variant, figures in variants.items():
+                    for name, value in figures.items():
+                        print(program, table, variant, name, f"{value:.6g}" if isinstance(value, float) else value, sep="\t", file=f)
+
+    @classmethod
+    def read(cls, path):
+        programs, heading_seen = cls(), False
+        with open(path, encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                fields = line.rstrip("\n").split("\t")
+                if line.startswith("# ") and len(fields) == 2:
+                    table, key = fields[0][2:].split(" ", 1)
+                    programs.about.setdefault(table, {})[key] = fields[1]
+                elif tuple(fields) == COLUMNS:
+                    heading_seen = True
+                elif heading_seen and len(fields) == len(COLUMNS) and fields[1] in TABLES:
+                    program, table, variant, name, value = fields
+                    programs.of.setdefault((program, table), {}).setdefault(variant, {})[name] = float(value)
+                else:
+                    raise ValueError(f"{path}:{number}: this is no line of a programs.tsv of bench/programs: {line.rstrip()[:60]}")
+        if not heading_seen:
+            raise ValueError(f"{path}: no heading; is this a programs.tsv of bench/programs?")
+        return programs
 
 
-def read(path):
-    results = {}
-    with open(path, encoding="utf-8") as f:
-        lines = [line.rstrip("\n").split("\t") for line in f]
-    if not lines or tuple(lines[0]) != COLUMNS:
-        raise ValueError(f"{path}: this is no programs.tsv of bench/programs")
-    for program, table, side, name, value in lines[1:]:
-        results.setdefault((program, table), {}).setdefault(side, {})[name] = float(value)
-    return results
+def ratio(variants, name, over, under):
+    """None where there is no sensible one."""
+    one, other = variants[over][name], variants[under][name]
+    return one / other if one > 0 and other > 0 else None
 
 
-def shown(table, figures, name, digits):
-    value = figures[name] / (MILLIONS if table == "instructions" else 1)
-    return f"{value:.{digits}f}"
+def ratios_of(programs, table, which):
+    """(program, ratio) of all that have one."""
+    pairs = [(program, ratio(variants, *which)) for program, variants in programs.rows(table).items()]
+    return [(program, value) for program, value in pairs if value is not None]
 
 
-def ratio(by_side, name):
-    return by_side[SGC][name] / by_side[PEER][name] if by_side[PEER][name] else None
+def line_of(name, program, variants):
+    table, by = TABLES[name], MILLIONS if name == "instructions" else 1
+    cells = [" / ".join(f"{variants[v.name][figure] / by:.{digits}f}" for v in table.variants)
+             for figure, _, digits in table.figures]
+    found = [ratio(variants, *which) for which in table.ratios]
+    return "| " + " | ".join([program, *cells, *("-" if value is None else f"{value:.2f}" for value in found)]) + " |"
 
 
-def line_of(table, program, by_side):
-    _, _, figures, ratios = TABLES[table]
-    cells = [f"{shown(table, by_side[PEER], name, digits)} / {shown(table, by_side[SGC], name, digits)}"
-             for name, _, digits in figures]
-    cells += ["-" if ratio(by_side, name) is None else f"{ratio(by_side, name):.2f}" for name, _, _ in ratios]
-    return "| " + " | ".join([program, *cells]) + " |"
+def means_of(programs, name):
+    for which in TABLES[name].ratios:
+        found = ratios_of(programs, name, which)
+        if found:
+            worst = max(found, key=lambda pair: pair[1])
+            yield f"- {TABLES[name].title(which[0])}, {which[1]} by {which[2]}: geometric mean {mean([r for _, r in found]):.2f}, " \
+                  f"worst {worst[1]:.2f} ({worst[0]})"
 
 
-def goals_of(table, rows):
-    """Lines that say of each goal whether it is met."""
-    headings = {name: heading for name, heading, _ in TABLES[table][2]}
-    for name, each, geometric in TABLES[table][3]:
-        ratios = {program: ratio(by_side, name) for program, by_side in rows.items()}
-        ratios = {program: value for program, value in ratios.items() if value}
-        if not ratios:
-            continue
-        value = mean(ratios.values())
-        text = f"- {headings[name]}: geometric mean {value:.2f}"
-        if geometric is not None:
-            text += f" (at most {geometric:g}: {'met' if value <= geometric else 'not met'})"
-        if each is not None:
-            above = [f"{program} {value:.2f}" for program, value in ratios.items() if value > each]
-            text += f"; each at most {each:g}: {'not met by ' + ', '.join(above) if above else 'met'}"
-        yield text
+def about_lines(about):
+    return ["", f"`{about['command']}`, revision {about['revision']}, {about['date']}, {about['rounds']} rounds; {about['machine']}."] + \
+        (["", f"**Not for quoting: {about['not for quoting']}.**"] if about.get("not for quoting", "-") != "-" else [])
 
 
-def as_markdown(results):
-    lines = ["# Real programs", "", "Each cell has bdwgc's figure and SGC's; ratios are SGC/bdwgc."]
-    for table, (heading, about, figures, ratios) in TABLES.items():
-        rows = {program: by_side for (program, of), by_side in results.items() if of == table}
+def as_markdown(programs):
+    lines = ["# Real programs", "", "What the programs are: `tests/programs/list.txt`. Each cell has the figures of what stands side by side, in "
+             "that order; programs that are not installed, or do not run the same on both, are left out."]
+    for name, table in TABLES.items():
+        rows = programs.rows(name)
         if not rows:
             continue
-        names = {name: title for name, title, _ in figures}
-        titles = ["program", *(title for _, title, _ in figures), *(names[name] + " ratio" for name, _, _ in ratios)]
-        lines += ["", f"## {heading}", "", about, "", "| " + " | ".join(titles) + " |",
-                  "|" + " --- |" * len(titles), *(line_of(table, *row) for row in rows.items()), "",
-                  *goals_of(table, rows)]
+        titles = ["program", *(title for _, title, _ in table.figures),
+                  *(f"{table.title(figure)}, {over}/{under}" for figure, over, under in table.ratios)]
+        lines += ["", f"## {table.heading}", "", f"{' / '.join(v.name for v in table.variants)}. {table.about}", *about_lines(programs.about[name]),
+                  "", "| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles),
+                  *(line_of(name, *row) for row in rows.items()), "", *means_of(programs, name)]
     return "\n".join(lines) + "\n"
-
-
-def markdown_rows(path):
-    """(heading of the section, the cells) of each line of a table."""
-    section = ""
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            if line.startswith("## "):
-                section = line[3:].strip()
-            elif line.startswith("| "):
-                yield section, [cell.strip() for cell in line.strip().strip("|").split("|")]
-
-
-def ratios_in(path):
-    """What a document like bench/PROGRAMS.md says: {table: {figure: (program, ratio) of all that have one}}."""
-    names = {heading: name for name, (heading, _, _, _) in TABLES.items()}
-    found, columns = {}, []
-    for section, cells in markdown_rows(path):
-        table = names.get(section)
-        if table and cells[0] == "program":
-            titles = {title + " ratio": name for name, title, _ in TABLES[table][2]}
-            columns = [(i, titles[title]) for i, title in enumerate(cells) if title in titles]
-        elif table and columns and cells[0] != "---":
-            for i, name in columns:
-                by_program = found.setdefault(table, {}).setdefault(name, [])
-                by_program += [(cells[0], float(cells[i]))] if cells[i] not in ("-", "0.00") else []
-    if "default" not in found:
-        raise ValueError(f"{path}: no table of programs with default settings; is this bench/PROGRAMS.md?")
-    return found
