@@ -12,7 +12,12 @@
 typedef void *(*take_fn)(size_t bytes);
 typedef void (*give_fn)(void *object);
 
-enum { BATCH = 1000, TABLE = 4096 };
+enum {
+    BATCH = 1000,
+    TABLE = 4096,
+    QUARTER = 16000,            /* bytes: four objects a page */
+    PAGES = 64,                 /* at a time */
+};
 
 static void *table[TABLE];
 static char somewhere[64];
@@ -72,6 +77,25 @@ static void at_random(take_fn take, give_fn give, long count)
     }
 }
 
+/* Pages that are taken, filled with four objects, and given back. */
+static void pages(take_fn take, give_fn give, long count)
+{
+    for (long done = 0; done < count; done += PAGES) {
+        for (int i = 0; i < 4 * PAGES; i++)
+            table[i] = take(QUARTER);
+        for (int i = 0; i < 4 * PAGES; i++)
+            give(table[i]);
+    }
+}
+
+/* Collections of a heap in which nothing lives. */
+static void cycles(long count)
+{
+    GC_enable();
+    for (long i = 0; i < count; i++)
+        GC_gcollect();
+}
+
 static int run(const char *mode, const char *what, long count)
 {
     take_fn take = strcmp(what, "nothing") == 0 ? take_nothing : strcmp(what, "malloc") == 0 ? GC_malloc : GC_malloc_atomic;
@@ -87,6 +111,10 @@ static int run(const char *mode, const char *what, long count)
         batches(take, give, count);
     else if (strcmp(mode, "random") == 0)
         at_random(take, give, count);
+    else if (strcmp(mode, "pages") == 0)
+        pages(take, give, count);
+    else if (strcmp(mode, "cycles") == 0)
+        cycles(count);
     else
         return 2;
     return 0;
@@ -95,7 +123,7 @@ static int run(const char *mode, const char *what, long count)
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fprintf(stderr, "subject_instructions single|collected|hot|batch|random nothing|malloc|atomic COUNT\n");
+        fprintf(stderr, "subject_instructions single|collected|hot|batch|random|pages|cycles nothing|malloc|atomic COUNT\n");
         return 2;
     }
     GC_INIT();
