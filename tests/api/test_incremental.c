@@ -76,6 +76,101 @@ static void report_when_enabled(void)
     report_from_everywhere();
 }
 
+/* ---- stores that are reported ---- */
+
+enum { HOLDERS = 50000, CYCLES = 40 };
+
+struct cell {
+    struct cell *next;
+    uintptr_t id, rest[6];
+};
+
+/* Each holder leads to a cell that nothing else leads to; where it is and what it should say are kept out of the collector's
+ * sight. */
+static uintptr_t hidden[HOLDERS], ids[HOLDERS];
+static struct cell **holders;
+
+static struct cell *new_cell(bool debug)
+{
+    return debug ? GC_debug_malloc(sizeof(struct cell), __FILE__, __LINE__) : GC_malloc(sizeof(struct cell));
+}
+
+static void put(struct cell *holder, struct cell *cell, void (*report)(const void *))
+{
+    *(struct cell *volatile *)&holder->next = cell;
+    report(holder);
+    GC_reachable_here(cell);
+}
+
+static bool is_whole(int i)
+{
+    struct cell *cell = holders[i]->next;
+
+    return (uintptr_t)cell == ~hidden[i] && cell->id == ids[i];
+}
+
+static void make_holders(bool debug)
+{
+    holders = GC_malloc_uncollectable(HOLDERS * sizeof *holders);
+    for (int i = 0; i < HOLDERS; i++)
+        GC_PTR_STORE_AND_DIRTY(&holders[i], new_cell(debug));
+}
+
+/* Cells go from holder to holder, to some that the mark has seen from others that it has not; what is lost is soon another object. */
+static bool nothing_lost(bool debug, void (*report)(const void *))
+{
+    uintptr_t next_id = 1;
+    long until = api_milliseconds() + SECONDS * 1000L;
+
+    make_holders(debug);
+    for (int i = 0; i < HOLDERS; i++) {
+        struct cell *cell = new_cell(debug);
+
+        cell->id = ids[i] = next_id++;
+        hidden[i] = ~(uintptr_t)cell;
+        put(holders[i], cell, report);
+    }
+    for (uint64_t n = 0; GC_get_gc_no() < CYCLES && api_milliseconds() < until; n++) {
+        int a = (int)(n * 7919 % HOLDERS), b = (int)((n * 104729 + 1) % HOLDERS);
+        struct cell *one = holders[a]->next, *other = holders[b]->next;
+        uintptr_t id = ids[a], where = hidden[a];
+
+        if (!is_whole(a) || !is_whole(b))
+            return false;
+        put(holders[a], other, report);
+        put(holders[b], one, report);
+        ids[a] = ids[b], hidden[a] = hidden[b];
+        ids[b] = id, hidden[b] = where;
+        for (int k = 0; k < 4; k++)
+            new_cell(debug)->id = 0;
+    }
+    return GC_get_gc_no() >= CYCLES;
+}
+
+static void stores_are_reported(void)
+{
+    GC_INIT();
+    API_CHILD(nothing_lost(false, GC_end_stubborn_change));
+}
+
+static void debug_stores_are_reported(void)
+{
+    GC_INIT();
+    API_CHILD(nothing_lost(true, GC_debug_end_stubborn_change));
+}
+
+static void report_nothing(const void *object)
+{
+    (void)object;
+}
+
+/* Else the two above would show nothing. */
+static void stores_are_not_reported(void)
+{
+    GC_INIT();
+    API_CHILD(!nothing_lost(false, report_nothing));
+}
+
 /* ---- enabling ---- */
 
 /* Both say which memory is protected, that is none. */
@@ -261,6 +356,12 @@ int main(void)
     api_check_child(report_from_everywhere, NULL, "writes are reported from everywhere, and it does not matter");
     api_check_child_with("SGC_MODE=concurrent SGC_DIRTY=software", report_from_everywhere, "and where it does");
     api_check_child(report_when_enabled, NULL, "GC_set_manual_vdb_allowed, then writes are reported");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", stores_are_reported,
+                         "a store that GC_end_stubborn_change reports keeps an object");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", debug_stores_are_reported,
+                         "so does one that GC_debug_end_stubborn_change reports");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", stores_are_not_reported,
+                         "and one that nobody reports does not");
     api_check_child_with("SGC_DIRTY=none", enable_twice, "enabled twice");
     api_check_child_with("SGC_DIRTY=mprotect", protected, "pointers are protected from system calls only if the user says so");
     api_check_child_with("SGC_DIRTY=none", enable_while_disabled, "it is not enabled while collections are disabled");
