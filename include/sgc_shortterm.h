@@ -89,8 +89,8 @@ GC_API int SGC_refresh_global(void *object, unsigned extension);
  * led into gets one more; an address in a region means that region alone.  With `pin` the object alone gets a date: it keeps
  * the others.
  *
- * E2BIG: there are more than `most` objects, and nothing has changed.  ENOMEM: some of them may have got a date.  EAGAIN, with
- * a message: the program could not be stopped.  EINVAL also for other flags, or if `most` is 0.
+ * E2BIG: more than `most` objects are met, those without dates and the memory of regions counted, and nothing has changed.
+ * ENOMEM: some of them may have got a date.  EAGAIN, with a message: the program could not be stopped.  EINVAL also for other flags, or if `most` is 0.
  *
  * The program stands still while it is looked for the objects, for about the time of marking them.  Meant for structures that
  * are the caller's own, and are refreshed now and then; what others free meanwhile gets no date.  (Recursive refresh, as in the
@@ -118,7 +118,7 @@ enum {
     SGC_SHORTTERM_ATOMIC = 2,       /* the object has no pointers */
     SGC_SHORTTERM_FREEABLE = 4      /* hybrid: free it when its last date is over */
 };
-/* NULL when there is no memory, or with errno ERANGE, for an extension that is too large, or EBUSY. */
+/* Zeroed, unless it has no pointers.  NULL when there is no memory, or with errno ERANGE, for an extension that is too large, or EBUSY. */
 GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
 /*
@@ -134,8 +134,8 @@ GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
 GC_API int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc);
 
-/* How many dates the object has, with holds, and dates that are over and not taken off yet; -1: that is not counted (pin), or
- * there is no object.  127 and more: there are, or were, too many to count. */
+/* How many dates the object has, with those that are over and not taken off yet, and one for all its holds; -1: that is not
+ * counted (pin), or there is no object.  127 and more: there are, or were, too many to count. */
 GC_API int SGC_dates(const void *object);
 
 /* ---- clocks ------------------------------------------------------------------------------------------- */

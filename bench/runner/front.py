@@ -60,9 +60,10 @@ def about_concurrent(programs):
         return
     yield f"Concurrent mode takes {mean_of(cpu)} of the CPU time of stop mode, at worst {worst_of(cpu)}, and {mean_of(rss)} of its memory, at worst " \
           f"{worst_of(rss)}; the longest stop is {mean_of(longest)} of stop mode's, at worst {worst_of(longest)}."
-    peer = of(programs, "concurrent", "cpu", "concurrent", "incremental")
-    yield f"Against bdwgc's incremental mode it takes {mean_of(peer)} of the CPU time, and its longest stop is " \
-          f"{mean_of(of(programs, 'concurrent', 'longest', 'concurrent', 'incremental'))} of bdwgc's."
+    peer, stops = (of(programs, "concurrent", name, "concurrent", "incremental") for name in ("cpu", "longest"))
+    if peer and stops:
+        yield f"Bdwgc's incremental mode runs {len(peer)} of these {len(cpu)} programs; against it concurrent mode takes {mean_of(peer)} of the " \
+              f"CPU time, and its longest stop is {mean_of(stops)} of bdwgc's."
 
 
 def readme(programs):

@@ -69,9 +69,11 @@ class Bench:
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout or self.timeout)
         wrote = done.stdout
         for name in program.files.split():
-            with open(os.path.join(self.work, name), "rb") as f:
-                wrote += b"\n".join(line for line in f.read().split(b"\n") if b"CreationDate" not in line)
-            os.remove(os.path.join(self.work, name))
+            path = os.path.join(self.work, name)
+            if os.path.exists(path):            # else it has failed, and says so otherwise
+                with open(path, "rb") as f:
+                    wrote += b"\n".join(line for line in f.read().split(b"\n") if b"CreationDate" not in line)
+                os.remove(path)
         return done.returncode, wrote, done.stderr
 
     def timed(self, program, side, settings):

@@ -108,7 +108,7 @@ class Programs:
 
 def ratio(variants, name, over, under):
     """None where there is no sensible one."""
-    one, other = variants[over][name], variants[under][name]
+    one, other = (variants.get(which, {}).get(name, 0) for which in (over, under))
     return one / other if one > 0 and other > 0 else None
 
 
@@ -120,7 +120,7 @@ def ratios_of(programs, table, which):
 
 def line_of(name, program, variants):
     table, by = TABLES[name], MILLIONS if name == "instructions" else 1
-    cells = [" / ".join(f"{variants[v.name][figure] / by:.{digits}f}" for v in table.variants)
+    cells = [" / ".join(f"{variants[v.name][figure] / by:.{digits}f}" if v.name in variants else "-" for v in table.variants)
              for figure, _, digits in table.figures]
     found = [ratio(variants, *which) for which in table.ratios]
     return "| " + " | ".join([program, *cells, *("-" if value is None else f"{value:.2f}" for value in found)]) + " |"
@@ -135,6 +135,13 @@ def means_of(programs, name):
                   f"worst {worst[1]:.2f} ({worst[0]})"
 
 
+def failures_of(programs, name):
+    for variant in TABLES[name].variants:
+        failed = [program for program, variants in programs.rows(name).items() if variant.name not in variants]
+        if failed:
+            yield f"- {variant.name}: {len(failed)} of {len(programs.rows(name))} programs crash or answer otherwise: {', '.join(failed)}"
+
+
 def about_lines(about):
     return ["", f"`{about['command']}`, revision {about['revision']}, {about['date']}, {about['rounds']} rounds; {about['machine']}."] + \
         (["", f"**Not for quoting: {about['not for quoting']}.**"] if about.get("not for quoting", "-") != "-" else [])
@@ -142,7 +149,7 @@ def about_lines(about):
 
 def as_markdown(programs):
     lines = ["# Real programs", "", "What the programs are: `tests/programs/list.txt`. Each cell has the figures of what stands side by side, in "
-             "that order; programs that are not installed, or do not run the same on both, are left out."]
+             "that order, - where a program crashed or answered otherwise."]
     for name, table in TABLES.items():
         rows = programs.rows(name)
         if not rows:
@@ -151,5 +158,5 @@ def as_markdown(programs):
                   *(f"{table.title(figure)}, {over}/{under}" for figure, over, under in table.ratios)]
         lines += ["", f"## {table.heading}", "", f"{' / '.join(v.name for v in table.variants)}. {table.about}", *about_lines(programs.about[name]),
                   "", "| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles),
-                  *(line_of(name, *row) for row in rows.items()), "", *means_of(programs, name)]
+                  *(line_of(name, *row) for row in rows.items()), "", *means_of(programs, name), *failures_of(programs, name)]
     return "\n".join(lines) + "\n"

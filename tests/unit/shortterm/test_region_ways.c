@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gc/gc.h"
 #include "gc/gc_mark.h"
@@ -212,6 +214,57 @@ static int closed(void)
     return SGC_region_malloc(region, 16) != NULL || errno != EALREADY;
 }
 
+/* ---- a fork by another thread than the region's ---- */
+
+static char *in_forked;
+
+/* Its only date was one of a thread that is not there: what was in it is the collector's, and a region it is no more. */
+static int child_of_fork(void)
+{
+    char *other;
+
+    if (SGC_region_of(in_forked) != NULL || SGC_refresh(in_forked, 1) != EINVAL || GC_base(in_forked) == NULL)
+        return 1;
+    GC_gcollect();
+    for (int i = 0; i < 1000; i++)
+        memset(GC_MALLOC(3000), 0x5a, 3000);
+    other = GC_base(in_forked);
+    return other == NULL || in_forked[0] != 1 || in_forked[2999] != 1;
+}
+
+static void *forks(void *status)
+{
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(child_of_fork());
+    waitpid(child, status, 0);
+    return NULL;
+}
+
+static int forked(void)
+{
+    SGC_region_t *region;
+    pthread_t thread;
+    int status = 1;
+
+    if (TEST_SANITIZED)
+        return CHILD_SKIPS;
+    GC_set_handle_fork(1);
+    if (start() != 0)
+        return 100;
+    GC_allow_register_threads();
+    region = SGC_region_new();
+    in_forked = SGC_region_malloc(region, 3000);
+    memset(in_forked, 1, 3000);
+    if (SGC_region_refresh(region, 3) != 0 || pthread_create(&thread, NULL, forks, &status) != 0)
+        return 101;
+    pthread_join(thread, NULL);
+    if (SGC_region_of(in_forked) != region || SGC_refresh(in_forked, 1) != 0)
+        return 102;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+}
+
 static const struct test {
     int (*body)(void);
     const char *interior, *name;
@@ -221,6 +274,7 @@ static const struct test {
     { handle, "1", "the handle is an address in the region, and no object's" },
     { freed_by_hand, "1", "nobody frees it by hand" },
     { has_no_base, "1", "GC_base finds no object in it" },
+    { forked, "1", "in a fork's child that lacks its date what is in it is left to the collector" },
     { closed, "1", "nothing is allocated in a region that is closed" },
 };
 
