@@ -89,8 +89,9 @@ GC_API int SGC_refresh_global(void *object, unsigned extension);
  * led into gets one more; an address in a region means that region alone.  With `pin` the object alone gets a date: it keeps
  * the others.
  *
- * E2BIG: more than `most` objects are met, those without dates and the memory of regions counted, and nothing has changed.
- * ENOMEM: some of them may have got a date.  EAGAIN, with a message: the program could not be stopped.  EINVAL also for other flags, or if `most` is 0.
+ * E2BIG: more than `most` objects are met, those without dates and the memory of regions counted, and nothing has
+ * changed.  ENOMEM: some of them may have got a date.  EAGAIN, with a message: the program could not be stopped.  EINVAL also
+ * for other flags, or if `most` is 0.
  *
  * The program stands still while it is looked for the objects, for about the time of marking them.  Meant for structures that
  * are the caller's own, and are refreshed now and then; what others free meanwhile gets no date.  (Recursive refresh, as in the
@@ -118,7 +119,8 @@ enum {
     SGC_SHORTTERM_ATOMIC = 2,       /* the object has no pointers */
     SGC_SHORTTERM_FREEABLE = 4      /* hybrid: free it when its last date is over */
 };
-/* Zeroed, unless it has no pointers.  NULL when there is no memory, or with errno ERANGE, for an extension that is too large, or EBUSY. */
+/* Zeroed, unless it has no pointers.  NULL when there is no memory, or with errno ERANGE, for an extension that is too large,
+ * or EBUSY. */
 GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
 /*

@@ -46,7 +46,7 @@ def about_programs(programs):
     if not cpu:
         return
     yield f"On {len(cpu)} real programs with default settings SGC takes {mean_of(cpu)} of bdwgc's CPU time and {mean_of(rss)} of " \
-          f"its peak memory, and its longest pause is {mean_of(pause)} of bdwgc's (geometric means)."
+          f"its peak memory, and its longest pause is {mean_of(pause)} of bdwgc's (geometric means; pauses of one run each)."
     yield f"The worst programs are {worst_of(cpu)} for CPU time, {worst_of(rss)} for memory and {worst_of(pause)} for the " \
           "longest pause."
     limit = of(programs, "limit", "cpu")
@@ -73,7 +73,7 @@ def readme(programs):
         return "No results of real programs are in the tree."
     return f"{len(cpu)} real programs, from w3m to LilyPond, run on SGC unchanged. In the geometric mean they take {mean_of(cpu)} of the CPU time and\n" \
            f"{mean_of(rss)} of the memory that they take on bdwgc, the Boehm-Demers-Weiser garbage collector, and their longest pause is {mean_of(pause)} of\n" \
-           f"bdwgc's; at worst, CPU time of {worst_of(cpu)}, memory of {worst_of(rss)}, the longest pause of\n{worst_of(pause)}. " \
+           f"bdwgc's; at worst, CPU time of {worst_of(cpu)}, memory of {worst_of(rss)}, the longest pause of\n{worst_of(pause)} (pauses are of one run each). " \
            "([bench/RESULTS.md](bench/RESULTS.md) says more, and which goals are not met.)"
 
 

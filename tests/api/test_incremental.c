@@ -116,7 +116,8 @@ static void make_holders(bool debug)
         GC_PTR_STORE_AND_DIRTY(&holders[i], new_cell(debug));
 }
 
-/* Cells go from holder to holder, to some that the mark has seen from others that it has not; what is lost is soon another object. */
+/* Cells go from holder to holder, to some that the mark has seen from others that it has not; what is lost is soon another
+ * object. */
 static bool nothing_lost(bool debug, void (*report)(const void *))
 {
     uintptr_t next_id = 1;

@@ -19,6 +19,7 @@
 #include "gc/gc_mark.h"
 #include "sgc_shortterm.h"
 #include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/scrub.h"
 #include "tests/lib/tap.h"
 
