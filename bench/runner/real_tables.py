@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from runner.cases import PEER, SGC
+from runner.results import one_line, read_file
 from runner.summary import mean
 
 
@@ -78,7 +79,7 @@ class Programs:
         with open(path, "w", encoding="utf-8") as f:
             for table, about in self.about.items():
                 for key, value in about.items():
-                    print(f"# {table} {key}", " ".join(str(value).split()) or "-", sep="\t", file=f)
+                    print(f"# {table} {key}", one_line(str(value)), sep="\t", file=f)
             print(*COLUMNS, sep="\t", file=f)
             for (program, table), variants in self.of.items():
                 for variant, figures in variants.items():
@@ -87,22 +88,15 @@ class Programs:
 
     @classmethod
     def read(cls, path):
-        programs, heading_seen = cls(), False
-        with open(path, encoding="utf-8") as f:
-            for number, line in enumerate(f, 1):
-                fields = line.rstrip("\n").split("\t")
-                if line.startswith("# ") and len(fields) == 2:
-                    table, key = fields[0][2:].split(" ", 1)
-                    programs.about.setdefault(table, {})[key] = fields[1]
-                elif tuple(fields) == COLUMNS:
-                    heading_seen = True
-                elif heading_seen and len(fields) == len(COLUMNS) and fields[1] in TABLES:
-                    program, table, variant, name, value = fields
-                    programs.of.setdefault((program, table), {}).setdefault(variant, {})[name] = float(value)
-                else:
-                    raise ValueError(f"{path}:{number}: this is no line of a programs.tsv of bench/programs: {line.rstrip()[:60]}")
-        if not heading_seen:
-            raise ValueError(f"{path}: no heading; is this a programs.tsv of bench/programs?")
+        kind = "programs.tsv of bench/programs"
+        programs, (about, rows) = cls(), read_file(path, COLUMNS, kind, kind)
+        for words, value in about.items():
+            table, key = words.split(" ", 1)
+            programs.about.setdefault(table, {})[key] = value
+        for program, table, variant, name, value in rows:
+            if table not in TABLES:
+                raise ValueError(f"{path}: this is no line of a {kind}, of a table \"{table}\"")
+            programs.of.setdefault((program, table), {}).setdefault(variant, {})[name] = float(value)
         return programs
 
 

@@ -14,6 +14,25 @@ def one_line(text):
     return " ".join(text.split()) or "-"
 
 
+def read_file(path, columns, kind, written):
+    """({key: value} of its head, the fields of each line); ValueError if it is not of that kind, such as is `written`."""
+    about, rows, heading_seen = {}, [], False
+    with open(path, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            fields = line.rstrip("\n").split("\t")
+            if line.startswith("# ") and len(fields) == 2:
+                about[fields[0][2:]] = fields[1]
+            elif tuple(fields) == columns:
+                heading_seen = True
+            elif heading_seen and len(fields) == len(columns):
+                rows.append(fields)
+            else:
+                raise ValueError(f"{path}:{number}: this is no line of a {kind}: {line.rstrip()[:60]}")
+    if not heading_seen:
+        raise ValueError(f"{path}: no heading; is this a {written}?")
+    return about, rows
+
+
 class Results:
     def __init__(self):
         self.about = {}             # how it was made
@@ -57,20 +76,10 @@ class Results:
 
     @classmethod
     def read(cls, path):
-        results, heading_seen = cls(), False
-        with open(path, encoding="utf-8") as f:
-            for number, line in enumerate(f, 1):
-                fields = line.rstrip("\n").split("\t")
-                if line.startswith("# ") and len(fields) == 2:
-                    results.about[fields[0][2:]] = fields[1]
-                elif tuple(fields) == COLUMNS:
-                    heading_seen = True
-                elif heading_seen and len(fields) == len(COLUMNS):
-                    results.take(fields)
-                else:
-                    raise ValueError(f"{path}:{number}: this is no line of a results file: {line.rstrip()[:60]}")
-        if not heading_seen:
-            raise ValueError(f"{path}: no heading; is this a results.tsv of bench/run?")
+        results = cls()
+        results.about, rows = read_file(path, COLUMNS, "results file", "results.tsv of bench/run")
+        for fields in rows:
+            results.take(fields)
         return results
 
     def take(self, fields):
