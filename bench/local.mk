@@ -61,6 +61,7 @@ EXTRA_DIST += \
 	bench/run \
 	bench/runner/cases.py \
 	bench/runner/command.py \
+	bench/runner/concurrent.py \
 	bench/runner/front.py \
 	bench/runner/goals.py \
 	bench/runner/instructions.py \
@@ -70,6 +71,7 @@ EXTRA_DIST += \
 	bench/runner/real_tables.py \
 	bench/runner/programs.py \
 	bench/runner/results.py \
+	bench/runner/stops.py \
 	bench/runner/summary.py \
 	bench/runner/tables.py
 

@@ -125,8 +125,17 @@ static double peak_resident_kb(void)
     return kb;
 }
 
+static double cpu_ms(void)
+{
+    struct timespec t;
+
+    need(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0, "read the processor time");
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 void case_end(void)
 {
+    figure("cpu_ms", cpu_ms(), "ms");
     figure("markers", GC_get_parallel() + 1, "threads");
     figure("collections", (double)GC_get_gc_no(), "times");
     figure("heap_mb", (double)GC_get_heap_size() / 1048576.0, "MB");

@@ -18,7 +18,7 @@
 /* First in main: starts the collector, and says which one and from which file it is. */
 void case_begin(void);
 
-/* After all that the collector is to do: markers, collections, heap size, peak resident memory. */
+/* After all that the collector is to do: processor time of all threads, markers, collections, heap size, most memory. */
 void case_end(void);
 
 /* One line of the output. */

@@ -6,7 +6,7 @@
  *
  * "control" does the same with memory of malloc and no collector: what the system takes.
  *
- *     latency [MEGABYTES [SECONDS [gc|control]]]
+ *     latency [MEGABYTES [MILLIONS-OF-OBJECTS [gc|control]]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,18 +89,18 @@ static int ascending(const void *a, const void *b)
 static void report(double seconds, size_t looks)
 {
     qsort(gap, gaps, sizeof *gap, ascending);
-    figure("gaps", (double)gaps, "");
+    figure("gaps", (double)gaps, "number");
     figure("gap_median_ms", gaps != 0 ? gap[gaps / 2] : 0, "ms");
     figure("gap_p99_ms", gaps != 0 ? gap[gaps - 1 - gaps / 100] : 0, "ms");
     figure("gap_p999_ms", gaps != 0 ? gap[gaps - 1 - gaps / 1000] : 0, "ms");
     figure("gap_longest_ms", gaps != 0 ? gap[gaps - 1] : 0, "ms");
-    figure("objects_per_us", (double)looks * AT_ONCE / seconds / 1e6, "");
+    figure("ns_per_object", seconds * 1e9 / ((double)looks * AT_ONCE), "ns");
 }
 
 int main(int argc, char **argv)
 {
     size_t nodes = (size_t)argument(argc, argv, 1, 128, 1, 1 << 20) * ((1 << 20) / NODE), made = 0, looks = 0;
-    double seconds = (double)argument(argc, argv, 2, 10, 1, 3600);
+    size_t most = (size_t)argument(argc, argv, 2, 60, 1, 1000000) * 1000000 / AT_ONCE;
     uint64_t began, last;
     static struct node *volatile root;
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     old = obtained(make((nodes / 64 + 1) * sizeof *old));
     root = build(nodes, &made);
     began = last = now_ns();
-    while ((double)(last - began) < seconds * 1e9) {
+    while (looks < most) {
         uint64_t now;
 
         work(looks++);

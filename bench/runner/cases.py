@@ -13,7 +13,12 @@ SGC, PEER = "sgc", "bdwgc"
 #   limit     both have the whole heap from the start and use it up before they collect
 #   default   SGC paces itself below the same limit; bdwgc is the one of `limit`
 #   count     no collection at all: for counting instructions
-MODES = {"limit": "limit", "default": "limit", "count": "count"}
+LIMIT = "limit"
+MODES = {LIMIT: LIMIT, "default": LIMIT, "count": "count"}
+
+# Beside these there are those of runner/concurrent.py, of one side each.  They have the limit alone: bdwgc's incremental mode does not
+# begin with all of it.
+LIMIT_ALONE = {"stop": {"SGC_MODE": "stop"}, "concurrent": {"SGC_MODE": "concurrent"}, "incremental": {"GC_ENABLE_INCREMENTAL": "1"}}
 
 PRESETS = ("opt", "no-slo", "no-nsb", "no-opt", "simple")
 SHAPES = ("tree", "graph", "list", "array", "large")
@@ -29,6 +34,8 @@ class Variant:
 
     def heap_environment(self, megabytes):
         size = f"{megabytes}m"
+        if self.mode in LIMIT_ALONE:
+            return {"GC_MAXIMUM_HEAP_SIZE": size, **LIMIT_ALONE[self.mode]}
         if self.side == SGC and self.mode == "default":
             return {"GC_MAXIMUM_HEAP_SIZE": size}
         env = {"GC_INITIAL_HEAP_SIZE": size, "GC_MAXIMUM_HEAP_SIZE": size}

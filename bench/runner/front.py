@@ -2,6 +2,7 @@
 """The first page of the results, and what README.md says of them: what a reader should know before any table."""
 import re
 
+from runner import concurrent
 from runner.goals import MET
 from runner.real_tables import ratios_of
 from runner.summary import mean
@@ -46,7 +47,7 @@ def about_programs(programs):
     if not cpu:
         return
     yield f"On {len(cpu)} real programs with default settings SGC takes {mean_of(cpu)} of bdwgc's CPU time and {mean_of(rss)} of " \
-          f"its peak memory, and its longest pause is {mean_of(pause)} of bdwgc's (geometric means; pauses of one run each)."
+          f"its peak memory, and its longest pause is {mean_of(pause)} of bdwgc's (geometric means)."
     yield f"The worst programs are {worst_of(cpu)} for CPU time, {worst_of(rss)} for memory and {worst_of(pause)} for the " \
           "longest pause."
     limit = of(programs, "limit", "cpu")
@@ -73,7 +74,7 @@ def readme(programs):
         return "No results of real programs are in the tree."
     return f"{len(cpu)} real programs, from w3m to LilyPond, run on SGC unchanged. In the geometric mean they take {mean_of(cpu)} of the CPU time and\n" \
            f"{mean_of(rss)} of the memory that they take on bdwgc, the Boehm-Demers-Weiser garbage collector, and their longest pause is {mean_of(pause)} of\n" \
-           f"bdwgc's; at worst, CPU time of {worst_of(cpu)}, memory of {worst_of(rss)}, the longest pause of\n{worst_of(pause)} (pauses are of one run each). " \
+           f"bdwgc's; at worst, CPU time of {worst_of(cpu)}, memory of {worst_of(rss)}, the longest pause of\n{worst_of(pause)}. " \
            "([bench/RESULTS.md](bench/RESULTS.md) says more, and which goals are not met.)"
 
 
@@ -94,24 +95,33 @@ def about_cases(means):
               f"and with two markers {two} (geometric means)."
 
 
+def about_benchmarks(results):
+    """Of concurrent mode."""
+    cpu, longest = (concurrent.ratios_of(results, name) for name in ("cpu_ms", "gap_longest_ms"))
+    if cpu and longest:
+        yield f"In {len(cpu)} benchmarks with a limit of the heap concurrent mode takes {mean_of(cpu)} of the CPU time of stop mode, at worst " \
+              f"{worst_of(cpu)}, and the longest wait is {mean_of(longest)} of stop mode's, at worst {worst_of(longest)}."
+
+
 def about_goals(goals):
     met = sum(row[3] == MET for row in goals[2])
     yield f"Of {len(goals[2])} goals {met} are met" + (", all others stand here:" if met < len(goals[2]) else ".")
 
 
-def page(about, tables, programs):
-    """`tables` are all tables of the run, `programs` a real_tables.Programs."""
+def page(cases, beside, tables, programs):
+    """`cases` and `tables` are of bench/run, `beside` of bench/run --concurrent, `programs` a real_tables.Programs."""
     by_title = {table[0]: table for table in tables}
     goals = by_title[GOALS]
     means = by_title.get(MEANS, (MEANS, ("group", "mode", "markers", "cases", "mean"), []))
     text = "# Results of the benchmarks\n\n" + \
-        "\n".join([*about_programs(programs), *about_concurrent(programs), *about_cases(means), *about_goals(goals)]) + "\n\n"
+        "\n".join([*about_programs(programs), *about_concurrent(programs), *about_benchmarks(beside),
+                   *about_cases(means), *about_goals(goals)]) + "\n\n"
     unmet = [row for row in goals[2] if row[3] != MET]
     if unmet:
         text += as_markdown(("Goals that are not met", goals[1], unmet)) + "\n"
     if of(programs, "default", "cpu"):
         text += "![Real programs: CPU time, peak memory and longest pause, SGC by bdwgc](plots/programs.svg)\n"
-    spoilt = about.get("not for quoting", "-")
+    spoilt = cases.about.get("not for quoting", "-")
     if spoilt != "-":
         text += f"\n**These figures are not for quoting: {spoilt}.**\n"
     return text + ELSEWHERE + "\n" + "\n".join(as_markdown(table) for table in (goals, means) if table[2])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Real programs: the list in tests/programs, one run of one of them, and what the collectors' logs say of it."""
 import fnmatch
-import json
 import os
 import re
 import shutil
@@ -9,12 +8,12 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
+from runner import stops
 from runner.cases import PEER, SGC
 from runner.instructions import self_costs
 
 SIDES = (PEER, SGC)
 COLLECTOR = re.compile(r"/lib(gc|sgc)\.so")
-PEER_PAUSE = re.compile(rb"^World-stopped marking took (\d+) ms (\d+) ns", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -88,17 +87,14 @@ class Bench:
         return (status, wrote), {"wall": float(wall), "cpu": float(cpu), "rss": int(kilobytes) / 1024}
 
     def logged(self, program, side, settings):
-        """One run more, with a log: collections, ms in pauses, the longest."""
+        """One run with a log: collections, ms in pauses, the longest, and what 99 percent do not exceed."""
         log = os.path.join(self.scratch, "log")
-        asked = {"GC_PRINT_STATS": "1", "GC_LOG_FILE": log} if side == PEER else {"SGC_LOG_JSON": log}
-        environment = {**self.environment, **self.libraries(side), **settings, **asked}
-        self.execute(program, [], environment)
-        stops, collections = [], 0
+        self.execute(program, [], {**self.environment, **self.libraries(side), **settings, **stops.asked(side, log)})
+        found, collections = stops.read(side, log)
         if os.path.exists(log):
-            with open(log, "rb") as f:
-                stops, collections = (peer_stops if side == PEER else sgc_stops)(f.read())
             os.remove(log)
-        return {"collections": collections, "pauses": sum(stops), "longest": max(stops, default=0.0), "p99": percentile(stops, 99)}
+        return {"collections": collections, "pauses": sum(found), "longest": max(found, default=0.0),
+                "p99": stops.percentile(found, 99)}
 
     def counted(self, program, side):
         """Instructions in the collector's library and in the whole program, with one marker.  A script's program counts."""
@@ -115,25 +111,3 @@ class Bench:
         if inside == 0:
             raise RuntimeError(f"{program.name} ended with {status} under valgrind: {said[-300:]!r}")
         return {"inside": inside, "instructions": total}
-
-
-def peer_stops(log):
-    """ms of each, and how many collections."""
-    stops = [int(ms) + int(ns) / 1e6 for ms, ns in PEER_PAUSE.findall(log)]
-    return stops, len(stops)
-
-
-def sgc_stops(log):
-    """Of a cycle's stops the record has the longest, and the time of all: the others count as their mean."""
-    stops, records = [], [json.loads(line) for line in log.splitlines()]
-    for record in records:
-        others, whole = record.get("earlier_stops", 0), record["pause_ns"] + record.get("earlier_stops_ns", 0)
-        longest = max(record["pause_ns"], record.get("longest_stop_ns", 0))
-        stops += [longest / 1e6] + [(whole - longest) / max(1, others) / 1e6] * others
-    return stops, len(records)
-
-
-def percentile(values, percent):
-    """The least value that so many of a hundred do not exceed; 0 of none."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else 0.0

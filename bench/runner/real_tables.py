@@ -37,7 +37,7 @@ P99 = ("p99", "99 % below ms", 2)
 
 TABLES = {
     "default": Table(
-        "Default settings", "Medians; collections and stops from one run more, with a log.", BOTH, MEASURED, RATIOS, 5),
+        "Default settings", "Medians of all rounds; collections and stops are of as many runs more, with a log.", BOTH, MEASURED, RATIOS, 5),
     "limit": Table(
         "Equal heaps", "Both have the same heap from the start, and no more.",
         tuple(Variant(v.name, v.side, heap=True) for v in BOTH), MEASURED, RATIOS, 3),

@@ -3,6 +3,7 @@
 import math
 from statistics import median
 
+from runner import concurrent
 from runner.cases import PEER, PRESETS, SGC
 from runner.goals import goals
 from runner.summary import case_rows, controls, count_rows, floors, groups, handovers, preset_rows, rates, ratio, speed_ups
@@ -120,8 +121,14 @@ def tables(results):
     rows = case_rows(results)
     every = [goal_table(results), group_table(rows), case_table(rows), speed_up_table(rows),
              floor_table(results), control_table(results), rate_table(results), preset_table(preset_rows(results)),
-             count_table(count_rows(results)),
+             count_table(count_rows(results)), concurrent.table(results, plain, two),
              failure_table(results), warning_table(results)]
+    return [table for table in every if table[2]]
+
+
+def beside(results):
+    """Of bench/run --concurrent."""
+    every = [concurrent.table(results, plain, two), failure_table(results), warning_table(results)]
     return [table for table in every if table[2]]
 
 

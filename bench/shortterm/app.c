@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/measure.h"
+#include "bench/shortterm/series.h"
 
 enum memory { BY_MALLOC, BY_GC, BY_GC_FREE, BY_DATES };
 
@@ -28,6 +29,7 @@ static struct {
     const char *name;
     enum memory memory;
     bool full, spoil, early, live;
+    const char *series;         /* a file, or NULL */
     struct SGC_shortterm wanted;
 } app = { .wanted = { SGC_SHORTTERM_FREE, -1, -1, -1, -1 } };
 
@@ -91,6 +93,8 @@ static bool common(const char *name, const char *text)
         app.wanted.collect = word(name, text, ways, "expected lazy or eager");
     else if (strcmp(name, "--set") == 0)
         app.full = word(name, text, sets, "expected quick or full") == 1;
+    else if (strcmp(name, "--series") == 0)
+        app.series = text;
     else if (strcmp(name, "--extension") == 0)
         app.wanted.extension = (int)number(name, text, 0, 65535);
     else
@@ -109,8 +113,8 @@ static void own(struct app_parameter *p, int n, const char *name, const char *te
             p[i].chosen = number(name, text, p[i].least, p[i].most);
         return;
     }
-    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --spoil, --early, --live, or a parameter "
-               "of this program");
+    app_refuse("the option", name, "expected --memory, --collect, --extension, --set, --series, --spoil, --early, --live, or a "
+               "parameter of this program");
 }
 
 static void read_argument(char **argv, int left, struct app_parameter *p, int n)
@@ -219,6 +223,8 @@ void app_begin(int argc, char **argv, const char *name, struct app_parameter *pa
     printf("memory %s text\n", memories[app.memory]);
     if (app.memory == BY_DATES)
         begin_dates();
+    if (app.series != NULL)
+        series_open(app.series, app.memory == BY_MALLOC);
     for (int i = 0; i < n; i++)
         if (parameters[i].text == NULL)
             figure(parameters[i].name, (double)parameters[i].chosen, "number");
@@ -348,7 +354,10 @@ static void note_time(double ns)
 
 void app_period_end(void)
 {
-    note_time((double)(now_ns() - periods.began));
+    double ns = (double)(now_ns() - periods.began);
+
+    note_time(ns);
+    series_add(ns);
     periods.heap_last = GC_get_heap_size();
     if (periods.number == STEADY) {
         periods.heap_steady = periods.heap_most = periods.heap_last;
@@ -403,6 +412,7 @@ int app_end(uint64_t digest)
     report_periods();
     report_dates();
     figure("result", (double)(digest >> 24), "digest");
+    series_close();
     case_end();
     free(periods.ns);
     return 0;

@@ -3,7 +3,7 @@
  * What the programs about short-term memory share: where memory comes from, parameters, periods, and the report.
  *
  *     PROGRAM [--memory malloc|gc|gc-free|dates] [--collect lazy|eager] [--extension N] [--set quick|full] [--spoil]
- *             [--early] [--live] [--NAME N]...
+ *             [--early] [--live] [--series FILE] [--NAME N]...
  *
  * Each program is written once.  It says where it would free an object by hand, where objects get their dates, and where a
  * period ends; the memory that was chosen decides which of that happens:
@@ -16,6 +16,7 @@
  * A program checks its own result and ends with status 1 if it is wrong, with 2 for arguments that it does not know, and with 3
  * if there is no memory.  With --spoil it damages its result before, so that one sees the check fail.  With --early dates are a
  * tick too short, where they are longer than the shortest: a mistake that SGC_SHORTTERM=verify has to find.
+ * With --series what each period took goes to a file (bench/shortterm/series.h).
  * With --live a memory that frees by hand counts what is allocated and not freed: what the program itself needs.
  */
 #ifndef SGC_BENCH_SHORTTERM_APP_H

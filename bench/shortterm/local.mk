@@ -10,7 +10,7 @@ shortterm_built = \
 endif
 check_PROGRAMS += $(shortterm_built)
 
-shortterm_common = bench/shortterm/app.c bench/shortterm/app.h $(case_common)
+shortterm_common = bench/shortterm/app.c bench/shortterm/app.h bench/shortterm/series.c bench/shortterm/series.h $(case_common)
 shortterm_libraries = $(case_library) -lm
 
 bench_shortterm_convert_SOURCES = bench/shortterm/convert.c bench/shortterm/sound.c bench/shortterm/sound.h $(shortterm_common)
@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	bench/shortterm/README.md \
 	bench/shortterm/paper.tsv \
 	bench/shortterm/run \
+	bench/shortterm/series \
 	bench/shortterm/scm/measure.py \
 	bench/shortterm/scm/subjects.py \
 	bench/shortterm/scm/tables.py

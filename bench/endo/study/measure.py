@@ -51,7 +51,7 @@ def environment(plan, program, version, threads):
     env = {"GC_MARKERS": str(min(threads, len(os.sched_getaffinity(0)))), "SGC_HUGE_PAGES": "off", "SGC_SHARE_PAGES": "off",
            **version.settings(plan.target)}
     if program in plan.heaps:
-        env.update(GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program]), SGC_PACING="limit")
+        env.update(GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program]), SGC_PACING=version.pacing)
     return env
 
 

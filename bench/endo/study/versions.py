@@ -28,6 +28,7 @@ class Version:
     soft: bool                  # the build that reports its stores
     dirty: str                  # the source of written pages; "": none is needed
     concurrent: bool
+    pacing: str = "limit"       # all collect when the heap is used up, but for the thesis' own rule
 
     def program(self, file):
         return file + "-soft" if self.soft else file
@@ -46,5 +47,6 @@ VERSIONS = (
     Version("Stop-Soft", "Stop-Soft", True, "software", False),
     Version("Conc-VM async", "Conc-VM", False, "async", True),
     Version("Conc-VM mprotect", "Conc-VM", False, "mprotect", True),
+    Version("Conc-VM mprotect, endo", "Conc-VM", False, "mprotect", True, "endo"),
     Version("Conc-Soft", "Conc-Soft", True, "software", True),
 )
