@@ -300,7 +300,7 @@ void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
 
 /* Zeroes the stack right below the caller's frame, where calls that are over have left words: as far as a claim, as the slow
  * way of allocating, as a collection uses it.  The first two return what they are given, so that they can be the last
- * thing a function does: then they zero what that function's own frame was.  [any] */
+ * thing a function does: then they zero what that function's own frame was.  The last one zeroes vector registers, too.  [any] */
 void *sgc_stack_clear_little(void *result);
 void *sgc_stack_clear_more(void *result);
 void sgc_stack_clear_deep(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Zeroing the stack below a frame.  Owns nothing; runs on any thread.
+ * Zeroing the stack below a frame, and vector registers.  Owns nothing; runs on any thread.
  */
 #include "platform/platform.h"
 #include "platform/registers.h"
@@ -62,4 +62,5 @@ void sgc_stack_clear_deep(void)
     uintptr_t dead[DEEP * BLOCK] __attribute__((aligned(16)));
 
     clear(dead, DEEP);
+    sgc_arch_forget_vectors();
 }

@@ -86,6 +86,7 @@ platform_port_tests = \
 	tests/unit/platform/test_atomics \
 	tests/unit/platform/test_modules \
 	tests/unit/platform/test_registers \
+	tests/unit/platform/test_vectors \
 	tests/unit/platform/test_report \
 	tests/unit/platform/test_stack \
 	tests/unit/platform/test_tls \

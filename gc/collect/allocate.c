@@ -153,23 +153,33 @@ static bool take_from_others(struct sgc_mutator *self, const struct request *r)
     return true;
 }
 
-/* Memory has run out: collections may help, unless the last ones did not.  `seen`: the cycles that were finished before the
- * request failed.  If there has been one since, it is tried again first: another cycle so soon would free nothing,
- * and count as useless.  Nothing is refused before those have been asked that only wait to be freed; what is freed so may
- * lie in pages of threads that have ended, and it is the next cycle that finds these empty.  What dies while a concurrent
- * cycle marks is found by the one after it, so finishing it is not counted as a try. */
-static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t seen)
+/* The number of the last cycle that may have begun before this call: what died meanwhile is found by the one after it. */
+static uint64_t last_begun(void)
+{
+    uint64_t marking = sgc_concurrent_marks() ? 1 : 0;
+
+    return sgc_cycles_finished() + marking;
+}
+
+/* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that has begun since the request failed,
+ * so after `begun` cycles.  If another thread has made one, the request is tried again first: one more so soon would free nothing,
+ * and count as useless.  A cycle that had begun before is finished, and is no try.  Nothing is refused before those have been
+ * asked that only wait to be freed; what is freed so may lie in pages of threads that have ended, and it is the next cycle
+ * that finds these empty. */
+static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t begun)
 {
     void *object = NULL;
     bool freed = false, last = false;
-    size_t extra = sgc_concurrent_marks() ? 1 : 0;
 
-    for (size_t round = 0; object == NULL && !last && (freed || try_again(sgc_pace_less(round, extra), r->bytes)); round++) {
-        if (sgc_cycles_finished() == seen)
+    for (size_t tries = 0; object == NULL && !last && (freed || try_again(tries, r->bytes));) {
+        if (sgc_cycles_finished() <= begun)
             last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, r->from) != SGC_COLLECTED;
-        freed = free_waiting(self, r->entry) && round < OVERTAKEN_MAX;
+        freed = free_waiting(self, r->entry) && tries < OVERTAKEN_MAX;
         last = last && !freed;
-        seen = sgc_cycles_finished();
+        if (sgc_cycles_finished() > begun) {
+            tries++;
+            begun = last_begun();
+        }
         object = attempt(self, r);
     }
     if (object == NULL && take_from_others(self, r))
@@ -212,16 +222,16 @@ static void watch(struct sgc_mutator *self, const struct request *r)
  * new ones. */
 static void *serve(struct sgc_mutator *self, const struct request *r)
 {
-    uint64_t seen;
+    uint64_t begun;
     void *object;
 
     sgc_assert(sgc_mutator_mine(self) && r->entry != 0 && r->from != 0);
     collect_if_due(self, r->from);
     sgc_disclaim_poll(self, r->entry);
-    seen = sgc_cycles_finished();
+    begun = last_begun();
     object = attempt(self, r);
     if (object == NULL)
-        object = collect_and_attempt(self, r, seen);
+        object = collect_and_attempt(self, r, begun);
     watch(self, r);
     return object;
 }
