@@ -74,7 +74,7 @@ script_tests += tests/check/check_wordindex
 unit_tests += tests/unit/gc/config/test_options tests/unit/gc/config/test_option_docs tests/unit/gc/events/test_events tests/unit/platform/test_text_line tests/unit/gc/events/test_stats tests/unit/gc/events/test_json_log
 thread_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats tests/unit/gc/events/test_json_log
 aarch64_tests += tests/unit/gc/events/test_events tests/unit/gc/events/test_stats
-test_headers += tests/lib/capture.h tests/lib/folder.h tests/lib/proc.h tests/lib/refuse.h tests/lib/threads.h
+test_headers += tests/lib/capture.h tests/lib/folder.h tests/lib/proc.h tests/lib/refuse.h tests/lib/threads.h tests/lib/vectors.h
 
 # Files that are written: whose they are, limits, and what a terminal gets.
 unit_tests += tests/unit/platform/test_written_file

@@ -35,9 +35,10 @@ unit_tests += \
 	tests/api/test_threads \
 	tests/api/test_unregister \
 	tests/api/test_vars \
+	tests/api/test_vectors_left \
 	tests/api/test_why_live
 thread_tests += tests/api/test_hooks tests/api/test_hook_alloc tests/api/test_loader tests/api/test_alloc_lock tests/api/test_alloc_lock_threads tests/api/test_suspend_region tests/api/test_threads tests/api/test_unregister
-aarch64_tests += tests/api/test_malloc tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
+aarch64_tests += tests/api/test_malloc tests/api/test_vectors_left tests/api/test_liveness tests/api/test_stacks tests/api/test_threads
 
 # Signals that outlive their program.
 unit_tests += tests/api/test_exec

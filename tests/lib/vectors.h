@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many words of a range stand in the calling thread's vector registers: a signal's frame has them all.
+ */
+#ifndef SGC_TESTS_LIB_VECTORS_H
+#define SGC_TESTS_LIB_VECTORS_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+static struct {
+    uintptr_t low, high;
+    volatile int words;
+} vectors;
+
+#if defined(__x86_64__)
+
+/* Bytes that each processor saves, and where the kernel says how many this one does. */
+enum { VECTORS_LEGACY = 512, VECTORS_SIZE_AT = 468 };
+
+static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
+{
+    const char *saved = (const char *)context->uc_mcontext.fpregs;
+    uint32_t all;
+
+    memcpy(&all, saved + VECTORS_SIZE_AT, sizeof all);
+    *bytes = all > VECTORS_LEGACY ? all : VECTORS_LEGACY;
+    return saved;
+}
+
+#else
+
+static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
+{
+    *bytes = sizeof context->uc_mcontext.__reserved;
+    return (const char *)context->uc_mcontext.__reserved;
+}
+
+#endif
+
+static void vectors_count(int signal, siginfo_t *info, void *context)
+{
+    size_t bytes;
+    const char *saved = vectors_saved(context, &bytes);
+
+    (void)signal, (void)info;
+    for (size_t at = 0; at + sizeof(uintptr_t) <= bytes; at += sizeof(uintptr_t)) {
+        uintptr_t word;
+
+        memcpy(&word, saved + at, sizeof word);
+        vectors.words += word >= vectors.low && word < vectors.high;
+    }
+}
+
+static int vectors_within(uintptr_t low, uintptr_t high)
+{
+    struct sigaction action = { .sa_sigaction = vectors_count, .sa_flags = SA_SIGINFO };
+
+    vectors.low = low;
+    vectors.high = high;
+    vectors.words = 0;
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    signal(SIGUSR1, SIG_DFL);
+    return vectors.words;
+}
+
+#endif
