@@ -298,9 +298,14 @@ bool sgc_stack_frame_gone(uintptr_t address, const struct sgc_stack_bounds *skip
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
 
+/* Zeroes the vector registers that no call preserves.  Loops over words leave addresses there, and of a thread that a signal
+ * stops all registers are scanned.  [any] */
+void sgc_forget_vectors(void);
+
 /* Zeroes the stack right below the caller's frame, where calls that are over have left words: as far as a claim, as the slow
  * way of allocating, as a collection uses it.  The first two return what they are given, so that they can be the last
- * thing a function does: then they zero what that function's own frame was.  The last one zeroes vector registers, too.  [any] */
+ * thing a function does: then they zero what that function's own frame was.  The last one forgets vector registers, too.
+ * [any] */
 void *sgc_stack_clear_little(void *result);
 void *sgc_stack_clear_more(void *result);
 void sgc_stack_clear_deep(void);

@@ -8,8 +8,7 @@
  *   sgc_arch_pause()              tells the processor that we spin
  *   sgc_arch_forget_argument()    overwrites the register of a first argument, unless results have the same
  *
- * Each registers_<arch>.c has sgc_arch_forget_vectors(), which zeroes the vector registers that no call preserves: loops over words
- * leave addresses there, and whoever is stopped by a signal has all registers scanned.  And it has sgc_with_registers.  A caller's value is either still in its register, and then in `saved`, or
+ * Each registers_<arch>.c has sgc_forget_vectors and sgc_with_registers.  A caller's value is either still in its register, and then in `saved`, or
  * the compiler has spilled it into this frame to use the register itself.  Both lie above the stack pointer read there.  No
  * setjmp: glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move `saved` off the stack.
  */
@@ -23,8 +22,6 @@
 #else
 #error "SGC runs on x86-64 and aarch64; a new architecture needs platform/registers_<arch>.h and .c"
 #endif
-
-void sgc_arch_forget_vectors(void);
 
 /* Where the frames of the calling function's caller end: the same for two calls from one place, however deep they go. */
 #define sgc_callers_stack_pointer() ((uintptr_t)__builtin_dwarf_cfa())

@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 #include "platform/platform.h"
-#include "platform/registers.h"
+#include "platform/registers_aarch64.h"
 
 #if !defined(__aarch64__)
 #error "registers_aarch64.c is for aarch64: choose the file of this architecture in platform/local.mk"
@@ -44,7 +44,7 @@ uintptr_t sgc_context_sp(const void *context)
 /* Those of which no part survives calls: the low halves of v8 to v15 may be our caller's. */
 #define FORGET(a, b, c, d) "movi v" a ".2d, #0\n\tmovi v" b ".2d, #0\n\tmovi v" c ".2d, #0\n\tmovi v" d ".2d, #0\n\t"
 __attribute__((noinline))
-void sgc_arch_forget_vectors(void)
+void sgc_forget_vectors(void)
 {
     __asm__ volatile(FORGET("0", "1", "2", "3") FORGET("4", "5", "6", "7") FORGET("16", "17", "18", "19")
                      FORGET("20", "21", "22", "23") FORGET("24", "25", "26", "27") FORGET("28", "29", "30", "31")

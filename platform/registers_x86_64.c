@@ -6,7 +6,7 @@
 #include <ucontext.h>
 
 #include "platform/platform.h"
-#include "platform/registers.h"
+#include "platform/registers_x86_64.h"
 
 #if !defined(__x86_64__)
 #error "registers_x86_64.c is for x86-64: choose the file of this architecture in platform/local.mk"
@@ -50,7 +50,7 @@ uintptr_t sgc_context_sp(const void *context)
 #define FORGET(a, b, c, d) "vpxorq %%zmm" a ", %%zmm" a ", %%zmm" a "\n\tvpxorq %%zmm" b ", %%zmm" b ", %%zmm" b "\n\t" \
                            "vpxorq %%zmm" c ", %%zmm" c ", %%zmm" c "\n\tvpxorq %%zmm" d ", %%zmm" d ", %%zmm" d "\n\t"
 __attribute__((noinline))
-void sgc_arch_forget_vectors(void)
+void sgc_forget_vectors(void)
 {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx"))

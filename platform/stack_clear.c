@@ -62,5 +62,5 @@ void sgc_stack_clear_deep(void)
     uintptr_t dead[DEEP * BLOCK] __attribute__((aligned(16)));
 
     clear(dead, DEEP);
-    sgc_arch_forget_vectors();
+    sgc_forget_vectors();
 }

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "platform/registers.h"
-
 enum { CHUNK = SGC_FREED_ARRAY_LARGE };     /* bytes obtained from the system at a time, for small arrays of many bins */
 
 /* What an array has outgrown is not used again: a third of what the bin has now. */
@@ -38,8 +36,8 @@ static struct sgc_freed_array *new_array(struct sgc_cache *cache, uint32_t bytes
     return array;
 }
 
-/* The bin's slots go on in another array.  Under the cache's lock, so not left half way.  The C library copies by vector registers
- * that hardly anybody else uses, and what stays there counts as the client's. */
+/* The bin's slots go on in another array.  Under the cache's lock, so not left half way.  The C library copies by vector
+ * registers that hardly anybody else uses, and what stays there counts as the client's. */
 static void move_to(struct sgc_bin *bin, struct sgc_freed_array *array)
 {
     uint32_t count = sgc_bin_nfreed(bin);
@@ -47,7 +45,7 @@ static void move_to(struct sgc_bin *bin, struct sgc_freed_array *array)
     sgc_assert(count < array->slots);
     if (count != 0)
         memcpy(array->of, sgc_bin_freed(bin), count * sizeof *array->of);
-    sgc_arch_forget_vectors();
+    sgc_forget_vectors();
     bin->freed = array->of + count;
     bin->freed_first = (uint32_t)(uintptr_t)array->of;
     bin->freed_full = (uint32_t)(uintptr_t)bin->freed;

@@ -161,11 +161,11 @@ static uint64_t last_begun(void)
     return sgc_cycles_finished() + marking;
 }
 
-/* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that has begun since the request failed,
- * so after `begun` cycles.  If another thread has made one, the request is tried again first: one more so soon would free nothing,
- * and count as useless.  A cycle that had begun before is finished, and is no try.  Nothing is refused before those have been
- * asked that only wait to be freed; what is freed so may lie in pages of threads that have ended, and it is the next cycle
- * that finds these empty. */
+/* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that has begun since the request
+ * failed, so after `begun` cycles.  If another thread has made one, the request is tried again first: one more so soon would
+ * free nothing, and count as useless.  A cycle that had begun before is finished, and is no try.  Nothing is refused before
+ * those have been asked that only wait to be freed; what is freed so may lie in pages of threads that have ended, and it is the
+ * next cycle that finds these empty. */
 static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t begun)
 {
     void *object = NULL;

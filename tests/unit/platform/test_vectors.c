@@ -36,7 +36,8 @@ int main(void)
         scan(form);
         sgc_stack_clear_deep();
         left = vectors_within(word[0], word[WORDS - 1] + 1);
-        tap_ok(left == 0, "form %u of the loop over words leaves nothing in vector registers once a collection is over (%d)", i, left);
+        tap_ok(left == 0, "form %u of the loop over words leaves nothing in vector registers once a collection is over (%d)",
+               i, left);
     }
     return tap_done();
 }
