@@ -4,8 +4,9 @@
  *
  * A source is armed for a range and collects from then on: an OS page of the range is *clean* if it was armed and has
  * not been written since, by anybody: a store, or the kernel on the program's behalf (read, recv); or if it was never
- * touched at all.  Everything else is dirty: what was never armed, what the system says nothing about, and all of a range
- * when something goes wrong.  So a source errs on one side only.
+ * touched at all.  One that has lost its contents since it was written (sgc_mem_discard) may count as either.  Everything
+ * else is dirty: what was never armed, what the system says nothing about, and all of a range when something goes wrong.
+ * So a source errs on one side only.
  *
  * The software source is the exception: it knows of writes that are reported to it (sgc_dirty_report), and of no others.
  *
@@ -35,6 +36,8 @@ struct sgc_dirty_source {
                                write of a program that runs */
     bool kernel_writes;     /* system calls can write into armed pages; otherwise they fail there with EFAULT */
     bool reported;          /* a page counts as written only if that was reported */
+    bool arms_all;          /* whoever arms a range, or collects with `rearm`, arms all there is: so who does the one does it
+                               once, for everything, and who does the other collects everything */
 
     /* For ranges within [low, high), a reservation.  False: nothing is open, and *why says what is missing. */
     bool (*open)(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why);

@@ -4,8 +4,9 @@
  * entry in /proc/self/pagemap says that it was written since.  Kernels with CONFIG_MEM_SOFT_DIRTY.
  *
  * There is one set of bits a process, which checkpoint tools use as well, and clearing is for all of it: arming a
- * range arms everything.  Reading and clearing are two steps, so the source re-arms with the world stopped only.
- * Mappings that the kernel has merged since read as written.  Owns two files, as platform/dirty_async_linux.c.
+ * range arms everything, and takes as long as that.  Reading and clearing are two steps, so the source re-arms with the
+ * world stopped only.  Mappings that the kernel has merged since read as written, and the pages that it discards for us
+ * read as clean.  Owns two files, as platform/dirty_async_linux.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,6 +95,7 @@ const struct sgc_dirty_source sgc_dirty_soft = {
     .name = "softdirty",
     .rearms_running = false,
     .kernel_writes = true,
+    .arms_all = true,
     .open = soft_open,
     .close = soft_close,
     .arm = soft_arm,

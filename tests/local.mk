@@ -312,6 +312,10 @@ EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 # Pacing: the model by itself, the sizes of caches.
 unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/pacing/test_marker_choice tests/unit/gc/threads/test_spin_wait
 
+# Pacing by [Endo]'s rule: the test hears each question whether a collection is due.
+unit_tests += tests/unit/gc/pacing/test_pacing_endo
+tests_unit_gc_pacing_test_pacing_endo_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_pacing_poll
+
 # The page policies: order of sources, options, races, and the bounds on recorded and random page demands
 # (tests/traces/, written by tests/unit/alloc/record_pages).
 unit_tests += tests/unit/gc/threads/test_bind_plan tests/unit/gc/threads/test_binding tests/unit/mark/test_team_nodes

@@ -239,11 +239,21 @@ static void arm_pages(uint32_t from, uint32_t end, void *arg)
     armed->refused += !source()->arm(sgc_page_start(from), sgc_page_start(from) + (uintptr_t)(end - from) * SGC_PAGE);
 }
 
+/* For a source to which each range is as dear as all of the process. */
+static bool arm_at_once(void)
+{
+    uint32_t count = arenas();
+
+    return count == 0 || source()->arm(arena_start(0), arena_start(count));
+}
+
 /* False: none of it. */
 static bool arm_all(void)
 {
     struct armed armed = { 0, 0 };
 
+    if (source()->arms_all)
+        return arm_at_once();
     for (uint32_t arena = 0, count = arenas(); arena < count; arena++)
         each_run(arena, arm_pages, &armed);
     if (armed.wanted != 0 && armed.refused == armed.wanted)
@@ -391,6 +401,7 @@ bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg)
 {
     uint32_t count = arenas();
 
+    sgc_assert(!rearm || !source()->arms_all);      /* which would clear bits that are not read yet */
     *pages = 0;
     for (uint32_t arena = 0, some; arena < count; arena += some) {
         some = count - arena < AT_ONCE ? count - arena : AT_ONCE;

@@ -2,6 +2,7 @@
 /*
  * Work for collectors under test: threads make, move, resize, free, exchange and drop objects of all kinds, check what they
  * hold, and end, so that others take their pages over.  What a thread has not found as it left it ends the process.
+ * They report each store of a pointer, so that any source of written pages will do.
  */
 #ifndef TESTS_LIB_MIXED_WORK_H
 #define TESTS_LIB_MIXED_WORK_H
@@ -141,7 +142,7 @@ static void mixed_prepare(struct mixed *m)
         GC_register_finalizer_no_order(m, mixed_finalize, NULL, NULL, NULL);
     if (m->kind != MIXED_LINKED)
         return;
-    m->link = GC_malloc_atomic(sizeof *m->link);
+    GC_PTR_STORE_AND_DIRTY(&m->link, GC_malloc_atomic(sizeof *m->link));
     *m->link = m;
     GC_general_register_disappearing_link((void **)m->link, m);
 }
@@ -205,6 +206,11 @@ static struct mixed **mixed_slot(struct mixed_world *w)
     return &w->table[mixed_below(w, MIXED_SLOTS) * (MIXED_TABLE / MIXED_SLOTS)];
 }
 
+static void mixed_store(struct mixed **slot, struct mixed *m)
+{
+    GC_PTR_STORE_AND_DIRTY(slot, m);
+}
+
 static struct mixed *mixed_take(struct mixed **slot)
 {
     struct mixed *m = *slot;
@@ -221,13 +227,13 @@ static void mixed_swap(struct mixed_world *w)
     if (mixed_below(w, 2) == 0) {
         mixed_own_hand = m;
         m = NULL;
-        *a = mixed_take(b);
+        mixed_store(a, mixed_take(b));
         m = mixed_own_hand;
         mixed_own_hand = NULL;
     } else {
-        *a = mixed_take(b);
+        mixed_store(a, mixed_take(b));
     }
-    *b = m;
+    mixed_store(b, m);
 }
 
 /* The end of one chain becomes that of another. */
@@ -238,7 +244,7 @@ static void mixed_splice(struct mixed_world *w)
     if (from == NULL || to == NULL || from == to || from->kind == MIXED_LEAF || to->kind == MIXED_LEAF)
         return;
     if (to->next == NULL && mixed_depth(from->next) < MIXED_DEEPEST)
-        to->next = mixed_take(&from->next);
+        mixed_store(&to->next, mixed_take(&from->next));
 }
 
 static void mixed_push(struct mixed_world *w)
@@ -247,8 +253,8 @@ static void mixed_push(struct mixed_world *w)
 
     if (m->kind == MIXED_LEAF || mixed_depth(*slot) >= MIXED_DEEPEST)
         mixed_drop(w, mixed_take(slot));
-    m->next = *slot;
-    *slot = m;
+    mixed_store(&m->next, *slot);
+    mixed_store(slot, m);
 }
 
 static void mixed_resize(struct mixed_world *w)
@@ -262,14 +268,14 @@ static void mixed_resize(struct mixed_world *w)
     bytes = mixed_random_bytes(w, m->kind);
     m = GC_realloc(m, bytes);
     mixed_set_bytes(m, bytes);
-    *slot = m;
+    mixed_store(slot, m);
 }
 
 static void mixed_pass_on(struct mixed_world *w)
 {
     struct mixed **slot = mixed_slot(w);
 
-    *slot = (struct mixed *)sgc_aw_swap(&mixed_exchange[mixed_below(w, MIXED_EXCHANGE)], (uintptr_t)*slot);
+    mixed_store(slot, (struct mixed *)sgc_aw_swap(&mixed_exchange[mixed_below(w, MIXED_EXCHANGE)], (uintptr_t)*slot));
     mixed_check(*slot);
 }
 

@@ -9,6 +9,13 @@ numa_tests = \
 	tests/numa/test_platform \
 	tests/numa/test_steals
 check_PROGRAMS += tests/numa/init $(numa_tests)
+# What else runs in a machine, for its kernel: unit tests that are listed elsewhere, too.
+numa_others = \
+	tests/unit/gc/collect/test_lost_writes \
+	tests/unit/gc/collect/test_torture_concurrent \
+	tests/unit/gc/collect/test_write_watch \
+	tests/unit/platform/test_dirty \
+	tests/unit/platform/test_dirty_failing
 tests_numa_init_LDADD =
 tests_numa_test_machine_LDADD =
 slow_scripts += tests/check/check_numa

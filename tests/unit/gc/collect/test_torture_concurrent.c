@@ -141,7 +141,7 @@ static uint32_t number_of(const char *text)
 
 int main(int argc, char **argv)
 {
-    static const char *const sources[] = { "none", "async", "mprotect", "softdirty" };
+    static const char *const sources[] = { "none", "async", "mprotect", "softdirty", "software" };
 
     setenv("SGC_MODE", "concurrent", 1);
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
