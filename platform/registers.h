@@ -8,9 +8,10 @@
  *   sgc_arch_pause()              tells the processor that we spin
  *   sgc_arch_forget_argument()    overwrites the register of a first argument, unless results have the same
  *
- * Each registers_<arch>.c has sgc_forget_vectors and sgc_with_registers.  A caller's value is either still in its register, and then in `saved`, or
- * the compiler has spilled it into this frame to use the register itself.  Both lie above the stack pointer read there.  No
- * setjmp: glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move `saved` off the stack.
+ * Each registers_<arch>.c has sgc_forget_vectors and sgc_with_registers.  In the latter a caller's value is either still in its
+ * register, and then in `saved`, or the compiler has spilled it into this frame to use the register itself.  Both lie above the
+ * stack pointer read there.  No setjmp: glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move
+ * `saved` off the stack.
  */
 #ifndef SGC_PLATFORM_REGISTERS_H
 #define SGC_PLATFORM_REGISTERS_H
