@@ -290,7 +290,7 @@ slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies test
 
 # The programs about short-term memory.
 slow_scripts += tests/check/check_shortterm_apps tests/check/check_steady
-long_test_scripts += tests/check/check_shortterm_study
+long_test_scripts += tests/check/check_shortterm_study tests/check/check_shortterm_races_long
 
 # ACDC on each memory, and on a small libscm; the study that runs it.
 slow_scripts += tests/check/check_acdc
