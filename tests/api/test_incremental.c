@@ -160,12 +160,23 @@ static void debug_stores_are_reported(void)
     API_CHILD(nothing_lost(true, GC_debug_end_stubborn_change));
 }
 
+static void report_memory(const void *object)
+{
+    SGC_dirty(object, sizeof(void *));
+}
+
+static void memory_is_reported(void)
+{
+    GC_INIT();
+    API_CHILD(nothing_lost(false, report_memory));
+}
+
 static void report_nothing(const void *object)
 {
     (void)object;
 }
 
-/* Else the two above would show nothing. */
+/* Else the three above would show nothing. */
 static void stores_are_not_reported(void)
 {
     GC_INIT();
@@ -361,6 +372,8 @@ int main(void)
                          "a store that GC_end_stubborn_change reports keeps an object");
     api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", debug_stores_are_reported,
                          "so does one that GC_debug_end_stubborn_change reports");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", memory_is_reported,
+                         "and one in memory that SGC_dirty reports");
     api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software SGC_VERIFY=nothing",
                          stores_are_not_reported, "and one that nobody reports does not");
     api_check_child_with("SGC_DIRTY=none", enable_twice, "enabled twice");

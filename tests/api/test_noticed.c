@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <gc/gc_backptr.h>
 #include <gc/gc_inline.h>
+#include <sgc.h>
 
 void GC_err_printf(const char *, ...);
 void GC_log_printf(const char *, ...);
@@ -67,6 +68,12 @@ static void describe(void *object, char *text)
 {
     (void)object;
     strcpy(text, "described by the test");
+}
+
+static void print_placement(void)
+{
+    GC_INIT();
+    SGC_print_placement();
 }
 
 static void print_free_list(void)
@@ -203,6 +210,7 @@ int main(void)
     check_stubborn();
     check_dlopen();
     api_check_child(print_error, "an error: 12", "GC_err_printf prints");
+    api_check_child(print_placement, " memory node", "SGC_print_placement says how many memory nodes there are");
     api_check_child(print_free_list, "free list of kind 1", "GC_print_free_list says that there is none");
     api_check_child(print_plainly, "plainly: 14", "GC_printf prints");
     api_check_child(backtrace_described, "described by the test", "a kind's objects are described by the program");
