@@ -350,6 +350,43 @@ static void collect_after_attempts(void)
     API_CHILD(length(held[0]) == 50000);
 }
 
+/* ---- help from threads that have nothing else to do ---- */
+
+static void *volatile helped;
+
+static void *help(void *arg)
+{
+    long until = api_milliseconds() + SECONDS * 1000;
+
+    while (helped == NULL && api_milliseconds() < until)
+        if (SGC_mark_some(100000))
+            helped = arg;
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+    return arg;
+}
+
+/* Outside of a cycle there is nothing to do.  In one, some call does some of the work: a cycle goes on as objects are allocated. */
+static void mark_some(void)
+{
+    enum { MANY = 100000 };
+    long until = api_milliseconds() + SECONDS * 1000;
+    pthread_t thread;
+
+    GC_INIT();
+    make_holders(false);
+    for (int i = 0; i < HOLDERS; i++)
+        GC_PTR_STORE_AND_DIRTY(&holders[i]->next, make_list(3));
+    GC_gcollect();
+    API_CHILD(SGC_mark_some(1000) == 0);
+    API_CHILD(GC_pthread_create(&thread, NULL, help, &thread) == 0);
+    while (helped == NULL && api_milliseconds() < until)
+        for (int i = 0; i < MANY; i++)
+            GC_PTR_STORE_AND_DIRTY(&holders[i % HOLDERS]->next, GC_malloc(48));
+    GC_pthread_join(thread, NULL);
+    API_CHILD(helped != NULL);
+}
+
 /* Other modes. */
 static void not_at_all(void)
 {
@@ -384,6 +421,8 @@ int main(void)
     api_check_child_with("SGC_DIRTY=software", collect_at_rates, "GC_collect_a_little ends a collection at any rate");
     api_check_child_with("SGC_DIRTY=none", collect_after_attempts, "so it does after any number of attempts");
     api_check_child_with("SGC_DIRTY=none", ask_after_a_collection, "one that is asked for after another collection is made");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 GC_MARKERS=2 SGC_CONCURRENT_MARKERS=1 SGC_DIRTY=software",
+                         mark_some, "SGC_mark_some marks in a cycle beside the program, and only there");
     api_check_child(not_at_all, NULL, "in stop mode nothing is begun");
     return tap_done();
 }
