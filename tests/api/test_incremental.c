@@ -366,7 +366,7 @@ static void *help(void *arg)
     return arg;
 }
 
-/* Outside of a cycle there is nothing to do.  In one, some call does some of the work: a cycle goes on as objects are allocated. */
+/* Outside of a cycle there is nothing to do.  In one, some call does some of the work; it goes on as objects are allocated. */
 static void mark_some(void)
 {
     enum { MANY = 100000 };
