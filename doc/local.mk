@@ -43,6 +43,7 @@ documents += \
 	doc/design/world.md \
 	doc/journal/README.md \
 	doc/journal/assertions.md \
+	doc/journal/check-long.md \
 	doc/journal/concurrent.md \
 	doc/journal/cuts.md \
 	doc/journal/endo-model.md \

@@ -246,7 +246,7 @@ EXTRA_tests_unit_gc_roots_test_roots_DEPENDENCIES = tests/lib/module_small.la te
 EXTRA_tests_unit_gc_roots_test_tls_roots_DEPENDENCIES = $(EXTRA_tests_unit_platform_test_tls_DEPENDENCIES)
 
 # What GC_pthread_create keeps for threads; threads of programs that know nothing of it.
-unit_tests += tests/api/test_created_threads
+unit_tests += tests/api/test_created_threads tests/api/test_joins
 thread_tests += tests/api/test_created_threads
 if SGC_PRELOAD
 script_tests += tests/check/check_preload
@@ -291,7 +291,7 @@ slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies test
 
 # The programs about short-term memory.
 slow_scripts += tests/check/check_shortterm_apps tests/check/check_steady
-long_test_scripts += tests/check/check_shortterm_study
+long_test_scripts += tests/check/check_shortterm_study tests/check/check_shortterm_races_long
 
 # ACDC on each memory, and on a small libscm; the study that runs it.
 slow_scripts += tests/check/check_acdc
@@ -378,6 +378,10 @@ EXTRA_DIST += tests/check/abi_missing.txt
 # Our own exports and their types, as stored; "make update-abi" stores what is built.
 script_tests += tests/check/check_abi_own
 EXTRA_DIST += tests/abi/libgc.abi
+
+# Lines that the tests run, in a build of its own.
+long_test_scripts += tests/check/check_coverage_long
+EXTRA_DIST += tests/check/coverage.txt
 
 # Not run by make check: "make check-mutants".
 EXTRA_DIST += tests/check/check_mutants tests/check/mutants_accepted.txt

@@ -48,6 +48,7 @@ EXTRA_DIST += \
 	tools/check-install \
 	tools/check-long \
 	tools/coverage \
+	tools/record-long \
 	tools/need-packages \
 	tools/share-of \
 	tools/sgc-pauses.in \

@@ -43,9 +43,10 @@ static void move_to(struct sgc_bin *bin, struct sgc_freed_array *array)
     uint32_t count = sgc_bin_nfreed(bin);
 
     sgc_assert(count < array->slots);
-    if (count != 0)
+    if (count != 0) {
         memcpy(array->of, sgc_bin_freed(bin), count * sizeof *array->of);
-    sgc_forget_vectors();
+        sgc_forget_vectors();
+    }
     bin->freed = array->of + count;
     bin->freed_first = (uint32_t)(uintptr_t)array->of;
     bin->freed_full = (uint32_t)(uintptr_t)bin->freed;

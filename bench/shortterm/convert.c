@@ -7,6 +7,7 @@
  *     --frames N       frames of each
  *     --each-frame 1   a tick after each frame, as in JLayer, not after each file, as in mpg123
  *     --folder DIR     where the WAV files go; otherwise nobody keeps them
+ *     --instances N    so many converters at once, each a thread that converts all files; the paper has one
  *
  * As a port by hand: all objects have a date from the beginning, extension 0, and all frees are gone.  With a tick after each
  * file nothing else is needed.  With a tick after each frame seven objects of the file are refreshed before it.
@@ -20,8 +21,8 @@
 #include "bench/shortterm/app.h"
 #include "bench/shortterm/sound.h"
 
-enum { FILES, FRAMES, EACH_FRAME, FOLDER, PARAMETERS };
-enum { DISTINCT = 4, WAV_HEADER = 44, OUTPUT = 16384, FIRST_INDEX = 8 };
+enum { FILES, FRAMES, EACH_FRAME, FOLDER, INSTANCES, PARAMETERS };
+enum { INSTANCES_MOST = 64, DISTINCT = 4, WAV_HEADER = 44, OUTPUT = 16384, FIRST_INDEX = 8 };
 
 static const char *folder;
 
@@ -30,6 +31,7 @@ static struct app_parameter parameters[PARAMETERS] = {
     [FRAMES] = { "frames", 1, 1000000, 20, 200, 0, NULL },
     [EACH_FRAME] = { "each-frame", 0, 1, 0, 0, 0, NULL },
     [FOLDER] = { "folder", 0, 0, 0, 0, 0, &folder },
+    [INSTANCES] = { "instances", 1, INSTANCES_MOST, 1, 1, 0, NULL },
 };
 
 /* The files of the input are some, again and again. */
@@ -38,6 +40,8 @@ static struct input {
     size_t size;
     uint64_t heard;
 } inputs[DISTINCT];
+
+static uint64_t digests[INSTANCES_MOST];        /* of each instance, by its thread */
 
 struct tag {
     struct tag *next;
@@ -295,36 +299,44 @@ static uint64_t end_file(struct conversion *c)
     return heard;
 }
 
-/* The end of a file is the end of a period: the most frequent one, but for frames. */
-static void convert_file(const struct input *input, long number, uint64_t *digest)
+/* The end of a file is the end of a period: the most frequent one, but for frames.  Periods are those of the first instance. */
+static void convert_file(const struct input *input, long number, long instance)
 {
     struct conversion *c;
     uint64_t heard;
 
-    app_period_begin();
-    c = begin_file(input, number);
+    if (instance == 0)
+        app_period_begin();
+    c = begin_file(input, instance * parameters[FILES].chosen + number);
     for (uint32_t n = 0; n < c->frames; n++)
         convert_frame(c, n);
     heard = end_file(c);
     app_tick();
-    app_period_end();
+    if (instance == 0)
+        app_period_end();
     result_check(heard == input->heard, "the samples are not those of the input");
-    *digest = result_digest(*digest, &heard, sizeof heard);
+    digests[instance] = result_digest(digests[instance], &heard, sizeof heard);
+}
+
+static void convert_all(void *arg, long instance)
+{
+    (void)arg;
+    for (long n = 0; n < parameters[FILES].chosen; n++)
+        convert_file(&inputs[n % DISTINCT], n, instance);
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t digest = 0;
-
     app_need_extension(1);
     app_begin(argc, argv, "convert", parameters, PARAMETERS);
     for (unsigned i = 0; i < DISTINCT; i++)
         inputs[i].bytes = sound_make(i, (unsigned)parameters[FRAMES].chosen, &inputs[i].size, &inputs[i].heard);
     if (app_spoil())
         inputs[0].bytes[inputs[0].size - 1] ^= 1;
-    for (long n = 0; n < parameters[FILES].chosen; n++)
-        convert_file(&inputs[n % DISTINCT], n, &digest);
+    together_ns(NULL, convert_all, NULL, parameters[INSTANCES].chosen);
+    for (long i = 1; i < parameters[INSTANCES].chosen; i++)
+        result_check(digests[i] == digests[0], "two instances do not find the same");
     for (unsigned i = 0; i < DISTINCT; i++)
         free(inputs[i].bytes);
-    return app_end(digest);
+    return app_end(digests[0]);
 }

@@ -7,6 +7,7 @@
  *     --segments N     indexes that are written away, a period each
  *     --documents N    of each
  *     --words N        of a document, on average
+ *     --pairs N        so many indexers at once, each with a walker of its own; the paper has one
  *
  * As a port by hand, all frees are gone; ticks and dates are these:
  *
@@ -28,8 +29,9 @@
 #include "bench/shortterm/corpus.h"
 #include "bench/shortterm/table.h"
 
-enum { SEGMENTS, DOCUMENTS, WORDS, PARAMETERS };
+enum { SEGMENTS, DOCUMENTS, WORDS, PAIRS, PARAMETERS };
 enum {
+    PAIRS_MOST = 32,
     DOCUMENTS_MOST = 64,
     QUEUE = 8,
     FOLDERS = 3,                /* in each folder */
@@ -43,6 +45,7 @@ static struct app_parameter parameters[PARAMETERS] = {
     [SEGMENTS] = { "segments", 1, 1000000, 25, 100, 0, NULL },
     [DOCUMENTS] = { "documents", 1, DOCUMENTS_MOST, 8, 32, 0, NULL },
     [WORDS] = { "words", 1, 1000000, 100, 1000, 0, NULL },
+    [PAIRS] = { "pairs", 1, PAIRS_MOST, 1, 1, 0, NULL },
 };
 
 struct document {
@@ -68,18 +71,21 @@ struct postings {
     size_t used, room;
 };
 
-/* Under its lock, both threads. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct document *waiting[QUEUE];
-    unsigned long put, taken;
-} queue = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, { NULL }, 0, 0 };
+/* What a walker and an indexer have together.  The pairs are the program's variables, so the collector sees what is in them. */
+static struct pair {
+    struct {                    /* under its lock, both threads */
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        struct document *waiting[QUEUE];
+        unsigned long put, taken;
+    } queue;
+    unsigned found;             /* documents; the walker's */
+    struct table segment;       /* the index; the indexer's, like all that follows */
+    unsigned first_document, missing;
+    uint64_t digest;
+} pairs[PAIRS_MOST];
 
-static unsigned found;          /* documents; the walker's */
-static struct table segment;    /* the index; the indexer's, like all that follows */
-static unsigned first_document, missing;
-static uint64_t digest;
+static _Thread_local struct pair *my;
 
 static unsigned all_documents(void)
 {
@@ -90,12 +96,12 @@ static unsigned all_documents(void)
 
 static void hand_on(struct document *document)
 {
-    pthread_mutex_lock(&queue.lock);
-    while (queue.put - queue.taken == QUEUE)
-        pthread_cond_wait(&queue.changed, &queue.lock);
-    queue.waiting[queue.put++ % QUEUE] = document;
-    pthread_cond_signal(&queue.changed);
-    pthread_mutex_unlock(&queue.lock);
+    pthread_mutex_lock(&my->queue.lock);
+    while (my->queue.put - my->queue.taken == QUEUE)
+        pthread_cond_wait(&my->queue.changed, &my->queue.lock);
+    my->queue.waiting[my->queue.put++ % QUEUE] = document;
+    pthread_cond_signal(&my->queue.changed);
+    pthread_mutex_unlock(&my->queue.lock);
     app_tick_global();
 }
 
@@ -114,10 +120,10 @@ static void find_document(const struct folder *folder)
     struct document *document = app_new_dated(sizeof *document, QUEUE, SGC_SHORTTERM_GLOBAL);
     char name[PATH_MOST];
 
-    snprintf(name, sizeof name, "document%u", found);
+    snprintf(name, sizeof name, "document%u", my->found);
     document->path = app_new_dated(joined_size(folder, name), QUEUE, SGC_SHORTTERM_GLOBAL | SGC_SHORTTERM_ATOMIC);
     join(document->path, folder, name);
-    document->number = found++;
+    document->number = my->found++;
     hand_on(document);
 }
 
@@ -128,9 +134,9 @@ static void walk(const struct folder *up, const char *name, int depth)
 
     folder->up = up;
     folder->path = join(app_new_plain(joined_size(up, name)), up, name);
-    for (int i = 0; i < FILES && found < all_documents(); i++)
+    for (int i = 0; i < FILES && my->found < all_documents(); i++)
         find_document(folder);
-    for (int i = 0; i < FOLDERS && depth > 0 && found < all_documents(); i++) {
+    for (int i = 0; i < FOLDERS && depth > 0 && my->found < all_documents(); i++) {
         snprintf(below, sizeof below, "folder%d", i);
         walk(folder, below, depth - 1);
     }
@@ -145,15 +151,15 @@ static struct document *take(void)
 {
     struct document *document;
 
-    pthread_mutex_lock(&queue.lock);
-    while (queue.put == queue.taken)
-        pthread_cond_wait(&queue.changed, &queue.lock);
-    document = queue.waiting[queue.taken % QUEUE];
+    pthread_mutex_lock(&my->queue.lock);
+    while (my->queue.put == my->queue.taken)
+        pthread_cond_wait(&my->queue.changed, &my->queue.lock);
+    document = my->queue.waiting[my->queue.taken % QUEUE];
     app_refresh_global(document->path, 0);
     app_refresh_global(document, 0);
-    queue.waiting[queue.taken++ % QUEUE] = NULL;
-    pthread_cond_signal(&queue.changed);
-    pthread_mutex_unlock(&queue.lock);
+    my->queue.waiting[my->queue.taken++ % QUEUE] = NULL;
+    pthread_cond_signal(&my->queue.changed);
+    pthread_mutex_unlock(&my->queue.lock);
     return document;
 }
 
@@ -237,7 +243,7 @@ static void add_posting(struct postings *postings, const struct places *places, 
 
     if (postings->used == postings->room) {
         size_t room = postings->room == 0 ? 2 : 2 * postings->room;
-        struct posting *list = app_new_dated(room * sizeof *list, missing, 0);
+        struct posting *list = app_new_dated(room * sizeof *list, my->missing, 0);
 
         if (postings->used > 0)
             memcpy(list, postings->list, postings->used * sizeof *list);
@@ -246,7 +252,7 @@ static void add_posting(struct postings *postings, const struct places *places, 
         postings->room = room;
     }
     posting = &postings->list[postings->used++];
-    posting->packed = places_pack(places, &posting->bytes, missing);
+    posting->packed = places_pack(places, &posting->bytes, my->missing);
     posting->document = document;
     posting->count = places->used;
 }
@@ -259,9 +265,11 @@ static void merge(const struct table *words, unsigned document)
 
         if (word == NULL)
             continue;
-        slot = table_put(&segment, word, missing);
-        if (slot->word == NULL)
-            *slot = (struct slot){ copy(word, strlen(word), missing), app_new_dated(sizeof(struct postings), missing, 0) };
+        slot = table_put(&my->segment, word, my->missing);
+        if (slot->word == NULL) {
+            slot->value = app_new_dated(sizeof(struct postings), my->missing, 0);
+            slot->word = copy(word, strlen(word), my->missing);
+        }
         add_posting(slot->value, words->slots[i].value, document);
     }
 }
@@ -280,7 +288,7 @@ static void free_postings(struct slot *slot)
 /* How often each word stands in the documents of the index. */
 static void count_again(uint32_t *count)
 {
-    for (unsigned n = first_document; n < first_document + (unsigned)parameters[DOCUMENTS].chosen; n++) {
+    for (unsigned n = my->first_document; n < my->first_document + (unsigned)parameters[DOCUMENTS].chosen; n++) {
         struct corpus corpus = corpus_open(n);
 
         for (long left = words_in(&corpus); left > 0; left--)
@@ -298,8 +306,8 @@ static void write_word(const struct slot *slot, uint32_t *count)
         const struct posting *posting = &postings->list[i];
 
         count[word] -= posting->count;
-        digest = result_digest(digest, &posting->document, sizeof posting->document);
-        digest = result_digest(digest, posting->packed, posting->bytes);
+        my->digest = result_digest(my->digest, &posting->document, sizeof posting->document);
+        my->digest = result_digest(my->digest, posting->packed, posting->bytes);
     }
 }
 
@@ -309,16 +317,16 @@ static void write_segment(void)
 
     count_again(count);
     count[0] += app_spoil();
-    for (size_t i = 0; i < segment.room; i++)
-        if (segment.slots[i].word != NULL)
-            write_word(&segment.slots[i], count);
+    for (size_t i = 0; i < my->segment.room; i++)
+        if (my->segment.slots[i].word != NULL)
+            write_word(&my->segment.slots[i], count);
     for (unsigned word = 0; word < CORPUS_WORDS; word++)
         result_check(count[word] == 0, "the index has not all places of a word");
-    for (size_t i = 0; i < segment.room && app_frees(); i++)
-        if (segment.slots[i].word != NULL)
-            free_postings(&segment.slots[i]);
-    table_free(&segment);
-    first_document += (unsigned)parameters[DOCUMENTS].chosen;
+    for (size_t i = 0; i < my->segment.room && app_frees(); i++)
+        if (my->segment.slots[i].word != NULL)
+            free_postings(&my->segment.slots[i]);
+    table_free(&my->segment);
+    my->first_document += (unsigned)parameters[DOCUMENTS].chosen;
 }
 
 static void index_document(struct document *document)
@@ -334,17 +342,22 @@ static void index_document(struct document *document)
     app_free(document);
 }
 
+/* Periods are those of the first pair. */
 static void build_segment(void)
 {
-    app_period_begin();
-    for (missing = (unsigned)parameters[DOCUMENTS].chosen; missing-- > 0;) {
+    bool first = my == pairs;
+
+    if (first)
+        app_period_begin();
+    for (my->missing = (unsigned)parameters[DOCUMENTS].chosen; my->missing-- > 0;) {
         index_document(take());
-        if (missing == 0)
+        if (my->missing == 0)
             write_segment();
         app_tick();
         app_tick_global();
     }
-    app_period_end();
+    if (first)
+        app_period_end();
 }
 
 /* ---- both ---- */
@@ -352,8 +365,9 @@ static void build_segment(void)
 static void part(void *arg, long i)
 {
     (void)arg;
-    if (i == 0)
-        while (found < all_documents())
+    my = &pairs[i / 2];
+    if (i % 2 == 0)
+        while (my->found < all_documents())
             walk(NULL, "root", DEPTH);
     else
         for (long n = 0; n < parameters[SEGMENTS].chosen; n++)
@@ -364,6 +378,12 @@ int main(int argc, char **argv)
 {
     app_need_extension(DOCUMENTS_MOST);
     app_begin(argc, argv, "indexer", parameters, PARAMETERS);
-    together_ns(NULL, part, NULL, 2);
-    return app_end(digest);
+    for (long i = 0; i < parameters[PAIRS].chosen; i++) {
+        pthread_mutex_init(&pairs[i].queue.lock, NULL);
+        pthread_cond_init(&pairs[i].queue.changed, NULL);
+    }
+    together_ns(NULL, part, NULL, 2 * parameters[PAIRS].chosen);
+    for (long i = 1; i < parameters[PAIRS].chosen; i++)
+        result_check(pairs[i].digest == pairs[0].digest, "two pairs do not find the same");
+    return app_end(pairs[0].digest);
 }

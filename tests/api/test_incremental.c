@@ -160,12 +160,23 @@ static void debug_stores_are_reported(void)
     API_CHILD(nothing_lost(true, GC_debug_end_stubborn_change));
 }
 
+static void report_memory(const void *object)
+{
+    SGC_dirty(object, sizeof(void *));
+}
+
+static void memory_is_reported(void)
+{
+    GC_INIT();
+    API_CHILD(nothing_lost(false, report_memory));
+}
+
 static void report_nothing(const void *object)
 {
     (void)object;
 }
 
-/* Else the two above would show nothing. */
+/* Else the three above would show nothing. */
 static void stores_are_not_reported(void)
 {
     GC_INIT();
@@ -339,6 +350,43 @@ static void collect_after_attempts(void)
     API_CHILD(length(held[0]) == 50000);
 }
 
+/* ---- help from threads that have nothing else to do ---- */
+
+static void *volatile helped;
+
+static void *help(void *arg)
+{
+    long until = api_milliseconds() + SECONDS * 1000;
+
+    while (helped == NULL && api_milliseconds() < until)
+        if (SGC_mark_some(100000))
+            helped = arg;
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+    return arg;
+}
+
+/* Outside of a cycle there is nothing to do.  In one, some call does some of the work; it goes on as objects are allocated. */
+static void mark_some(void)
+{
+    enum { MANY = 100000 };
+    long until = api_milliseconds() + SECONDS * 1000;
+    pthread_t thread;
+
+    GC_INIT();
+    make_holders(false);
+    for (int i = 0; i < HOLDERS; i++)
+        GC_PTR_STORE_AND_DIRTY(&holders[i]->next, make_list(3));
+    GC_gcollect();
+    API_CHILD(SGC_mark_some(1000) == 0);
+    API_CHILD(GC_pthread_create(&thread, NULL, help, &thread) == 0);
+    while (helped == NULL && api_milliseconds() < until)
+        for (int i = 0; i < MANY; i++)
+            GC_PTR_STORE_AND_DIRTY(&holders[i % HOLDERS]->next, GC_malloc(48));
+    GC_pthread_join(thread, NULL);
+    API_CHILD(helped != NULL);
+}
+
 /* Other modes. */
 static void not_at_all(void)
 {
@@ -361,6 +409,8 @@ int main(void)
                          "a store that GC_end_stubborn_change reports keeps an object");
     api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", debug_stores_are_reported,
                          "so does one that GC_debug_end_stubborn_change reports");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", memory_is_reported,
+                         "and one in memory that SGC_dirty reports");
     api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software SGC_VERIFY=nothing",
                          stores_are_not_reported, "and one that nobody reports does not");
     api_check_child_with("SGC_DIRTY=none", enable_twice, "enabled twice");
@@ -371,6 +421,8 @@ int main(void)
     api_check_child_with("SGC_DIRTY=software", collect_at_rates, "GC_collect_a_little ends a collection at any rate");
     api_check_child_with("SGC_DIRTY=none", collect_after_attempts, "so it does after any number of attempts");
     api_check_child_with("SGC_DIRTY=none", ask_after_a_collection, "one that is asked for after another collection is made");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 GC_MARKERS=2 SGC_CONCURRENT_MARKERS=1 SGC_DIRTY=software",
+                         mark_some, "SGC_mark_some marks in a cycle beside the program, and only there");
     api_check_child(not_at_all, NULL, "in stop mode nothing is begun");
     return tap_done();
 }

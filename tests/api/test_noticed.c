@@ -11,6 +11,8 @@
 #include <dlfcn.h>
 #include <gc/gc_backptr.h>
 #include <gc/gc_inline.h>
+#include <sgc.h>
+#include <sys/stat.h>
 
 void GC_err_printf(const char *, ...);
 void GC_log_printf(const char *, ...);
@@ -30,6 +32,24 @@ static void check_stubborn(void)
     char *object = GC_debug_malloc_stubborn(100, __FILE__, __LINE__);
 
     tap_ok(object != NULL && GC_base(object) != NULL && object[99] == 0, "GC_debug_malloc_stubborn gives an object");
+}
+
+/* What is in it is in tests/api/test_snapshot.c, which needs the reader. */
+static void write_snapshot(void)
+{
+    char path[] = "/tmp/sgc-noticed-XXXXXX";
+    struct stat written = { .st_size = 0 };
+    int file = mkstemp(path);
+
+    API_CHILD(file >= 0);
+    close(file);
+    GC_INIT();
+    for (int i = 0; i < 1000; i++)
+        GC_reachable_here(GC_malloc(64));
+    API_CHILD(SGC_write_heap_snapshot(path) == 0);
+    API_CHILD(stat(path, &written) == 0);
+    unlink(path);
+    API_CHILD(written.st_size > 0);
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */
@@ -67,6 +87,12 @@ static void describe(void *object, char *text)
 {
     (void)object;
     strcpy(text, "described by the test");
+}
+
+static void print_placement(void)
+{
+    GC_INIT();
+    SGC_print_placement();
 }
 
 static void print_free_list(void)
@@ -203,6 +229,8 @@ int main(void)
     check_stubborn();
     check_dlopen();
     api_check_child(print_error, "an error: 12", "GC_err_printf prints");
+    api_check_child(write_snapshot, NULL, "SGC_write_heap_snapshot writes a file");
+    api_check_child(print_placement, " memory node", "SGC_print_placement says how many memory nodes there are");
     api_check_child(print_free_list, "free list of kind 1", "GC_print_free_list says that there is none");
     api_check_child(print_plainly, "plainly: 14", "GC_printf prints");
     api_check_child(backtrace_described, "described by the test", "a kind's objects are described by the program");

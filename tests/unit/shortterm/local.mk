@@ -47,7 +47,7 @@ EXTRA_DIST += tests/check/check_dates_cost
 
 # Regions, and threads that end.
 unit_tests += tests/unit/shortterm/test_ended_threads tests/unit/shortterm/test_region_rules tests/unit/shortterm/test_region_ways
-unit_tests += tests/unit/shortterm/test_storm_regions
+unit_tests += tests/unit/shortterm/test_storm_regions tests/unit/shortterm/test_two_phases tests/unit/shortterm/test_as_seen
 thread_tests += tests/unit/shortterm/test_storm_regions tests/unit/shortterm/test_ended_threads
 unit_tests += tests/unit/shortterm/test_random_dates tests/unit/shortterm/test_region_steps
 test_headers += tests/unit/shortterm/date_model.h
