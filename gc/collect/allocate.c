@@ -153,12 +153,13 @@ static bool take_from_others(struct sgc_mutator *self, const struct request *r)
     return true;
 }
 
-/* The number of the last cycle that may have begun before this call: what died meanwhile is found by the one after it. */
-static uint64_t last_begun(void)
+/* The number of the last cycle that may have begun before a request failed, before which `seen` had finished.  One that the
+ * program ran beside may have marked what has died since. */
+static uint64_t last_begun(uint64_t seen)
 {
     uint64_t marking = sgc_concurrent_marks() ? 1 : 0;
 
-    return sgc_cycles_finished() + marking;
+    return sgc_concurrent_enabled() ? sgc_cycles_finished() + marking : seen;
 }
 
 /* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that has begun since the request
@@ -178,7 +179,7 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
         last = last && !freed;
         if (sgc_cycles_finished() > begun) {
             tries++;
-            begun = last_begun();
+            begun = last_begun(sgc_cycles_finished());
         }
         object = attempt(self, r);
     }
@@ -222,16 +223,16 @@ static void watch(struct sgc_mutator *self, const struct request *r)
  * new ones. */
 static void *serve(struct sgc_mutator *self, const struct request *r)
 {
-    uint64_t begun;
+    uint64_t seen;
     void *object;
 
     sgc_assert(sgc_mutator_mine(self) && r->entry != 0 && r->from != 0);
     collect_if_due(self, r->from);
     sgc_disclaim_poll(self, r->entry);
-    begun = last_begun();
+    seen = sgc_cycles_finished();
     object = attempt(self, r);
     if (object == NULL)
-        object = collect_and_attempt(self, r, begun);
+        object = collect_and_attempt(self, r, last_begun(seen));
     watch(self, r);
     return object;
 }
