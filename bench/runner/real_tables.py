@@ -72,6 +72,11 @@ class Programs:
             self.of = {key: value for key, value in self.of.items() if key[1] != table}
         self.about[table] = about
 
+    def add(self, other):
+        """Its tables, too."""
+        self.about.update(other.about)
+        self.of.update(other.of)
+
     def rows(self, table):
         return {program: variants for (program, of), variants in self.of.items() if of == table}
 
