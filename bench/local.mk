@@ -73,7 +73,8 @@ EXTRA_DIST += \
 	bench/runner/programs.py \
 	bench/runner/results.py \
 	bench/runner/summary.py \
-	bench/runner/tables.py
+	bench/runner/tables.py \
+	bench/runner/unseen.py
 
 EXTRA_PROGRAMS += $(bench_programs) $(bench_cases)
 check_PROGRAMS += $(bench_tested)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Heaps for bench/held-out: one that lives wholly, and explicit collections of it.  How long their marks take says the
- * collector's log (SGC_LOG_JSON).
+ * collector's log (SGC_LOG_JSON): the first collection's is compared, the second knows what to expect.
  *
  *     unseen [chains|trie|rope|sparse|web [MEGABYTES [COLLECTIONS]]]
  */
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 {
     enum unseen shape = (enum unseen)choice(argc, argv, 1, UNSEEN_WORDS);
     size_t bytes = (size_t)argument(argc, argv, 2, 64, 1, 1 << 20) << 20;
-    long n = argument(argc, argv, 3, 1, 1, 100000);
+    long n = argument(argc, argv, 3, 2, 1, 100000);
     struct tally tally;
 
     case_begin();
