@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	bench/all \
 	bench/programs \
 	bench/results/cases.tsv \
+	bench/results/held-out.tsv \
 	bench/results/programs.tsv \
 	bench/held-out \
 	bench/held-out.txt \

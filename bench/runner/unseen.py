@@ -140,3 +140,25 @@ def verdict(marks):
 
 def tables(marks):
     return "\n".join(part for part in (summary(marks), by_time(marks), by_gain(marks), verdict(marks)) if part)
+
+
+# ---- the document ----
+
+BEGIN, END = "<!-- bench/held-out --document writes from here -->\n", "<!-- to here -->\n"
+
+
+def section(about, marks):
+    """What a document says of a file of results."""
+    spoilt = about["not for quoting"]
+    lines = [f"`{about['command']}`, revision {about['revision']}, {about['date']},",
+             f"{about['machine']}; {about['rounds']} runs for each number of markers;", f"{about['others']}."]
+    lines += ["", f"**These figures are not for quoting: {spoilt}.**"] if spoilt != "-" else []
+    return "\n".join(lines) + "\n\n" + tables(marks)
+
+
+def fill(text, about, marks):
+    """The document with its part written anew; ValueError if it has none."""
+    if BEGIN not in text or END not in text[text.index(BEGIN):]:
+        raise ValueError(f"no part of the document is between {BEGIN.strip()} and {END.strip()}")
+    before, rest = text.split(BEGIN, 1)
+    return f"{before}{BEGIN}\n{section(about, marks)}\n{END}{rest.split(END, 1)[1]}"
