@@ -30,14 +30,15 @@ bench_cases = \
 	bench/cases/pauses \
 	bench/cases/trees
 
-# tests/check/check_bench runs these.
+# tests/check/check_bench and check_held_out run these.
 bench_tested = \
 	bench/cases/alloc \
 	bench/cases/handover \
 	bench/cases/mark \
 	bench/cases/markers \
 	bench/cases/scaling \
-	bench/cases/strings
+	bench/cases/strings \
+	bench/cases/unseen
 endif
 
 # The runner: programs of Python's standard library only.
@@ -55,8 +56,10 @@ EXTRA_DIST += \
 	bench/all \
 	bench/programs \
 	bench/results/cases.tsv \
+	bench/results/held-out.tsv \
 	bench/results/programs.tsv \
 	bench/held-out \
+	bench/held-out.txt \
 	bench/report \
 	bench/run \
 	bench/runner/cases.py \
@@ -73,7 +76,8 @@ EXTRA_DIST += \
 	bench/runner/results.py \
 	bench/runner/stops.py \
 	bench/runner/summary.py \
-	bench/runner/tables.py
+	bench/runner/tables.py \
+	bench/runner/unseen.py
 
 EXTRA_PROGRAMS += $(bench_programs) $(bench_cases)
 check_PROGRAMS += $(bench_tested)
@@ -128,6 +132,9 @@ bench_cases_strings_DEPENDENCIES = libgc.la
 bench_cases_trees_SOURCES = bench/cases/trees.c $(case_common)
 bench_cases_trees_LDADD = $(case_library)
 bench_cases_trees_DEPENDENCIES = libgc.la
+bench_cases_unseen_SOURCES = bench/cases/unseen.c bench/cases/unseen_shapes.c bench/cases/unseen_shapes.h $(case_common)
+bench_cases_unseen_LDADD = $(case_library)
+bench_cases_unseen_DEPENDENCIES = libgc.la
 
 bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built) $(acdc_built) $(shortterm_built)
 .PHONY: bench

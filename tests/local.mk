@@ -284,7 +284,7 @@ test_headers += tests/lib/deque.h tests/lib/weak.h tests/lib/weak_state.h
 EXTRA_DIST += tests/model/cards.pml tests/model/concurrent.pml tests/model/flip.pml tests/model/deque.pml
 
 # The runner of the benchmarks, on two of its programs.
-slow_scripts += tests/check/check_bench
+slow_scripts += tests/check/check_bench tests/check/check_held_out
 
 # [Endo]'s programs, and the study that runs them.
 slow_scripts += tests/check/check_endo_apps tests/check/check_endo_policies tests/check/check_endo_study tests/check/check_endo_model
