@@ -9,13 +9,14 @@ EXTRA_DIST += $(documents)
 
 documents += \
 	CONTRIBUTING.md \
+	doc/README.md \
 	doc/compatibility.md \
 	doc/concurrent.md \
 	doc/debugging.md \
 	doc/design/README.md \
-	doc/endo.md \
 	doc/theses.md \
 	doc/design/concurrent.md \
+	doc/design/concurrent-marker.md \
 	doc/design/cycle.md \
 	doc/design/expiry.md \
 	doc/design/fast-path.md \
@@ -24,6 +25,7 @@ documents += \
 	doc/design/heap-mix.md \
 	doc/design/heap.md \
 	doc/design/kinds.md \
+	doc/design/large-objects.md \
 	doc/design/limits.md \
 	doc/design/marking.md \
 	doc/design/pacing.md \
@@ -36,11 +38,15 @@ documents += \
 	doc/design/shared-pages.md \
 	doc/design/shortterm.md \
 	doc/design/simulator.md \
+	doc/design/small-objects.md \
 	doc/design/testing.md \
+	doc/design/threads.md \
+	doc/design/torture.md \
 	doc/design/tour.md \
 	doc/design/typed.md \
 	doc/design/verify.md \
 	doc/design/world.md \
+	doc/design/written-pages.md \
 	doc/journal/README.md \
 	doc/journal/assertions.md \
 	doc/journal/check-long.md \
@@ -62,11 +68,13 @@ documents += \
 	doc/libscm.md \
 	doc/numa.md \
 	doc/pauses.md \
-	doc/perfmodel.md \
 	doc/porting.md \
 	doc/shortterm.md \
+	doc/shortterm-porting.md \
 	doc/sgc.gdb \
 	doc/snapshot-format.md \
+	doc/studies/endo.md \
+	doc/studies/perfmodel.md \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
 

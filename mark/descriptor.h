@@ -4,7 +4,7 @@
  *
  * While the world runs no procedure is called, and no descriptor read that lies outside the object: what a first word leads to
  * may be unmapped (a module's type), or not be what it was (a slot that is free by now).  Such an object's page is flagged
- * instead, and all its marked objects are scanned in each later stop until the mark is complete (mark/flagged.h).  In a stop
+ * instead, and all its marked objects are scanned in each later stop until the mark is complete (mark/drain.h).  In a stop
  * after which the program may go on, what a procedure pushes is scanned on the spot, so that nothing on the stack names memory
  * outside the heap once it does.
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bench/held-out finds: its file of results, held-out.tsv, and the tables that doc/perfmodel.md has of it.
+"""What bench/held-out finds: its file of results, held-out.tsv, and the tables that doc/studies/perfmodel.md has of it.
 
 An error is in percent of what was measured: + is too slow a prediction.  Measured is the quickest of the marks, since other
 programs only make them slower; the median stands beside it.

@@ -103,7 +103,7 @@ static bool take_word(struct reading *r, const struct key *key, const char *text
         at = strchr(at, '|');
         at = at != NULL ? at + 1 : NULL;
     }
-    return refuse(r, "%s %s: expected one of %s; see doc/perfmodel.md for what they mean", key->name, text, key->words);
+    return refuse(r, "%s %s: expected one of %s; see doc/studies/perfmodel.md for what they mean", key->name, text, key->words);
 }
 
 static bool take_name(struct reading *r, const char *text)
@@ -135,7 +135,8 @@ static bool take_line(struct reading *r, char *text)
     more = strtok_r(NULL, " \t\r\n", &rest);
     k = find_key(name);
     if (k < 0)
-        return refuse(r, "%.60s: unknown key; expected one of those in doc/perfmodel.md, with the unit at its end", name);
+        return refuse(r, "%.60s: unknown key; expected one of those in doc/studies/perfmodel.md, with the unit at its end",
+                      name);
     if (value == NULL || more != NULL)
         return refuse(r, "%s: expected one value; write \"%s VALUE # where it is from\"", name, name);
     if (r->line_of[k] != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machine files: lines "key value # source", in any order.  doc/perfmodel.md describes the keys for users,
+ * Machine files: lines "key value # source", in any order.  doc/studies/perfmodel.md describes the keys for users,
  * perfmodel/machine/keys.def lists them.
  */
 #ifndef SGC_PERFMODEL_MACHINE_MACHINE_FILE_H

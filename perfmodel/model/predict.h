@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How long the mark of a graph takes on so many processors of a machine: [Endo], chapter 4, whole; his fast form; and one
- * form that knows more of processors of today. doc/perfmodel.md says what each rests on.
+ * form that knows more of processors of today. doc/studies/perfmodel.md says what each rests on.
  *
  * Pure: from what was counted to numbers.
  */

@@ -2,7 +2,7 @@
 /*
  * sgc-machine: measures this machine, and writes a machine file for sgc-predict.
  *
- * What so few processors cannot show is written as a bound: see doc/perfmodel.md.
+ * What so few processors cannot show is written as a bound: see doc/studies/perfmodel.md.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads of gc.h: created by it, registered by themselves, blocked, cancelled; and the allocation lock.
- * Stacks that change under a thread are in test_api_stacks.c.
+ * Stacks that change under a thread are in test_stacks.c.
  */
 #include "api.h"
 #include "../lib/capture.h"
